@@ -1,0 +1,58 @@
+# Every verb works on a fresh clone: it makes the virtual environment it needs and installs into it.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test check bench docs wheel clean
+
+help:  ## show the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(VENV)/.installed  ## make a virtual environment and install heterodyne into it
+
+run: install  ## serve the default models on http://127.0.0.1:8080
+	@$(BIN)/heterodyne serve $(ARGS)
+
+test: $(VENV)/.test  ## install what the tests need and run them all
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.check  ## format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: install  ## measure beside the peers, regenerate docs/benchmarks.md
+	$(BIN)/python benchmarks/gateway.py $(ARGS)
+
+docs: install  ## regenerate the reference pages
+	$(BIN)/python -m heterodyne.config.reference docs/reference
+
+wheel: $(VENV)/.check  ## build dist/*.whl
+	$(BIN)/python -m build --wheel
+
+clean:  ## remove what the verbs made
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache
+
+$(VENV)/.venv:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.venv pyproject.toml
+	@echo "installing heterodyne into $(VENV) ..." >&2
+	@$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	@echo "installing the test tools ..." >&2
+	@$(PIP) install "pip>=25.1"
+	@$(PIP) install --group test
+	@touch $@
+
+$(VENV)/.check: $(VENV)/.installed
+	@echo "installing the check tools ..." >&2
+	@$(PIP) install "pip>=25.1"
+	@$(PIP) install --group check
+	@touch $@

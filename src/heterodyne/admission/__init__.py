@@ -1,0 +1,1 @@
+"""Pure: who may ask, how much, and when the house is full."""

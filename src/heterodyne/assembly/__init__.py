@@ -1,0 +1,1 @@
+"""Builds every object from settings, opens and closes them; the only place concrete classes meet."""

@@ -1,0 +1,1 @@
+"""An open-loop load generator for any OpenAI-compatible URL."""

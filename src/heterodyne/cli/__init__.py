@@ -1,0 +1,1 @@
+"""One file per command: words in, one call, text or JSON out."""

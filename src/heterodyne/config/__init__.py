@@ -1,0 +1,1 @@
+"""TOML file, environment and flags become one frozen Settings value."""

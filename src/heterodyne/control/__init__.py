@@ -1,0 +1,1 @@
+"""The loops that keep the fleet and the worker processes alive."""

@@ -1,0 +1,1 @@
+"""The nouns, their units and the errors; standard library and msgspec only."""

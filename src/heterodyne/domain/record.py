@@ -1,0 +1,26 @@
+"""What is written down about one finished request; never the prompt, never the answer."""
+
+from msgspec import Struct
+
+
+class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line per request. Times are milliseconds; absent times did not happen."""
+
+    id: str
+    at: float  # seconds since the epoch, when the head was complete
+    operation: str
+    model: str
+    pool: str = ""
+    replica: str = ""
+    status: int
+    reason: str = ""  # the error code, empty when the answer was complete
+    stream: bool = False
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    is_estimated: bool = False
+    ttft_ms: float | None = None
+    itl_ms: float | None = None  # mean gap between streamed events
+    total_ms: float = 0.0
+    request_bytes: int = 0
+    response_bytes: int = 0

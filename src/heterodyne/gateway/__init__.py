@@ -1,0 +1,1 @@
+"""The data-plane door: HTTP in, a decision, an engine's answer out."""

@@ -1,0 +1,1 @@
+"""Client dialects: body bytes become a domain.Request."""

@@ -1,0 +1,1 @@
+"""What we ask of the outside, one to three methods each."""

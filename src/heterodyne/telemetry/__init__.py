@@ -1,0 +1,1 @@
+"""Metric names, structured logs and the request record."""

@@ -1,0 +1,1 @@
+"""Public fakes: an engine whose behaviour and faults are scripted."""
