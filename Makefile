@@ -28,7 +28,7 @@ bench: install  ## measure beside the peers, regenerate docs/benchmarks.md
 	$(BIN)/python benchmarks/gateway.py $(ARGS)
 
 docs: install  ## regenerate the reference pages
-	$(BIN)/python -m heterodyne.config.reference docs/reference
+	$(BIN)/python -m heterodyne.cli.reference docs/reference
 
 wheel: $(VENV)/.check  ## build dist/*.whl
 	$(BIN)/python -m build --wheel

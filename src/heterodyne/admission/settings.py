@@ -12,9 +12,7 @@ class AdmissionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     api_keys_sha256: Annotated[
         tuple[KeyDigest, ...],
-        Meta(
-            description="SHA-256 digests (hex) of the accepted API keys; empty means keyless, on loopback only."
-        ),
+        Meta(description="SHA-256 digests (hex) of the accepted API keys; empty means keyless, on loopback only."),
     ] = ()
     in_flight_max: Annotated[
         int, Meta(ge=1, description="Requests running at once per worker; one more is answered 503.")

@@ -248,9 +248,7 @@ class EngineRefused(EngineError):
     code = "engine_refused"
     retryable = False
 
-    def __init__(
-        self, message: str, *, status: int, code: str | None = None, param: str | None = None
-    ) -> None:
+    def __init__(self, message: str, *, status: int, code: str | None = None, param: str | None = None) -> None:
         super().__init__(message, param=param)
         self.status = status
         self.engine_code = code

@@ -1,7 +1,7 @@
 """The fleet as the data plane sees it: frozen, versioned, buildable in a test without a cluster."""
 
 from enum import StrEnum
-from typing import NewType
+from typing import NewType, Self
 
 from msgspec import Struct
 
@@ -17,6 +17,13 @@ class Health(StrEnum):
     DOWN = "down"
 
 
+class Purpose(StrEnum):
+    """What a model is for."""
+
+    GENERATE = "generate"
+    EMBED = "embed"
+
+
 class Replica(Struct, frozen=True, kw_only=True):
     """One running engine endpoint."""
 
@@ -30,21 +37,22 @@ class Replica(Struct, frozen=True, kw_only=True):
     base_path: str = ""
     engine_model: str | None = None  # None: the engine knows the model by its public name
     context_tokens: int | None = None  # None: the engine alone knows
-    operations: frozenset[str] = frozenset()
+    purpose: Purpose | None = None  # None: whatever the engine answers
+    api_key_env: str | None = None
     health: Health = Health.STARTING
-    retry_after_s: int = 1  # what to tell a client while this replica is not ready
 
 
 class FleetSnapshot(Struct, frozen=True, kw_only=True):
     """Every replica at one moment; a new version replaces the old one whole."""
 
     version: int
-    replicas: tuple[Replica, ...] = ()
+    replicas: tuple[Replica, ...]
+    by_model: dict[str, tuple[Replica, ...]]
 
-    def serving(self, model: str) -> tuple[Replica, ...]:
-        """The replicas of a model, whatever their health."""
-        return tuple(replica for replica in self.replicas if replica.model == model)
-
-    def models(self) -> tuple[str, ...]:
-        """Public model names, in the order the settings list them."""
-        return tuple(dict.fromkeys(replica.model for replica in self.replicas))
+    @classmethod
+    def of(cls, version: int, replicas: tuple[Replica, ...]) -> Self:
+        """A snapshot of these replicas, models in the order they are first named."""
+        by_model: dict[str, tuple[Replica, ...]] = {}
+        for replica in replicas:
+            by_model[replica.model] = (*by_model.get(replica.model, ()), replica)
+        return cls(version=version, replicas=replicas, by_model=by_model)

@@ -24,8 +24,8 @@ class Request(Struct, frozen=True, kw_only=True):
     body: bytes
     stream: bool = False
     wants_usage: bool = False  # the client asked for a usage chunk at the end of its stream
-    has_stream_options: bool = False
-    prompt_bytes: int = 0  # size of everything the model will read, before tokenization
+    has_stream_options: bool = False  # the body has that member, whatever is in it
+    prompt_chars: int = 0  # of all text the model will read
     prompt_tokens: int | None = None  # exact when the client sent token ids, else unknown at the door
     output_tokens_max: int | None = None  # None: the engine's own limit
     choices: int = 1

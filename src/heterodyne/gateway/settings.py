@@ -19,33 +19,27 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     tls_certificate: Annotated[
         str | None, Meta(description="PEM file with the certificate chain; serves HTTPS when set.")
     ] = None
-    tls_key: Annotated[
-        str | None, Meta(description="PEM file with the private key of `tls_certificate`.")
-    ] = None
+    tls_key: Annotated[str | None, Meta(description="PEM file with the private key of `tls_certificate`.")] = None
     connections_max: Annotated[
         int, Meta(ge=1, description="Open client connections per worker; one more is answered 503.")
     ] = 4096
     head_bytes_max: Annotated[
         int, Meta(ge=1024, le=1 << 20, description="Request line and headers together; more is answered 431.")
     ] = 32768
-    headers_max: Annotated[
-        int, Meta(ge=8, le=1000, description="Number of headers; more is answered 431.")
-    ] = 100
-    body_bytes_max: Annotated[int, Meta(ge=1024, description="One request body; more is answered 413.")] = (
-        33554432
-    )
+    headers_max: Annotated[int, Meta(ge=8, le=1000, description="Number of headers; more is answered 431.")] = 100
+    body_bytes_max: Annotated[int, Meta(ge=1024, description="One request body; more is answered 413.")] = 33554432
     bodies_bytes_max: Annotated[
         int, Meta(ge=1024, description="All request bodies held by one worker; more is answered 503.")
     ] = 536870912
     answer_bytes_max: Annotated[
         int, Meta(ge=1024, description="One whole answer from an engine; more is answered 502.")
     ] = 67108864
-    head_timeout_s: Annotated[
-        Seconds, Meta(description="A request head must be complete in this time, else 408.")
-    ] = 10.0
-    body_timeout_s: Annotated[
-        Seconds, Meta(description="A request body must be complete in this time, else 408.")
-    ] = 60.0
+    head_timeout_s: Annotated[Seconds, Meta(description="A request head must be complete in this time, else 408.")] = (
+        10.0
+    )
+    body_timeout_s: Annotated[Seconds, Meta(description="A request body must be complete in this time, else 408.")] = (
+        60.0
+    )
     idle_timeout_s: Annotated[
         Seconds, Meta(description="A client connection with no request on it is closed after this time.")
     ] = 75.0
@@ -55,9 +49,7 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     deadline_default_s: Annotated[
         Seconds, Meta(description="Deadline of a request that brings no `x-heterodyne-deadline-ms`.")
     ] = 600.0
-    deadline_max_s: Annotated[Seconds, Meta(description="The longest deadline a request may ask for.")] = (
-        3600.0
-    )
+    deadline_max_s: Annotated[Seconds, Meta(description="The longest deadline a request may ask for.")] = 3600.0
     connect_timeout_s: Annotated[Seconds, Meta(description="Connecting to a replica.")] = 5.0
     first_byte_timeout_s: Annotated[
         Seconds,
@@ -72,7 +64,7 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     drain_timeout_s: Annotated[
         Seconds, Meta(description="On SIGTERM, how long streams in flight may take to finish.")
     ] = 30.0
-    output_tokens_max: Annotated[
-        int, Meta(ge=1, description="The largest `max_tokens` a client may ask for.")
-    ] = 1048576
+    output_tokens_max: Annotated[int, Meta(ge=1, description="The largest `max_tokens` a client may ask for.")] = (
+        1048576
+    )
     choices_max: Annotated[int, Meta(ge=1, le=1024, description="The largest `n` a client may ask for.")] = 16

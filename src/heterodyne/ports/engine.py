@@ -1,10 +1,17 @@
 """What the gateway asks of an engine dialect: our request to its bytes, its answer to OpenAI's."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
+
+
+class Call(NamedTuple):
+    """One POST to an engine."""
+
+    path: str
+    body: bytes
 
 
 class EngineDialect(Protocol):
@@ -13,12 +20,12 @@ class EngineDialect(Protocol):
     name: str
     health_path: str
 
-    def call(self, request: Request, replica: Replica) -> tuple[str, bytes]:
-        """The path to POST to and the body to send; the client's own bytes wherever nothing must change."""
+    def call(self, request: Request, replica: Replica) -> Call:
+        """What to POST; the client's own bytes wherever nothing must change."""
         ...
 
-    def answer(self, request: Request, body: bytes) -> bytes:
-        """The engine's whole 200 answer as an OpenAI client expects it."""
+    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | Call:
+        """The engine's whole 200 answer as an OpenAI client expects it, or the next call it takes to get there."""
         ...
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:

@@ -18,13 +18,9 @@ class TelemetrySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ] = "auto"
     records: Annotated[
         str,
-        Meta(
-            description="One JSON line per request: `log` sends it to the log, `off` drops it, else a file path."
-        ),
+        Meta(description="One JSON line per request: `log` sends it to the log, `off` drops it, else a file path."),
     ] = "log"
     records_bytes_max: Annotated[
         int,
-        Meta(
-            ge=65536, description="A record file this large is moved to `<path>.1`, replacing the last one."
-        ),
+        Meta(ge=65536, description="A record file this large is moved to `<path>.1`, replacing the last one."),
     ] = 268435456

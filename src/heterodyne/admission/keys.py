@@ -1,0 +1,26 @@
+"""Pure: whether a bearer key is one that was issued."""
+
+from hashlib import sha256
+from hmac import compare_digest
+
+from heterodyne.domain.errors import Unauthenticated
+
+
+class KeyRing:
+    """The digests of issued keys; an empty ring lets everybody in (loopback only, checked at start-up)."""
+
+    def __init__(self, digests: tuple[str, ...]) -> None:
+        self._digests = tuple(bytes.fromhex(digest) for digest in digests)
+
+    def check(self, authorization: bytes | None) -> None:
+        """Raise unless the Authorization header carries an issued key."""
+        if not self._digests:
+            return
+        scheme, _, key = (authorization or b"").partition(b" ")
+        key = key.strip()
+        if scheme.lower() != b"bearer" or not key:
+            raise Unauthenticated("An API key is required: send `Authorization: Bearer <key>`.")
+        digest = sha256(key).digest()
+        # Every digest is compared, so the time taken says nothing about which one matched.
+        if not sum(compare_digest(digest, known) for known in self._digests):
+            raise Unauthenticated("The API key is not valid.")

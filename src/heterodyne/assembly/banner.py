@@ -1,0 +1,33 @@
+"""What a person sees when the gateway is ready: the address, and something to paste."""
+
+from heterodyne.config.settings import Settings
+
+
+def banner(settings: Settings, port: int) -> str:
+    """Address, curl and Python for the first model that generates text."""
+    gateway = settings.gateway
+    host = "127.0.0.1" if gateway.host in ("0.0.0.0", "::") else gateway.host  # noqa: S104  # for display
+    host = f"[{host}]" if ":" in host else host
+    url = f"{'https' if gateway.tls_certificate else 'http'}://{host}:{port}"
+    key = "$HETERODYNE_API_KEY" if settings.admission.api_keys_sha256 else "none"
+    model = next((pool.model for pool in settings.pools.values() if pool.purpose == "generate"), None)
+    lines = [f"\nHeterodyne is ready on {url}", f"  models: {', '.join(_models(settings))}"]
+    if model is not None:
+        auth = f' -H "Authorization: Bearer {key}"' if key != "none" else ""
+        lines += [
+            "",
+            f"  curl {url}/v1/chat/completions -H 'Content-Type: application/json'{auth} \\",
+            f"""    -d '{{"model": "{model}", "messages": [{{"role": "user", "content": "Why is the sky blue?"}}]}}'""",
+            "",
+            "  from openai import OpenAI",
+            f'  client = OpenAI(base_url="{url}/v1", api_key="{key}")',
+            '  messages = [{"role": "user", "content": "Why is the sky blue?"}]',
+            f'  print(client.chat.completions.create(model="{model}", messages=messages).choices[0].message.content)',
+            "",
+            '  heterodyne chat "Why is the sky blue?"' + ("" if port == 8080 else f" --url {url}"),
+        ]
+    return "\n".join([*lines, "", "  Ctrl-C stops it.", ""])
+
+
+def _models(settings: Settings) -> list[str]:
+    return list(dict.fromkeys(pool.model for pool in settings.pools.values()))

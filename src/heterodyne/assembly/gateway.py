@@ -1,0 +1,88 @@
+"""Builds one worker's gateway out of its parts; tests build theirs here too."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from heterodyne.admission.house import House
+from heterodyne.admission.keys import KeyRing
+from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.config.settings import Settings
+from heterodyne.control.probe import ReadinessProbe
+from heterodyne.domain.fleet import FleetSnapshot, Replica
+from heterodyne.engines.catalogue import DIALECTS
+from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.door import Door
+from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.request_ids import RequestIds
+from heterodyne.gateway.server import GatewayServer
+from heterodyne.telemetry import exposition, metrics
+from heterodyne.telemetry.records import RecordWriter
+from heterodyne.wire.connection_pool import ConnectionPool
+from heterodyne.wire.server_connection import ServerLedger
+
+METERS_INTERVAL_S = 1.0
+
+
+@asynccontextmanager
+async def running_gateway(
+    settings: Settings,
+    replicas: tuple[Replica, ...],
+    *,
+    name: str = "worker",
+    run_dir: Path | None = None,
+    reuse_port: bool = False,
+) -> AsyncIterator[GatewayServer]:
+    """A gateway that listens inside the block; whoever wants a graceful end calls `drain` first."""
+    loop = asyncio.get_running_loop()
+    fleet = FleetView(DIALECTS, FleetSnapshot.of(0, replicas))
+    pool = ConnectionPool(
+        loop,
+        idle_max=settings.gateway.engine_connections_idle_max,
+        connect_timeout_s=settings.gateway.connect_timeout_s,
+    )
+    records = RecordWriter(settings.telemetry)
+    back = Backstage(
+        settings=settings.gateway,
+        fleet=fleet,
+        house=House(settings.admission.in_flight_max, settings.admission.retry_after_s),
+        pool=pool,
+        records=records,
+        tokens=TokenEstimator(),
+        clock=loop.time,
+        wall_clock=time.time,
+    )
+    ledger = ServerLedger()
+    door = Door(
+        back=back,
+        keys=KeyRing(settings.admission.api_keys_sha256),
+        ids=RequestIds(os.urandom(6).hex()),
+        ledger=ledger,
+        started_at=int(time.time()),
+        worker_name=name,
+        run_dir=run_dir,
+    )
+    server = GatewayServer(settings.gateway, door, back, ledger)
+    probe = ReadinessProbe(DIALECTS, pool, fleet.snapshot, fleet.publish)
+    try:
+        await server.open(reuse_port=reuse_port)
+        async with asyncio.TaskGroup() as loops:
+            tasks = [loops.create_task(server.tick()), loops.create_task(probe.run())]
+            if run_dir is not None:
+                tasks.append(loops.create_task(_leave_meters(door, run_dir, name)))
+            yield server
+            for task in tasks:
+                task.cancel()
+    finally:
+        await server.close()
+        records.close()
+
+
+async def _leave_meters(door: Door, run_dir: Path, name: str) -> None:
+    while True:
+        door.note_gauges()
+        exposition.leave(run_dir, name, exposition.own_samples(metrics.ALL))
+        await asyncio.sleep(METERS_INTERVAL_S)

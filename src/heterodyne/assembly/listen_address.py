@@ -1,0 +1,61 @@
+"""Claims the gateway's port for the supervisor's lifetime, or says who has it."""
+
+import errno
+import socket
+from pathlib import Path
+
+from heterodyne.domain.errors import PortInUse, SettingsInvalid
+
+
+def claim(host: str, port: int) -> socket.socket:
+    """A bound socket that never listens: it holds the number while workers share the port."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise SettingsInvalid(f"gateway.host: {host!r} is no address: {error.strerror}") from error
+    _refuse_if_taken(family, address, host, port)
+    holder = socket.socket(family)
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    holder.bind(address)
+    return holder
+
+
+def _refuse_if_taken(family: int, address: tuple[object, ...], host: str, port: int) -> None:
+    """Bind once without sharing: with it, a second gateway would silently take half of the connections."""
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except PermissionError as error:
+            raise PortInUse(f"{host}:{port} needs privileges; choose another `gateway.port` (--port).") from error
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise SettingsInvalid(f"gateway.host: cannot listen on {host}:{port}: {error.strerror}") from error
+            holder = _holder(port)
+            raise PortInUse(
+                f"{host}:{port} is in use{holder}. Change `gateway.port` (--port, or HETERODYNE_GATEWAY__PORT)."
+            ) from error
+
+
+def _holder(port: int) -> str:
+    """` by process 123 (name)`, where the system tells."""
+    inodes = _listening_inodes(port)
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            links = [link.readlink() for link in (entry / "fd").iterdir()]
+            if any(str(link) in inodes for link in links):
+                return f" by process {entry.name} ({(entry / 'comm').read_text().strip()})"
+        except OSError:
+            continue  # gone meanwhile, or somebody else's
+    return ""
+
+
+def _listening_inodes(port: int) -> set[str]:
+    inodes = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        path = Path(table)
+        for line in path.read_text().splitlines()[1:] if path.exists() else ():
+            fields = line.split()
+            if int(fields[1].rpartition(":")[2], 16) == port and fields[3] == "0A":
+                inodes.add(f"socket:[{fields[9]}]")
+    return inodes

@@ -1,0 +1,44 @@
+"""JSON bodies to typed structs, with errors that point at the offending field."""
+
+import re
+from typing import TypeVar
+
+import msgspec
+
+from heterodyne.domain.errors import CallerError, InvalidField, MalformedJson
+
+Shape = TypeVar("Shape")
+_AT = re.compile(r"^(?P<what>.*?) - at `(?P<in_key>key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
+
+
+def decode(decoder: "msgspec.json.Decoder[Shape]", body: bytes) -> Shape:
+    """Decode or raise the caller's error."""
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise _invalid(str(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise MalformedJson(f"The body is not valid JSON: {error}") from error
+    except RecursionError as error:
+        raise MalformedJson("The body is nested too deeply.") from error
+
+
+def _invalid(message: str) -> CallerError:
+    match = _AT.match(message)
+    if match is None:
+        return InvalidField(_sentence(message), param=_missing_field(message))
+    path = match["path"].removeprefix(".")
+    missing = _missing_field(match["what"])
+    if missing is not None:
+        path = f"{path}.{missing}" if path else missing
+    where = f"{path}: " if path else "The body: "
+    return InvalidField(where + match["what"][:1].lower() + match["what"][1:] + ".", param=path or None)
+
+
+def _missing_field(what: str) -> str | None:
+    match = re.match(r"Object missing required field `([^`]+)`", what)
+    return match[1] if match else None
+
+
+def _sentence(message: str) -> str:
+    return message if message.endswith(".") else message + "."

@@ -1,0 +1,51 @@
+"""POST /tokenize and /detokenize, in the shape vLLM made customary."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.request import Operation, Request
+from heterodyne.gateway.dialects.body import decode
+from heterodyne.gateway.dialects.chat import Message
+from heterodyne.gateway.dialects.text import TokenId
+from heterodyne.gateway.settings import GatewaySettings
+
+
+class TokenizeFields(Struct):
+    """A prompt, or a conversation that goes through the model's chat template."""
+
+    model: str
+    prompt: str | None = None
+    messages: Annotated[list[Message], Meta(min_length=1)] | None = None
+    add_special_tokens: bool = True
+
+
+class DetokenizeFields(Struct):
+    """Token ids of one text."""
+
+    model: str
+    tokens: list[TokenId]
+
+
+_tokenize = msgspec.json.Decoder(TokenizeFields)
+_detokenize = msgspec.json.Decoder(DetokenizeFields)
+
+
+def read_tokenize(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
+    """Body bytes to a request."""
+    fields = decode(_tokenize, body)
+    if (fields.prompt is None) == (fields.messages is None):
+        raise InvalidField("prompt: give either `prompt` or `messages`.", param="prompt")
+    return _request(Operation.TOKENIZE, fields.model, body, request_id, deadline_s)
+
+
+def read_detokenize(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
+    """Body bytes to a request."""
+    fields = decode(_detokenize, body)
+    return _request(Operation.DETOKENIZE, fields.model, body, request_id, deadline_s)
+
+
+def _request(operation: Operation, model: str, body: bytes, request_id: str, deadline_s: float) -> Request:
+    return Request(id=request_id, operation=operation, model=model, body=body, deadline_s=deadline_s)

@@ -1,0 +1,151 @@
+"""The steps between a complete HTTP request and an exchange with an engine, in order."""
+
+from pathlib import Path
+
+from heterodyne.admission.context import check_context
+from heterodyne.admission.keys import KeyRing
+from heterodyne.domain.errors import (
+    HeterodyneError,
+    InternalError,
+    InvalidField,
+    MethodNotAllowed,
+    UnknownPath,
+    UnsupportedMediaType,
+)
+from heterodyne.domain.record import RequestRecord
+from heterodyne.gateway import render, routes
+from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.exchange import Exchange
+from heterodyne.gateway.request_ids import RequestIds
+from heterodyne.routing.decide import decide
+from heterodyne.telemetry import log, metrics
+from heterodyne.wire.message import HttpRequest
+from heterodyne.wire.server_connection import ServerConnection, ServerLedger
+
+_log = log.get("gateway")
+
+
+class Door:
+    """Answers every request that reaches this worker."""
+
+    def __init__(
+        self,
+        *,
+        back: Backstage,
+        keys: KeyRing,
+        ids: RequestIds,
+        ledger: ServerLedger,
+        started_at: int,
+        worker_name: str = "worker",
+        run_dir: Path | None = None,
+    ) -> None:
+        self._back = back
+        self._keys = keys
+        self._ids = ids
+        self._ledger = ledger
+        self.fleet = back.fleet
+        self.house = back.house
+        self.started_at = started_at
+        self.worker_name = worker_name
+        self.run_dir = run_dir  # where workers leave their numbers for each other; None when there is only one
+
+    def handle(self, http: HttpRequest, connection: ServerConnection) -> Exchange | None:
+        """Answer now, or return the exchange that will."""
+        request_id = self._ids.next()
+        try:
+            route = routes.find(http.path)
+            if route is None:
+                raise UnknownPath(f"There is no {http.path.decode('ascii', 'replace')[:200]} here.")
+            if http.method != route.method:
+                allow = route.method.decode()
+                raise MethodNotAllowed(f"This path takes {allow} only.", allow=allow)
+            if not route.is_open:
+                self._keys.check(http.headers.get(b"authorization"))
+            if route.page is not None:
+                answer = route.page(self, http)
+                headers = answer.headers + self._back.identity(request_id)
+                page = render.whole(answer.status, headers, answer.body, keeps_alive=connection.keeps_alive)
+                connection.finish(page)
+                return None
+            assert route.read is not None
+            return self._infer(route.read, http, connection, request_id)
+        except HeterodyneError as error:
+            self._refuse(error, connection, request_id, http)
+        except Exception as error:  # noqa: BLE001  # the root of a request: our mistake must not cost an answer
+            _log.error("request_failed", request_id=request_id, exc_info=error)
+            self._refuse(InternalError("An internal error; the log has the details."), connection, request_id, http)
+        return None
+
+    def refuse(self, error: HeterodyneError, connection: ServerConnection) -> None:
+        """Bytes that never became a request."""
+        self._answer_error(error, connection, self._ids.next())
+
+    def note_gauges(self) -> None:
+        """Bring the gauges that nobody counts as they change up to date."""
+        metrics.connections.set((), len(self._ledger.connections))
+        metrics.body_bytes.set((), self._ledger.body_bytes)
+        lanes = self._back.pool.snapshot()
+        for replica in self.fleet.snapshot.replicas:
+            opened, idle = lanes.get(self.fleet.wire(replica.id).address, (0, 0))
+            metrics.engine_connections.set((replica.id, "busy"), opened - idle)
+            metrics.engine_connections.set((replica.id, "idle"), idle)
+        for model, error_ratio in self._back.tokens.error_ratio.items():
+            metrics.token_estimate_error.set((model,), error_ratio)
+
+    def _infer(
+        self, read: routes.Reader, http: HttpRequest, connection: ServerConnection, request_id: str
+    ) -> Exchange | None:
+        back = self._back
+        back.house.check_room()
+        _check_media_type(http.headers)
+        deadline_s = back.clock() + _deadline_s(
+            http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s
+        )
+        request = read(http.body, request_id, deadline_s, back.settings)
+        target = decide(request, back.fleet.snapshot, back.house.by_replica).target
+        if target.context_tokens is not None:
+            check_context(request, target.context_tokens)
+        exchange = Exchange(back, connection, request, target)
+        exchange.start()
+        return exchange
+
+    def _refuse(self, error: HeterodyneError, connection: ServerConnection, request_id: str, http: HttpRequest) -> None:
+        self._answer_error(error, connection, request_id)
+        self._back.refused(
+            RequestRecord(
+                id=request_id,
+                at=self._back.wall_clock(),
+                operation="refused",
+                model="",
+                status=error.status,
+                reason=error.code,
+                request_bytes=len(http.body),
+            )
+        )
+
+    def _answer_error(self, error: HeterodyneError, connection: ServerConnection, request_id: str) -> None:
+        metrics.refusals.add((error.code,))
+        headers = render.error_headers(error) + self._back.identity(request_id)
+        keeps_alive = connection.keeps_alive
+        connection.finish(render.whole(error.status, headers, render.error_body(error), keeps_alive=keeps_alive))
+
+
+def _check_media_type(headers: dict[bytes, bytes]) -> None:
+    """Only declared JSON: a web page cannot send that to a loopback port without being asked first."""
+    declared = headers.get(b"content-type", b"")
+    if not declared.lower().startswith(b"application/json"):
+        raise UnsupportedMediaType("Send the body as JSON with the header `Content-Type: application/json`.")
+    if headers.get(b"content-encoding", b"identity") != b"identity":
+        raise UnsupportedMediaType("Compressed request bodies are not supported.")
+
+
+def _deadline_s(headers: dict[bytes, bytes], default_s: float, longest_s: float) -> float:
+    asked = headers.get(b"x-heterodyne-deadline-ms")
+    if asked is None:
+        return default_s
+    if not asked.isdigit() or not 0 < int(asked) <= longest_s * 1000:
+        raise InvalidField(
+            f"x-heterodyne-deadline-ms: a whole number of milliseconds up to {longest_s * 1000:.0f} is expected.",
+            param="x-heterodyne-deadline-ms",
+        )
+    return int(asked) / 1000

@@ -1,0 +1,74 @@
+"""Answers as bytes: heads, OpenAI-shaped error bodies, and the error event of a stream that broke."""
+
+from email.utils import formatdate
+
+import msgspec
+
+from heterodyne.domain.errors import EngineRefused, HeterodyneError, MethodNotAllowed
+from heterodyne.wire.message import status_line
+
+JSON = b"content-type: application/json\r\n"
+TEXT = b"content-type: text/plain; version=0.0.4; charset=utf-8\r\n"
+EVENTS = b"content-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n"
+CLOSE = b"connection: close\r\n"
+OK = status_line(200)
+
+
+class Dateline:
+    """The Date header, formatted once a second."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._line = b""
+
+    def at(self, now_s: float) -> bytes:
+        second = int(now_s)
+        if second != self._second:
+            self._second = second
+            self._line = b"date: %b\r\n" % formatdate(second, usegmt=True).encode()
+        return self._line
+
+
+def whole(status: int, headers: bytes, body: bytes, *, keeps_alive: bool) -> bytes:
+    """A complete answer with its length."""
+    line = OK if status == 200 else status_line(status)
+    close = b"" if keeps_alive else CLOSE
+    return b"%b%b%bcontent-length: %d\r\n\r\n%b" % (line, headers, close, len(body), body)
+
+
+def stream_head(headers: bytes, *, chunked: bool, keeps_alive: bool) -> bytes:
+    """The head of an event stream."""
+    framing = b"transfer-encoding: chunked\r\n" if chunked else b""
+    return OK + EVENTS + headers + framing + (b"" if keeps_alive else CLOSE) + b"\r\n"
+
+
+def error_body(error: HeterodyneError) -> bytes:
+    """OpenAI's error shape."""
+    code = error.code
+    if isinstance(error, EngineRefused) and error.engine_code:
+        code = error.engine_code
+    openai_type = "invalid_request_error" if 400 <= error.status < 500 else error.openai_type
+    if error.status in (401, 403):
+        openai_type = "authentication_error"
+    elif error.status == 429:
+        openai_type = "rate_limit_error"
+    return msgspec.json.encode(
+        {"error": {"message": error.message, "type": openai_type, "param": error.param, "code": code}}
+    )
+
+
+def error_headers(error: HeterodyneError) -> bytes:
+    """What the status promises: when to come back, which methods there are, how to authenticate."""
+    headers = JSON
+    if error.retry_after_s is not None:
+        headers += b"retry-after: %d\r\n" % error.retry_after_s
+    if isinstance(error, MethodNotAllowed):
+        headers += b"allow: %b\r\n" % error.allow.encode()
+    if error.status == 401:
+        headers += b"www-authenticate: Bearer\r\n"
+    return headers
+
+
+def error_event(error: HeterodyneError) -> bytes:
+    """The last event of a stream that cannot be completed; clients raise on it, and no [DONE] follows."""
+    return b"data: %b\n\n" % error_body(error)

@@ -1,0 +1,99 @@
+"""One worker's listening socket and the clock that every wait of its connections and exchanges sits under."""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+
+from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.door import Door
+from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.wire.limits import WireLimits
+from heterodyne.wire.server_connection import ServerConnection, ServerLedger
+
+TICK_S = 0.1
+
+
+class GatewayServer:
+    """Opens, ticks, drains, closes."""
+
+    def __init__(self, settings: GatewaySettings, door: Door, back: Backstage, ledger: ServerLedger) -> None:
+        self._settings = settings
+        self._door = door
+        self._back = back
+        self._ledger = ledger
+        self._server: asyncio.Server | None = None
+        self.port = 0
+
+    async def open(self, *, reuse_port: bool = False) -> None:
+        """Listen; afterwards `port` is the real one."""
+        loop = asyncio.get_running_loop()
+        make = self._connection_factory(loop)
+        self._server = await loop.create_server(
+            make,
+            self._settings.host,
+            self._settings.port,
+            reuse_port=reuse_port,
+            backlog=4096,
+            ssl=_tls(self._settings),
+        )
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def tick(self) -> None:
+        """Check every connection and exchange against its limits, ten times a second, until cancelled."""
+        clock = asyncio.get_running_loop().time
+        while True:
+            await asyncio.sleep(TICK_S)
+            now_s = clock()
+            for connection in tuple(self._ledger.connections):
+                connection.check(now_s)
+            for exchange in tuple(self._back.exchanges):
+                exchange.check(now_s)
+
+    async def drain(self) -> None:
+        """Take nothing new and let what runs finish, for as long as the settings grant."""
+        self._back.house.is_draining = True
+        self._ledger.is_draining = True
+        if self._server is not None:
+            self._server.close()
+        clock = asyncio.get_running_loop().time
+        until_s = clock() + self._settings.drain_timeout_s
+        while self._back.exchanges and clock() < until_s:
+            await asyncio.sleep(TICK_S / 4)
+        # Answers that are complete here may still be on their way out.
+        while clock() < until_s and any(connection.is_flushing for connection in self._ledger.connections):
+            await asyncio.sleep(TICK_S / 4)
+
+    async def close(self) -> None:
+        """Cut what is left."""
+        if self._server is not None:
+            self._server.close()
+        for connection in tuple(self._ledger.connections):
+            connection.abort()
+        await self._back.pool.close()
+
+    def _connection_factory(self, loop: asyncio.AbstractEventLoop) -> Callable[[], ServerConnection]:
+        limits = _limits(self._settings)
+        door, ledger = self._door, self._ledger
+        return lambda: ServerConnection(door, limits, ledger, loop)
+
+
+def _limits(settings: GatewaySettings) -> WireLimits:
+    return WireLimits(
+        connections_max=settings.connections_max,
+        head_bytes_max=settings.head_bytes_max,
+        headers_max=settings.headers_max,
+        body_bytes_max=settings.body_bytes_max,
+        bodies_bytes_max=settings.bodies_bytes_max,
+        head_timeout_s=settings.head_timeout_s,
+        body_timeout_s=settings.body_timeout_s,
+        idle_timeout_s=settings.idle_timeout_s,
+        write_timeout_s=settings.write_timeout_s,
+    )
+
+
+def _tls(settings: GatewaySettings) -> ssl.SSLContext | None:
+    if settings.tls_certificate is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(settings.tls_certificate, settings.tls_key)
+    return context

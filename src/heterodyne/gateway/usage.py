@@ -1,0 +1,63 @@
+"""Reads what an engine says about tokens, out of whole answers and out of stream events."""
+
+import msgspec
+
+from heterodyne.domain.request import Usage
+
+
+class _Details(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class _Reported(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+
+
+class _Answer(msgspec.Struct):
+    usage: _Reported | None = None
+
+
+class _Event(msgspec.Struct):
+    usage: _Reported | None = None
+    choices: list[msgspec.Raw] | None = None
+    error: msgspec.Raw | None = None
+
+
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+_decode_event = msgspec.json.Decoder(_Event).decode
+
+
+class EventNews(msgspec.Struct, frozen=True):
+    """What one stream event says besides its content."""
+
+    usage: Usage | None
+    is_usage_only: bool  # nothing in it but the count
+    is_error: bool
+
+
+def of_answer(body: bytes) -> Usage | None:
+    """The usage of a whole answer; raises msgspec.DecodeError when the body is not a JSON object."""
+    return _usage(_decode_answer(body).usage)
+
+
+def of_event(data: bytes) -> EventNews:
+    """The news in the JSON of one event; raises msgspec.DecodeError when it is not a JSON object."""
+    event = _decode_event(data)
+    return EventNews(
+        usage=_usage(event.usage),
+        is_usage_only=event.usage is not None and not event.choices,
+        is_error=event.error is not None,
+    )
+
+
+def _usage(reported: _Reported | None) -> Usage | None:
+    if reported is None:
+        return None
+    details = reported.prompt_tokens_details
+    return Usage(
+        prompt_tokens=reported.prompt_tokens or 0,
+        completion_tokens=reported.completion_tokens or 0,
+        cached_tokens=(details.cached_tokens or 0) if details is not None else 0,
+    )

@@ -1,0 +1,89 @@
+"""Counters, gauges and histograms cheap enough for the request path.
+
+They only add; `exposition.py` turns them into Prometheus text, and sums those of several worker processes.
+"""
+
+from bisect import bisect_left
+
+from msgspec import Struct
+
+LABEL_SETS_MAX = 2000
+OVERFLOW = "other"  # the label value under which everything past the cap is counted
+
+Labels = tuple[str, ...]
+
+
+class Sample(Struct, frozen=True, array_like=True):
+    """One label set of one meter, as it travels between worker processes."""
+
+    meter: str
+    labels: Labels
+    values: list[float]  # one number; for a histogram its bucket counts and, last, the sum
+
+
+class Meter:
+    """A named family of cells, one per label set, bounded in number."""
+
+    kind = ""
+
+    def __init__(self, name: str, help: str, labels: Labels = ()) -> None:
+        self.name = name
+        self.help = help
+        self.labels = labels
+        self._cells: dict[Labels, list[float]] = {}
+
+    def _cell(self, labels: Labels) -> list[float]:
+        """The numbers of one label set; callers on the request path keep the list and add to it."""
+        cell = self._cells.get(labels)
+        if cell is None:
+            assert len(labels) == len(self.labels), f"{self.name} takes the labels {self.labels}"
+            if len(self._cells) >= LABEL_SETS_MAX:
+                labels = (OVERFLOW,) * len(labels)
+            cell = self._cells.setdefault(labels, self._empty())
+        return cell
+
+    def _empty(self) -> list[float]:
+        return [0.0]
+
+    def samples(self) -> list[Sample]:
+        """Every label set with its numbers."""
+        return [Sample(self.name, labels, list(cell)) for labels, cell in self._cells.items()]
+
+
+class Counter(Meter):
+    """A number that only grows."""
+
+    kind = "counter"
+
+    def add(self, labels: Labels = (), amount: float = 1.0) -> None:
+        self._cell(labels)[0] += amount
+
+
+class Gauge(Meter):
+    """A number that goes up and down; workers' gauges are summed."""
+
+    kind = "gauge"
+
+    def add(self, labels: Labels = (), amount: float = 1.0) -> None:
+        self._cell(labels)[0] += amount
+
+    def set(self, labels: Labels = (), value: float = 0.0) -> None:
+        self._cell(labels)[0] = value
+
+
+class Histogram(Meter):
+    """A distribution over fixed buckets."""
+
+    kind = "histogram"
+
+    def __init__(self, name: str, help: str, labels: Labels = (), *, bounds: tuple[float, ...]) -> None:
+        super().__init__(name, help, labels)
+        self.bounds = bounds
+
+    def observe(self, labels: Labels, value: float) -> None:
+        cell = self._cell(labels)
+        cell[bisect_left(self.bounds, value)] += 1.0
+        cell[-1] += value
+
+    def _empty(self) -> list[float]:
+        return [0.0] * (len(self.bounds) + 2)

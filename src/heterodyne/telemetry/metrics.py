@@ -1,0 +1,81 @@
+"""Every metric Heterodyne exports. Names are chosen once: dashboards remember them."""
+
+from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter
+
+# Four buckets per factor of ten resolve a latency to about 30 % over six decades.
+SECONDS = (
+    *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.018, 0.032, 0.056, 0.1, 0.18, 0.32, 0.56),
+    *(1.0, 1.8, 3.2, 5.6, 10.0, 18.0, 32.0, 56.0, 100.0, 180.0, 320.0, 600.0),
+)
+ITL_SECONDS = (0.001, 0.0018, 0.0032, 0.0056, 0.01, 0.018, 0.025, 0.032, 0.042, 0.056, 0.075, 0.1, 0.18, 0.32, 1.0)
+TOKENS = (1.0, 4.0, 16.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0, 65536.0, 262144.0)
+
+REQUEST = ("model", "pool", "operation")
+
+requests = Counter(
+    "heterodyne_gateway_requests_total",
+    "Requests answered, by HTTP status and by reason when the answer was an error.",
+    (*REQUEST, "status", "reason"),
+)
+in_flight = Gauge("heterodyne_gateway_requests_in_flight", "Requests being answered now.", ("model", "pool"))
+ttft = Histogram(
+    "heterodyne_gateway_ttft_seconds",
+    "From the complete request to the first byte of the engine's answer.",
+    REQUEST,
+    bounds=SECONDS,
+)
+itl = Histogram(
+    "heterodyne_gateway_itl_seconds",
+    "Mean gap between the events of one stream.",
+    REQUEST,
+    bounds=ITL_SECONDS,
+)
+duration = Histogram(
+    "heterodyne_gateway_request_seconds", "From the complete request to the end of the answer.", REQUEST, bounds=SECONDS
+)
+prompt_tokens = Counter("heterodyne_gateway_prompt_tokens_total", "Prompt tokens of answered requests.", REQUEST)
+cached_tokens = Counter(
+    "heterodyne_gateway_cached_tokens_total", "Prompt tokens the engine took from its prefix cache.", REQUEST
+)
+completion_tokens = Counter("heterodyne_gateway_completion_tokens_total", "Tokens generated.", REQUEST)
+completion_length = Histogram(
+    "heterodyne_gateway_completion_tokens", "Tokens generated per answer.", REQUEST, bounds=TOKENS
+)
+refusals = Counter(
+    "heterodyne_gateway_refusals_total", "Answers given before a replica was asked, by reason.", ("reason",)
+)
+retries = Counter("heterodyne_gateway_retries_total", "Requests sent again before their first byte.", ("model", "pool"))
+connections = Gauge("heterodyne_gateway_client_connections", "Open client connections.")
+body_bytes = Gauge("heterodyne_gateway_body_bytes", "Request bodies held in memory.")
+engine_connections = Gauge(
+    "heterodyne_gateway_engine_connections", "Connections to replicas, by state.", ("replica", "state")
+)
+token_estimate_error = Gauge(
+    "heterodyne_gateway_token_estimate_error_ratio",
+    "Smoothed relative error of the prompt token estimate.",
+    ("model",),
+)
+replica_ready = Gauge("heterodyne_fleet_replica_ready", "Workers that see the replica ready.", ("pool", "replica"))
+records_dropped = Counter(
+    "heterodyne_telemetry_records_dropped_total", "Request records lost because the writer fell behind."
+)
+
+ALL: tuple[Meter, ...] = (
+    requests,
+    in_flight,
+    ttft,
+    itl,
+    duration,
+    prompt_tokens,
+    cached_tokens,
+    completion_tokens,
+    completion_length,
+    refusals,
+    retries,
+    connections,
+    body_bytes,
+    engine_connections,
+    token_estimate_error,
+    replica_ready,
+    records_dropped,
+)

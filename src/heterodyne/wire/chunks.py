@@ -1,0 +1,109 @@
+"""The chunked transfer coding, read side."""
+
+SIZE_LINE_BYTES_MAX = 256
+TRAILER_BYTES_MAX = 8192
+HEX = frozenset(b"0123456789abcdefABCDEF")
+
+
+class ChunksInvalid(ValueError):
+    """The bytes are not a chunked body."""
+
+
+def whole_chunks(data: bytes) -> bool:
+    """Whether `data`, read from between two chunks, is one or more whole chunks and nothing else.
+
+    The closing empty chunk and anything unusual (extensions, splits) is left to the decoder.
+    """
+    position, length = 0, len(data)
+    while position < length:
+        line_end = data.find(b"\r\n", position, position + 10)
+        if line_end <= position:
+            return False
+        try:
+            size = int(data[position:line_end], 16)
+        except ValueError:
+            return False
+        position = line_end + size + 4
+        if size <= 0 or data[position - 2 : position] != b"\r\n":
+            return False
+    return position == length
+
+
+def unframe(data: bytes) -> bytes:
+    """The payload of whole chunks."""
+    return ChunkDecoder().feed(data)
+
+
+class ChunkDecoder:
+    """Takes a chunked body in pieces of any size and gives back its payload."""
+
+    __slots__ = ("_buffer", "_expect", "_remaining", "is_ended")
+
+    def __init__(self) -> None:
+        self._buffer = b""  # an unfinished line
+        self._expect = self._take_size
+        self._remaining = 0
+        self.is_ended = False
+
+    @property
+    def is_between(self) -> bool:
+        """Whether the next byte begins a chunk."""
+        return self._expect == self._take_size and not self._buffer and not self.is_ended
+
+    def feed(self, data: bytes) -> bytes:
+        """The payload in `data`; `is_ended` afterwards when the body is complete."""
+        if self._buffer:
+            data = self._buffer + data
+            self._buffer = b""
+        pieces: list[bytes] = []
+        position = 0
+        while position < len(data) and not self._buffer:
+            if self.is_ended:
+                raise ChunksInvalid("bytes after the last chunk")
+            position = self._expect(data, position, pieces)
+        return b"".join(pieces)
+
+    def _take_size(self, data: bytes, position: int, pieces: list[bytes]) -> int:
+        end = data.find(b"\r\n", position)
+        if end < 0:
+            return self._keep(data, position, SIZE_LINE_BYTES_MAX)
+        self._remaining = _size(data[position:end])
+        self._expect = self._take_payload if self._remaining else self._take_trailer
+        return end + 2
+
+    def _take_payload(self, data: bytes, position: int, pieces: list[bytes]) -> int:
+        payload = data[position : position + self._remaining]
+        pieces.append(payload)
+        self._remaining -= len(payload)
+        if not self._remaining:
+            self._expect = self._take_chunk_end
+        return position + len(payload)
+
+    def _take_chunk_end(self, data: bytes, position: int, pieces: list[bytes]) -> int:
+        if len(data) - position < 2:
+            return self._keep(data, position, 2)
+        if data[position : position + 2] != b"\r\n":
+            raise ChunksInvalid("a chunk longer than its size")
+        self._expect = self._take_size
+        return position + 2
+
+    def _take_trailer(self, data: bytes, position: int, pieces: list[bytes]) -> int:
+        """Trailer lines are read past; an empty line ends the body."""
+        end = data.find(b"\r\n", position)
+        if end < 0:
+            return self._keep(data, position, TRAILER_BYTES_MAX)
+        self.is_ended = end == position
+        return end + 2
+
+    def _keep(self, data: bytes, position: int, bytes_max: int) -> int:
+        self._buffer = data[position:]
+        if len(self._buffer) > bytes_max:
+            raise ChunksInvalid("a line without an end")
+        return len(data)
+
+
+def _size(line: bytes) -> int:
+    digits = line.partition(b";")[0].strip()
+    if not digits or len(digits) > 8 or not HEX.issuperset(digits):
+        raise ChunksInvalid(f"{line[:20]!r} is no chunk size")
+    return int(digits, 16)

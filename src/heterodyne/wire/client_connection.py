@@ -1,0 +1,263 @@
+"""One connection to an engine: a request goes out, its answer comes back piece by piece.
+
+Heads are parsed by llhttp. Bodies are unframed here rather than there so that a chunked stream whose pieces arrive
+whole, which is nearly every streamed token, is handed on as the very bytes that came.
+"""
+
+import asyncio
+from enum import IntEnum
+from typing import Protocol
+
+import httptools
+
+from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
+from heterodyne.wire.chunks import ChunkDecoder, ChunksInvalid, whole_chunks
+
+HEAD_BYTES_MAX = 65536
+
+
+class Listener(Protocol):
+    """Whoever asked."""
+
+    def on_head(self, status: int, headers: dict[bytes, bytes]) -> None: ...
+
+    def on_framed(self, data: bytes) -> None:
+        """One or more whole chunks, framing included."""
+        ...
+
+    def on_payload(self, data: bytes) -> None:
+        """Body bytes without framing."""
+        ...
+
+    def on_end(self) -> None:
+        """The answer is complete; the connection may already serve somebody else."""
+        ...
+
+    def on_failure(self, error: EngineError) -> None:
+        """The answer will never be complete."""
+        ...
+
+
+class Owner(Protocol):
+    """The pool a connection goes back to."""
+
+    def is_idle(self, connection: "ClientConnection") -> None: ...
+    def is_closed(self, connection: "ClientConnection") -> None: ...
+
+
+class Body(IntEnum):
+    """How the end of the current answer's body is found."""
+
+    NONE = 0
+    HEAD = 1  # the head is not complete yet
+    LENGTH = 2
+    CHUNKED = 3
+    UNTIL_CLOSE = 4
+
+
+class ClientConnection(asyncio.Protocol):
+    """HTTP/1.1 client side of one socket; one request at a time."""
+
+    __slots__ = (
+        "_body",
+        "_buffer",
+        "_chunks",
+        "_headers",
+        "_is_aligned",
+        "_is_paused",
+        "_keep_alive",
+        "_owner",
+        "_remaining",
+        "_transport",
+        "has_answered",
+        "listener",
+        "requests_sent",
+    )
+
+    def __init__(self, owner: Owner) -> None:
+        self._owner = owner
+        self._transport: asyncio.Transport | None = None
+        self.listener: Listener | None = None
+        self.requests_sent = 0
+        self.has_answered = False  # any byte of the current answer has come
+        self._body = Body.NONE
+        self._buffer = b""
+        self._remaining = 0
+        self._keep_alive = False
+        self._is_paused = False
+        self._is_aligned = False  # the next byte begins a chunk
+        self._chunks = ChunkDecoder()
+        self._headers: dict[bytes, bytes] = {}
+
+    # Called by whoever asks.
+
+    def send(self, listener: Listener, head: bytes, body: bytes) -> None:
+        """Send one request; the answer goes to `listener`."""
+        assert self.listener is None
+        assert self._transport is not None
+        self.listener = listener
+        self.requests_sent += 1
+        self.has_answered = False
+        self._body = Body.HEAD
+        self._buffer = b""
+        if len(body) < 16384:
+            self._transport.write(head + body)
+        else:
+            self._transport.writelines((head, body))
+
+    def cancel(self) -> None:
+        """Nobody wants the answer any more: closing is how an engine learns it."""
+        self.listener = None
+        self._cut()
+
+    def release(self) -> None:
+        """Give the connection back unused."""
+        self._owner.is_idle(self)
+
+    def pause(self) -> None:
+        """Stop reading: whoever takes the answer cannot keep up."""
+        if self._transport is not None and not self._is_paused:
+            self._is_paused = True
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        """Go on reading."""
+        if self._transport is not None and self._is_paused:
+            self._is_paused = False
+            self._transport.resume_reading()
+
+    @property
+    def is_open(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    # Called by uvloop.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]  # a client's transport reads and writes
+
+    def data_received(self, data: bytes) -> None:
+        listener = self.listener
+        if listener is None:
+            self._cut()  # nobody asked; the connection is out of step
+            return
+        self.has_answered = True
+        if self._body is Body.CHUNKED:
+            if self._is_aligned and whole_chunks(data):
+                listener.on_framed(data)
+            else:
+                self._take_chunks(data)
+        elif self._body is Body.LENGTH:
+            self._take_length(data)
+        elif self._body is Body.HEAD:
+            self._take_head(data)
+        else:
+            listener.on_payload(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._owner.is_closed(self)
+        if self.listener is None:
+            return
+        if self._body is Body.UNTIL_CLOSE and exc is None:
+            self._complete()
+            return
+        self._fail(EngineBroke("The engine closed its connection before the answer was complete."))
+
+    def _take_head(self, data: bytes) -> None:
+        data = self._buffer + data
+        end = data.find(b"\r\n\r\n") + 4
+        if end == 3:
+            self._buffer = data
+            if len(data) > HEAD_BYTES_MAX:
+                self._fail(EngineGarbage("The engine's answer has no end of head."))
+            return
+        self._buffer = b""
+        self._headers = {}
+        parser = httptools.HttpResponseParser(self)
+        try:
+            parser.feed_data(data[:end])
+        except httptools.HttpParserUpgrade:
+            self._fail(EngineGarbage("The engine tried to change the protocol."))
+            return
+        except httptools.HttpParserError as error:
+            self._fail(EngineGarbage(f"The engine's answer is not HTTP: {error}"))
+            return
+        status, rest = parser.get_status_code(), data[end:]
+        if status < 200:
+            if rest:
+                self._take_head(rest)
+            return
+        self._keep_alive = parser.should_keep_alive()
+        self._begin_body(status)
+        assert self.listener is not None
+        self.listener.on_head(status, self._headers)
+        if self._body is Body.LENGTH and self._remaining == 0:
+            self._complete()
+        elif rest and self.listener is not None:
+            self.data_received(rest)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Called by llhttp."""
+        self._headers[name.lower()] = value
+
+    def _begin_body(self, status: int) -> None:
+        headers = self._headers
+        if status in (204, 304):
+            self._body, self._remaining = Body.LENGTH, 0
+        elif b"chunked" in headers.get(b"transfer-encoding", b"").lower():
+            self._body = Body.CHUNKED
+            self._chunks = ChunkDecoder()
+            self._is_aligned = True
+        elif b"content-length" in headers:
+            self._body, self._remaining = Body.LENGTH, int(headers[b"content-length"])
+        else:
+            self._body = Body.UNTIL_CLOSE
+            self._keep_alive = False
+
+    def _take_length(self, data: bytes) -> None:
+        assert self.listener is not None
+        if len(data) > self._remaining:
+            self._fail(EngineGarbage("The engine sent more than its content-length."))
+            return
+        self._remaining -= len(data)
+        self.listener.on_payload(data)
+        if self._remaining == 0 and self.listener is not None:
+            self._complete()
+
+    def _take_chunks(self, data: bytes) -> None:
+        assert self.listener is not None
+        try:
+            payload = self._chunks.feed(data)
+        except ChunksInvalid as error:
+            self._fail(EngineGarbage(f"The engine's stream is broken: {error}"))
+            return
+        self._is_aligned = self._chunks.is_between
+        if payload:
+            self.listener.on_payload(payload)
+        if self._chunks.is_ended and self.listener is not None:
+            self._complete()
+
+    def _complete(self) -> None:
+        listener, self.listener = self.listener, None
+        assert listener is not None
+        self._body = Body.NONE
+        if self._keep_alive and self.is_open:
+            self.resume()  # the last bytes may have come while the client could not keep up
+            self._owner.is_idle(self)
+        else:
+            self._close()
+        listener.on_end()
+
+    def _fail(self, error: EngineError) -> None:
+        listener, self.listener = self.listener, None
+        self._cut()
+        if listener is not None:
+            listener.on_failure(error)
+
+    def _close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def _cut(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()

@@ -1,0 +1,129 @@
+"""Open connections to engines, kept per address, lent to one request at a time."""
+
+import asyncio
+import ssl
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from heterodyne.domain.errors import EngineError, EngineUnavailable
+from heterodyne.wire.client_connection import ClientConnection
+
+
+class Address(NamedTuple):
+    """Where an engine listens."""
+
+    host: str
+    port: int
+    tls: bool = False
+
+
+class Lane:
+    """The connections to one address."""
+
+    __slots__ = ("_idle", "_idle_max", "open")
+
+    def __init__(self, idle_max: int) -> None:
+        self._idle: deque[ClientConnection] = deque()
+        self._idle_max = idle_max
+        self.open: set[ClientConnection] = set()
+
+    def try_take(self) -> ClientConnection | None:
+        """The connection used last, as it is the least likely to have been closed by the engine meanwhile."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_open:
+                return connection
+        return None
+
+    def is_idle(self, connection: ClientConnection) -> None:
+        if len(self._idle) < self._idle_max:
+            self._idle.append(connection)
+        else:
+            connection.cancel()
+
+    def is_closed(self, connection: ClientConnection) -> None:
+        self.open.discard(connection)
+        if connection in self._idle:
+            self._idle.remove(connection)
+
+    @property
+    def idle_count(self) -> int:
+        return len(self._idle)
+
+
+Connected = Callable[[ClientConnection], None]
+Failed = Callable[[EngineError], None]
+
+
+class ConnectionPool:
+    """Lends connections by callback: most requests get one without a task or a turn of the event loop."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        idle_max: int = 256,
+        connect_timeout_s: float = 5.0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._loop = loop
+        self._idle_max = idle_max
+        self._connect_timeout_s = connect_timeout_s
+        self._tls = tls
+        self._lanes: dict[Address, Lane] = {}
+        self._connecting: set[asyncio.Task[None]] = set()
+
+    def lend(self, address: Address, connected: Connected, failed: Failed, *, fresh: bool = False) -> None:
+        """Call `connected` with an open connection, perhaps at once, or `failed`.
+
+        `fresh` insists on a new one, for a request whose reused connection turned out to be dead.
+        """
+        lane = self._lanes.get(address)
+        if lane is None:
+            lane = self._lanes[address] = Lane(self._idle_max)
+        connection = None if fresh else lane.try_take()
+        if connection is not None:
+            connected(connection)
+            return
+        task = self._loop.create_task(self._connect(address, lane, connected, failed))
+        self._connecting.add(task)
+        task.add_done_callback(self._connecting.discard)
+
+    def forget(self, keep: set[Address]) -> None:
+        """Close the idle connections of addresses that left the fleet."""
+        for address in [address for address in self._lanes if address not in keep]:
+            lane = self._lanes.pop(address)
+            while (connection := lane.try_take()) is not None:
+                connection.cancel()
+
+    async def close(self) -> None:
+        """End every connection and every attempt at one."""
+        for task in tuple(self._connecting):
+            task.cancel()
+        await asyncio.gather(*self._connecting, return_exceptions=True)
+        for lane in self._lanes.values():
+            for connection in tuple(lane.open):
+                connection.cancel()
+        self._lanes.clear()
+
+    def snapshot(self) -> dict[Address, tuple[int, int]]:
+        """Open and idle connections per address."""
+        return {address: (len(lane.open), lane.idle_count) for address, lane in self._lanes.items()}
+
+    async def _connect(self, address: Address, lane: Lane, connected: Connected, failed: Failed) -> None:
+        context: ssl.SSLContext | None = None
+        if address.tls:
+            context = self._tls or ssl.create_default_context()
+        try:
+            async with asyncio.timeout(self._connect_timeout_s):
+                _, connection = await self._loop.create_connection(
+                    lambda: ClientConnection(lane), address.host, address.port, ssl=context
+                )
+        except TimeoutError:
+            failed(EngineUnavailable(f"No connection to the engine within {self._connect_timeout_s:g} s."))
+        except OSError as error:
+            failed(EngineUnavailable(f"The engine does not accept connections: {error.strerror or error}"))
+        else:
+            lane.open.add(connection)
+            connected(connection)
