@@ -52,7 +52,7 @@ async def running_gateway(
         pool=pool,
         records=records,
         tokens=TokenEstimator(),
-        clock=loop.time,
+        clock=time.monotonic,
         wall_clock=time.time,
     )
     ledger = ServerLedger()

@@ -12,7 +12,7 @@ class ChildOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     alias: str  # the name the engine answers with
     host: str = "127.0.0.1"
     port: int = 0  # 0 lets the system choose
-    context_tokens: int | None = None  # of one slot; None takes what the model was trained for
+    context_tokens: int | None = None  # of one slot; None divides the model's own context among the slots
     slots: int = 4
     threads: int = 0  # 0 takes every core
     gpu_layers: int = -1  # -1 offloads all

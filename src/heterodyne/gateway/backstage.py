@@ -14,7 +14,7 @@ from heterodyne.gateway.render import Dateline
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.records import RecordSink
 from heterodyne.routing.decide import decide
-from heterodyne.telemetry import metrics
+from heterodyne.telemetry.request_meters import RequestMeters
 from heterodyne.wire.connection_pool import ConnectionPool
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Backstage:
         self.wall_clock = wall_clock
         self.exchanges: set[Exchange] = set()
         self._records = records
+        self._meters = RequestMeters()
         self._dateline = Dateline()
 
     def identity(self, request_id: str) -> bytes:
@@ -60,20 +61,16 @@ class Backstage:
         """A request now runs on the replica."""
         self.exchanges.add(exchange)
         self.house.enter(replica.id)
-        metrics.in_flight.add((replica.model, replica.pool), 1.0)
 
     def leave(self, exchange: "Exchange", replica: Replica) -> None:
         """It no longer does."""
         self.exchanges.discard(exchange)
         self.house.leave(replica.id)
-        metrics.in_flight.add((replica.model, replica.pool), -1.0)
 
     def move(self, source: Replica, target: Replica) -> None:
         """A request that got no answer from one replica runs on another."""
         self.house.leave(source.id)
         self.house.enter(target.id)
-        metrics.in_flight.add((source.model, source.pool), -1.0)
-        metrics.in_flight.add((target.model, target.pool), 1.0)
 
     def try_decide(self, request: Request, failed: frozenset[ReplicaId]) -> Replica | None:
         """Another replica for a request that these have failed, or None."""
@@ -88,20 +85,7 @@ class Backstage:
 
     def finished(self, record: RequestRecord, request: Request) -> None:
         """Write one request down and learn from it."""
-        labels = (record.model, record.pool, record.operation)
-        metrics.requests.add((*labels, str(record.status), record.reason))
-        metrics.duration.observe(labels, record.total_ms / 1000)
-        if record.ttft_ms is not None:
-            metrics.ttft.observe(labels, record.ttft_ms / 1000)
-        if record.itl_ms is not None:
-            metrics.itl.observe(labels, record.itl_ms / 1000)
-        if record.prompt_tokens:
-            metrics.prompt_tokens.add(labels, record.prompt_tokens)
-        if record.cached_tokens:
-            metrics.cached_tokens.add(labels, record.cached_tokens)
-        if record.completion_tokens:
-            metrics.completion_tokens.add(labels, record.completion_tokens)
-            metrics.completion_length.observe(labels, record.completion_tokens)
+        self._meters.observe(record)
         if not record.is_estimated:
             self.tokens.learn(record.model, request.prompt_chars, record.prompt_tokens)
         self._records.write(record)

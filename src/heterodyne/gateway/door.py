@@ -86,6 +86,7 @@ class Door:
         metrics.body_bytes.set((), self._ledger.body_bytes)
         lanes = self._back.pool.snapshot()
         for replica in self.fleet.snapshot.replicas:
+            metrics.in_flight.set((replica.model, replica.pool, replica.id), self.house.by_replica.get(replica.id, 0))
             opened, idle = lanes.get(self.fleet.wire(replica.id).address, (0, 0))
             metrics.engine_connections.set((replica.id, "busy"), opened - idle)
             metrics.engine_connections.set((replica.id, "idle"), idle)

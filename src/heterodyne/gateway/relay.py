@@ -64,7 +64,10 @@ class StreamRelay:
             and not self._tail
             and self._is_chunked
         ):
-            self._note(data.count(b"\n\n"))
+            self.last_at_s = self._clock()
+            if not self.events:
+                self.first_at_s = self.last_at_s
+            self.events += data.count(b"\n\n")
             self.bytes_sent += len(data)
             self._connection.write(data)
         else:
@@ -84,8 +87,11 @@ class StreamRelay:
             raise EngineGarbage("The engine sent an event without an end.")
         if self._tail and not _may_become_event(self._tail):
             raise EngineGarbage("The engine sent bytes that are no event stream.")
-        self._note(len(whole))
+        self.last_at_s = self._clock()
         if whole:
+            if not self.events:
+                self.first_at_s = self.last_at_s
+            self.events += len(whole)
             piece = b"".join(whole)
             self.bytes_sent += len(piece)
             self._connection.write_payload(piece)
@@ -94,12 +100,6 @@ class StreamRelay:
         """The engine closed its stream properly; whether the answer was complete is another matter."""
         if self._tail or not (self.is_done or self.has_error):
             raise EngineBroke("The engine ended its stream before the answer was complete.")
-
-    def _note(self, events: int) -> None:
-        self.last_at_s = self._clock()
-        if not self.events:
-            self.first_at_s = self.last_at_s
-        self.events += events
 
     def _is_wanted(self, event: bytes) -> bool:
         if not event.startswith(FIELDS):

@@ -2,7 +2,6 @@
 
 import asyncio
 import ssl
-from collections.abc import Callable
 
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.door import Door
@@ -21,15 +20,15 @@ class GatewayServer:
         self._door = door
         self._back = back
         self._ledger = ledger
+        self._limits = _limits(settings)
         self._server: asyncio.Server | None = None
         self.port = 0
 
     async def open(self, *, reuse_port: bool = False) -> None:
         """Listen; afterwards `port` is the real one."""
         loop = asyncio.get_running_loop()
-        make = self._connection_factory(loop)
         self._server = await loop.create_server(
-            make,
+            self._connection,
             self._settings.host,
             self._settings.port,
             reuse_port=reuse_port,
@@ -40,7 +39,7 @@ class GatewayServer:
 
     async def tick(self) -> None:
         """Check every connection and exchange against its limits, ten times a second, until cancelled."""
-        clock = asyncio.get_running_loop().time
+        clock = self._back.clock
         while True:
             await asyncio.sleep(TICK_S)
             now_s = clock()
@@ -55,7 +54,7 @@ class GatewayServer:
         self._ledger.is_draining = True
         if self._server is not None:
             self._server.close()
-        clock = asyncio.get_running_loop().time
+        clock = self._back.clock
         until_s = clock() + self._settings.drain_timeout_s
         while self._back.exchanges and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
@@ -71,10 +70,8 @@ class GatewayServer:
             connection.abort()
         await self._back.pool.close()
 
-    def _connection_factory(self, loop: asyncio.AbstractEventLoop) -> Callable[[], ServerConnection]:
-        limits = _limits(self._settings)
-        door, ledger = self._door, self._ledger
-        return lambda: ServerConnection(door, limits, ledger, loop)
+    def _connection(self) -> ServerConnection:
+        return ServerConnection(self._door, self._limits, self._ledger, self._back.clock)
 
 
 def _limits(settings: GatewaySettings) -> WireLimits:

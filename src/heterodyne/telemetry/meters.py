@@ -32,7 +32,7 @@ class Meter:
         self.labels = labels
         self._cells: dict[Labels, list[float]] = {}
 
-    def _cell(self, labels: Labels) -> list[float]:
+    def cell(self, labels: Labels) -> list[float]:
         """The numbers of one label set; callers on the request path keep the list and add to it."""
         cell = self._cells.get(labels)
         if cell is None:
@@ -56,7 +56,7 @@ class Counter(Meter):
     kind = "counter"
 
     def add(self, labels: Labels = (), amount: float = 1.0) -> None:
-        self._cell(labels)[0] += amount
+        self.cell(labels)[0] += amount
 
 
 class Gauge(Meter):
@@ -65,10 +65,10 @@ class Gauge(Meter):
     kind = "gauge"
 
     def add(self, labels: Labels = (), amount: float = 1.0) -> None:
-        self._cell(labels)[0] += amount
+        self.cell(labels)[0] += amount
 
     def set(self, labels: Labels = (), value: float = 0.0) -> None:
-        self._cell(labels)[0] = value
+        self.cell(labels)[0] = value
 
 
 class Histogram(Meter):
@@ -81,9 +81,13 @@ class Histogram(Meter):
         self.bounds = bounds
 
     def observe(self, labels: Labels, value: float) -> None:
-        cell = self._cell(labels)
-        cell[bisect_left(self.bounds, value)] += 1.0
-        cell[-1] += value
+        add_to_histogram(self.cell(labels), self.bounds, value)
 
     def _empty(self) -> list[float]:
         return [0.0] * (len(self.bounds) + 2)
+
+
+def add_to_histogram(cell: list[float], bounds: tuple[float, ...], value: float) -> None:
+    """One observation in a histogram's cell."""
+    cell[bisect_left(bounds, value)] += 1.0
+    cell[-1] += value

@@ -17,7 +17,7 @@ requests = Counter(
     "Requests answered, by HTTP status and by reason when the answer was an error.",
     (*REQUEST, "status", "reason"),
 )
-in_flight = Gauge("heterodyne_gateway_requests_in_flight", "Requests being answered now.", ("model", "pool"))
+in_flight = Gauge("heterodyne_gateway_requests_in_flight", "Requests being answered now.", ("model", "pool", "replica"))
 ttft = Histogram(
     "heterodyne_gateway_ttft_seconds",
     "From the complete request to the first byte of the engine's answer.",

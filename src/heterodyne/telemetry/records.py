@@ -55,11 +55,11 @@ class RecordWriter:
         self._flush()
 
     def _flush(self) -> None:
-        lines = bytearray()
-        while self._queue:
-            lines += _encoder.encode(self._queue.popleft()) + b"\n"
-        if not lines:
+        queue = self._queue
+        records = [queue.popleft() for _ in range(len(queue))]
+        if not records:
             return
+        lines = _encoder.encode_lines(records)
         try:
             if self._path is None:
                 sys.stderr.buffer.write(lines)
@@ -68,7 +68,7 @@ class RecordWriter:
                 with self._open(self._path) as file:
                     file.write(lines)
         except OSError as error:
-            _log.error("records_not_written", error=str(error), records=lines.count(b"\n"))
+            _log.error("records_not_written", error=str(error), records=len(records))
 
     def _open(self, path: Path) -> BinaryIO:
         if path.exists() and path.stat().st_size > self._bytes_max:

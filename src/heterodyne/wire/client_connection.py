@@ -1,7 +1,7 @@
 """One connection to an engine: a request goes out, its answer comes back piece by piece.
 
-Heads are parsed by llhttp. Bodies are unframed here rather than there so that a chunked stream whose pieces arrive
-whole, which is nearly every streamed token, is handed on as the very bytes that came.
+A chunked stream whose pieces arrive whole, which is nearly every streamed token, is handed on as the very bytes that
+came; only what was cut on the way is taken apart and put together.
 """
 
 import asyncio
@@ -164,52 +164,52 @@ class ClientConnection(asyncio.Protocol):
         self._fail(EngineBroke("The engine closed its connection before the answer was complete."))
 
     def _take_head(self, data: bytes) -> None:
-        data = self._buffer + data
-        end = data.find(b"\r\n\r\n") + 4
-        if end == 3:
+        if self._buffer:
+            data = self._buffer + data
+            self._buffer = b""
+        end = data.find(b"\r\n\r\n")
+        if end < 0:
             self._buffer = data
             if len(data) > HEAD_BYTES_MAX:
                 self._fail(EngineGarbage("The engine's answer has no end of head."))
             return
-        self._buffer = b""
-        self._headers = {}
+        headers: dict[bytes, bytes] = {}
+        self._headers = headers
         parser = httptools.HttpResponseParser(self)
         try:
-            parser.feed_data(data[:end])
-        except httptools.HttpParserUpgrade:
-            self._fail(EngineGarbage("The engine tried to change the protocol."))
-            return
-        except httptools.HttpParserError as error:
+            parser.feed_data(data[: end + 4])
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._fail(EngineGarbage(f"The engine's answer is not HTTP: {error}"))
             return
-        status, rest = parser.get_status_code(), data[end:]
+        status, rest = parser.get_status_code(), data[end + 4 :]
+        self._keep_alive = parser.should_keep_alive()
         if status < 200:
             if rest:
                 self._take_head(rest)
             return
-        self._keep_alive = parser.should_keep_alive()
-        self._begin_body(status)
+        self._begin_body(status, headers)
         assert self.listener is not None
-        self.listener.on_head(status, self._headers)
+        self.listener.on_head(status, headers)
         if self._body is Body.LENGTH and self._remaining == 0:
             self._complete()
         elif rest and self.listener is not None:
             self.data_received(rest)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by llhttp."""
+        """Called by llhttp, through httptools, while a head is read."""
         self._headers[name.lower()] = value
 
-    def _begin_body(self, status: int) -> None:
-        headers = self._headers
-        if status in (204, 304):
-            self._body, self._remaining = Body.LENGTH, 0
-        elif b"chunked" in headers.get(b"transfer-encoding", b"").lower():
+    def _begin_body(self, status: int, headers: dict[bytes, bytes]) -> None:
+        if b"transfer-encoding" in headers:
+            # Of two ways to find the end this one wins, and the connection is not trusted with another answer.
+            self._keep_alive = self._keep_alive and b"content-length" not in headers
             self._body = Body.CHUNKED
             self._chunks = ChunkDecoder()
             self._is_aligned = True
         elif b"content-length" in headers:
             self._body, self._remaining = Body.LENGTH, int(headers[b"content-length"])
+        elif status in (204, 304):
+            self._body, self._remaining = Body.LENGTH, 0
         else:
             self._body = Body.UNTIL_CLOSE
             self._keep_alive = False

@@ -6,6 +6,7 @@ means is the handler's business. Requests are answered one at a time, in the ord
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Protocol
 
@@ -73,6 +74,7 @@ class ServerConnection(asyncio.Protocol):
         "_body",
         "_body_bytes",
         "_clock",
+        "_fed_bytes",
         "_handler",
         "_head_bytes",
         "_headers",
@@ -85,23 +87,22 @@ class ServerConnection(asyncio.Protocol):
         "_reading",
         "_reading_since",
         "_request",
+        "_speaks_chunked",
         "_transport",
         "_turn",
         "_url",
         "_write_stalled_since",
     )
 
-    def __init__(
-        self, handler: Handler, limits: WireLimits, ledger: ServerLedger, loop: asyncio.AbstractEventLoop
-    ) -> None:
+    def __init__(self, handler: Handler, limits: WireLimits, ledger: ServerLedger, clock: Callable[[], float]) -> None:
         self._handler = handler
         self._limits = limits
         self._ledger = ledger
-        self._clock = loop.time
+        self._clock = clock
         self._parser = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport | None = None
         self._reading = Reading.BETWEEN
-        self._reading_since = loop.time()
+        self._reading_since = clock()
         self._problem: HeterodyneError | None = None  # the input is broken from here on
         self._request: HttpRequest | None = None  # being answered
         self._turn: Turn | None = None
@@ -109,6 +110,9 @@ class ServerConnection(asyncio.Protocol):
         self._is_reading_paused = False
         self._write_stalled_since: float | None = None
         self._body_bytes = 0
+        self._head_bytes = 0  # read of an unfinished head
+        self._fed_bytes = 0  # of the piece being parsed
+        self._speaks_chunked: bool | None = None  # the HTTP version, once known
         self._begin_message()
 
     # Called by uvloop.
@@ -125,11 +129,7 @@ class ServerConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._problem is not None or self._reading is Reading.DISCARD:
             return
-        if self._reading is Reading.HEAD:
-            self._head_bytes += len(data)
-            if self._head_bytes > self._limits.head_bytes_max:
-                self._broken(self._head_too_large())
-                return
+        self._fed_bytes = len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -138,6 +138,10 @@ class ServerConnection(asyncio.Protocol):
             self._broken(MethodNotAllowed("Unknown HTTP method.", allow="GET, POST"))
         except httptools.HttpParserError as error:
             self._broken(MalformedHttp(f"Malformed HTTP request: {error}"))
+        if self._reading is Reading.HEAD:
+            self._head_bytes += self._fed_bytes
+            if self._head_bytes > self._limits.head_bytes_max:
+                self._broken(self._head_too_large())
 
     def eof_received(self) -> bool:
         """A client that has stopped talking has gone: half-closed sockets cannot be told from dead ones."""
@@ -171,6 +175,7 @@ class ServerConnection(asyncio.Protocol):
     # Called by llhttp, through httptools, inside feed_data.
 
     def on_message_begin(self) -> None:
+        self._head_bytes = 0
         self._read(Reading.HEAD)
 
     def on_url(self, url: bytes) -> None:
@@ -183,7 +188,9 @@ class ServerConnection(asyncio.Protocol):
         if self._problem is not None:
             return
         headers = self._headers
-        if len(headers) > self._limits.headers_max or self._head_size() > self._limits.head_bytes_max:
+        head_bytes_max = self._limits.head_bytes_max
+        is_large = self._head_bytes + self._fed_bytes > head_bytes_max and self._head_size() > head_bytes_max
+        if is_large or len(headers) > self._limits.headers_max:
             self._broken(self._head_too_large())
             return
         self._read(Reading.BODY)
@@ -208,7 +215,9 @@ class ServerConnection(asyncio.Protocol):
         if self._problem is not None:
             return
         body = self._body
-        speaks_chunked = self._parser.get_http_version() == "1.1"
+        speaks_chunked = self._speaks_chunked
+        if speaks_chunked is None:
+            speaks_chunked = self._speaks_chunked = self._parser.get_http_version() == "1.1"
         path, _, query = self._url.partition(b"?")
         request = HttpRequest(
             method=self._parser.get_method(),
@@ -310,7 +319,6 @@ class ServerConnection(asyncio.Protocol):
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
         self._body: list[bytes] = []
-        self._head_bytes = 0
 
     def _read(self, reading: Reading) -> None:
         self._reading = reading

@@ -1,0 +1,39 @@
+"""Asks the server under test which models it serves."""
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from heterodyne.bench.answers import WholeAnswer
+from heterodyne.bench.client import Client
+from heterodyne.bench.endpoint import Endpoint
+from heterodyne.bench.failure import ExchangeFailed, Failure
+
+
+class Model(Struct, frozen=True):
+    """One entry of `/v1/models`."""
+
+    id: str
+
+
+class ModelList(Struct, frozen=True):
+    """The answer of `/v1/models`."""
+
+    data: tuple[Model, ...]
+
+
+async def first_model(endpoint: Endpoint, *, timeout_s: float, clock: Callable[[], float]) -> str:
+    """The first model of the list; raises ExchangeFailed."""
+    client, answer = Client(endpoint, clock=clock), WholeAnswer()
+    try:
+        await client.exchange(endpoint.get("/models"), answer, timeout_s=timeout_s)
+    finally:
+        client.close()
+    try:
+        models = msgspec.json.decode(answer.body, type=ModelList).data
+    except msgspec.DecodeError as error:
+        raise ExchangeFailed(Failure.GARBAGE, f"/models: {error}") from error
+    if not models:
+        raise ExchangeFailed(Failure.GARBAGE, "/models: the list is empty")
+    return models[0].id

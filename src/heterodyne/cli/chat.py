@@ -1,0 +1,116 @@
+"""`heterodyne chat`: a prompt in, the answer streamed to the terminal; without a prompt, a conversation."""
+
+import importlib
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from heterodyne.cli.invocation import Invocation, pass_invocation
+
+if TYPE_CHECKING:
+    from heterodyne.cli.conversation import Conversation
+    from heterodyne.cli.openai_client import OpenAIClient
+
+SILENCE_S = 600.0  # how long the gateway may take between two pieces of an answer
+
+
+@click.command()
+@click.argument("prompt", nargs=-1)
+@click.option("--url", metavar="URL", help="Gateway to ask; else the address in the settings.")
+@click.option("--model", metavar="NAME", help="Model to ask; else the first that can chat.")
+@click.option("--system", metavar="TEXT", help="System message put before the conversation.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Most tokens of one answer.")
+@click.option("--temperature", type=click.FloatRange(0, 2), help="0 for the likeliest words, more for variety.")
+@click.option("--api-key", envvar="HETERODYNE_API_KEY", show_envvar=True, help="Key the gateway wants.")
+@click.option("--json", "as_json", is_flag=True, help="Print the gateway's whole answer as JSON.")
+@pass_invocation
+def chat(
+    invocation: Invocation,
+    *,
+    prompt: tuple[str, ...],
+    url: str | None,
+    model: str | None,
+    system: str | None,
+    max_tokens: int | None,
+    temperature: float | None,
+    api_key: str | None,
+    as_json: bool,
+) -> None:
+    """Ask a model something, or hold a conversation when there is no PROMPT.
+
+    \b
+    Examples:
+      heterodyne chat "What is a superheterodyne receiver?"
+      heterodyne chat "Summarise in one line:" - < report.txt
+      echo "Hello" | heterodyne chat --max-tokens 100
+      heterodyne chat --system "Answer in one sentence."
+      heterodyne chat --url https://llm.example.com --model qwen3-8b "Hello"
+      heterodyne chat --json --temperature 0 "Count to three."
+    """
+    from heterodyne.cli.conversation import Conversation, converse
+    from heterodyne.cli.openai_client import OpenAIClient
+
+    question = _question(prompt)
+    if as_json and question is None:
+        raise click.UsageError("--json needs a prompt, for example: heterodyne chat --json 'Hello'")
+    client = OpenAIClient(url or _address(invocation), api_key, SILENCE_S)
+    conversation = Conversation(
+        client,
+        model or _first_chat_model(client),
+        system=system,
+        max_tokens=max_tokens,
+        temperature=temperature,
+    )
+    if question is None:
+        converse(conversation, _read_line, _write, _talk)
+    elif as_json:
+        click.echo(client.answer(conversation.body(question)))
+    else:
+        _ask_once(conversation, question)
+
+
+def _question(words: tuple[str, ...]) -> str | None:
+    """The words given, `-` standing for what is piped in; None calls for a conversation."""
+    if not words and sys.stdin.isatty():
+        return None
+    # With words, stdin is read only where `-` asks for it: a service's stdin may stay open for ever.
+    question = " ".join(sys.stdin.read().strip() if word == "-" else word for word in words or ("-",))
+    if not question.strip():
+        raise click.UsageError("the prompt is empty; for example: heterodyne chat 'Hello'")
+    return question
+
+
+def _address(invocation: Invocation) -> str:
+    """Where the gateway of these settings can be called from this machine."""
+    gateway = invocation.settings().gateway
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(gateway.host, gateway.host)  # noqa: S104 - read, not bound
+    scheme = "https" if gateway.tls_certificate else "http"
+    return f"{scheme}://[{host}]:{gateway.port}" if ":" in host else f"{scheme}://{host}:{gateway.port}"
+
+
+def _first_chat_model(client: "OpenAIClient") -> str:
+    models = client.models()
+    if not models:
+        raise click.ClickException(f"{client.url} serves no models; `heterodyne models list` shows the settings")
+    return next((model.id for model in models if model.purpose != "embed"), models[0].id)
+
+
+def _ask_once(conversation: "Conversation", question: str) -> None:
+    try:
+        conversation.ask(question, _write)
+    finally:
+        _write("\n")
+
+
+def _read_line() -> str:
+    importlib.import_module("readline")  # importing it gives input() line editing and a history
+    return input("> ")
+
+
+def _write(text: str) -> None:
+    click.echo(text, nl=False)
+
+
+def _talk(text: str) -> None:
+    click.echo(text, err=True)

@@ -1,0 +1,1 @@
+"""What is installed, what is seen, what is in the way; each file probes one of them."""

@@ -1,0 +1,98 @@
+"""`heterodyne doctor`: look everywhere, then say what is here and what keeps this machine from serving."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from heterodyne.cli.invocation import Invocation, pass_invocation
+
+if TYPE_CHECKING:
+    from heterodyne.cli.doctor.finding import Finding
+    from heterodyne.config.settings import Settings
+
+MARKS = {"good": "ok", "note": "--", "warning": "!!", "blocker": "XX"}
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@pass_invocation
+@click.pass_context
+def doctor(ctx: click.Context, invocation: Invocation, as_json: bool) -> None:
+    """Say what is here and what keeps this machine from serving; exit 1 when something does.
+
+    \b
+    Examples:
+      heterodyne doctor
+      heterodyne doctor --json
+      heterodyne --config /etc/heterodyne.toml doctor
+    """
+    from heterodyne.cli.doctor.finding import State
+    from heterodyne.cli.output import print_json
+
+    findings = examine(invocation)
+    blockers = sum(finding.state is State.BLOCKER for finding in findings)
+    if as_json:
+        print_json({"can_serve": blockers == 0, "findings": findings})
+    else:
+        _print(findings)
+        click.echo(_verdict(blockers), err=True)
+    ctx.exit(1 if blockers else 0)
+
+
+def examine(invocation: Invocation) -> "list[Finding]":
+    """Every finding; where the settings are refused, the defaults stand in for the rest of the look."""
+    from heterodyne.cli.doctor.accelerators import accelerators
+    from heterodyne.cli.doctor.installed import installed
+    from heterodyne.cli.doctor.limits import file_descriptors
+    from heterodyne.cli.doctor.ports import port
+    from heterodyne.cli.doctor.weights import weights
+
+    settings, about_settings = _settings(invocation)
+    starts_here = any(pool.weights is not None for pool in settings.pools.values())
+    return [
+        *installed(needs_embedded_engine=starts_here),
+        *accelerators(),
+        *about_settings,
+        port(settings.gateway),
+        file_descriptors(settings.gateway),
+        *weights(settings),
+    ]
+
+
+def _settings(invocation: Invocation) -> "tuple[Settings, list[Finding]]":
+    from heterodyne.cli.doctor.finding import Finding, State
+    from heterodyne.config.problems import SettingsProblems
+    from heterodyne.config.settings import Settings
+
+    try:
+        resolved = invocation.resolve()
+    except SettingsProblems as error:
+        return Settings(), [
+            Finding(
+                topic="settings",
+                name=problem.path,
+                state=State.BLOCKER,
+                value=problem.message,
+                advice="repair it, then run `heterodyne config check`",
+            )
+            for problem in error.problems
+        ]
+    value = f"valid; {resolved.file or 'no file, defaults hold'}"
+    return resolved.settings, [Finding(topic="settings", name="file", state=State.GOOD, value=value)]
+
+
+def _print(findings: "list[Finding]") -> None:
+    topic = ""
+    for finding in findings:
+        if finding.topic != topic:
+            topic = finding.topic
+            click.echo(topic)
+        click.echo(f"  {MARKS[finding.state]}  {finding.name}: {finding.value}")
+        if finding.advice is not None:
+            click.echo(f"      {finding.advice}")
+
+
+def _verdict(blockers: int) -> str:
+    if blockers == 0:
+        return "ready: `heterodyne serve` can start"
+    return f"{blockers} {'thing keeps' if blockers == 1 else 'things keep'} this machine from serving"

@@ -1,0 +1,44 @@
+"""Which versions of Python, Heterodyne and the compiled parts are installed."""
+
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+
+from heterodyne import __version__
+from heterodyne.cli.doctor.finding import Finding, State
+
+TOPIC = "installed"
+PYTHON_MIN = (3, 11)
+REQUIRED = ("uvloop", "httptools", "msgspec")
+EMBEDDED_ENGINE = "xllamacpp"
+
+
+def installed(*, needs_embedded_engine: bool) -> Iterator[Finding]:
+    """Versions; the embedded engine is required only where a pool is started here."""
+    yield _python()
+    yield Finding(topic=TOPIC, name="heterodyne", state=State.GOOD, value=__version__)
+    for name in REQUIRED:
+        yield _package(name, is_required=True)
+    yield _package(EMBEDDED_ENGINE, is_required=needs_embedded_engine)
+
+
+def _python() -> Finding:
+    value = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    if sys.version_info >= PYTHON_MIN:
+        return Finding(topic=TOPIC, name="python", state=State.GOOD, value=value)
+    return Finding(topic=TOPIC, name="python", state=State.BLOCKER, value=value, advice="install Python 3.11 or newer")
+
+
+def _package(name: str, *, is_required: bool) -> Finding:
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return Finding(
+            topic=TOPIC,
+            name=name,
+            state=State.BLOCKER if is_required else State.NOTE,
+            value="not installed",
+            advice=f"{sys.executable} -m pip install {name}" if is_required else None,
+        )
+    return Finding(topic=TOPIC, name=name, state=State.GOOD, value=version)

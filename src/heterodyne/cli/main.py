@@ -1,0 +1,84 @@
+"""The `heterodyne` command: its global flags, and subcommands that are imported when they are asked for."""
+
+import importlib
+from pathlib import Path
+
+import click
+
+from heterodyne import __version__
+from heterodyne.cli.errors import exit_code, lines
+from heterodyne.cli.invocation import Invocation, parse_overrides
+from heterodyne.domain.errors import HeterodyneError
+
+COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of that name, one line about it
+    "serve": ("heterodyne.cli.serve", "Serve the configured models over the OpenAI API."),
+    "chat": ("heterodyne.cli.chat", "Ask a model something, or hold a conversation."),
+    "models": ("heterodyne.cli.models", "List the configured models and fetch their weights."),
+    "config": ("heterodyne.cli.config", "Write, check and show the settings."),
+    "doctor": ("heterodyne.cli.doctor.command", "Say what is here and what keeps this machine from serving."),
+    "bench": ("heterodyne.cli.bench", "Measure a gateway under load."),
+}
+INTERRUPTED = 130  # what a shell expects after Ctrl-C
+
+
+class LazyGroup(click.Group):
+    """Imports a subcommand only to run it, and turns errors with a name into a line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except HeterodyneError as error:
+            for line in lines(error):
+                click.echo(line, err=True)
+            ctx.exit(exit_code(error))
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="heterodyne")
+@click.option(
+    "--config",
+    "config_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Settings file; else $HETERODYNE_CONFIG, ./heterodyne.toml, ~/.config/heterodyne/heterodyne.toml.",
+)
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set one setting, for example gateway.port=9000; may be repeated.",
+)
+@click.pass_context
+def cli(ctx: click.Context, config_path: Path | None, overrides: tuple[str, ...]) -> None:
+    """One OpenAI-compatible front door over every accelerator you own.
+
+    \b
+    Examples:
+      heterodyne serve
+      heterodyne chat "What is a superheterodyne receiver?"
+      heterodyne --set gateway.port=9000 serve
+      heterodyne --config /etc/heterodyne.toml config check
+    """
+    ctx.obj = Invocation(config_path=config_path, overrides=parse_overrides(overrides))
+
+
+def main() -> None:
+    """The entry point of the installed script."""
+    cli(prog_name="heterodyne")

@@ -1,0 +1,74 @@
+"""One given value becomes the type its setting declares, or a sentence about why it cannot."""
+
+import math
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+from msgspec import Struct
+
+from heterodyne.config.fields import Field
+from heterodyne.config.wording import expected, got, type_in_words
+
+ABSENT = ("", "null")  # how the environment and flags, which hold only text, say "absent"
+
+
+class Misfit(Struct, frozen=True, kw_only=True):
+    """Why a value was refused; `index` is the place in a list, None for the value as a whole."""
+
+    index: int | None = None
+    message: str
+
+
+class Converted(Struct, frozen=True, kw_only=True):
+    """A value of the declared type, or the misfits that kept it from becoming one."""
+
+    value: object = None
+    misfits: tuple[Misfit, ...] = ()
+
+
+def convert(field: Field, value: object, *, is_text: bool) -> Converted:
+    """Judge one value; `is_text` says it came from a flag or the environment and must be read first."""
+    if field.is_optional and (value is None or (is_text and value in ABSENT)):
+        return Converted(value=None)
+    item_type = _item_type(field.type)
+    if item_type is None:
+        return _one(field.type, value, is_text=is_text, words=expected(field))
+    if is_text and isinstance(value, str):
+        value = _list_from_text(value)
+    if not isinstance(value, list | tuple):
+        message = f"expected {expected(field)}, got {got(field.type, value)}"
+        return Converted(misfits=(Misfit(message=message),))
+    return _each(item_type, value)
+
+
+def _item_type(annotation: Any) -> Any | None:
+    base = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    return get_args(base)[0] if get_origin(base) is tuple else None
+
+
+def _list_from_text(text: str) -> object:
+    if text.lstrip().startswith("["):
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            return text  # refused as text where a list was expected
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _each(item_type: Any, items: list[object] | tuple[object, ...]) -> Converted:
+    words = type_in_words(item_type)
+    judged = [_one(item_type, item, is_text=False, words=words) for item in items]
+    misfits = tuple(
+        Misfit(index=index, message=misfit.message) for index, item in enumerate(judged) for misfit in item.misfits
+    )
+    return Converted(misfits=misfits) if misfits else Converted(value=tuple(item.value for item in judged))
+
+
+def _one(annotation: Any, value: object, *, is_text: bool, words: str) -> Converted:
+    try:
+        converted = msgspec.convert(value, annotation, strict=not is_text)
+    except msgspec.ValidationError:
+        return Converted(misfits=(Misfit(message=f"expected {words}, got {got(annotation, value)}"),))
+    if isinstance(converted, float) and not math.isfinite(converted):
+        return Converted(misfits=(Misfit(message=f"expected {words}, got {converted}"),))
+    return Converted(value=converted)

@@ -1,0 +1,32 @@
+"""The one frozen value every room's settings are gathered into."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.fleet.settings import PoolSettings
+from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.registry.defaults import DEFAULT_POOLS
+from heterodyne.registry.settings import RegistrySettings
+from heterodyne.telemetry.settings import TelemetrySettings
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything an operator can decide; sections are rooms, pools have names of their own."""
+
+    gateway: GatewaySettings = field(default_factory=GatewaySettings)
+    admission: AdmissionSettings = field(default_factory=AdmissionSettings)
+    telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
+    registry: RegistrySettings = field(default_factory=RegistrySettings)
+    pools: Annotated[
+        dict[str, PoolSettings], Meta(description="Pools by name; the default pools when none is declared.")
+    ] = field(default_factory=lambda: dict(DEFAULT_POOLS))
+
+
+SECTIONS: dict[str, type[Struct]] = {
+    "gateway": GatewaySettings,
+    "admission": AdmissionSettings,
+    "telemetry": TelemetrySettings,
+    "registry": RegistrySettings,
+}

@@ -1,0 +1,86 @@
+"""The file `heterodyne config init` writes: every setting with its sentence, defaults commented out."""
+
+import json
+import textwrap
+from collections.abc import Iterator
+
+import msgspec
+
+from heterodyne.config.fields import Field, pool_fields, section_fields
+from heterodyne.config.settings import SECTIONS
+from heterodyne.registry.defaults import DEFAULT_POOLS
+
+WIDTH = 100
+HEADER = """\
+# Heterodyne settings.
+# A line that is commented out shows the default; remove the `#` to change it.
+# A variable such as HETERODYNE_GATEWAY__PORT=9000 or a flag such as --set gateway.port=9000 goes before
+# this file. `heterodyne config check` finds mistakes, `heterodyne config show` prints what holds.
+"""
+EXAMPLES: dict[str, object] = {  # what to show where the default is to be absent
+    "tls_certificate": "/etc/heterodyne/tls.crt",
+    "tls_key": "/etc/heterodyne/tls.key",
+    "cache_dir": "/var/cache/heterodyne",
+    "engine_model": "Qwen/Qwen3-8B",
+    "api_key_env": "UPSTREAM_API_KEY",
+    "weights": "file:/srv/models/model.gguf",
+    "weights_sha256": "0" * 64,
+    "context_tokens": 8192,
+    "chat_template": "/etc/heterodyne/template.jinja",
+}
+URL_POOL = """\
+# A pool of replicas that already run, for example vLLM on two machines:
+#
+# [pools.big]
+# model = "qwen3-8b"
+# engine = "openai"
+# urls = ["http://10.0.0.11:8000", "http://10.0.0.12:8000"]
+# engine_model = "Qwen/Qwen3-8B"
+# api_key_env = "UPSTREAM_API_KEY"
+"""
+
+
+def template() -> str:
+    """The whole text; read back unchanged, it gives the default settings."""
+    sections = ["\n".join(_section(name)) for name in SECTIONS]
+    return "\n".join([HEADER, *sections, "\n".join(_pools())]) + "\n"
+
+
+def toml_value(value: object) -> str:
+    """One scalar or list as TOML; JSON's spelling of them is also TOML's."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _section(name: str) -> Iterator[str]:
+    yield f"# {SECTIONS[name].__doc__}"
+    yield f"[{name}]"
+    for field in section_fields(name):
+        yield from _commented_field(field)
+    yield ""
+
+
+def _commented_field(field: Field) -> Iterator[str]:
+    name = field.path[-1]
+    is_absent = field.is_required or field.default is None
+    sentence = field.description + (" Absent by default; for example:" if field.default is None else "")
+    yield from (f"# {line}" for line in textwrap.wrap(sentence, WIDTH - 2))
+    shown = EXAMPLES.get(name, "") if is_absent else field.default
+    yield f"# {name} = {toml_value(shown)}"
+
+
+def _pools() -> Iterator[str]:
+    yield "# Pools: equal replicas of one model, each pool under a name of its own. These are the default ones."
+    for name, pool in DEFAULT_POOLS.items():
+        values = msgspec.structs.asdict(pool)
+        yield f"[pools.{name}]"
+        for field in pool_fields(name):
+            value = values[field.path[-1]]
+            if value != field.default:
+                yield f"{field.path[-1]} = {toml_value(value)}"
+        yield ""
+    yield URL_POOL
+    yield "# Everything a pool can say:"
+    yield "#"
+    yield "# [pools.example]"
+    for field in pool_fields("example"):
+        yield from _commented_field(field)

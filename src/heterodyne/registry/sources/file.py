@@ -1,0 +1,23 @@
+"""`file:` weights: a file or folder that is already on this machine and is used where it lies."""
+
+from pathlib import Path
+
+from heterodyne.domain.errors import WeightsUnavailable
+from heterodyne.ports.weights import Progress
+from heterodyne.registry.terms import FetchTerms
+
+
+class FileSource:
+    """Absolute, `~` and relative paths; `file:///…` too."""
+
+    scheme = "file"
+
+    def __init__(self, terms: FetchTerms) -> None:
+        self._terms = terms
+
+    def fetch(self, reference: str, into: Path, progress: Progress) -> Path:
+        """The path itself: nothing is copied into `into`."""
+        path = Path(reference.removeprefix("//")).expanduser().absolute()
+        if not path.exists():
+            raise WeightsUnavailable(f"weights: no file {path} (from file:{reference})")
+        return path

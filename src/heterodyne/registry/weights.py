@@ -1,0 +1,59 @@
+"""From a weight URI to a file an engine can load. Blocking: call it before the event loop, or in a thread."""
+
+from pathlib import Path
+
+from heterodyne.domain.errors import WeightsCorrupt
+from heterodyne.ports.weights import Progress
+from heterodyne.registry.arrival import Arrival, inspect
+from heterodyne.registry.cache import CacheEntry, Manifest, WeightCache, cache_folder
+from heterodyne.registry.hashing import sha256_of
+from heterodyne.registry.settings import RegistrySettings
+from heterodyne.registry.sources.catalogue import SOURCES
+from heterodyne.registry.terms import fetch_terms
+from heterodyne.registry.uri import parse
+
+
+def obtain(
+    uri: str, sha256: str | None, settings: RegistrySettings, progress: Progress, *, verify: bool = False
+) -> Path:
+    """The weights of `uri` as a local file: from the cache, else fetched; `verify` hashes cached files in full."""
+    source_uri = parse(uri, SOURCES)
+    entry = WeightCache(cache_folder(settings)).entry(uri)
+    served = entry.try_served(sha256, verify=verify)
+    if served is not None:
+        return served
+    with entry.locked(lambda: progress(f"{uri} (another process is fetching it)", 0, None)):
+        # Another process may have fetched while this one waited.
+        served = entry.try_served(sha256, verify=verify)
+        if served is not None:
+            return served
+        entry.discard_content()
+        source = SOURCES[source_uri.scheme](fetch_terms(sha256, settings))
+        entry.arriving.mkdir(exist_ok=True)
+        arrived = source.fetch(source_uri.reference, entry.arriving, progress)
+        return _keep(uri, sha256, entry, arrived)
+
+
+def cached(settings: RegistrySettings) -> tuple[Manifest, ...]:
+    """What the cache holds."""
+    return WeightCache(cache_folder(settings)).list()
+
+
+def _keep(uri: str, sha256: str | None, entry: CacheEntry, arrived: Path) -> Path:
+    weight_file = inspect(arrived).weight_file
+    if sha256 is not None and (actual := sha256_of(weight_file)) != sha256:
+        entry.discard_arrived()
+        raise WeightsCorrupt(f"{uri}: the SHA-256 of {weight_file.name} is {actual}, expected {sha256}")
+    arrival = inspect(entry.settle(arrived))
+    return entry.keep(uri, arrival.weight_file, _loadable(arrival, entry), arrival.files)
+
+
+def _loadable(arrival: Arrival, entry: CacheEntry) -> Path:
+    """The weight file, or the GGUF it converts to, kept in the cache even for a model that lies elsewhere."""
+    if arrival.bert_folder is None:
+        return arrival.weight_file
+    from heterodyne.registry.bert_gguf import convert  # noqa: PLC0415 - numpy and gguf load only to convert
+
+    target = entry.content / f"{arrival.bert_folder.name}.f16.gguf"
+    convert(arrival.bert_folder, target)
+    return target

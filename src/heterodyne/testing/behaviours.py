@@ -1,0 +1,109 @@
+"""Ready-made engine behaviours, well-mannered and not, for ScriptedEngine."""
+
+import asyncio
+
+from heterodyne.testing.scripted_engine import Behaviour, EngineCall
+
+EVENT_STREAM = ("content-type: text/event-stream", "transfer-encoding: chunked")
+
+
+def chat_answer(content: str = "hello", *, prompt_tokens: int = 7, completion_tokens: int = 3) -> dict[str, object]:
+    """A whole chat completion."""
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "scripted",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": content, "refusal": None},
+                "finish_reason": "stop",
+                "logprobs": None,
+            }
+        ],
+        "usage": usage(prompt_tokens, completion_tokens),
+    }
+
+
+def usage(prompt_tokens: int, completion_tokens: int) -> dict[str, int]:
+    """Tokens as engines report them."""
+    total = prompt_tokens + completion_tokens
+    return {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "total_tokens": total}
+
+
+def chat_event(content: str | None, *, finish_reason: str | None = None) -> dict[str, object]:
+    """One chunk of a streamed chat completion."""
+    delta = {} if content is None else {"content": content}
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    return {"id": "c-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": [choice]}
+
+
+def answer(content: str = "hello", *, delay_s: float = 0.0) -> Behaviour:
+    """A whole answer."""
+
+    async def behave(call: EngineCall) -> None:
+        await asyncio.sleep(delay_s)
+        call.whole(200, chat_answer(content))
+
+    return behave
+
+
+def stream(tokens: int = 5, *, delay_s: float = 0.0, token: str = " hello") -> Behaviour:
+    """An event stream with usage when it is asked for; a whole answer when no stream is."""
+
+    async def behave(call: EngineCall) -> None:
+        if not call.json.get("stream"):
+            call.whole(200, chat_answer(token * tokens, completion_tokens=tokens))
+            return
+        call.head(200, *EVENT_STREAM)
+        for _ in range(tokens):
+            if call.was_cancelled:
+                return
+            call.event(chat_event(token))
+            await asyncio.sleep(delay_s)
+        call.event(chat_event(None, finish_reason="stop"))
+        options = call.json.get("stream_options")
+        if isinstance(options, dict) and options.get("include_usage"):
+            call.event({**chat_event(None), "choices": [], "usage": usage(7, tokens)})
+        call.event(b"[DONE]")
+        call.write(b"0\r\n\r\n")
+
+    return behave
+
+
+def refuse(status: int, message: str = "no", *headers: str) -> Behaviour:
+    """An error answer."""
+
+    async def behave(call: EngineCall) -> None:
+        call.whole(status, {"error": {"message": message, "type": "server_error", "code": None}}, *headers)
+
+    return behave
+
+
+def raw(data: bytes, *, then: str = "close") -> Behaviour:
+    """These bytes, then `close`, `reset` or `hang`."""
+
+    async def behave(call: EngineCall) -> None:
+        call.write(data)
+        await asyncio.sleep(0.02)
+        if then == "close":
+            call.close()
+        elif then == "reset":
+            call.reset()
+        else:
+            await asyncio.sleep(3600)
+
+    return behave
+
+
+def stream_then(data: bytes = b"", *, tokens: int = 2, then: str = "close") -> Behaviour:
+    """A stream that goes wrong after some tokens."""
+
+    async def behave(call: EngineCall) -> None:
+        call.head(200, *EVENT_STREAM)
+        for _ in range(tokens):
+            call.event(chat_event(" hello"))
+        await raw(data, then=then)(call)
+
+    return behave
