@@ -5,6 +5,7 @@ Run as `python -m heterodyne.assembly.worker` by the supervisor.
 
 import asyncio
 import gc
+import os
 import signal
 import sys
 import threading
@@ -49,7 +50,9 @@ def _leave_when_parent_ends(loop: asyncio.AbstractEventLoop, leave: asyncio.Even
     """The supervisor holds our standard input open for as long as it lives."""
 
     def watch() -> None:
-        sys.stdin.buffer.read()
+        # Not through sys.stdin: its lock, held by this thread, would stand in the way of the interpreter's end.
+        while os.read(0, 4096):
+            pass
         loop.call_soon_threadsafe(leave.set)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()

@@ -49,18 +49,18 @@ def answer(content: str = "hello", *, delay_s: float = 0.0) -> Behaviour:
     return behave
 
 
-def stream(tokens: int = 5, *, delay_s: float = 0.0, token: str = " hello") -> Behaviour:
+def stream(tokens: int = 5, *, delay_s: float = 0.0, word: str = " hello") -> Behaviour:
     """An event stream with usage when it is asked for; a whole answer when no stream is."""
 
     async def behave(call: EngineCall) -> None:
         if not call.json.get("stream"):
-            call.whole(200, chat_answer(token * tokens, completion_tokens=tokens))
+            call.whole(200, chat_answer(word * tokens, completion_tokens=tokens))
             return
         call.head(200, *EVENT_STREAM)
         for _ in range(tokens):
             if call.was_cancelled:
                 return
-            call.event(chat_event(token))
+            call.event(chat_event(word))
             await asyncio.sleep(delay_s)
         call.event(chat_event(None, finish_reason="stop"))
         options = call.json.get("stream_options")

@@ -1,0 +1,45 @@
+"""The reference pages say what the code says: every setting, error, command and metric."""
+
+from pathlib import Path
+
+import pytest
+
+from heterodyne.cli.reference import PAGES, write
+from heterodyne.cli.reference_pages import errors
+from heterodyne.cli.reference_pages.commands import every_command
+from heterodyne.config.fields import fields, pool_fields
+from heterodyne.config.suggestions import ANY_POOL
+from heterodyne.telemetry.metrics import ALL
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+
+
+@pytest.mark.parametrize("name", list(PAGES))
+def test_a_reference_page_is_what_make_docs_would_write(name: str, tmp_path: Path) -> None:
+    write(tmp_path)
+    page = REFERENCE / name
+    assert page.is_file(), f"docs/reference/{name} is missing; run `make docs`"
+    same = page.read_text(encoding="utf-8") == (tmp_path / name).read_text(encoding="utf-8")
+    assert same, f"docs/reference/{name} is out of date; run `make docs`"
+
+
+def missing(page: str, names: list[str]) -> list[str]:
+    text = (REFERENCE / page).read_text(encoding="utf-8")
+    return [name for name in names if name not in text]
+
+
+def test_every_setting_has_its_row() -> None:
+    names = [f"| `{field.dotted}` |" for field in (*fields(), *pool_fields(ANY_POOL))]
+    assert missing("settings.md", names) == [], "run `make docs`"
+
+
+def test_every_error_has_its_row() -> None:
+    assert missing("errors.md", [f"| `{code}` |" for code in errors.codes()]) == [], "run `make docs`"
+
+
+def test_every_command_has_its_section() -> None:
+    assert missing("cli.md", [f"## {path}\n" for path, _ in every_command()]) == [], "run `make docs`"
+
+
+def test_every_metric_has_its_row() -> None:
+    assert missing("metrics.md", [f"| `{metric.name}` |" for metric in ALL]) == [], "run `make docs`"

@@ -1,0 +1,142 @@
+"""What the doctor finds, and when it says that serving is blocked."""
+
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from heterodyne.cli.doctor import accelerators, installed, limits, ports
+from heterodyne.cli.doctor.finding import State
+from heterodyne.gateway.settings import GatewaySettings
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def test_a_healthy_machine_can_serve(run) -> None:
+    result = run("--set", "gateway.port=0", "doctor", "--json")
+    verdict = json.loads(result.stdout)
+    assert [finding for finding in verdict["findings"] if finding["state"] == "blocker"] == []
+    assert (result.exit_code, verdict["can_serve"]) == (0, True)
+    topics = {finding["topic"] for finding in verdict["findings"]}
+    assert topics == {"installed", "accelerators", "settings", "port", "limits", "weights"}
+
+
+def test_text_shows_the_same_findings_with_the_verdict_on_stderr(run) -> None:
+    result = run("--set", "gateway.port=0", "doctor")
+    assert "  ok  python: " in result.stdout
+    assert result.stderr == "ready: `heterodyne serve` can start\n"
+
+
+def test_refused_settings_block_serving_and_the_look_goes_on(run, tmp_path: Path) -> None:
+    (tmp_path / "heterodyne.toml").write_text("[gateway]\nprt = 1\nworkers = 0\n")
+    result = run("doctor", "--json")
+    assert result.exit_code == 1
+    findings = json.loads(result.stdout)["findings"]
+    refused = [finding["name"] for finding in findings if finding["topic"] == "settings"]
+    assert refused == ["gateway.prt", "gateway.workers"]
+    assert "port" in {finding["topic"] for finding in findings}
+
+
+def test_a_taken_port_blocks_serving(run, taken_port: int) -> None:
+    result = run("--set", f"gateway.port={taken_port}", "doctor")
+    assert result.exit_code == 1
+    assert f"XX  127.0.0.1:{taken_port}: taken" in result.stdout
+    assert "--port 9000" in result.stdout
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who holds a port")
+def test_the_process_that_holds_a_port_is_named(taken_port: int) -> None:
+    holder = ports.holder(taken_port)
+    assert holder is not None
+    assert holder.startswith(f"process {os.getpid()}: ")
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who holds a port")
+def test_a_gateway_that_already_runs_is_a_note_and_no_blocker(tmp_path: Path) -> None:
+    script = (
+        "import socket, sys\n"
+        "listener = socket.create_server(('127.0.0.1', 0))\n"
+        "print(listener.getsockname()[1], flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    program = tmp_path / "heterodyne"
+    program.write_text(script)
+    with subprocess.Popen([sys.executable, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        finding = ports.port(GatewaySettings(port=int(process.stdout.readline())))
+    assert finding.advice == "a gateway already runs here"
+    assert finding.state is State.NOTE
+
+
+def test_nobody_holds_a_free_port() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        assert ports.holder(closed.getsockname()[1]) is None  # bound, not listening
+
+
+def test_an_address_of_another_machine_blocks_serving() -> None:
+    finding = ports.port(GatewaySettings(host="192.0.2.1", port=0))
+    assert finding.state is State.BLOCKER
+    assert finding.advice is not None
+
+
+def test_too_few_open_files_are_a_warning() -> None:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert limits.file_descriptors(GatewaySettings(connections_max=1)).state is State.GOOD
+    finding = limits.file_descriptors(GatewaySettings(connections_max=max(soft, 1)))
+    assert finding.state is State.WARNING
+    assert "ulimit -n" in (finding.advice or "")
+
+
+def test_the_embedded_engine_blocks_only_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed, "EMBEDDED_ENGINE", "no-such-package")
+    needed = list(installed.installed(needs_embedded_engine=True))[-1]
+    assert (needed.state, needed.value) == (State.BLOCKER, "not installed")
+    unneeded = list(installed.installed(needs_embedded_engine=False))[-1]
+    assert unneeded.state is State.NOTE
+
+
+@pytest.fixture
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Puts a script of our own where nvidia-smi or rocm-smi would be."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    def install(name: str, script: str) -> None:
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+    return install
+
+
+def test_every_nvidia_gpu_is_named(tool) -> None:
+    tool("nvidia-smi", "printf 'NVIDIA H200, 143771 MiB, 570.1\\nNVIDIA L4, 23034 MiB, 570.1\\n'")
+    found = [finding.value for finding in accelerators.accelerators() if finding.name == "nvidia"]
+    assert found == ["NVIDIA H200, 143771 MiB, 570.1", "NVIDIA L4, 23034 MiB, 570.1"]
+
+
+def test_an_amd_gpu_is_named_without_the_header(tool) -> None:
+    tool("rocm-smi", "printf 'device,Card Series\\ncard0,MI300X\\n'")
+    found = [finding.value for finding in accelerators.accelerators() if finding.name == "amd"]
+    assert found == ["card0,MI300X"]
+
+
+def test_a_driver_that_does_not_answer_is_a_warning(tool) -> None:
+    tool("nvidia-smi", "echo broken; exit 9")
+    (finding,) = [finding for finding in accelerators.accelerators() if finding.name == "nvidia"]
+    assert finding.state is State.WARNING
+
+
+def test_the_cpu_and_memory_are_always_seen() -> None:
+    names = [finding.name for finding in accelerators.accelerators()]
+    assert names[-2:] == ["cpu", "memory"]

@@ -1,0 +1,147 @@
+"""Every problem is found at once, with its place and what to try."""
+
+import tomllib
+from collections.abc import Mapping
+
+import pytest
+
+from heterodyne.config.layers import winners
+from heterodyne.config.problems import SettingsProblems
+from heterodyne.config.settle import settle
+
+URL_POOL = '[pools.p]\nmodel = "m"\nurls = ["http://h:1"]\n'
+
+
+def problems(
+    text: str = "", environment: Mapping[str, str] | None = None, overrides: Mapping[str, str] | None = None
+) -> list[str]:
+    environment = environment or {}
+    try:
+        settle(winners(tomllib.loads(text), environment, overrides or {}), environment)
+    except SettingsProblems as error:
+        return str(error).splitlines()
+    return []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[gateway]\nprt = 1", 'gateway.prt: no such setting; did you mean "port"?'),
+        ("[gateway]\nzzzzzz = 1", "gateway.zzzzzz: no such setting"),
+        ("[gatewy]\nport = 1", 'gatewy: no such section; did you mean "gateway"?'),
+        ("port = 1", 'port: no such section; did you mean "gateway.port"?'),
+        ("gateway = 1", "gateway: expected a section with settings in it"),
+        ("pools = 1", "pools: expected a section with settings in it"),
+        ("[pools]\nchat = 1", "pools.chat: expected a section [pools.chat] with settings in it"),
+        (URL_POOL + "slotz = 1", 'pools.p.slotz: no such setting; did you mean "slots"?'),
+    ],
+)
+def test_an_unknown_key_is_refused_with_its_path_and_the_nearest_name(text: str, expected: str) -> None:
+    assert problems(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[gateway]\nport = "x"', 'gateway.port: expected an integer from 0 to 65535, got "x"'),
+        ("[gateway]\nport = 65536", "gateway.port: expected an integer from 0 to 65535, got 65536"),
+        ("[gateway]\nport = true", "gateway.port: expected an integer from 0 to 65535, got true"),
+        ("[gateway]\nport = 1.5", "gateway.port: expected an integer from 0 to 65535, got 1.5"),
+        ("[gateway]\nport = [1]", "gateway.port: expected an integer from 0 to 65535, got a list"),
+        ("[gateway.port]\nx = 1", "gateway.port: expected an integer from 0 to 65535, got a table"),
+        ("[gateway]\nhost = 1", "gateway.host: expected text, got 1"),
+        ("[gateway]\nstall_timeout_s = 0", "gateway.stall_timeout_s: expected a number above 0, at most 86400, got 0"),
+        ("[registry]\ndownload_timeout_s = inf", "registry.download_timeout_s: expected a number above 0, got inf"),
+        ("[registry]\ndownload_timeout_s = nan", "registry.download_timeout_s: expected a number above 0, got nan"),
+        (URL_POOL + "context_tokens = 3", "pools.p.context_tokens: expected an integer from 16 up, or absent, got 3"),
+        (
+            URL_POOL + 'purpose = "sing"',
+            'pools.p.purpose: expected one of "generate", "embed", got "sing"',
+        ),
+        (
+            URL_POOL.replace('["http://h:1"]', '"http://h:1"'),
+            "pools.p.urls: expected a list of text, got other text",
+        ),
+    ],
+)
+def test_a_wrong_type_or_range_is_refused_with_what_was_expected(text: str, expected: str) -> None:
+    assert problems(text) == [expected]
+
+
+def test_a_key_in_place_of_its_digest_is_never_repeated() -> None:
+    for text in ('[admission]\napi_keys_sha256 = ["sk-secret"]', '[admission]\napi_keys_sha256 = "sk-secret"'):
+        (problem,) = problems(text)
+        assert problem.startswith("admission.api_keys_sha256")
+        assert "secret" not in problem
+
+
+def test_text_from_variables_and_flags_is_refused_with_where_it_came_from() -> None:
+    assert problems("", {"HETERODYNE_GATEWAY__PORT": "x"}) == [
+        'gateway.port: expected an integer from 0 to 65535, got "x" (from HETERODYNE_GATEWAY__PORT)'
+    ]
+    assert problems("", {}, {"gateway.port": "x"}) == [
+        'gateway.port: expected an integer from 0 to 65535, got "x" (from a flag)'
+    ]
+    (problem,) = problems("", {"HETERODYNE_ADMISSION__API_KEYS_SHA256": "[1"})
+    assert problem.startswith("admission.api_keys_sha256: expected a list of 64 lower-case hex digits, got other text")
+
+
+@pytest.mark.parametrize(
+    ("variable", "nearest"),
+    [
+        ("HETERODYNE_GATEWAY_PORT", "HETERODYNE_GATEWAY__PORT"),
+        ("HETERODYNE_GATEWAY__PROT", "HETERODYNE_GATEWAY__PORT"),
+        ("HETERODYNE_POOLS__CHAT__SLOTZ", "HETERODYNE_POOLS__CHAT__SLOTS"),
+    ],
+)
+def test_a_stray_variable_is_refused_with_the_nearest_one(variable: str, nearest: str) -> None:
+    assert problems("", {variable: "1"}) == [f'{variable}: no such setting; did you mean "{nearest}"?']
+
+
+def test_variables_that_are_not_settings_are_left_alone() -> None:
+    assert problems("", {"HETERODYNE_CONFIG": "x", "HETERODYNE_API_KEY": "k", "PATH": "/bin"}) == []
+
+
+def test_the_variable_a_pool_reads_its_key_from_may_have_our_prefix() -> None:
+    text = URL_POOL + 'api_key_env = "HETERODYNE_UPSTREAM"'
+    assert problems(text, {"HETERODYNE_UPSTREAM": "k"}) == []
+
+
+def test_a_misspelt_pool_in_a_variable_is_recognised() -> None:
+    found = problems('[pools.chat]\nmodel = "m"\nurls = ["http://h:1"]', {"HETERODYNE_POOLS__CHTA__SLOTS": "1"})
+    assert found[0] == 'pools.chta.model: required; the public name clients ask for. Did you mean pool "chat"?'
+
+
+def test_the_error_carries_each_problem_as_a_value() -> None:
+    with pytest.raises(SettingsProblems) as caught:
+        settle(winners({"gateway": {"prt": 1}, "nope": 1}, {}, {}), {})
+    assert [problem.path for problem in caught.value.problems] == ["gateway.prt", "nope"]
+    assert str(caught.value).splitlines() == [str(problem) for problem in caught.value.problems]
+
+
+def test_every_problem_is_listed_at_once() -> None:
+    text = (
+        "port = 1\n"
+        '[gateway]\nprt = 1\nworkers = 0\nhost = "0.0.0.0"\ntls_key = "/nope"\n'
+        '[pools.a]\nslotz = 1\n[pools.b]\nmodel = "m"\nurls = ["ftp://h"]\n'
+    )
+    found = [problem.split(": ")[0] for problem in problems(text, {"HETERODYNE_NOPE": "1"})]
+    assert found == [
+        "port",
+        "gateway.prt",
+        "gateway.workers",
+        "pools.a.slotz",
+        "HETERODYNE_NOPE",
+        "pools.a.model",
+        "gateway.host",
+        "gateway.tls_certificate",
+        "gateway.tls_key",
+        "pools.a",
+        "pools.b.urls[0]",
+    ]
+
+
+def test_a_check_that_rests_on_a_refused_value_stays_silent() -> None:
+    assert len(problems('[gateway]\nhost = "0.0.0.0"\n[admission]\napi_keys_sha256 = ["x"]')) == 1
+    assert len(problems('[pools.p]\nmodel = "m"\nurls = 1')) == 1
+    assert len(problems("[gateway]\ndeadline_max_s = -1\ndeadline_default_s = 4000")) == 1
