@@ -1,4 +1,4 @@
-"""Writes docs/reference: settings, errors, commands and metrics, each from the code that defines it.
+"""Writes docs/reference: settings, errors, commands, metrics and the API, each from the code that defines it.
 
 Run as `python -m heterodyne.cli.reference DIR`, or `make docs`.
 """
@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from heterodyne.cli.reference_pages import commands, errors, metrics, settings
+from heterodyne.cli.reference_pages import commands, description, errors, metrics, settings
 
 PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings.page,
     "errors.md": errors.page,
     "cli.md": commands.page,
     "metrics.md": metrics.page,
+    "openapi.json": description.page,
 }
 NOTICE = "<!-- Written by `make docs`; change the code it describes instead. -->"
 
@@ -24,7 +25,8 @@ def write(folder: Path) -> tuple[Path, ...]:
     written = []
     for name, page in PAGES.items():
         path = folder / name
-        path.write_text(f"{NOTICE}\n\n{page().strip()}\n", encoding="utf-8")
+        notice = f"{NOTICE}\n\n" if path.suffix == ".md" else ""  # JSON has no comments
+        path.write_text(f"{notice}{page().strip()}\n", encoding="utf-8")
         written.append(path)
     return tuple(written)
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import msgspec
+
 from heterodyne.admission.context import check_context
 from heterodyne.admission.keys import KeyRing
 from heterodyne.domain.errors import (
@@ -13,7 +15,7 @@ from heterodyne.domain.errors import (
     UnsupportedMediaType,
 )
 from heterodyne.domain.record import RequestRecord
-from heterodyne.gateway import render, routes
+from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.request_ids import RequestIds
@@ -46,6 +48,7 @@ class Door:
         self.fleet = back.fleet
         self.house = back.house
         self.started_at = started_at
+        self.description = msgspec.json.encode(openapi.document())
         self.worker_name = worker_name
         self.run_dir = run_dir  # where workers leave their numbers for each other; None when there is only one
 

@@ -99,38 +99,31 @@ class Exchange:
         self._status = status
         self._heard_at_s = self._first_byte_at_s = self._back.clock()
         if status == 200 and headers.get(b"content-type", b"").startswith(b"text/event-stream"):
-            self._relay = StreamRelay(self._client, self._back.clock, wants_usage=self._request.wants_usage)
+            assert self._engine is not None
+            self._relay = StreamRelay(self._client, self, self._back.clock, wants_usage=self._request.wants_usage)
+            self._engine.listener = self._relay
             self._client.write(
                 render.stream_head(
                     self._headers(), chunked=self._client.speaks_chunked, keeps_alive=self._client.keeps_alive
                 )
             )
 
-    def on_framed(self, data: bytes) -> None:
-        if self._relay is None:
-            self._collect(data, is_framed=True)
-            return
-        try:
-            self._relay.take_framed(data)
-        except EngineError as error:
-            self._fail(error)
+    def on_framed(self, data: bytes, chunks: int) -> None:
+        self.on_payload(unframe(data))
 
     def on_payload(self, data: bytes) -> None:
-        if self._relay is None:
-            self._collect(data, is_framed=False)
+        """A piece of a whole answer; streams go to their relay."""
+        self._heard_at_s = self._back.clock()
+        self._pieces_bytes += len(data)
+        if self._pieces_bytes > self._back.settings.answer_bytes_max:
+            self._fail(EngineGarbage("The engine's answer is larger than `gateway.answer_bytes_max`."))
             return
-        try:
-            self._relay.take(data)
-        except EngineError as error:
-            self._fail(error)
+        self._pieces.append(data)
 
     def on_end(self) -> None:
         self._engine = None
         try:
-            if self._relay is not None:
-                self._end_stream(self._relay)
-            else:
-                self._end_whole(b"".join(self._pieces))
+            self._end_whole(b"".join(self._pieces))
         except HeterodyneError as error:
             self._fail(error)
 
@@ -144,6 +137,17 @@ class Exchange:
                 return
             if self._try_elsewhere():
                 return
+        self._fail(error)
+
+    # Called by the relay of a stream.
+
+    def stream_complete(self) -> None:
+        relay, self._engine = self._relay, None
+        assert relay is not None
+        self._client.finish_stream()
+        self._end(200, "engine_error_event" if relay.has_error else "", relay.usage, relay.bytes_sent)
+
+    def stream_broken(self, error: EngineError) -> None:
         self._fail(error)
 
     # Called by the worker's clock.
@@ -199,15 +203,6 @@ class Exchange:
         self._retry(fresh=False)
         return True
 
-    def _collect(self, data: bytes, *, is_framed: bool) -> None:
-        payload = unframe(data) if is_framed else data
-        self._heard_at_s = self._back.clock()
-        self._pieces_bytes += len(payload)
-        if self._pieces_bytes > self._back.settings.answer_bytes_max:
-            self._fail(EngineGarbage("The engine's answer is larger than `gateway.answer_bytes_max`."))
-            return
-        self._pieces.append(payload)
-
     def _end_whole(self, body: bytes) -> None:
         dialect = self._wire.dialect
         if self._status != 200:
@@ -224,11 +219,6 @@ class Exchange:
         client = self._client
         client.finish(render.whole(200, render.JSON + self._headers(), answer, keeps_alive=client.keeps_alive))
         self._end(200, "", reported, len(answer))
-
-    def _end_stream(self, relay: StreamRelay) -> None:
-        relay.check_end()
-        self._client.finish_stream()
-        self._end(200, "engine_error_event" if relay.has_error else "", relay.usage, relay.bytes_sent)
 
     def _fail(self, error: HeterodyneError) -> None:
         """Answer with the error in whichever form is still possible."""

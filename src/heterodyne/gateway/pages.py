@@ -1,4 +1,4 @@
-"""Answers the gateway gives by itself: models, health, metrics."""
+"""Answers the gateway gives by itself: models, health, metrics, the API description."""
 
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -63,6 +63,11 @@ def metrics(door: "Door", http: "HttpRequest") -> Answer:
     door.note_gauges()
     samples = exposition.gather(door.run_dir, door.worker_name, meters.ALL)
     return Answer(200, render.TEXT, exposition.render(meters.ALL, samples))
+
+
+def description(door: "Door", http: "HttpRequest") -> Answer:
+    """GET /openapi.json"""
+    return Answer(200, render.JSON, door.description)
 
 
 def _model(name: str, replicas: tuple[Replica, ...], created: int) -> dict[str, object]:

@@ -37,6 +37,7 @@ ROUTES: dict[bytes, Route] = {
     b"/health/live": Route(method=b"GET", page=pages.live, is_open=True),
     b"/health/ready": Route(method=b"GET", page=pages.ready, is_open=True),
     b"/metrics": Route(method=b"GET", page=pages.metrics, is_open=True),
+    b"/openapi.json": Route(method=b"GET", page=pages.description, is_open=True),
 }
 MODEL_ROUTE = Route(method=b"GET", page=pages.model)  # /v1/models/{id}; ids may have slashes
 

@@ -23,7 +23,7 @@ def parse(text: str, schemes: Collection[str]) -> WeightUri:
             f'weights: "{text}" has no scheme; write one of {_listed(schemes)} before it, for example "file:{text}"'
         )
     if scheme not in schemes:
-        near = get_close_matches(scheme, schemes, n=1)
+        near = get_close_matches(scheme, schemes, n=1, cutoff=0.5)
         hint = f'did you mean "{near[0]}:"?' if near else f"use one of {_listed(schemes)}"
         raise SettingsInvalid(f'weights: no source for "{scheme}:" in "{text}"; {hint}')
     if not reference:

