@@ -9,8 +9,8 @@ from urllib.parse import SplitResult, urlsplit
 from heterodyne.config.problems import Problem
 from heterodyne.config.settings import Settings
 from heterodyne.fleet.chat_template import BUILTIN_PREFIX, builtin_names
+from heterodyne.registry.sources.catalogue import SOURCES
 
-WEIGHT_SCHEMES = ("pypi", "file", "https", "hf")
 POOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 KEY_DIGEST_HINT = "printf %s KEY | sha256sum"
 
@@ -112,10 +112,10 @@ def weights_can_be_trusted(settings: Settings, _: Mapping[str, str]) -> Iterator
         if pool.weights is None:
             continue
         scheme, colon, _rest = pool.weights.partition(":")
-        if not colon or scheme not in WEIGHT_SCHEMES:
+        if not colon or scheme not in SOURCES:
             yield Problem(
                 path=f"pools.{name}.weights",
-                message="expected a URI that begins with " + ", ".join(f"{known}:" for known in WEIGHT_SCHEMES),
+                message="expected a URI that begins with " + ", ".join(f"{known}:" for known in SOURCES),
             )
         elif scheme == "https" and pool.weights_sha256 is None:
             yield Problem(

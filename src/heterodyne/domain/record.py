@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One line per request. Times are milliseconds; absent times did not happen."""
 
     id: str

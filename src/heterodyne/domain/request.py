@@ -15,7 +15,7 @@ class Operation(StrEnum):
     DETOKENIZE = "detokenize"
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class Request(Struct, frozen=True, kw_only=True, gc=False):
     """What routing, admission and engines need to know; the rest stays in `body` as the client sent it."""
 
     id: str
@@ -32,7 +32,7 @@ class Request(Struct, frozen=True, kw_only=True):
     deadline_s: float = 0.0  # on the gateway's monotonic clock
 
 
-class Usage(Struct, frozen=True, kw_only=True):
+class Usage(Struct, frozen=True, kw_only=True, gc=False):
     """Tokens of one answer, as the engine reported or as we estimated."""
 
     prompt_tokens: int = 0

@@ -1,12 +1,20 @@
 """llama.cpp's server: OpenAI's API with a few fields missing and its own tokenizer calls."""
 
+from base64 import b64decode
+
 import msgspec
 
-from heterodyne.domain.errors import ContextExceeded, EngineGarbage, EngineUnavailable, HeterodyneError
+from heterodyne.domain.errors import ContextExceeded, EngineGarbage, EngineUnavailable, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines.llamacpp_logprobs import chat_logprobs, text_logprobs
+from heterodyne.engines.llamacpp_stream import LlamaCppStream
 from heterodyne.engines.openai import OpenAIDialect, read_error, refused
-from heterodyne.ports.engine import Call
+from heterodyne.ports.engine import Call, EventEdit
+
+FLOAT_BYTES = 4
+# What llama.cpp answers with 500 although the request is to blame begins like this.
+CALLERS_MISTAKES = ("image input is not", "audio input is not", "Failed to parse tools", "Failed to parse messages")
 
 
 class _ContextError(msgspec.Struct):
@@ -31,7 +39,7 @@ class LlamaCppDialect(OpenAIDialect):
 
     def call(self, request: Request, replica: Replica) -> Call:
         if request.operation is Operation.TOKENIZE:
-            return _begin_tokenize(request.body)
+            return _begin_tokenize(request.body, replica)
         return super().call(request, replica)
 
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | Call:
@@ -45,15 +53,22 @@ class LlamaCppDialect(OpenAIDialect):
                     return _continue_tokenize(body, replica)
                 case Operation.DETOKENIZE:
                     return msgspec.json.encode({"prompt": msgspec.json.decode(body)["content"]})
-                case _:
+                case Operation.EMBEDDING:
+                    _check_dimensions(request.body, body)
                     return body
-        except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
             raise EngineGarbage("The engine's answer has not the promised form.") from error
+
+    def stream_edit(self, request: Request) -> EventEdit | None:
+        """A conversation with one answer and no log probabilities streams just as OpenAI's does."""
+        if request.operation is Operation.CHAT and request.choices == 1 and b'"logprobs"' not in request.body:
+            return None
+        return LlamaCppStream(request.operation, request.choices)
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         try:
             error = _decode_context_error(body).error
-        except msgspec.DecodeError:
+        except (ValueError, RecursionError):
             error = _ContextError()
         if error.n_ctx:
             return ContextExceeded(
@@ -63,33 +78,36 @@ class LlamaCppDialect(OpenAIDialect):
         message, code, param = read_error(body)
         if status == 503:
             return EngineUnavailable("The engine is loading its model.", retry_after_s=2)
+        if message.startswith(CALLERS_MISTAKES):
+            status = 400
         return refused(status, message, code, param)
 
 
-def _begin_tokenize(body: bytes) -> Call:
+def _begin_tokenize(body: bytes, replica: Replica) -> Call:
     """A conversation goes through the chat template first, a plain prompt does not."""
     asked = msgspec.json.decode(body)
-    if "messages" in asked:
-        return Call("/apply-template", body)
-    return Call("/tokenize", _tokenize_body(asked["prompt"], add_special=asked.get("add_special_tokens", True)))
+    if asked.get("messages") is not None:
+        return Call(replica.base_path + "/apply-template", body)
+    return _tokenize(replica, asked["prompt"], add_special=asked.get("add_special_tokens", True))
 
 
 def _continue_tokenize(body: bytes, replica: Replica) -> bytes | Call:
     answer = msgspec.json.decode(body)
     if "tokens" not in answer:
-        return Call("/tokenize", _tokenize_body(answer["prompt"], add_special=False))
+        return _tokenize(replica, answer["prompt"], add_special=False)
     tokens = answer["tokens"]
     return msgspec.json.encode({"count": len(tokens), "max_model_len": replica.context_tokens, "tokens": tokens})
 
 
-def _tokenize_body(text: str, *, add_special: bool) -> bytes:
-    return msgspec.json.encode({"content": text, "add_special": add_special, "parse_special": True})
+def _tokenize(replica: Replica, text: str, *, add_special: bool) -> Call:
+    body = {"content": text, "add_special": add_special, "parse_special": True}
+    return Call(replica.base_path + "/tokenize", msgspec.json.encode(body))
 
 
 def _complete_chat(body: bytes) -> bytes:
     answer = msgspec.json.decode(body)
     for choice in answer["choices"]:
-        choice.setdefault("logprobs", None)
+        choice["logprobs"] = chat_logprobs(choice.get("logprobs"))
         choice["message"].setdefault("content", None)
         choice["message"].setdefault("refusal", None)
     return msgspec.json.encode(answer)
@@ -98,23 +116,16 @@ def _complete_chat(body: bytes) -> bytes:
 def _complete_text(body: bytes) -> bytes:
     answer = msgspec.json.decode(body)
     for choice in answer["choices"]:
-        choice["logprobs"] = _text_logprobs(choice.get("logprobs"))
+        choice["logprobs"] = text_logprobs(choice.get("logprobs"))
     return msgspec.json.encode(answer)
 
 
-def _text_logprobs(logprobs: dict | None) -> dict | None:  # type: ignore[type-arg]  # JSON as it came
-    """llama.cpp gives chat-style logprobs for text completions; OpenAI's are four parallel lists."""
-    if not logprobs or "content" not in logprobs:
-        return logprobs
-    offset, offsets = 0, []
-    for token in logprobs["content"]:
-        offsets.append(offset)
-        offset += len(token["token"])
-    return {
-        "tokens": [token["token"] for token in logprobs["content"]],
-        "token_logprobs": [token["logprob"] for token in logprobs["content"]],
-        "top_logprobs": [
-            {top["token"]: top["logprob"] for top in token["top_logprobs"]} for token in logprobs["content"]
-        ],
-        "text_offset": offsets,
-    }
+def _check_dimensions(asked: bytes, body: bytes) -> None:
+    """llama.cpp ignores the wish for shorter vectors; a vector of another length is no answer to it."""
+    if b'"dimensions"' not in asked:
+        return
+    wanted = msgspec.json.decode(asked).get("dimensions")
+    vector = msgspec.json.decode(body)["data"][0]["embedding"]
+    has = len(b64decode(vector)) // FLOAT_BYTES if isinstance(vector, str) else len(vector)
+    if wanted is not None and wanted != has:
+        raise InvalidField(f"dimensions: this model's vectors have {has}, and cannot be cut.", param="dimensions")

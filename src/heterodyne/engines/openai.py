@@ -6,7 +6,7 @@ from heterodyne.domain.errors import ContextExceeded, EngineRefused, EngineUnava
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
 from heterodyne.engines.json_edit import put_first, replace
-from heterodyne.ports.engine import Call
+from heterodyne.ports.engine import Call, EventEdit
 
 PATHS = {
     Operation.CHAT: "/v1/chat/completions",
@@ -55,6 +55,9 @@ class OpenAIDialect:
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | Call:
         return body
 
+    def stream_edit(self, request: Request) -> EventEdit | None:
+        return None
+
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         message, code, param = read_error(body)
         if code == ContextExceeded.code:
@@ -66,7 +69,7 @@ def read_error(body: bytes) -> tuple[str, str | None, str | None]:
     """Message, code and param of an error answer, in whichever of the common shapes it came."""
     try:
         answer = _decode_error(body)
-    except msgspec.DecodeError:
+    except (ValueError, RecursionError):
         return "", None, None
     if isinstance(answer.error, _ErrorBody):
         code = answer.error.code

@@ -82,6 +82,9 @@ def _problem(order: ChildOrder) -> str | None:
 
 
 def _start(order: ChildOrder) -> Any:
+    # OpenMP threads would spin at every barrier; with one other busy process on the cores that decodes five times
+    # slower than sleeping does. Read when the engine is loaded, so it is set before.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     import xllamacpp  # noqa: PLC0415 - a bad order is answered before the engine is loaded
 
     params = xllamacpp.CommonParams()

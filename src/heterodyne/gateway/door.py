@@ -59,7 +59,7 @@ class Door:
             route = routes.find(http.path)
             if route is None:
                 raise UnknownPath(f"There is no {http.path.decode('ascii', 'replace')[:200]} here.")
-            if http.method != route.method:
+            if http.method != route.method and not (http.method == b"HEAD" and route.method == b"GET"):
                 allow = route.method.decode()
                 raise MethodNotAllowed(f"This path takes {allow} only.", allow=allow)
             if not route.is_open:
@@ -67,8 +67,12 @@ class Door:
             if route.page is not None:
                 answer = route.page(self, http)
                 headers = answer.headers + self._back.identity(request_id)
-                page = render.whole(answer.status, headers, answer.body, keeps_alive=connection.keeps_alive)
-                connection.finish(page)
+                is_head = http.method == b"HEAD"
+                connection.finish(
+                    render.whole(
+                        answer.status, headers, answer.body, keeps_alive=connection.keeps_alive, is_head=is_head
+                    )
+                )
                 return None
             assert route.read is not None
             return self._infer(route.read, http, connection, request_id)
@@ -114,7 +118,7 @@ class Door:
         return exchange
 
     def _refuse(self, error: HeterodyneError, connection: ServerConnection, request_id: str, http: HttpRequest) -> None:
-        self._answer_error(error, connection, request_id)
+        self._answer_error(error, connection, request_id, is_head=http.method == b"HEAD")
         self._back.refused(
             RequestRecord(
                 id=request_id,
@@ -127,11 +131,14 @@ class Door:
             )
         )
 
-    def _answer_error(self, error: HeterodyneError, connection: ServerConnection, request_id: str) -> None:
+    def _answer_error(
+        self, error: HeterodyneError, connection: ServerConnection, request_id: str, *, is_head: bool = False
+    ) -> None:
         metrics.refusals.add((error.code,))
         headers = render.error_headers(error) + self._back.identity(request_id)
         keeps_alive = connection.keeps_alive
-        connection.finish(render.whole(error.status, headers, render.error_body(error), keeps_alive=keeps_alive))
+        body = render.error_body(error)
+        connection.finish(render.whole(error.status, headers, body, keeps_alive=keeps_alive, is_head=is_head))
 
 
 def _check_media_type(headers: dict[bytes, bytes]) -> None:
@@ -147,7 +154,7 @@ def _deadline_s(headers: dict[bytes, bytes], default_s: float, longest_s: float)
     asked = headers.get(b"x-heterodyne-deadline-ms")
     if asked is None:
         return default_s
-    if not asked.isdigit() or not 0 < int(asked) <= longest_s * 1000:
+    if not asked.isdigit() or len(asked) > 12 or not 0 < int(asked) <= longest_s * 1000:
         raise InvalidField(
             f"x-heterodyne-deadline-ms: a whole number of milliseconds up to {longest_s * 1000:.0f} is expected.",
             param="x-heterodyne-deadline-ms",

@@ -5,8 +5,6 @@
 Retries happen only before the first byte of an answer. After it, the answer is completed or ends as an error.
 """
 
-import msgspec
-
 from heterodyne.domain.errors import (
     ClientGone,
     DeadlineExceeded,
@@ -14,6 +12,7 @@ from heterodyne.domain.errors import (
     EngineGarbage,
     EngineStalled,
     HeterodyneError,
+    InternalError,
 )
 from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.record import RequestRecord
@@ -22,12 +21,14 @@ from heterodyne.gateway import render, usage
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.ports.engine import Call
-from heterodyne.telemetry import metrics
+from heterodyne.telemetry import log, metrics
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.server_connection import ServerConnection
 
 ATTEMPTS_MAX = 3
+
+_log = log.get("gateway")
 
 
 class Exchange:
@@ -100,7 +101,13 @@ class Exchange:
         self._heard_at_s = self._first_byte_at_s = self._back.clock()
         if status == 200 and headers.get(b"content-type", b"").startswith(b"text/event-stream"):
             assert self._engine is not None
-            self._relay = StreamRelay(self._client, self, self._back.clock, wants_usage=self._request.wants_usage)
+            self._relay = StreamRelay(
+                self._client,
+                self,
+                self._back.clock,
+                wants_usage=self._request.wants_usage,
+                edit=self._wire.dialect.stream_edit(self._request),
+            )
             self._engine.listener = self._relay
             self._client.write(
                 render.stream_head(
@@ -126,6 +133,9 @@ class Exchange:
             self._end_whole(b"".join(self._pieces))
         except HeterodyneError as error:
             self._fail(error)
+        except Exception as error:  # noqa: BLE001  # the root of an answer: our mistake must not leave the client waiting
+            _log.error("answer_failed", request_id=self._request.id, exc_info=error)
+            self._fail(InternalError("An internal error; the log has the details."))
 
     def on_failure(self, error: EngineError) -> None:
         engine, self._engine = self._engine, None
@@ -144,8 +154,8 @@ class Exchange:
     def stream_complete(self) -> None:
         relay, self._engine = self._relay, None
         assert relay is not None
-        self._client.finish_stream()
         self._end(200, "engine_error_event" if relay.has_error else "", relay.usage, relay.bytes_sent)
+        self._client.finish_stream()
 
     def stream_broken(self, error: EngineError) -> None:
         self._fail(error)
@@ -209,21 +219,22 @@ class Exchange:
             raise dialect.refusal(self._request, self._status, body)
         try:
             reported = usage.of_answer(body)
-        except msgspec.DecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise EngineGarbage("The engine's answer is not JSON.") from error
         answer = dialect.answer(self._request, self._wire.replica, body)
         if isinstance(answer, Call):
             self._call, self._pieces, self._pieces_bytes, self._status = answer, [], 0, 0
             self._ask(fresh=False)
             return
+        self._end(200, "", reported, len(answer))
         client = self._client
         client.finish(render.whole(200, render.JSON + self._headers(), answer, keeps_alive=client.keeps_alive))
-        self._end(200, "", reported, len(answer))
 
     def _fail(self, error: HeterodyneError) -> None:
         """Answer with the error in whichever form is still possible."""
         if self._is_ended:
             return
+        self._end(error.status, error.code)
         client = self._client
         if self._relay is not None:
             client.write_payload(render.error_event(error))
@@ -232,10 +243,9 @@ class Exchange:
             body = render.error_body(error)
             headers = render.error_headers(error) + self._headers()
             client.finish(render.whole(error.status, headers, body, keeps_alive=client.keeps_alive))
-        self._end(error.status, error.code)
 
     def _end(self, status: int, reason: str, reported: Usage | None = None, response_bytes: int = 0) -> None:
-        """Leave the house, exactly once."""
+        """Leave the house, exactly once, and before the client is told: its next request may already wait."""
         if self._is_ended:
             return
         self._is_ended = True

@@ -2,23 +2,22 @@
 
 A piece that is one or more whole chunks of whole events with nothing to look into, which is nearly every token, goes
 on as the bytes that came. Everything else is taken apart: unfinished events wait for their end, the usage event is
-read and withheld from clients that did not ask for it.
+read and withheld from clients that did not ask for it, and where the dialect asks for it, events are edited.
 """
 
 import re
 from collections.abc import Callable
 from typing import Protocol
 
-import msgspec
-
 from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
 from heterodyne.domain.request import Usage
 from heterodyne.gateway import usage
+from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.server_connection import ServerConnection
 
 EVENT_BYTES_MAX = 4 << 20
-EVENT_END = re.compile(rb"\r?\n\r?\n")
+EVENT_END = re.compile(rb"(?:\r?\n){2,}")
 FIELDS = (b"data:", b":", b"event:", b"id:", b"retry:")
 
 
@@ -35,8 +34,9 @@ class StreamRelay:
     __slots__ = (
         "_clock",
         "_connection",
-        "_is_chunked",
+        "_edit",
         "_owner",
+        "_passes_chunks",
         "_tail",
         "_wants_usage",
         "bytes_sent",
@@ -49,13 +49,20 @@ class StreamRelay:
     )
 
     def __init__(
-        self, connection: ServerConnection, owner: StreamOwner, clock: Callable[[], float], *, wants_usage: bool
+        self,
+        connection: ServerConnection,
+        owner: StreamOwner,
+        clock: Callable[[], float],
+        *,
+        wants_usage: bool,
+        edit: EventEdit | None = None,
     ) -> None:
         self._connection = connection
         self._owner = owner
         self._clock = clock
         self._wants_usage = wants_usage
-        self._is_chunked = connection.speaks_chunked
+        self._edit = edit
+        self._passes_chunks = connection.speaks_chunked and edit is None
         self._tail = b""  # of an event whose end has not come
         self.events = 0
         self.bytes_sent = 0
@@ -74,10 +81,11 @@ class StreamRelay:
         # `find` and not `in`: on bytes the latter costs twice as much, and this runs for every token.
         if (
             data.endswith(b"}\n\n\r\n")
+            and (chunks == 1 or data.count(b"}\n\n\r\n") == chunks)  # an event cut by chunks hides what is in it
             and data.find(b'"usage"') < 0
             and data.find(b'"error"') < 0
             and not self._tail
-            and self._is_chunked
+            and self._passes_chunks
         ):
             self.last_at_s = self._clock()
             if not self.events:
@@ -107,14 +115,13 @@ class StreamRelay:
 
     def _take(self, payload: bytes) -> None:
         """Pass whole events on, keep the unfinished one."""
-        data = self._tail + payload
+        data = (self._tail + payload).lstrip(b"\r\n")
         whole, rest = [], 0
         for end in EVENT_END.finditer(data):
             event = data[rest : end.start()]
             rest = end.end()
-            if self._is_wanted(event):
-                whole.append(event + b"\n\n")
-        self._tail = data[rest:]
+            whole += [one + b"\n\n" for one in self._edited(event) if self._is_wanted(one)]
+        self._tail = data[rest:].lstrip(b"\r\n")
         if len(self._tail) > EVENT_BYTES_MAX:
             raise EngineGarbage("The engine sent an event without an end.")
         if self._tail and not _may_become_event(self._tail):
@@ -128,6 +135,11 @@ class StreamRelay:
             self.bytes_sent += len(piece)
             self._connection.write_payload(piece)
 
+    def _edited(self, event: bytes) -> tuple[bytes, ...]:
+        if self._edit is None or not event.startswith(b"data:"):
+            return (event,)
+        return tuple(b"data: " + data for data in self._edit(event[5:].strip()))
+
     def _is_wanted(self, event: bytes) -> bool:
         if not event.startswith(FIELDS):
             raise EngineGarbage("The engine sent bytes that are no event stream.")
@@ -139,7 +151,7 @@ class StreamRelay:
             return True
         try:
             news = usage.of_event(data)
-        except msgspec.DecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise EngineGarbage("The engine sent an event that is not JSON.") from error
         if news.usage is not None:
             self.usage = news.usage

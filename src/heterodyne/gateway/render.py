@@ -12,6 +12,7 @@ TEXT = b"content-type: text/plain; version=0.0.4; charset=utf-8\r\n"
 EVENTS = b"content-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n"
 CLOSE = b"connection: close\r\n"
 OK = status_line(200)
+RETRY_AFTER_S = 1  # where nobody knows better
 
 
 class Dateline:
@@ -29,11 +30,11 @@ class Dateline:
         return self._line
 
 
-def whole(status: int, headers: bytes, body: bytes, *, keeps_alive: bool) -> bytes:
-    """A complete answer with its length."""
+def whole(status: int, headers: bytes, body: bytes, *, keeps_alive: bool, is_head: bool = False) -> bytes:
+    """A complete answer with its length; one to HEAD has the length and not the body."""
     line = OK if status == 200 else status_line(status)
     close = b"" if keeps_alive else CLOSE
-    return b"%b%b%bcontent-length: %d\r\n\r\n%b" % (line, headers, close, len(body), body)
+    return b"%b%b%bcontent-length: %d\r\n\r\n%b" % (line, headers, close, len(body), b"" if is_head else body)
 
 
 def stream_head(headers: bytes, *, chunked: bool, keeps_alive: bool) -> bytes:
@@ -60,8 +61,11 @@ def error_body(error: HeterodyneError) -> bytes:
 def error_headers(error: HeterodyneError) -> bytes:
     """What the status promises: when to come back, which methods there are, how to authenticate."""
     headers = JSON
-    if error.retry_after_s is not None:
-        headers += b"retry-after: %d\r\n" % error.retry_after_s
+    retry_after_s = error.retry_after_s
+    if retry_after_s is None and error.status == 503:
+        retry_after_s = RETRY_AFTER_S
+    if retry_after_s is not None:
+        headers += b"retry-after: %d\r\n" % retry_after_s
     if isinstance(error, MethodNotAllowed):
         headers += b"allow: %b\r\n" % error.allow.encode()
     if error.status == 401:

@@ -3,6 +3,8 @@
 import asyncio
 import ssl
 
+from msgspec import Struct
+
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.door import Door
 from heterodyne.gateway.settings import GatewaySettings
@@ -10,6 +12,16 @@ from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
 TICK_S = 0.1
+
+
+class ServerSnapshot(Struct, frozen=True, kw_only=True):
+    """What one worker holds at one moment; all zero when nobody asks anything."""
+
+    connections: int
+    body_bytes: int
+    in_flight: int
+    exchanges: int
+    engine_connections_busy: int
 
 
 class GatewayServer:
@@ -61,6 +73,16 @@ class GatewayServer:
         # Answers that are complete here may still be on their way out.
         while clock() < until_s and any(connection.is_flushing for connection in self._ledger.connections):
             await asyncio.sleep(TICK_S / 4)
+
+    def snapshot(self) -> ServerSnapshot:
+        """What is held now."""
+        return ServerSnapshot(
+            connections=len(self._ledger.connections),
+            body_bytes=self._ledger.body_bytes,
+            in_flight=self._back.house.in_flight,
+            exchanges=len(self._back.exchanges),
+            engine_connections_busy=sum(opened - idle for opened, idle in self._back.pool.snapshot().values()),
+        )
 
     async def close(self) -> None:
         """Cut what is left."""

@@ -1,5 +1,6 @@
 """What the gateway asks of an engine dialect: our request to its bytes, its answer to OpenAI's."""
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from heterodyne.domain.errors import HeterodyneError
@@ -14,6 +15,10 @@ class Call(NamedTuple):
     body: bytes
 
 
+# The data of one event of an engine's stream to the data of those that take its place; lives as long as the stream.
+EventEdit = Callable[[bytes], tuple[bytes, ...]]
+
+
 class EngineDialect(Protocol):
     """One engine's wire. Pure: no sockets, no clocks."""
 
@@ -26,6 +31,10 @@ class EngineDialect(Protocol):
 
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | Call:
         """The engine's whole 200 answer as an OpenAI client expects it, or the next call it takes to get there."""
+        ...
+
+    def stream_edit(self, request: Request) -> EventEdit | None:
+        """What an OpenAI client needs done to the events of its stream, or None where they may pass as they come."""
         ...
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:

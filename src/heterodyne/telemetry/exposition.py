@@ -54,8 +54,16 @@ def gather(run_dir: Path | None, name: str, meters: Iterable[Meter]) -> Iterable
     """Our live numbers with everybody else's latest."""
     sets = [own_samples(meters)]
     if run_dir is not None:
-        sets += [_decode(path.read_bytes()) for path in run_dir.glob("*.meters") if path.stem != name]
+        sets += [_read(path) for path in run_dir.glob("*.meters") if path.stem != name]
     return merge(sets)
+
+
+def _read(path: Path) -> list[Sample]:
+    """What a process left; nothing when it was folded since the folder was listed."""
+    try:
+        return _decode(path.read_bytes())
+    except FileNotFoundError:
+        return []
 
 
 def merge(sets: Iterable[list[Sample]]) -> Iterable[Sample]:

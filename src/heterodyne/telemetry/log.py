@@ -13,9 +13,10 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 
 def configure(settings: TelemetrySettings, **context: str) -> None:
     """Set up logging for this process; `context` is added to every event."""
-    is_text = settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())
     renderer: Any = (
-        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if is_text else structlog.processors.JSONRenderer()
+        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        if is_text(settings)
+        else structlog.processors.JSONRenderer()
     )
     structlog.configure(
         processors=[
@@ -30,6 +31,11 @@ def configure(settings: TelemetrySettings, **context: str) -> None:
         cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(**context)
+
+
+def is_text(settings: TelemetrySettings) -> bool:
+    """Whether a person reads the log."""
+    return settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())
 
 
 def get(room: str) -> Any:

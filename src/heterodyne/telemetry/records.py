@@ -14,6 +14,7 @@ import msgspec
 
 from heterodyne.domain.record import RequestRecord
 from heterodyne.telemetry import log, metrics
+from heterodyne.telemetry.record_line import record_line
 from heterodyne.telemetry.settings import TelemetrySettings
 
 QUEUE_MAX = 65536
@@ -32,6 +33,7 @@ class RecordWriter:
         self._bytes_max = settings.records_bytes_max
         self._path = None if settings.records in ("log", "off") else Path(settings.records)
         self._is_off = settings.records == "off"
+        self._is_text = settings.records == "log" and log.is_text(settings)
         self._thread = threading.Thread(target=self._run, name="records", daemon=True)
         self._thread.start()
 
@@ -59,7 +61,10 @@ class RecordWriter:
         records = [queue.popleft() for _ in range(len(queue))]
         if not records:
             return
-        lines = _encoder.encode_lines(records)
+        if self._is_text:
+            lines = "".join(record_line(record) + "\n" for record in records).encode()
+        else:
+            lines = _encoder.encode_lines(records)
         try:
             if self._path is None:
                 sys.stderr.buffer.write(lines)

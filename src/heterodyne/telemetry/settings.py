@@ -18,7 +18,9 @@ class TelemetrySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ] = "auto"
     records: Annotated[
         str,
-        Meta(description="One JSON line per request: `log` sends it to the log, `off` drops it, else a file path."),
+        Meta(
+            description="One line per request: `log` puts it into the log, `off` drops it, a path appends it there as JSON."
+        ),
     ] = "log"
     records_bytes_max: Annotated[
         int,

@@ -116,13 +116,15 @@ class ClientConnection(asyncio.Protocol):
 
     def pause(self) -> None:
         """Stop reading: whoever takes the answer cannot keep up."""
-        if self._transport is not None and not self._is_paused:
+        if self.is_open and not self._is_paused:
+            assert self._transport is not None
             self._is_paused = True
             self._transport.pause_reading()
 
     def resume(self) -> None:
         """Go on reading."""
-        if self._transport is not None and self._is_paused:
+        if self.is_open and self._is_paused:
+            assert self._transport is not None
             self._is_paused = False
             self._transport.resume_reading()
 
@@ -190,7 +192,7 @@ class ClientConnection(asyncio.Protocol):
         self._begin_body(status, headers)
         assert self.listener is not None
         self.listener.on_head(status, headers)
-        if self._body is Body.LENGTH and self._remaining == 0:
+        if self._body is Body.LENGTH and self._remaining == 0 and not rest:
             self._complete()
         elif rest and self.listener is not None:
             self.data_received(rest)

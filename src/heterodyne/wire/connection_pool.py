@@ -125,5 +125,8 @@ class ConnectionPool:
         except OSError as error:
             failed(EngineUnavailable(f"The engine does not accept connections: {error.strerror or error}"))
         else:
+            if not connection.is_open:
+                failed(EngineUnavailable("The engine closed a new connection at once."))
+                return
             lane.open.add(connection)
             connected(connection)

@@ -21,8 +21,10 @@ class Fetched(NamedTuple):
 async def get(pool: ConnectionPool, address: Address, path: str, *, timeout_s: float, headers: bytes = b"") -> Fetched:
     """GET a path; raises EngineError when there is no whole answer in time."""
     fetch = _Fetch()
-    head = f"GET {path} HTTP/1.1\r\nhost: {address.host}:{address.port}\r\n".encode() + headers + b"\r\n"
-    pool.lend(address, lambda connection: fetch.begin(connection, head), fetch.on_failure, fresh=True)
+    head = f"GET {path} HTTP/1.1\r\nhost: {address.host}:{address.port}\r\nconnection: close\r\n".encode()
+    pool.lend(
+        address, lambda connection: fetch.begin(connection, head + headers + b"\r\n"), fetch.on_failure, fresh=True
+    )
     try:
         async with asyncio.timeout(timeout_s):
             return await fetch.done
@@ -66,7 +68,7 @@ class _Fetch:
             self.stop()
 
     def on_end(self) -> None:
-        self._connection = None
+        self.stop()  # one fetch a connection: they must not pile up among the idle ones
         if not self.done.done():
             self.done.set_result(Fetched(self._status, self._body))
 

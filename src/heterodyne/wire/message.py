@@ -1,29 +1,18 @@
-"""One HTTP request as the server side received it."""
+"""One HTTP request as the server side received it, and the bytes answers are framed with."""
+
+from msgspec import Struct
 
 
-class HttpRequest:
+class HttpRequest(Struct, frozen=True, kw_only=True, gc=False):
     """Head and body; header names are lower case, the last of equal names wins."""
 
-    __slots__ = ("body", "headers", "keep_alive", "method", "path", "query", "speaks_chunked")
-
-    def __init__(
-        self,
-        *,
-        method: bytes,
-        path: bytes,
-        query: bytes,
-        headers: dict[bytes, bytes],
-        body: bytes,
-        keep_alive: bool,
-        speaks_chunked: bool,
-    ) -> None:
-        self.method = method
-        self.path = path
-        self.query = query
-        self.headers = headers
-        self.body = body
-        self.keep_alive = keep_alive
-        self.speaks_chunked = speaks_chunked  # HTTP/1.1; an older client gets its stream delimited by close
+    method: bytes
+    path: bytes
+    query: bytes
+    headers: dict[bytes, bytes]
+    body: bytes
+    keep_alive: bool
+    speaks_chunked: bool  # HTTP/1.1; an older client gets its stream delimited by close
 
 
 CHUNKS_END = b"0\r\n\r\n"

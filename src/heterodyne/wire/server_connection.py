@@ -78,7 +78,10 @@ class ServerConnection(asyncio.Protocol):
         "_handler",
         "_head_bytes",
         "_headers",
+        "_is_advancing",
+        "_is_deaf",
         "_is_reading_paused",
+        "_is_writing_paused",
         "_ledger",
         "_limits",
         "_parser",
@@ -88,10 +91,11 @@ class ServerConnection(asyncio.Protocol):
         "_reading_since",
         "_request",
         "_speaks_chunked",
+        "_taken_at",
         "_transport",
         "_turn",
+        "_unsent_bytes",
         "_url",
-        "_write_stalled_since",
     )
 
     def __init__(self, handler: Handler, limits: WireLimits, ledger: ServerLedger, clock: Callable[[], float]) -> None:
@@ -103,12 +107,16 @@ class ServerConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._reading = Reading.BETWEEN
         self._reading_since = clock()
-        self._problem: HeterodyneError | None = None  # the input is broken from here on
+        self._is_deaf = False  # input is read past from here on
+        self._problem: HeterodyneError | None = None  # why it is, when the client has yet to be told
         self._request: HttpRequest | None = None  # being answered
         self._turn: Turn | None = None
         self._pending: deque[HttpRequest] = deque()
+        self._is_advancing = False  # a loop further up the stack serves what is pending
         self._is_reading_paused = False
-        self._write_stalled_since: float | None = None
+        self._is_writing_paused = False
+        self._unsent_bytes = 0  # at the last check
+        self._taken_at = 0.0  # when the client was last seen to take any
         self._body_bytes = 0
         self._head_bytes = 0  # read of an unfinished head
         self._fed_bytes = 0  # of the piece being parsed
@@ -127,7 +135,7 @@ class ServerConnection(asyncio.Protocol):
             self._refuse(Overloaded("Too many open connections; try again shortly.", retry_after_s=1))
 
     def data_received(self, data: bytes) -> None:
-        if self._problem is not None or self._reading is Reading.DISCARD:
+        if self._is_deaf:
             return
         self._fed_bytes = len(data)
         try:
@@ -139,7 +147,7 @@ class ServerConnection(asyncio.Protocol):
         except httptools.HttpParserError as error:
             self._broken(MalformedHttp(f"Malformed HTTP request: {error}"))
         if self._reading is Reading.HEAD:
-            self._head_bytes += self._fed_bytes
+            self._head_bytes += self._fed_bytes or self._head_size()
             if self._head_bytes > self._limits.head_bytes_max:
                 self._broken(self._head_too_large())
 
@@ -149,6 +157,7 @@ class ServerConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
+        self._is_deaf = True
         self._reading = Reading.DISCARD
         self._ledger.connections.discard(self)
         held = sum(len(request.body) for request in self._pending)
@@ -163,18 +172,22 @@ class ServerConnection(asyncio.Protocol):
             turn.client_gone()
 
     def pause_writing(self) -> None:
-        self._write_stalled_since = self._clock()
+        self._is_writing_paused = True
         if self._turn is not None:
             self._turn.client_slow()
 
     def resume_writing(self) -> None:
-        self._write_stalled_since = None
+        self._is_writing_paused = False
         if self._turn is not None:
             self._turn.client_ready()
+        else:
+            self._advance()
 
     # Called by llhttp, through httptools, inside feed_data.
 
     def on_message_begin(self) -> None:
+        if self._is_deaf:
+            return
         self._head_bytes = 0
         self._read(Reading.HEAD)
 
@@ -185,13 +198,16 @@ class ServerConnection(asyncio.Protocol):
         self._headers[name.lower()] = value
 
     def on_headers_complete(self) -> None:
-        if self._problem is not None:
+        if self._is_deaf:
             return
         headers = self._headers
         head_bytes_max = self._limits.head_bytes_max
-        is_large = self._head_bytes + self._fed_bytes > head_bytes_max and self._head_size() > head_bytes_max
-        if is_large or len(headers) > self._limits.headers_max:
+        may_be_large = self._head_bytes + self._fed_bytes > head_bytes_max or not self._fed_bytes
+        if (may_be_large and self._head_size() > head_bytes_max) or len(headers) > self._limits.headers_max:
             self._broken(self._head_too_large())
+            return
+        if self._parser.should_upgrade():
+            self._broken(MalformedHttp("Protocol upgrades are not supported; speak plain HTTP/1.1."))
             return
         self._read(Reading.BODY)
         length = headers.get(b"content-length")
@@ -201,7 +217,7 @@ class ServerConnection(asyncio.Protocol):
             self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def on_body(self, body: bytes) -> None:
-        if self._problem is not None:
+        if self._is_deaf:
             return
         self._body.append(body)
         self._body_bytes += len(body)
@@ -212,7 +228,7 @@ class ServerConnection(asyncio.Protocol):
             self._broken(Overloaded("Too many request bodies are held; try again shortly.", retry_after_s=1))
 
     def on_message_complete(self) -> None:
-        if self._problem is not None:
+        if self._is_deaf:
             return
         body = self._body
         speaks_chunked = self._speaks_chunked
@@ -229,9 +245,10 @@ class ServerConnection(asyncio.Protocol):
             speaks_chunked=speaks_chunked,
         )
         self._body_bytes = 0  # the request holds them now
+        self._fed_bytes = 0  # of the next request's head only later pieces are counted
         self._begin_message()
         self._read(Reading.BETWEEN)
-        if self._request is None:
+        if self._is_free and not self._pending:
             self._serve(request)
         else:
             self._queue(request)
@@ -264,15 +281,14 @@ class ServerConnection(asyncio.Protocol):
         if last:
             self._transport.write(last)
         request, self._request, self._turn = self._request, None, None
+        if request is not None:
+            self._ledger.body_bytes -= len(request.body)
         if request is None or not request.keep_alive:
             self._linger()
             return
-        self._ledger.body_bytes -= len(request.body)
         self._reading_since = self._clock()
-        if self._pending:
-            self._serve_next()
-        elif self._problem is not None:
-            self._refuse(self._problem)
+        if self._pending or self._problem is not None:
+            self._advance()
 
     def finish_stream(self) -> None:
         """The current streamed answer is complete."""
@@ -299,10 +315,10 @@ class ServerConnection(asyncio.Protocol):
     def check(self, now: float) -> None:
         """Enforce the time limits of what the connection waits for."""
         limits, waited_s = self._limits, now - self._reading_since
-        if self._request is not None:
-            stalled_since = self._write_stalled_since
-            if stalled_since is not None and now - stalled_since > limits.write_timeout_s:
-                self._cut()
+        if self._is_stuck(now):
+            self._cut()
+        elif self._request is not None or self._pending:
+            return
         elif self._reading is Reading.HEAD:
             if waited_s > limits.head_timeout_s:
                 self._refuse(RequestTooSlow(f"The request head took longer than {limits.head_timeout_s:g} s."))
@@ -312,6 +328,8 @@ class ServerConnection(asyncio.Protocol):
         elif self._reading is Reading.BETWEEN:
             if (waited_s > limits.idle_timeout_s or self._ledger.is_draining) and self._transport is not None:
                 self._transport.close()
+        elif self.is_flushing:
+            self._reading_since = now  # lingering begins once the answer has left
         elif waited_s > limits.linger_timeout_s:
             self._cut()
 
@@ -331,9 +349,22 @@ class ServerConnection(asyncio.Protocol):
         if turn is not None and self._request is request:
             self._turn = turn
 
-    def _serve_next(self) -> None:
-        self._serve(self._pending.popleft())
-        if self._is_reading_paused and len(self._pending) < self._limits.pipeline_max:
+    @property
+    def _is_free(self) -> bool:
+        """Whether the next request may be answered: the last answer is complete and the client has taken it."""
+        return self._request is None and not self._is_writing_paused and self._reading is not Reading.DISCARD
+
+    def _advance(self) -> None:
+        """Serve what is pending, in a loop: answers given at once would otherwise nest as deep as the queue is long."""
+        if self._is_advancing:
+            return
+        self._is_advancing = True
+        while self._pending and self._is_free:
+            self._serve(self._pending.popleft())
+        self._is_advancing = False
+        if self._problem is not None and not self._pending and self._is_free:
+            self._refuse(self._problem)
+        elif self._is_reading_paused and len(self._pending) < self._limits.pipeline_max:
             self._is_reading_paused = False
             if self._transport is not None:
                 self._transport.resume_reading()
@@ -348,18 +379,20 @@ class ServerConnection(asyncio.Protocol):
 
     def _broken(self, problem: HeterodyneError) -> None:
         """The input cannot be trusted from here on; requests before it still get their answers."""
-        if self._problem is None:
-            self._problem = problem
-        if self._request is None:
-            self._refuse(self._problem)
+        if self._is_deaf:
+            return
+        self._is_deaf = True
+        self._problem = problem
+        self._advance()
 
     def _refuse(self, error: HeterodyneError) -> None:
-        self._problem = error
+        """Answer what never became a request; with that answer the connection ends."""
+        self._problem = None
         self._handler.refuse(error, self)
-        self.finish()
 
     def _linger(self) -> None:
         """Send FIN and discard input for a moment; closing on unread input would reset the answer away."""
+        self._is_deaf = True
         self._read(Reading.DISCARD)
         transport = self._transport
         assert transport is not None
@@ -367,6 +400,14 @@ class ServerConnection(asyncio.Protocol):
             transport.write_eof()
         else:
             transport.close()
+
+    def _is_stuck(self, now: float) -> bool:
+        """Whether the client has taken nothing of what is written for longer than it may."""
+        unsent_bytes = self._transport.get_write_buffer_size() if self._transport is not None else 0
+        if unsent_bytes < self._unsent_bytes or not self._unsent_bytes:
+            self._taken_at = now
+        self._unsent_bytes = unsent_bytes
+        return unsent_bytes > 0 and now - self._taken_at > self._limits.write_timeout_s
 
     def _cut(self) -> None:
         if self._transport is not None:

@@ -1,0 +1,130 @@
+"""`heterodyne serve` as a child process, for tests of the whole product.
+
+with ServeProcess(tmp_path, "--workers", "2") as serve:
+    serve.wait_ready()
+    ...  # serve.url answers; serve.pid_of("worker-0") is one of its children
+"""
+
+import contextlib
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+POLL_S = 0.05
+LOG_CHARS_SHOWN = 4000
+
+
+class ServeProcess:
+    """Started on entry, on a port of the system's choosing; killed on exit when nobody has stopped it before."""
+
+    def __init__(self, folder: Path, *arguments: str, config: str = "", environment: dict[str, str] | None = None):
+        self._log = folder / "serve.log"
+        self._banner = folder / "serve.out"
+        config_file = folder / "heterodyne.toml"
+        config_file.write_text(config, encoding="utf-8")
+        self._command = [
+            *(sys.executable, "-m", "heterodyne", "--config", str(config_file), "serve", "--port", "0"),
+            *arguments,
+        ]
+        quiet = {"HETERODYNE_TELEMETRY__LOG_FORMAT": "json", "HETERODYNE_TELEMETRY__RECORDS": "off"}
+        self._environment = {**os.environ, **quiet, **(environment or {})}
+        self._process: subprocess.Popen[bytes] | None = None
+        self.tls: ssl.SSLContext | None = None  # for asking a gateway that serves HTTPS
+
+    def __enter__(self) -> Self:
+        with self._log.open("wb") as log, self._banner.open("wb") as banner:
+            self._process = subprocess.Popen(  # noqa: S603  # our own module with the test's arguments
+                self._command, env=self._environment, stdin=subprocess.DEVNULL, stdout=banner, stderr=log
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes]":
+        assert self._process is not None, "used before it was started"
+        return self._process
+
+    @property
+    def log(self) -> str:
+        """Everything said on standard error so far."""
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def url(self) -> str:
+        """Where it listens; empty before it has said so."""
+        _, _, rest = self._banner.read_text(encoding="utf-8").partition("is ready on ")
+        return rest.partition("\n")[0].strip()
+
+    def wait_ready(self, within_s: float = 120.0) -> None:
+        """Return when every model can be asked; raise with the log when that takes too long."""
+        until_s = time.monotonic() + within_s
+        while not self._is_ready():
+            if self.process.poll() is not None:
+                raise AssertionError(f"serve ended with {self.process.returncode}:\n{self.log[-LOG_CHARS_SHOWN:]}")
+            if time.monotonic() > until_s:
+                raise AssertionError(f"not ready within {within_s:g} s:\n{self.log[-LOG_CHARS_SHOWN:]}")
+            time.sleep(POLL_S)
+
+    def pid_of(self, name: str) -> int:
+        """The process that now goes by this name, such as `worker-0` or `engine chat-0`."""
+        events = (msgspec.json.decode(line) for line in self.log.splitlines() if line.startswith("{"))
+        pids = [one["pid"] for one in events if one["event"] == "process_started" and one["process"] == name]
+        assert pids, f"no {name} has started:\n{self.log[-LOG_CHARS_SHOWN:]}"
+        return int(pids[-1])
+
+    def children(self) -> set[int]:
+        """Processes whose parent is the supervisor."""
+        return {pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _parent(pid) == self.process.pid}
+
+    def stop(self, how: signal.Signals = signal.SIGTERM, within_s: float = 30.0) -> int:
+        """Send the signal; the exit code."""
+        self.process.send_signal(how)
+        return self.wait(within_s)
+
+    def wait(self, within_s: float = 30.0) -> int:
+        """The exit code of a process that ends by itself."""
+        try:
+            return self.process.wait(within_s)
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError(f"still runs after {within_s:g} s:\n{self.log[-LOG_CHARS_SHOWN:]}") from error
+
+    def _is_ready(self) -> bool:
+        if not self.url:
+            return False
+        try:
+            with urllib.request.urlopen(f"{self.url}/health/ready", timeout=5, context=self.tls) as answer:  # noqa: S310  # our own address
+                readiness: dict[str, Any] = msgspec.json.decode(answer.read())
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return False
+        return all(state == "ready" for state in readiness["models"].values())
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process exists and has not ended."""
+    with contextlib.suppress(OSError):
+        return _stat(pid)[0] != "Z"
+    return False
+
+
+def _parent(pid: int) -> int | None:
+    with contextlib.suppress(OSError):
+        return int(_stat(pid)[1])
+    return None
+
+
+def _stat(pid: int) -> list[str]:
+    """State, parent and the rest of /proc/PID/stat, past the name, which may have spaces."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
