@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import PoolName, Purpose, Replica, ReplicaId
-from heterodyne.fleet.chat_template import read_chat_template
+from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_template
 from heterodyne.fleet.child_order import ChildOrder
 from heterodyne.fleet.settings import PoolSettings
 
@@ -41,6 +41,7 @@ def local_replica(name: str, pool: PoolSettings, weights: Path, port: int) -> Lo
         port=port,
         context_tokens=pool.context_tokens,
         purpose=Purpose(pool.purpose),
+        tool_call_opening=TOOL_CALL_OPENINGS.get(pool.chat_template or ""),
     )
     order = ChildOrder(
         model_path=str(weights),

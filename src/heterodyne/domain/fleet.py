@@ -39,6 +39,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     context_tokens: int | None = None  # None: the engine alone knows
     purpose: Purpose | None = None  # None: whatever the engine answers
     api_key_env: str | None = None
+    tool_call_opening: str | None = None  # what a tool call begins with, for engines that must be led to one
     health: Health = Health.STARTING
 
 

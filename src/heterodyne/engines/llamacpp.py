@@ -7,9 +7,11 @@ import msgspec
 from heterodyne.domain.errors import ContextExceeded, EngineGarbage, EngineUnavailable, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
-from heterodyne.engines.llamacpp_logprobs import chat_logprobs, text_logprobs
+from heterodyne.engines.collect_stream import collect_chat, collect_text
+from heterodyne.engines.json_edit import put
 from heterodyne.engines.llamacpp_stream import LlamaCppStream
-from heterodyne.engines.openai import OpenAIDialect, read_error, refused
+from heterodyne.engines.openai import INCLUDE_USAGE, OpenAIDialect, read_error, refused
+from heterodyne.engines.tool_choice import bind_tool_choice
 from heterodyne.ports.engine import Call, EventEdit
 
 FLOAT_BYTES = 4
@@ -40,15 +42,21 @@ class LlamaCppDialect(OpenAIDialect):
     def call(self, request: Request, replica: Replica) -> Call:
         if request.operation is Operation.TOKENIZE:
             return _begin_tokenize(request.body, replica)
-        return super().call(request, replica)
+        path, body = super().call(request, replica)
+        if request.operation is Operation.CHAT and replica.tool_call_opening is not None:
+            body = bind_tool_choice(body, replica.tool_call_opening)
+        if request.operation in (Operation.CHAT, Operation.COMPLETION) and not request.stream:
+            # llama.cpp notices that a client has gone when it writes to it, and a whole answer it writes at the end.
+            body = put(body, {"stream": b"true", "stream_options": INCLUDE_USAGE})
+        return Call(path, body)
 
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | Call:
         try:
             match request.operation:
                 case Operation.CHAT:
-                    return _complete_chat(body)
+                    return collect_chat(body, LlamaCppStream(request.operation, request.choices))
                 case Operation.COMPLETION:
-                    return _complete_text(body)
+                    return collect_text(body, LlamaCppStream(request.operation, request.choices))
                 case Operation.TOKENIZE:
                     return _continue_tokenize(body, replica)
                 case Operation.DETOKENIZE:
@@ -102,22 +110,6 @@ def _continue_tokenize(body: bytes, replica: Replica) -> bytes | Call:
 def _tokenize(replica: Replica, text: str, *, add_special: bool) -> Call:
     body = {"content": text, "add_special": add_special, "parse_special": True}
     return Call(replica.base_path + "/tokenize", msgspec.json.encode(body))
-
-
-def _complete_chat(body: bytes) -> bytes:
-    answer = msgspec.json.decode(body)
-    for choice in answer["choices"]:
-        choice["logprobs"] = chat_logprobs(choice.get("logprobs"))
-        choice["message"].setdefault("content", None)
-        choice["message"].setdefault("refusal", None)
-    return msgspec.json.encode(answer)
-
-
-def _complete_text(body: bytes) -> bytes:
-    answer = msgspec.json.decode(body)
-    for choice in answer["choices"]:
-        choice["logprobs"] = text_logprobs(choice.get("logprobs"))
-    return msgspec.json.encode(answer)
 
 
 def _check_dimensions(asked: bytes, body: bytes) -> None:

@@ -5,7 +5,7 @@ import msgspec
 from heterodyne.domain.errors import ContextExceeded, EngineRefused, EngineUnavailable, HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
-from heterodyne.engines.json_edit import put_first, replace
+from heterodyne.engines.json_edit import put, put_first
 from heterodyne.ports.engine import Call, EventEdit
 
 PATHS = {
@@ -15,7 +15,7 @@ PATHS = {
     Operation.TOKENIZE: "/tokenize",
     Operation.DETOKENIZE: "/detokenize",
 }
-USAGE_MEMBER = b'"stream_options":{"include_usage":true}'
+INCLUDE_USAGE = b'{"include_usage":true}'
 MESSAGE_CHARS_MAX = 1000
 
 
@@ -44,12 +44,12 @@ class OpenAIDialect:
         """Asks every stream for its usage, so that tokens are counted and not guessed."""
         body = request.body
         if replica.engine_model is not None and replica.engine_model != request.model:
-            body = replace(body, {"model": msgspec.json.encode(replica.engine_model)})
+            body = put(body, {"model": msgspec.json.encode(replica.engine_model)})
         if request.stream and not request.wants_usage:
             if request.has_stream_options:
-                body = replace(body, {"stream_options": USAGE_MEMBER.partition(b":")[2]})
+                body = put(body, {"stream_options": INCLUDE_USAGE})
             else:
-                body = put_first(body, USAGE_MEMBER)
+                body = put_first(body, b'"stream_options":' + INCLUDE_USAGE)
         return Call(replica.base_path + PATHS[request.operation], body)
 
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | Call:

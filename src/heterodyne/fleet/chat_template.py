@@ -7,6 +7,7 @@ from pathlib import Path
 from heterodyne.domain.errors import SettingsInvalid
 
 BUILTIN_PREFIX = "builtin:"
+TOOL_CALL_OPENINGS = {"builtin:chatml_tools": "<tool_call>\n"}  # how our templates have a tool call begin
 
 
 def read_chat_template(setting: str | None) -> str | None:

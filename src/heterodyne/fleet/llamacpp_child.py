@@ -108,6 +108,7 @@ def _start(order: ChildOrder) -> Any:
     params.endpoint_metrics = True
     params.endpoint_slots = True
     params.ui = False
+    params.cors_origins = ""  # no web page may read what this port answers
     params.verbosity = 1  # errors
     if order.purpose == "embed":
         _prepare_embedding(params, xllamacpp)

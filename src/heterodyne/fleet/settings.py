@@ -48,7 +48,7 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = -1
     chat_template: Annotated[
         str | None,
-        Meta(description="File with a Jinja chat template; the one inside the weights when absent."),
+        Meta(description="Jinja chat template: a file, or `builtin:NAME`; the one inside the weights when absent."),
     ] = None
     start_timeout_s: Annotated[
         float,

@@ -99,7 +99,8 @@ class Exchange:
     def on_head(self, status: int, headers: dict[bytes, bytes]) -> None:
         self._status = status
         self._heard_at_s = self._first_byte_at_s = self._back.clock()
-        if status == 200 and headers.get(b"content-type", b"").startswith(b"text/event-stream"):
+        is_stream = headers.get(b"content-type", b"").startswith(b"text/event-stream")
+        if status == 200 and is_stream and self._request.stream:
             assert self._engine is not None
             self._relay = StreamRelay(
                 self._client,
@@ -217,15 +218,15 @@ class Exchange:
         dialect = self._wire.dialect
         if self._status != 200:
             raise dialect.refusal(self._request, self._status, body)
-        try:
-            reported = usage.of_answer(body)
-        except (ValueError, RecursionError) as error:
-            raise EngineGarbage("The engine's answer is not JSON.") from error
         answer = dialect.answer(self._request, self._wire.replica, body)
         if isinstance(answer, Call):
             self._call, self._pieces, self._pieces_bytes, self._status = answer, [], 0, 0
             self._ask(fresh=False)
             return
+        try:
+            reported = usage.of_answer(answer)
+        except (ValueError, RecursionError) as error:
+            raise EngineGarbage("The engine's answer is not JSON.") from error
         self._end(200, "", reported, len(answer))
         client = self._client
         client.finish(render.whole(200, render.JSON + self._headers(), answer, keeps_alive=client.keeps_alive))

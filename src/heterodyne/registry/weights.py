@@ -9,6 +9,7 @@ from heterodyne.registry.cache import CacheEntry, Manifest, WeightCache, cache_f
 from heterodyne.registry.hashing import sha256_of
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.registry.sources.catalogue import SOURCES
+from heterodyne.registry.sources.file import FileSource, local_path
 from heterodyne.registry.terms import fetch_terms
 from heterodyne.registry.uri import parse
 
@@ -18,6 +19,9 @@ def obtain(
 ) -> Path:
     """The weights of `uri` as a local file: from the cache, else fetched; `verify` hashes cached files in full."""
     source_uri = parse(uri, SOURCES)
+    if source_uri.scheme == FileSource.scheme:
+        # A relative path means another file in another folder.
+        uri = f"{FileSource.scheme}:{local_path(source_uri.reference)}"
     entry = WeightCache(cache_folder(settings)).entry(uri)
     served = entry.try_served(sha256, verify=verify)
     if served is not None:

@@ -18,9 +18,7 @@ class TelemetrySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ] = "auto"
     records: Annotated[
         str,
-        Meta(
-            description="One line per request: `log` puts it into the log, `off` drops it, a path appends it there as JSON."
-        ),
+        Meta(description="One line per request: `log` puts it into the log, `off` drops it, a path gets it as JSON."),
     ] = "log"
     records_bytes_max: Annotated[
         int,

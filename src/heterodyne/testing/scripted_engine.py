@@ -55,6 +55,16 @@ class EngineCall:
         self.head(status, "content-type: application/json", f"content-length: {len(encoded)}", *headers)
         self.write(encoded)
 
+    @property
+    def unsent_bytes(self) -> int:
+        """Written here and not yet taken by the caller's side."""
+        return self._transport.get_write_buffer_size()
+
+    async def drain(self) -> None:
+        """Wait until the caller has taken what was written, as an engine with a bounded buffer does."""
+        while self.unsent_bytes and not self.was_cancelled:
+            await asyncio.sleep(0.001)
+
     def close(self) -> None:
         """Send what was written, then FIN."""
         self._transport.close()
@@ -126,8 +136,7 @@ class _Connection(asyncio.Protocol):
         self._body = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = transport  # type: ignore[assignment]  # uvloop's do not inherit from asyncio's
         self._engine.connections.add(self)
         self._engine.connections_made += 1
 

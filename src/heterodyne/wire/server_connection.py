@@ -394,6 +394,9 @@ class ServerConnection(asyncio.Protocol):
         """Send FIN and discard input for a moment; closing on unread input would reset the answer away."""
         self._is_deaf = True
         self._read(Reading.DISCARD)
+        self._ledger.body_bytes -= self._body_bytes
+        self._body_bytes = 0
+        self._begin_message()
         transport = self._transport
         assert transport is not None
         if transport.can_write_eof():

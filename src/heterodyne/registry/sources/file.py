@@ -7,6 +7,11 @@ from heterodyne.ports.weights import Progress
 from heterodyne.registry.terms import FetchTerms
 
 
+def local_path(reference: str) -> Path:
+    """The absolute path a reference means here and now."""
+    return Path(reference.removeprefix("//")).expanduser().absolute()
+
+
 class FileSource:
     """Absolute, `~` and relative paths; `file:///…` too."""
 
@@ -17,7 +22,7 @@ class FileSource:
 
     def fetch(self, reference: str, into: Path, progress: Progress) -> Path:
         """The path itself: nothing is copied into `into`."""
-        path = Path(reference.removeprefix("//")).expanduser().absolute()
+        path = local_path(reference)
         if not path.exists():
             raise WeightsUnavailable(f"weights: no file {path} (from file:{reference})")
         return path
