@@ -12,6 +12,7 @@ from heterodyne.domain.request import Operation
 from heterodyne.engines.llamacpp_logprobs import chat_logprobs, text_logprobs
 
 Json = dict[str, Any]
+_decode = msgspec.json.Decoder(Json | None).decode
 
 
 class LlamaCppStream:
@@ -32,7 +33,9 @@ class LlamaCppStream:
     def _edit(self, data: bytes) -> tuple[bytes, ...]:
         if data == b"[DONE]":
             return (data,) if self._counted is None else (self._usage_event(self._counted), data)
-        event = msgspec.json.decode(data)
+        event = _decode(data)
+        if event is None:
+            return ()  # llama.cpp opens the stream of a list of prompts with `null`
         if "choices" not in event:
             return (data,)  # an error, for the relay to see
         usage = event.pop("usage", None)

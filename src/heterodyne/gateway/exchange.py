@@ -161,7 +161,11 @@ class Exchange:
     def stream_broken(self, error: EngineError) -> None:
         self._fail(error)
 
-    # Called by the worker's clock.
+    # Called by the worker.
+
+    def give_up(self, error: HeterodyneError) -> None:
+        """End the answer with this error: there is no more time for it."""
+        self._fail(error)
 
     def check(self, now_s: float) -> None:
         """Enforce the deadline and notice an engine that has fallen silent."""

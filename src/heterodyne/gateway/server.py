@@ -5,6 +5,7 @@ import ssl
 
 from msgspec import Struct
 
+from heterodyne.domain.errors import Draining
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.door import Door
 from heterodyne.gateway.settings import GatewaySettings
@@ -12,6 +13,7 @@ from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
 TICK_S = 0.1
+FLUSH_S = 1.0  # for the last bytes of answers that were ended
 
 
 class ServerSnapshot(Struct, frozen=True, kw_only=True):
@@ -61,7 +63,7 @@ class GatewayServer:
                 exchange.check(now_s)
 
     async def drain(self) -> None:
-        """Take nothing new and let what runs finish, for as long as the settings grant."""
+        """Take nothing new, let what runs finish for as long as the settings grant, end the rest as errors."""
         self._back.house.is_draining = True
         self._ledger.is_draining = True
         if self._server is not None:
@@ -70,7 +72,10 @@ class GatewayServer:
         until_s = clock() + self._settings.drain_timeout_s
         while self._back.exchanges and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
+        for exchange in tuple(self._back.exchanges):
+            exchange.give_up(Draining("The gateway shut down before the answer was complete."))
         # Answers that are complete here may still be on their way out.
+        until_s = max(until_s, clock() + FLUSH_S)
         while clock() < until_s and any(connection.is_flushing for connection in self._ledger.connections):
             await asyncio.sleep(TICK_S / 4)
 

@@ -21,6 +21,7 @@ import msgspec
 
 POLL_S = 0.05
 LOG_CHARS_SHOWN = 4000
+LISTENING = "0A"  # as /proc/net/tcp writes it
 
 
 class ServeProcess:
@@ -84,6 +85,16 @@ class ServeProcess:
         pids = [one["pid"] for one in events if one["event"] == "process_started" and one["process"] == name]
         assert pids, f"no {name} has started:\n{self.log[-LOG_CHARS_SHOWN:]}"
         return int(pids[-1])
+
+    def port_of(self, name: str) -> int:
+        """The port on which that process listens."""
+        links = [link.readlink() for link in Path(f"/proc/{self.pid_of(name)}/fd").iterdir()]
+        held = {str(link) for link in links}
+        for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == LISTENING and f"socket:[{fields[9]}]" in held:
+                return int(fields[1].partition(":")[2], 16)
+        raise AssertionError(f"{name} does not listen")
 
     def children(self) -> set[int]:
         """Processes whose parent is the supervisor."""

@@ -55,6 +55,10 @@ class Body(IntEnum):
     UNTIL_CLOSE = 4
 
 
+# On the request path an enum's member costs five times as much as a global.
+NONE, HEAD, LENGTH, CHUNKED, UNTIL_CLOSE = Body
+
+
 class ClientConnection(asyncio.Protocol):
     """HTTP/1.1 client side of one socket; one request at a time."""
 
@@ -80,7 +84,7 @@ class ClientConnection(asyncio.Protocol):
         self.listener: Listener | None = None
         self.requests_sent = 0
         self.has_answered = False  # any byte of the current answer has come
-        self._body = Body.NONE
+        self._body = NONE
         self._buffer = b""
         self._remaining = 0
         self._keep_alive = False
@@ -98,7 +102,7 @@ class ClientConnection(asyncio.Protocol):
         self.listener = listener
         self.requests_sent += 1
         self.has_answered = False
-        self._body = Body.HEAD
+        self._body = HEAD
         self._buffer = b""
         if len(body) < 16384:
             self._transport.write(head + body)
@@ -143,14 +147,14 @@ class ClientConnection(asyncio.Protocol):
             self._cut()  # nobody asked; the connection is out of step
             return
         self.has_answered = True
-        if self._body is Body.CHUNKED:
+        if self._body is CHUNKED:
             if self._is_aligned and (chunks := whole_chunks(data)):
                 listener.on_framed(data, chunks)
             else:
                 self._take_chunks(data)
-        elif self._body is Body.LENGTH:
+        elif self._body is LENGTH:
             self._take_length(data)
-        elif self._body is Body.HEAD:
+        elif self._body is HEAD:
             self._take_head(data)
         else:
             listener.on_payload(data)
@@ -160,7 +164,7 @@ class ClientConnection(asyncio.Protocol):
         self._owner.is_closed(self)
         if self.listener is None:
             return
-        if self._body is Body.UNTIL_CLOSE and exc is None:
+        if self._body is UNTIL_CLOSE and exc is None:
             self._complete()
             return
         self._fail(EngineBroke("The engine closed its connection before the answer was complete."))
@@ -192,7 +196,7 @@ class ClientConnection(asyncio.Protocol):
         self._begin_body(status, headers)
         assert self.listener is not None
         self.listener.on_head(status, headers)
-        if self._body is Body.LENGTH and self._remaining == 0 and not rest:
+        if self._body is LENGTH and self._remaining == 0 and not rest:
             self._complete()
         elif rest and self.listener is not None:
             self.data_received(rest)
@@ -205,15 +209,15 @@ class ClientConnection(asyncio.Protocol):
         if b"transfer-encoding" in headers:
             # Of two ways to find the end this one wins, and the connection is not trusted with another answer.
             self._keep_alive = self._keep_alive and b"content-length" not in headers
-            self._body = Body.CHUNKED
+            self._body = CHUNKED
             self._chunks = ChunkDecoder()
             self._is_aligned = True
         elif b"content-length" in headers:
-            self._body, self._remaining = Body.LENGTH, int(headers[b"content-length"])
+            self._body, self._remaining = LENGTH, int(headers[b"content-length"])
         elif status in (204, 304):
-            self._body, self._remaining = Body.LENGTH, 0
+            self._body, self._remaining = LENGTH, 0
         else:
-            self._body = Body.UNTIL_CLOSE
+            self._body = UNTIL_CLOSE
             self._keep_alive = False
 
     def _take_length(self, data: bytes) -> None:
@@ -242,7 +246,7 @@ class ClientConnection(asyncio.Protocol):
     def _complete(self) -> None:
         listener, self.listener = self.listener, None
         assert listener is not None
-        self._body = Body.NONE
+        self._body = NONE
         if self._keep_alive and self.is_open:
             self.resume()  # the last bytes may have come while the client could not keep up
             self._owner.is_idle(self)
