@@ -11,9 +11,11 @@ from heterodyne.telemetry.meters import LABEL_SETS_MAX, Labels, add_to_histogram
 class _Cells:
     """The cells of one (model, pool, operation)."""
 
-    __slots__ = ("cached", "completion", "duration", "itl", "lengths", "prompt", "ttft")
+    __slots__ = ("_labels", "_outcomes", "cached", "completion", "duration", "itl", "lengths", "prompt", "ttft")
 
     def __init__(self, labels: Labels) -> None:
+        self._labels = labels
+        self._outcomes: dict[tuple[int, str], list[float]] = {}
         self.duration = metrics.duration.cell(labels)
         self.ttft = metrics.ttft.cell(labels)
         self.itl = metrics.itl.cell(labels)
@@ -21,6 +23,14 @@ class _Cells:
         self.cached = metrics.cached_tokens.cell(labels)
         self.completion = metrics.completion_tokens.cell(labels)
         self.lengths = metrics.completion_length.cell(labels)
+
+    def outcome(self, status: int, reason: str) -> list[float]:
+        """Statuses and reasons are few: both come from closed sets."""
+        cell = self._outcomes.get((status, reason))
+        if cell is None:
+            cell = metrics.requests.cell((*self._labels, str(status), reason))
+            self._outcomes[status, reason] = cell
+        return cell
 
 
 class RequestMeters:
@@ -37,7 +47,7 @@ class RequestMeters:
             if len(self._cells) >= LABEL_SETS_MAX:
                 self._cells.clear()
             cells = self._cells[labels] = _Cells(labels)
-        metrics.requests.add((*labels, str(record.status), record.reason))
+        cells.outcome(record.status, record.reason)[0] += 1.0
         add_to_histogram(cells.duration, metrics.SECONDS, record.total_ms / 1000)
         if record.ttft_ms is not None:
             add_to_histogram(cells.ttft, metrics.SECONDS, record.ttft_ms / 1000)

@@ -226,7 +226,8 @@ class ClientConnection(asyncio.Protocol):
             self._fail(EngineGarbage("The engine sent more than its content-length."))
             return
         self._remaining -= len(data)
-        self.listener.on_payload(data)
+        if data:
+            self.listener.on_payload(data)
         if self._remaining == 0 and self.listener is not None:
             self._complete()
 
@@ -248,7 +249,8 @@ class ClientConnection(asyncio.Protocol):
         assert listener is not None
         self._body = NONE
         if self._keep_alive and self.is_open:
-            self.resume()  # the last bytes may have come while the client could not keep up
+            if self._is_paused:
+                self.resume()  # the last bytes came while the client could not keep up
             self._owner.is_idle(self)
         else:
             self._close()

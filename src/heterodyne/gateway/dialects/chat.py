@@ -95,15 +95,19 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         stream=bool(fields.stream),
         wants_usage=fields.wants_usage(),
         has_stream_options=fields.stream_options is not msgspec.UNSET,
-        prompt_chars=sum(_chars(message) for message in fields.messages),
+        prompt_chars=_chars(fields.messages),
         output_tokens_max=output_tokens_max,
         choices=fields.n or 1,
         deadline_s=deadline_s,
     )
 
 
-def _chars(message: Message) -> int:
-    content = message.content
-    if isinstance(content, str):
-        return len(content)
-    return sum(len(part.text) for part in content or ())
+def _chars(messages: list[Message]) -> int:
+    chars = 0
+    for message in messages:
+        content = message.content
+        if isinstance(content, str):
+            chars += len(content)
+        elif content is not None:
+            chars += sum(len(part.text) for part in content)
+    return chars
