@@ -14,8 +14,10 @@ from heterodyne.domain.request import Usage
 from heterodyne.gateway import usage
 from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.chunks import unframe
+from heterodyne.wire.message import chunk
 from heterodyne.wire.server_connection import ServerConnection
 
+EVENT_TAIL = b"\n\n\r\n"  # the end of an event and of the chunk it came in
 EVENT_BYTES_MAX = 4 << 20
 EVENT_END = re.compile(rb"(?:\r?\n){2,}")
 FIELDS = (b"data:", b":", b"event:", b"id:", b"retry:")
@@ -35,6 +37,7 @@ class StreamRelay:
         "_clock",
         "_connection",
         "_edit",
+        "_is_chunked",
         "_owner",
         "_passes_chunks",
         "_tail",
@@ -62,7 +65,8 @@ class StreamRelay:
         self._clock = clock
         self._wants_usage = wants_usage
         self._edit = edit
-        self._passes_chunks = connection.speaks_chunked and edit is None
+        self._is_chunked = connection.speaks_chunked
+        self._passes_chunks = self._is_chunked and edit is None
         self._tail = b""  # of an event whose end has not come
         self.events = 0
         self.bytes_sent = 0
@@ -78,23 +82,18 @@ class StreamRelay:
         raise AssertionError("the head came before the relay")
 
     def on_framed(self, data: bytes, chunks: int) -> None:
-        # `find` and not `in`: on bytes the latter costs twice as much, and this runs for every token.
         if (
-            data.endswith(b"}\n\n\r\n")
-            and (chunks == 1 or data.count(b"}\n\n\r\n") == chunks)  # an event cut by chunks hides what is in it
+            chunks == 1
+            # `find` and not `in`: on bytes the latter costs twice as much, and this runs for every token.
+            and data.endswith(b"}\n\n\r\n")
             and data.find(b'"usage"') < 0
             and data.find(b'"error"') < 0
-            and not self._tail
             and self._passes_chunks
+            and not self._tail
         ):
-            self.last_at_s = self._clock()
-            if not self.events:
-                self.first_at_s = self.last_at_s
-            self.events += chunks  # engines write one event a chunk
-            self.bytes_sent += len(data)
-            self._connection.write(data)
+            self._pass(data, 1)
         else:
-            self.on_payload(unframe(data))
+            self._sort(data, chunks)
 
     def on_payload(self, data: bytes) -> None:
         try:
@@ -113,6 +112,24 @@ class StreamRelay:
     def on_failure(self, error: EngineError) -> None:
         self._owner.stream_broken(error)
 
+    def _sort(self, data: bytes, chunks: int) -> None:
+        """Pass on what is plain at the start of several chunks and look into the rest."""
+        if self._passes_chunks and not self._tail:
+            plain_bytes = _plain_bytes(data, chunks)
+            if plain_bytes:
+                plain, data = data[:plain_bytes], data[plain_bytes:]
+                self._pass(plain, plain.count(EVENT_TAIL))
+        if data:
+            self.on_payload(unframe(data))
+
+    def _pass(self, data: bytes, events: int) -> None:
+        self.last_at_s = self._clock()
+        if not self.events:
+            self.first_at_s = self.last_at_s
+        self.events += events
+        self.bytes_sent += len(data)
+        self._connection.write(data)
+
     def _take(self, payload: bytes) -> None:
         """Pass whole events on, keep the unfinished one."""
         data = (self._tail + payload).lstrip(b"\r\n")
@@ -128,12 +145,8 @@ class StreamRelay:
             raise EngineGarbage("The engine sent bytes that are no event stream.")
         self.last_at_s = self._clock()
         if whole:
-            if not self.events:
-                self.first_at_s = self.last_at_s
-            self.events += len(whole)
             piece = b"".join(whole)
-            self.bytes_sent += len(piece)
-            self._connection.write_payload(piece)
+            self._pass(chunk(piece) if self._is_chunked else piece, len(whole))
 
     def _edited(self, event: bytes) -> tuple[bytes, ...]:
         if self._edit is None or not event.startswith(b"data:"):
@@ -157,6 +170,19 @@ class StreamRelay:
             self.usage = news.usage
         self.has_error = self.has_error or news.is_error
         return self._wants_usage or not news.is_usage_only
+
+
+def _plain_bytes(data: bytes, chunks: int) -> int:
+    """How much of `data`, from its start, is whole chunks of whole events with nothing in them to look into."""
+    if chunks > 1 and data.count(EVENT_TAIL) != chunks:
+        return 0  # an event cut by chunks hides what is in it
+    end = len(data)
+    for word in (b'"usage"', b'"error"'):
+        at = data.find(word)
+        if 0 <= at < end:
+            end = at
+    plain = data.rfind(b"}" + EVENT_TAIL, 0, end)
+    return plain + 1 + len(EVENT_TAIL) if plain >= 0 else 0
 
 
 def _may_become_event(tail: bytes) -> bool:

@@ -10,8 +10,8 @@ class ChunksInvalid(ValueError):
     """The bytes are not a chunked body."""
 
 
-def whole_chunks(data: bytes) -> int:
-    """How many chunks `data`, read from between two chunks, is made of; 0 when it is anything but whole ones.
+def whole_chunks(data: bytes) -> tuple[int, int]:
+    """How many whole chunks `data`, read from between two chunks, begins with, and where they end.
 
     The closing empty chunk and anything unusual (extensions, splits) is left to the decoder.
     """
@@ -19,11 +19,12 @@ def whole_chunks(data: bytes) -> int:
     while position < length:
         line_end = data.find(b"\r\n", position, position + 10)
         size = COMMON_SIZES.get(data[position:line_end], 0) if line_end > position else 0
-        position = line_end + size + 4
-        if size == 0 or data[position - 2 : position] != b"\r\n":
-            return 0
+        end = line_end + size + 4
+        if size == 0 or data[end - 2 : end] != b"\r\n":
+            break
+        position = end
         chunks += 1
-    return chunks
+    return chunks, position
 
 
 def unframe(data: bytes) -> bytes:

@@ -148,10 +148,11 @@ class ClientConnection(asyncio.Protocol):
             return
         self.has_answered = True
         if self._body is CHUNKED:
-            if self._is_aligned and (chunks := whole_chunks(data)):
+            chunks, end = whole_chunks(data) if self._is_aligned else (0, 0)
+            if end == len(data):
                 listener.on_framed(data, chunks)
             else:
-                self._take_chunks(data)
+                self._take_chunked(data, chunks, end)
         elif self._body is LENGTH:
             self._take_length(data)
         elif self._body is HEAD:
@@ -231,7 +232,15 @@ class ClientConnection(asyncio.Protocol):
         if self._remaining == 0 and self.listener is not None:
             self._complete()
 
-    def _take_chunks(self, data: bytes) -> None:
+    def _take_chunked(self, data: bytes, chunks: int, end: int) -> None:
+        """Whole chunks up to `end`, then something that must be taken apart."""
+        assert self.listener is not None
+        if chunks:
+            self.listener.on_framed(data[:end], chunks)
+        if self.listener is not None:
+            self._decode_chunks(data[end:])
+
+    def _decode_chunks(self, data: bytes) -> None:
         assert self.listener is not None
         try:
             payload = self._chunks.feed(data)
