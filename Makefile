@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check bench docs wheel clean
+.PHONY: help install run test soak check bench docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ run: install  ## serve the default models on http://127.0.0.1:8080
 
 test: $(VENV)/.test  ## install what the tests need and run them all
 	$(BIN)/python -m pytest $(ARGS)
+
+soak: $(VENV)/.test  ## a long run: memory stays flat and nothing leaks
+	SOAK_REQUESTS=20000 $(BIN)/python -m pytest tests/soak $(ARGS)
 
 check: $(VENV)/.check  ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .

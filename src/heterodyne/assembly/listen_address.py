@@ -42,12 +42,19 @@ def _holder(port: int) -> str:
     inodes = _listening_inodes(port)
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            links = [link.readlink() for link in (entry / "fd").iterdir()]
-            if any(str(link) in inodes for link in links):
+            if any(_target(link) in inodes for link in (entry / "fd").iterdir()):
                 return f" by process {entry.name} ({(entry / 'comm').read_text().strip()})"
         except OSError:
             continue  # gone meanwhile, or somebody else's
     return ""
+
+
+def _target(link: Path) -> str:
+    """What an open file is, or nothing when it has been closed meanwhile."""
+    try:
+        return str(link.readlink())
+    except FileNotFoundError:
+        return ""
 
 
 def _listening_inodes(port: int) -> set[str]:

@@ -239,9 +239,9 @@ class Exchange:
         """Answer with the error in whichever form is still possible."""
         if self._is_ended:
             return
+        relay, client = self._relay, self._client
         self._end(error.status, error.code)
-        client = self._client
-        if self._relay is not None:
+        if relay is not None:
             client.write_payload(render.error_event(error))
             client.finish_stream()
         else:
@@ -259,6 +259,7 @@ class Exchange:
             engine.cancel()
         self._back.leave(self, self._wire.replica)
         self._back.finished(self._record(status, reason, reported, response_bytes), self._request)
+        self._relay = None  # it points back here, and nobody looks for cycles often
 
     def _record(self, status: int, reason: str, reported: Usage | None, response_bytes: int) -> RequestRecord:
         now_s, request, relay = self._back.clock(), self._request, self._relay

@@ -21,6 +21,7 @@ class ServerSnapshot(Struct, frozen=True, kw_only=True):
 
     connections: int
     body_bytes: int
+    unsent_bytes: int
     in_flight: int
     exchanges: int
     engine_connections_busy: int
@@ -84,6 +85,7 @@ class GatewayServer:
         return ServerSnapshot(
             connections=len(self._ledger.connections),
             body_bytes=self._ledger.body_bytes,
+            unsent_bytes=sum(connection.unsent_bytes for connection in self._ledger.connections),
             in_flight=self._back.house.in_flight,
             exchanges=len(self._back.exchanges),
             engine_connections_busy=sum(opened - idle for opened, idle in self._back.pool.snapshot().values()),

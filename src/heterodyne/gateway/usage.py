@@ -22,7 +22,7 @@ class _Answer(msgspec.Struct):
 class _Event(msgspec.Struct):
     usage: _Reported | None = None
     choices: list[msgspec.Raw] | None = None
-    error: msgspec.Raw | None = None
+    error: object = None
 
 
 _decode_answer = msgspec.json.Decoder(_Answer).decode

@@ -39,14 +39,14 @@ class ChunkDecoder:
 
     def __init__(self) -> None:
         self._buffer = b""  # an unfinished line
-        self._expect = self._take_size
+        self._expect = ChunkDecoder._take_size  # not bound: an object that holds its own method is a cycle
         self._remaining = 0
         self.is_ended = False
 
     @property
     def is_between(self) -> bool:
         """Whether the next byte begins a chunk."""
-        return self._expect == self._take_size and not self._buffer and not self.is_ended
+        return self._expect is ChunkDecoder._take_size and not self._buffer and not self.is_ended
 
     def feed(self, data: bytes) -> bytes:
         """The payload in `data`; `is_ended` afterwards when the body is complete."""
@@ -58,7 +58,7 @@ class ChunkDecoder:
         while position < len(data) and not self._buffer:
             if self.is_ended:
                 raise ChunksInvalid("bytes after the last chunk")
-            position = self._expect(data, position, pieces)
+            position = self._expect(self, data, position, pieces)
         return b"".join(pieces)
 
     def _take_size(self, data: bytes, position: int, pieces: list[bytes]) -> int:
@@ -66,7 +66,7 @@ class ChunkDecoder:
         if end < 0:
             return self._keep(data, position, SIZE_LINE_BYTES_MAX)
         self._remaining = _size(data[position:end])
-        self._expect = self._take_payload if self._remaining else self._take_trailer
+        self._expect = ChunkDecoder._take_payload if self._remaining else ChunkDecoder._take_trailer
         return end + 2
 
     def _take_payload(self, data: bytes, position: int, pieces: list[bytes]) -> int:
@@ -74,7 +74,7 @@ class ChunkDecoder:
         pieces.append(payload)
         self._remaining -= len(payload)
         if not self._remaining:
-            self._expect = self._take_chunk_end
+            self._expect = ChunkDecoder._take_chunk_end
         return position + len(payload)
 
     def _take_chunk_end(self, data: bytes, position: int, pieces: list[bytes]) -> int:
@@ -82,7 +82,7 @@ class ChunkDecoder:
             return self._keep(data, position, 2)
         if data[position : position + 2] != b"\r\n":
             raise ChunksInvalid("a chunk longer than its size")
-        self._expect = self._take_size
+        self._expect = ChunkDecoder._take_size
         return position + 2
 
     def _take_trailer(self, data: bytes, position: int, pieces: list[bytes]) -> int:

@@ -171,6 +171,7 @@ class ServerConnection(asyncio.Protocol):
         self._body_bytes = 0
         self._pending.clear()
         self._request = None
+        del self._parser  # it points back here, and nobody looks for cycles often
         turn, self._turn = self._turn, None
         if turn is not None:
             turn.client_gone()
@@ -206,7 +207,8 @@ class ServerConnection(asyncio.Protocol):
             return
         headers = self._headers
         head_bytes_max = self._limits.head_bytes_max
-        may_be_large = self._head_bytes + self._fed_bytes > head_bytes_max or not self._fed_bytes
+        # A head that came alone and in one piece is no longer than the piece.
+        may_be_large = self._head_bytes or not self._fed_bytes or self._fed_bytes > head_bytes_max
         if (may_be_large and self._head_size() > head_bytes_max) or len(headers) > self._limits.headers_max:
             self._broken(self._head_too_large())
             return
@@ -316,9 +318,14 @@ class ServerConnection(asyncio.Protocol):
         return self._request is not None
 
     @property
+    def unsent_bytes(self) -> int:
+        """Written here and not yet taken by the client's side."""
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+
+    @property
     def is_flushing(self) -> bool:
         """Whether written bytes have not all left yet."""
-        return self._transport is not None and self._transport.get_write_buffer_size() > 0
+        return self.unsent_bytes > 0
 
     def check(self, now: float) -> None:
         """Enforce the time limits of what the connection waits for."""
@@ -414,7 +421,7 @@ class ServerConnection(asyncio.Protocol):
 
     def _is_stuck(self, now: float) -> bool:
         """Whether the client has taken nothing of what is written for longer than it may."""
-        unsent_bytes = self._transport.get_write_buffer_size() if self._transport is not None else 0
+        unsent_bytes = self.unsent_bytes
         if unsent_bytes < self._unsent_bytes or not self._unsent_bytes:
             self._taken_at = now
         self._unsent_bytes = unsent_bytes

@@ -146,6 +146,16 @@ def test_a_local_file_is_served_in_place_and_its_hash_remembered(tmp_path: Path,
     assert one.served == str(mine)
 
 
+def test_a_relative_path_means_the_folder_it_is_asked_from(
+    tmp_path: Path, settings: RegistrySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.gguf").write_bytes(BODY)
+        monkeypatch.chdir(tmp_path / folder)
+        assert weights.obtain("file:x.gguf", None, settings, quiet) == tmp_path / folder / "x.gguf"
+
+
 def test_a_local_file_with_another_hash_is_refused_and_left_alone(tmp_path: Path, settings: RegistrySettings) -> None:
     mine = tmp_path / "mine.gguf"
     mine.write_bytes(b"other")

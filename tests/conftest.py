@@ -1,0 +1,20 @@
+"""The served product, shared by every test that asks the embedded models something."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from heterodyne.testing.serve_process import ServeProcess, is_alive
+from tests.support.coroutines import pytest_pyfunc_call  # noqa: F401  # a hook: tests may be coroutines
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServeProcess]:
+    """`heterodyne serve` with its default models; at the end it has to leave in order, with all its children."""
+    with ServeProcess(tmp_path_factory.mktemp("served")) as serve:
+        serve.wait_ready()
+        yield serve
+        children = serve.children()
+        assert len(children) == 3, "two engines and a worker"
+        assert serve.stop() == 0, serve.log
+        assert not [pid for pid in children if is_alive(pid)], "children outlived their supervisor"

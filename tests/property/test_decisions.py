@@ -1,0 +1,153 @@
+"""Routing, admission and the meters, for any state."""
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heterodyne.admission.house import House
+from heterodyne.admission.tokens import MODELS_MAX, TokenEstimator
+from heterodyne.domain.errors import CallerError, EngineUnavailable, Overloaded, UnknownModel
+from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Purpose, Replica, ReplicaId
+from heterodyne.domain.request import Operation, Request
+from heterodyne.routing.decide import decide
+from heterodyne.telemetry.exposition import merge
+from heterodyne.telemetry.meters import LABEL_SETS_MAX, Counter, Sample
+from tests.support.splits import bounded
+
+models = st.sampled_from(["a", "b", "c"])
+replicas = st.lists(
+    st.builds(
+        lambda model, health, purpose: (model, health, purpose),
+        models,
+        st.sampled_from(Health),
+        st.sampled_from([None, *Purpose]),
+    ),
+    max_size=8,
+)
+
+
+def fleet_of(drawn: list[tuple[str, Health, Purpose | None]]) -> FleetSnapshot:
+    return FleetSnapshot.of(
+        1,
+        tuple(
+            Replica(
+                id=ReplicaId(f"r{index}"),
+                pool=PoolName("p"),
+                model=model,
+                engine="openai",
+                host="h",
+                port=1,
+                health=health,
+                purpose=purpose,
+            )
+            for index, (model, health, purpose) in enumerate(drawn)
+        ),
+    )
+
+
+@bounded
+@given(
+    replicas,
+    models,
+    st.sampled_from(Operation),
+    st.dictionaries(st.sampled_from([ReplicaId(f"r{i}") for i in range(8)]), st.integers(1, 50)),
+    st.sets(st.sampled_from([ReplicaId(f"r{i}") for i in range(8)])),
+)
+def test_a_decision_names_a_ready_replica_of_the_model_or_says_why_not(
+    drawn: list[tuple[str, Health, Purpose | None]],
+    model: str,
+    operation: Operation,
+    in_flight: dict[ReplicaId, int],
+    excluded: set[ReplicaId],
+) -> None:
+    fleet = fleet_of(drawn)
+    request = Request(id="1", operation=operation, model=model, body=b"")
+    serving = [one for one in fleet.replicas if one.model == model]
+    ready = [one for one in serving if one.health is Health.READY and one.id not in excluded]
+    try:
+        target = decide(request, fleet, in_flight, excluded=frozenset(excluded)).target
+    except UnknownModel:
+        assert not serving
+    except EngineUnavailable:
+        assert serving
+        assert not ready
+    except CallerError:
+        assert any(one.purpose is not None for one in ready)
+    else:
+        assert target in ready
+        assert in_flight.get(target.id, 0) == min(in_flight.get(one.id, 0) for one in ready)
+
+
+@bounded
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), max_size=60), st.integers(1, 5))
+def test_a_house_counts_right_and_ends_empty(steps: list[tuple[bool, int]], in_flight_max: int) -> None:
+    house, inside = House(in_flight_max, retry_after_s=1), []
+    for enters, number in steps:
+        replica = ReplicaId(f"r{number}")
+        if enters:
+            try:
+                house.check_room()
+            except Overloaded:
+                assert len(inside) >= in_flight_max
+                continue
+            house.enter(replica)
+            inside.append(replica)
+        elif replica in inside:
+            inside.remove(replica)
+            house.leave(replica)
+        assert house.in_flight == len(inside) <= in_flight_max
+        assert house.by_replica == {one: inside.count(one) for one in inside}
+    for replica in inside:
+        house.leave(replica)
+    assert (house.in_flight, house.by_replica) == (0, {})
+
+
+@bounded
+@given(st.lists(st.tuples(st.integers(-5, 10**7), st.integers(-5, 10**6)), min_size=1, max_size=50))
+def test_a_token_estimate_stays_within_what_was_ever_seen(answers: list[tuple[int, int]]) -> None:
+    estimator = TokenEstimator()
+    for chars, tokens in answers:
+        estimator.learn("m", chars, tokens)
+    ratios = [chars / tokens for chars, tokens in answers if chars > 0 and tokens > 0] or [4.0]
+    estimate = estimator.estimate("m", 100_000)
+    assert math.floor(100_000 / max(ratios)) - 1 <= estimate <= max(1, math.ceil(100_000 / min(ratios)) + 1)
+    assert all(error >= 0 and math.isfinite(error) for error in estimator.error_ratio.values())
+
+
+def test_no_number_of_models_makes_the_estimator_grow_for_ever() -> None:
+    estimator = TokenEstimator()
+    for number in range(MODELS_MAX + 100):
+        estimator.learn(f"m{number}", 100, 25)
+    assert len(estimator.error_ratio) == MODELS_MAX
+    assert estimator.estimate(f"m{MODELS_MAX + 50}", 400) == 100
+
+
+samples = st.lists(
+    st.builds(
+        lambda meter, label, value: Sample(meter, (label,), [float(value)]),
+        st.sampled_from(["m", "n"]),
+        st.sampled_from(["x", "y", "z"]),
+        st.integers(0, 1000),
+    ),
+    max_size=8,
+)
+
+
+@bounded
+@given(samples, samples, samples)
+def test_meters_sum_to_the_same_in_any_order(one: list[Sample], two: list[Sample], three: list[Sample]) -> None:
+    def totals(*sets: list[Sample]) -> dict[tuple[str, tuple[str, ...]], list[float]]:
+        return {(sample.meter, sample.labels): sample.values for sample in merge(sets)}
+
+    assert totals(one, two, three) == totals(three, one, two) == totals(list(merge([two, one])), three)
+
+
+def test_no_number_of_label_sets_makes_a_meter_grow_for_ever() -> None:
+    counter = Counter("c", "help", ("label",))
+    for number in range(LABEL_SETS_MAX + 500):
+        counter.add((str(number),))
+    found = counter.samples()
+    assert len(found) == LABEL_SETS_MAX + 1
+    assert sum(sample.values[0] for sample in found) == LABEL_SETS_MAX + 500
+    assert found[-1].labels == ("other",)

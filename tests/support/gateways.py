@@ -1,0 +1,105 @@
+"""A gateway in the test's own loop, over scripted engines."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.assembly.gateway import running_gateway
+from heterodyne.assembly.replicas import remote_replicas
+from heterodyne.config.settings import Settings
+from heterodyne.domain.record import RequestRecord
+from heterodyne.fleet.settings import PoolSettings
+from heterodyne.gateway.server import GatewayServer, ServerSnapshot
+from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.telemetry.settings import TelemetrySettings
+from heterodyne.testing.scripted_engine import Behaviour, ScriptedEngine
+from tests.support import requests
+from tests.support.raw_client import ask
+
+READY_TIMEOUT_S = 5.0
+
+
+class Rig:
+    """A running gateway, the engines behind it, and what it wrote down."""
+
+    def __init__(self, server: GatewayServer, engines: tuple[ScriptedEngine, ...], records: Path | None) -> None:
+        self.server = server
+        self.engines = engines
+        self.engine = engines[0]
+        self.port = server.port
+        self._records = records
+
+    def holds(self) -> ServerSnapshot:
+        return self.server.snapshot()
+
+    async def wait_empty(self, timeout_s: float = 1.0) -> None:
+        """Wait until the gateway holds no request; soon, or something leaks."""
+        async with asyncio.timeout(timeout_s):
+            while not _is_empty(self.holds()):
+                await asyncio.sleep(0.005)
+
+    async def wait_cancelled(self, timeout_s: float = 1.0) -> None:
+        """Wait until the engine knows that nobody wants its last answer any more."""
+        async with asyncio.timeout(timeout_s):
+            while not self.engine.calls[-1].was_cancelled:
+                await asyncio.sleep(0.005)
+
+    async def wait_records(self, count: int) -> list[RequestRecord]:
+        """What was written down, once it is at least so much."""
+        async with asyncio.timeout(3):
+            while len(records := self.records()) < count:
+                await asyncio.sleep(0.02)
+        return records
+
+    def records(self) -> list[RequestRecord]:
+        assert self._records is not None
+        if not self._records.exists():
+            return []
+        return [msgspec.json.decode(line, type=RequestRecord) for line in self._records.read_bytes().splitlines()]
+
+
+@asynccontextmanager
+async def gateway_over(
+    *engines: ScriptedEngine | Behaviour,
+    gateway: dict[str, Any] | None = None,
+    admission: dict[str, Any] | None = None,
+    pool: dict[str, Any] | None = None,
+    records: Path | None = None,
+) -> AsyncIterator[Rig]:
+    """A gateway over one pool of these engines, ready when the block begins."""
+    opened = tuple(one if isinstance(one, ScriptedEngine) else ScriptedEngine(one) for one in engines)
+    for engine in opened:
+        if not engine.port:
+            await engine.open()
+    settings = Settings(
+        gateway=GatewaySettings(port=0, **(gateway or {})),
+        admission=AdmissionSettings(**(admission or {})),
+        telemetry=TelemetrySettings(records=str(records) if records else "off", log_level="error"),
+        pools={
+            "pool": PoolSettings(
+                **{"model": requests.MODEL, "urls": tuple(engine.url for engine in opened), **(pool or {})}
+            )
+        },
+    )
+    try:
+        async with running_gateway(settings, remote_replicas(settings)) as server:
+            await _wait_ready(server.port)
+            yield Rig(server, opened, records)
+    finally:
+        for engine in opened:
+            await engine.close()
+
+
+async def _wait_ready(port: int) -> None:
+    async with asyncio.timeout(READY_TIMEOUT_S):
+        while (await ask(port, requests.get("/health/ready"))).status != 200:
+            await asyncio.sleep(0.005)
+
+
+def _is_empty(held: ServerSnapshot) -> bool:
+    return not (held.in_flight or held.exchanges or held.engine_connections_busy or held.body_bytes)

@@ -1,0 +1,42 @@
+"""What engines say about tokens."""
+
+import pytest
+
+from heterodyne.domain.request import Usage
+from heterodyne.gateway import usage
+
+
+def test_the_usage_of_an_answer_is_read_with_its_cached_part() -> None:
+    body = (
+        b'{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":3}}}'
+    )
+    assert usage.of_answer(body) == Usage(prompt_tokens=9, completion_tokens=4, cached_tokens=3)
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"usage":null}', b'{"data":[1,2]}'])
+def test_an_answer_without_usage_has_none(body: bytes) -> None:
+    assert usage.of_answer(body) is None
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b'{"usage":'])
+def test_what_is_no_object_is_no_answer(body: bytes) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        usage.of_answer(body)
+
+
+@pytest.mark.parametrize(
+    ("data", "is_usage_only", "is_error"),
+    [
+        (b'{"choices":[{"delta":{"content":"x"}}]}', False, False),
+        (b'{"choices":[{"delta":{}}],"usage":null}', False, False),
+        (b'{"choices":[{"delta":{}}],"usage":{"prompt_tokens":1}}', False, False),
+        (b'{"choices":[],"usage":{"prompt_tokens":1}}', True, False),
+        (b'{"usage":{"prompt_tokens":1}}', True, False),
+        (b'{"error":{"message":"out of memory","code":500}}', False, True),
+        (b'{"error":"out of memory"}', False, True),
+        (b'{"choices":[],"error":null}', False, False),
+    ],
+)
+def test_an_event_is_told_by_what_is_in_it(data: bytes, is_usage_only: bool, is_error: bool) -> None:
+    news = usage.of_event(data)
+    assert (news.is_usage_only, news.is_error) == (is_usage_only, is_error)

@@ -1,0 +1,74 @@
+"""The numbers of several workers as one Prometheus page."""
+
+from pathlib import Path
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from heterodyne.telemetry import exposition, metrics
+from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter, Sample
+
+
+def meters() -> tuple[Counter, Gauge, Histogram]:
+    counter = Counter("requests_total", "Requests.", ("model",))
+    gauge = Gauge("open", "Open now.")
+    histogram = Histogram("seconds", "Times.", ("model",), bounds=(0.1, 1.0))
+    counter.add(("a",), 2)
+    gauge.set((), 5)
+    for value in (0.05, 0.1, 0.5, 7.0):
+        histogram.observe(("a",), value)
+    return counter, gauge, histogram
+
+
+def parsed(all_meters: tuple[Meter, ...], samples: list[Sample]) -> dict[tuple[str, str], float]:
+    text = exposition.render(all_meters, samples).decode()
+    return {
+        (sample.name, sample.labels.get("le") or sample.labels.get("model", "")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_what_is_rendered_parses_back_to_the_numbers() -> None:
+    all_meters = meters()
+    found = parsed(all_meters, exposition.own_samples(all_meters))
+    assert found["requests_total", "a"] == 2
+    assert found["open", ""] == 5
+    assert [found["seconds_bucket", bound] for bound in ("0.1", "1.0", "+Inf")] == [2, 3, 4]
+    assert found["seconds_count", "a"] == 4
+    assert found["seconds_sum", "a"] == 7.65
+
+
+def test_every_metric_we_have_renders_and_is_named_for_its_room() -> None:
+    names = [meter.name for meter in metrics.ALL]
+    assert len(set(names)) == len(names)
+    assert all(name.startswith("heterodyne_") for name in names)
+    assert all(
+        name.endswith("_total") == (meter.kind == "counter") for name, meter in zip(names, metrics.ALL, strict=True)
+    )
+    list(text_string_to_metric_families(exposition.render(metrics.ALL, exposition.own_samples(metrics.ALL)).decode()))
+
+
+def test_whoever_is_asked_adds_the_others_to_its_own(tmp_path: Path) -> None:
+    all_meters = meters()
+    exposition.leave(tmp_path, "worker-0", [Sample("requests_total", ("a",), [100.0])])  # its own, and stale
+    exposition.leave(tmp_path, "worker-1", [Sample("requests_total", ("a",), [3.0]), Sample("open", (), [1.0])])
+    found = parsed(all_meters, list(exposition.gather(tmp_path, "worker-0", all_meters)))
+    assert found["requests_total", "a"] == 5
+    assert found["open", ""] == 6
+
+
+def test_the_counters_of_a_worker_that_died_are_kept_and_its_gauges_are_not(tmp_path: Path) -> None:
+    all_meters = meters()
+    for _ in range(2):
+        exposition.leave(tmp_path, "worker-1", [Sample("requests_total", ("a",), [3.0]), Sample("open", (), [1.0])])
+        exposition.fold(tmp_path, "worker-1", all_meters)
+        exposition.fold(tmp_path, "worker-1", all_meters)
+    found = parsed(all_meters, list(exposition.gather(tmp_path, "worker-0", all_meters)))
+    assert found["requests_total", "a"] == 8
+    assert found["open", ""] == 5
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folded.meters"]
+
+
+def test_a_page_is_of_one_process_where_there_is_only_one() -> None:
+    all_meters = meters()
+    assert list(exposition.gather(None, "worker", all_meters)) == exposition.own_samples(all_meters)
