@@ -125,7 +125,9 @@ class ServerConnection(asyncio.Protocol):
         self._head_bytes = 0  # read of an unfinished head
         self._fed_bytes = 0  # of the piece being parsed
         self._speaks_chunked: bool | None = None  # the HTTP version, once known
-        self._begin_message()
+        self._url = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._body: list[bytes] = []
 
     # Called by uvloop.
 
@@ -194,7 +196,8 @@ class ServerConnection(asyncio.Protocol):
         if self._is_deaf:
             return
         self._head_bytes = 0
-        self._read(HEAD)
+        self._reading = HEAD
+        self._reading_since = self._clock()
 
     def on_url(self, url: bytes) -> None:
         self._url += url
@@ -221,7 +224,8 @@ class ServerConnection(asyncio.Protocol):
                 self._broken(MalformedHttp(f"HTTP/{version} is not spoken here; speak HTTP/1.1."))
                 return
             self._speaks_chunked = version == "1.1"
-        self._read(BODY)
+        self._reading = BODY
+        self._reading_since = self._clock()
         length = headers.get(b"content-length")
         if length is not None and int(length) > self._limits.body_bytes_max:
             self._broken(self._body_too_large(int(length)))
@@ -256,8 +260,8 @@ class ServerConnection(asyncio.Protocol):
         )
         self._body_bytes = 0  # the request holds them now
         self._fed_bytes = 0  # of the next request's head only later pieces are counted
-        self._begin_message()
-        self._read(BETWEEN)
+        self._url, self._headers, self._body = b"", {}, []
+        self._reading = BETWEEN
         if self._is_free and not self._pending:
             self._serve(request)
         else:
@@ -279,6 +283,10 @@ class ServerConnection(asyncio.Protocol):
         """Bytes of the current answer, already framed."""
         if self._transport is not None:
             self._transport.write(data)
+
+    def writer(self) -> Callable[[bytes], None]:
+        """The same for many writes in a row, by somebody who stops when told that the client has gone."""
+        return self._transport.write if self._transport is not None else self.write
 
     def write_payload(self, payload: bytes) -> None:
         """A piece of the current streamed answer, framed here."""
@@ -348,15 +356,6 @@ class ServerConnection(asyncio.Protocol):
         elif waited_s > limits.linger_timeout_s:
             self._cut()
 
-    def _begin_message(self) -> None:
-        self._url = b""
-        self._headers: dict[bytes, bytes] = {}
-        self._body: list[bytes] = []
-
-    def _read(self, reading: Reading) -> None:
-        self._reading = reading
-        self._reading_since = self._clock()
-
     def _serve(self, request: HttpRequest) -> None:
         self._request = request
         turn = self._handler.handle(request, self)
@@ -408,10 +407,11 @@ class ServerConnection(asyncio.Protocol):
     def _linger(self) -> None:
         """Send FIN and discard input for a moment; closing on unread input would reset the answer away."""
         self._is_deaf = True
-        self._read(DISCARD)
+        self._reading = DISCARD
+        self._reading_since = self._clock()
         self._ledger.body_bytes -= self._body_bytes
         self._body_bytes = 0
-        self._begin_message()
+        self._url, self._headers, self._body = b"", {}, []
         transport = self._transport
         assert transport is not None
         if transport.can_write_eof():

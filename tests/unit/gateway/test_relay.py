@@ -19,10 +19,10 @@ class Stream:
 
     def __init__(self, *, version: bytes = b"1.1", wants_usage: bool = False) -> None:
         self.ends: list[str] = []
-        connection = ServerConnection(self, WireLimits(), ServerLedger(), clock=lambda: 0.0)
-        self._client = MemoryTransport(connection)
+        self.connection = ServerConnection(self, WireLimits(), ServerLedger(), clock=lambda: 0.0)
+        self._client = MemoryTransport(self.connection)
         self._client.feed(b"GET / HTTP/%b\r\n\r\n" % version)
-        self.relay = StreamRelay(connection, self, lambda: 5.0, wants_usage=wants_usage)
+        self.relay = StreamRelay(self.connection, self, lambda: 5.0, wants_usage=wants_usage)
 
     @property
     def written(self) -> bytes:
@@ -107,7 +107,7 @@ def test_what_is_not_a_whole_stream_does_not_end_as_one(payload: bytes, code: st
 def test_an_edit_takes_the_place_of_events() -> None:
     stream = Stream(version=b"1.0")
     edited = StreamRelay(
-        stream.relay._connection, stream, lambda: 0.0, wants_usage=True, edit=lambda data: (data,) * (data != b"{}")
+        stream.connection, stream, lambda: 0.0, wants_usage=True, edit=lambda data: (data,) * (data != b"{}")
     )
     edited.on_framed(chunk(b"data: {}\n\n" + TOKEN), 1)
     edited.on_framed(chunk(b"data: [DONE]\n\n"), 1)
