@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import msgspec
 import uvloop
 
-from heterodyne.assembly.banner import banner
+from heterodyne.assembly.announce import announce
 from heterodyne.assembly.listen_address import claim
 from heterodyne.assembly.replicas import LocalReplica, free_port, local_replica, remote_replicas
 from heterodyne.assembly.worker_order import WorkerOrder
@@ -61,7 +60,8 @@ async def _supervise(settings: Settings, local: list[LocalReplica], run_dir: Pat
         engine_tasks = [engine_group.create_task(engine.run(), name=engine.name) for engine in engines]
         async with asyncio.TaskGroup() as worker_group:
             worker_tasks = [worker_group.create_task(worker.run(), name=worker.name) for worker in workers]
-            announcer = worker_group.create_task(_announce(settings, [*engines, *workers]))
+            started_here = {one.replica.model for one in local}
+            announcer = worker_group.create_task(announce(settings, [*engines, *workers], started_here))
             await leave.wait()
             _log.info("stopping", drain_timeout_s=settings.gateway.drain_timeout_s)
             for task in (announcer, *worker_tasks):
@@ -81,13 +81,6 @@ def _leave_on_signals(loop: asyncio.AbstractEventLoop, leave: asyncio.Event) -> 
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, on_signal)
-
-
-async def _announce(settings: Settings, processes: list[SupervisedProcess]) -> None:
-    for process in processes:
-        await process.started.wait()
-    sys.stdout.write(banner(settings, settings.gateway.port) + "\n")
-    sys.stdout.flush()
 
 
 def _engine(local: LocalReplica) -> SupervisedProcess:

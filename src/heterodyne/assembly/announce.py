@@ -1,0 +1,49 @@
+"""Waits until the gateway itself says that the models started here can be asked, then tells the person who waits."""
+
+import asyncio
+import ssl
+import sys
+
+import msgspec
+
+from heterodyne.assembly.banner import banner
+from heterodyne.config.settings import Settings
+from heterodyne.domain.errors import EngineError
+from heterodyne.fleet.supervised_process import SupervisedProcess
+from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.fetch import get
+
+POLL_INTERVAL_S = 0.05
+TIMEOUT_S = 2.0
+
+
+class _Ready(msgspec.Struct):
+    models: dict[str, str] = {}
+
+
+async def announce(settings: Settings, processes: list[SupervisedProcess], models: set[str]) -> None:
+    """Print the banner once; models that run elsewhere come and go as they please."""
+    for process in processes:
+        await process.started.wait()
+    while not models <= await _ready_models(settings):
+        await asyncio.sleep(POLL_INTERVAL_S)
+    sys.stdout.write(banner(settings, settings.gateway.port) + "\n")
+    sys.stdout.flush()
+
+
+async def _ready_models(settings: Settings) -> set[str]:
+    gateway = settings.gateway
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(gateway.host, gateway.host)  # noqa: S104  # where it answers us
+    tls = ssl.create_default_context()
+    tls.check_hostname = False  # it is our own process; the name is for clients
+    tls.verify_mode = ssl.CERT_NONE
+    pool = ConnectionPool(asyncio.get_running_loop(), idle_max=0, connect_timeout_s=TIMEOUT_S, tls=tls)
+    try:
+        address = Address(host, gateway.port, gateway.tls_certificate is not None)
+        answer = await get(pool, address, "/health/ready", timeout_s=TIMEOUT_S)
+    except EngineError:
+        return set()
+    finally:
+        await pool.close()
+    states = msgspec.json.decode(answer.body, type=_Ready).models
+    return {name for name, state in states.items() if state == "ready"}
