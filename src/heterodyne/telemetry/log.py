@@ -22,7 +22,7 @@ def configure(settings: TelemetrySettings, **context: str) -> None:
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.TimeStamper(fmt="%H:%M:%S" if is_text(settings) else "iso", utc=True),
             structlog.processors.format_exc_info,
             renderer,
         ],
