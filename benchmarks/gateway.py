@@ -29,7 +29,7 @@ def main() -> int:
     options = _options()
     names = options.only or list(PEERS)
     with tempfile.TemporaryDirectory(prefix="heterodyne-bench-") as folder, ExitStack() as stack:
-        gateways, absent = _start(names, Path(folder), options.environments, stack)
+        gateways, absent = _start(names, Path(folder), options.environments.resolve(), stack)
         samples = _rounds(gateways, options, absent)
     run = page.Run(
         day=datetime.datetime.now(datetime.UTC).date().isoformat(),
