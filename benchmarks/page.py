@@ -158,8 +158,9 @@ def _method(run: Run) -> str:
         - Heterodyne runs with its defaults, metrics included, and writes a record of every request to a file. The peers
           run with theirs, without keys or quotas; the logs of the two Rust routers are turned down to errors.
         - The interpreter counts: one built with profile-guided optimisation, as distributions ship it, takes a quarter
-          less for our own path and a tenth less for a whole request than one compiled without. Speeds of machines differ as much: the targets in
-          microseconds were set on one where vllm-router takes 109 µs per request and 11.3 µs per token.
+          less for our own path and a tenth less for a whole request than one compiled without. Machines differ as
+          much: the targets in microseconds were set on one where vllm-router takes 109 µs per request and 11.3 µs per
+          token.
         - RSS is the highest sum over the process tree; pages shared by its processes count more than once.
 
         ## Repeat it
