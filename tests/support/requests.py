@@ -8,13 +8,13 @@ CHAT = {"model": MODEL, "messages": [{"role": "user", "content": "hi"}]}
 
 def post(path: str, body: bytes, *headers: str) -> bytes:
     """A POST of JSON."""
-    lines = "".join(f"{header}\r\n" for header in ("host: gateway", "content-type: application/json", *headers))
+    lines = "".join(f"{header}\r\n" for header in ("host: localhost", "content-type: application/json", *headers))
     return f"POST {path} HTTP/1.1\r\n{lines}content-length: {len(body)}\r\n\r\n".encode() + body
 
 
 def get(path: str, *headers: str, method: str = "GET") -> bytes:
     """A request without a body."""
-    lines = "".join(f"{header}\r\n" for header in ("host: gateway", *headers))
+    lines = "".join(f"{header}\r\n" for header in ("host: localhost", *headers))
     return f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode()
 
 

@@ -8,7 +8,7 @@ from tests.support.raw_client import connected
 from tests.support.requests import chat, chat_body, get
 
 BODY = chat_body()
-POST = b"POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\n"
+POST = b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 CHUNKED = b"2\r\n{}\r\n0\r\n\r\n"
 
 MALFORMED = {

@@ -89,3 +89,9 @@ async def test_every_answer_can_be_traced_by_an_id_of_its_own() -> None:
         assert [call.headers["x-request-id"] for call in rig.engine.calls] == ids[:2]
         assert answers[0].headers["x-heterodyne-pool"] == "pool"
         assert answers[0].headers["x-heterodyne-replica"] == "pool-0"
+
+
+async def test_a_keyless_gateway_asked_by_a_strange_name_does_not_answer() -> None:
+    async with gateway_over(behaviours.answer()) as rig, connected(rig.port) as client:
+        answer = await client.ask(b"GET /v1/models HTTP/1.1\r\nhost: evil.example\r\n\r\n")
+        assert (answer.status, answer.error["code"]) == (421, "unknown_host")

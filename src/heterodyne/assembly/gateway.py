@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from heterodyne.admission.host_names import HostNames
 from heterodyne.admission.house import House
 from heterodyne.admission.keys import KeyRing
 from heterodyne.admission.tokens import TokenEstimator
@@ -59,6 +60,10 @@ async def running_gateway(
     door = Door(
         back=back,
         keys=KeyRing(settings.admission.api_keys_sha256),
+        host_names=HostNames(
+            (settings.gateway.host, *settings.gateway.host_names),
+            has_keys=bool(settings.admission.api_keys_sha256),
+        ),
         ids=RequestIds(os.urandom(6).hex()),
         ledger=ledger,
         started_at=int(time.time()),

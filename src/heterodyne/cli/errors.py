@@ -1,6 +1,6 @@
 """The one place where an error becomes lines on stderr and an exit code."""
 
-from heterodyne.domain.errors import HeterodyneError, SettingsInvalid
+from heterodyne.domain.errors import HeterodyneError, InvalidSpec, SettingsInvalid, UnknownName
 
 FAILED = 1
 MISUSED = 2  # click's code for bad usage; bad settings are the same kind of mistake
@@ -18,7 +18,7 @@ def lines(error: HeterodyneError) -> list[str]:
 
 def exit_code(error: HeterodyneError) -> int:
     """2 when the operator wrote something wrong, 1 when the world did not comply."""
-    return MISUSED if isinstance(error, SettingsInvalid) else FAILED
+    return MISUSED if isinstance(error, SettingsInvalid | UnknownName | InvalidSpec) else FAILED
 
 
 def _indented(some_lines: list[str]) -> list[str]:

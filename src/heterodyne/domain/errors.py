@@ -13,6 +13,7 @@ HeterodyneError
 │   ├── RequestTooSlow              408 request_timeout
 │   ├── BodyTooLarge                413 body_too_large
 │   ├── UnsupportedMediaType        415 unsupported_media_type
+│   ├── UnknownHost                 421 unknown_host
 │   ├── HeadTooLarge                431 head_too_large
 │   └── ClientGone                  499 client_gone           never rendered: nobody is listening
 ├── GatewayError                    we cannot take or finish the work
@@ -30,7 +31,9 @@ HeterodyneError
     ├── SettingsInvalid             settings_invalid
     ├── PortInUse                   port_in_use
     ├── WeightsUnavailable          weights_unavailable
-    └── WeightsCorrupt              weights_corrupt
+    ├── WeightsCorrupt              weights_corrupt
+    ├── UnknownName                 unknown_name
+    └── InvalidSpec                 invalid_spec
 
 A class answers four questions beside its name: code, HTTP status, worth a retry, whose turn it is to act.
 """
@@ -150,6 +153,13 @@ class UnsupportedMediaType(CallerError):
 
     code = "unsupported_media_type"
     status = 415
+
+
+class UnknownHost(CallerError):
+    """The request was sent to a name that is not this gateway's."""
+
+    code = "unknown_host"
+    status = 421
 
 
 class HeadTooLarge(CallerError):
@@ -283,3 +293,15 @@ class WeightsCorrupt(OperatorError):
     """Weights were fetched but their hash is not the declared one."""
 
     code = "weights_corrupt"
+
+
+class UnknownName(OperatorError):
+    """No chip or model of that name; the message has the nearest ones."""
+
+    code = "unknown_name"
+
+
+class InvalidSpec(OperatorError):
+    """A model, a chip or a demand described by numbers that cannot be; the message has the path and the reason."""
+
+    code = "invalid_spec"

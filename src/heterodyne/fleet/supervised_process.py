@@ -56,10 +56,12 @@ class SupervisedProcess:
                 born_s = clock()
                 await self._live()
                 lived_s = clock() - born_s
-                backoff_s = BACKOFF_FIRST_S if lived_s > STEADY_S else min(backoff_s * 2, BACKOFF_LAST_S)
+                if lived_s > STEADY_S:
+                    backoff_s = BACKOFF_FIRST_S
                 self.restarts += 1
                 _log.warning("process_restarts", process=self.name, lived_s=round(lived_s, 2), in_s=backoff_s)
                 await asyncio.sleep(backoff_s)
+                backoff_s = min(backoff_s * 2, BACKOFF_LAST_S)
         finally:
             await self._end()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from heterodyne.admission.context import check_context
+from heterodyne.admission.host_names import HostNames
 from heterodyne.admission.keys import KeyRing
 from heterodyne.domain.errors import (
     HeterodyneError,
@@ -35,6 +36,7 @@ class Door:
         *,
         back: Backstage,
         keys: KeyRing,
+        host_names: HostNames,
         ids: RequestIds,
         ledger: ServerLedger,
         started_at: int,
@@ -43,6 +45,7 @@ class Door:
     ) -> None:
         self._back = back
         self._keys = keys
+        self._host_names = host_names
         self._ids = ids
         self._ledger = ledger
         self.fleet = back.fleet
@@ -63,6 +66,7 @@ class Door:
                 allow = route.method.decode()
                 raise MethodNotAllowed(f"This path takes {allow} only.", allow=allow)
             if not route.is_open:
+                self._host_names.check(http.headers.get(b"host"))
                 self._keys.check(http.headers.get(b"authorization"))
             if route.page is not None:
                 answer = route.page(self, http)

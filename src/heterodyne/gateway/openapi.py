@@ -28,7 +28,7 @@ EVERYWHERE: tuple[ErrorKind, ...] = (
     errors.InternalError,
     errors.Overloaded,
 )
-WITH_A_KEY: tuple[ErrorKind, ...] = (errors.Unauthenticated,)
+WITH_A_KEY: tuple[ErrorKind, ...] = (errors.Unauthenticated, errors.UnknownHost)
 WITH_AN_ENGINE: tuple[ErrorKind, ...] = (
     errors.MalformedJson,
     errors.InvalidField,

@@ -15,6 +15,10 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         Meta(description="Address to listen on. Anything but loopback needs `admission.api_keys_sha256`."),
     ] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="Port to listen on; 0 takes a free one.")] = 8080
+    host_names: Annotated[
+        tuple[str, ...],
+        Meta(description="Names besides loopback's that a keyless gateway answers to; with keys it answers to any."),
+    ] = ()
     workers: Annotated[int, Meta(ge=1, le=256, description="Processes that share the port.")] = 1
     tls_certificate: Annotated[
         str | None, Meta(description="PEM file with the certificate chain; serves HTTPS when set.")

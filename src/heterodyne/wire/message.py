@@ -27,6 +27,7 @@ REASONS: dict[int, bytes] = {
     408: b"Request Timeout",
     413: b"Content Too Large",
     415: b"Unsupported Media Type",
+    421: b"Misdirected Request",
     422: b"Unprocessable Content",
     429: b"Too Many Requests",
     431: b"Request Header Fields Too Large",
