@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test soak check bench docs wheel clean
+.PHONY: help install run test soak check bench bench-physics bench-mix docs wheel clean
 
 help:  ## show the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(VENV)/.installed  ## make a virtual environment and install heterodyne into it
 
@@ -29,6 +29,12 @@ check: $(VENV)/.check  ## format, lint, types, import contracts
 
 bench: install  ## measure beside the peers, regenerate docs/benchmarks.md
 	$(BIN)/python benchmarks/gateway.py $(ARGS)
+
+bench-physics: install  ## score the performance model on measured silicon, regenerate docs/physics-accuracy.md
+	$(BIN)/python benchmarks/physics.py $(ARGS)
+
+bench-mix: install  ## time the cheapest mix of 12 kinds for 100 buckets
+	$(BIN)/python benchmarks/mix.py
 
 docs: install  ## regenerate the reference pages
 	$(BIN)/python -m heterodyne.cli.reference docs/reference

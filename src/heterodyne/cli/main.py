@@ -16,6 +16,8 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of
     "models": ("heterodyne.cli.models", "List the configured models and fetch their weights."),
     "config": ("heterodyne.cli.config", "Write, check and show the settings."),
     "doctor": ("heterodyne.cli.doctor.command", "Say what is here and what keeps this machine from serving."),
+    "hardware": ("heterodyne.cli.hardware", "List the accelerators we know and where each number was read."),
+    "plan": ("heterodyne.cli.plan", "Answer what fits where, before any hardware is bought."),
     "bench": ("heterodyne.cli.bench", "Measure a gateway under load."),
 }
 INTERRUPTED = 130  # what a shell expects after Ctrl-C

@@ -27,3 +27,8 @@ def bytes_in_words(count: int) -> str:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:.1f} TB"
+
+
+def gib_in_words(count: float) -> str:
+    """A size of memory in the unit its makers build it in, for example `79.18 GiB`."""
+    return f"{count / 2**30:.2f} GiB"

@@ -33,7 +33,8 @@ HeterodyneError
     ├── WeightsUnavailable          weights_unavailable
     ├── WeightsCorrupt              weights_corrupt
     ├── UnknownName                 unknown_name
-    └── InvalidSpec                 invalid_spec
+    ├── InvalidSpec                 invalid_spec
+    └── PlanImpossible              plan_impossible
 
 A class answers four questions beside its name: code, HTTP status, worth a retry, whose turn it is to act.
 """
@@ -305,3 +306,9 @@ class InvalidSpec(OperatorError):
     """A model, a chip or a demand described by numbers that cannot be; the message has the path and the reason."""
 
     code = "invalid_spec"
+
+
+class PlanImpossible(OperatorError):
+    """No plan keeps every promise; the message says which one binds and what would relax it."""
+
+    code = "plan_impossible"

@@ -1,0 +1,24 @@
+"""`heterodyne plan`: questions answered before any hardware is bought or booked; one file per question."""
+
+import click
+
+from heterodyne.cli.plan_hardware import hardware
+from heterodyne.cli.plan_memory import memory
+from heterodyne.cli.plan_mix import mix
+
+
+@click.group()
+def plan() -> None:
+    """Answer what fits where, before any hardware is bought.
+
+    \b
+    Examples:
+      heterodyne plan memory --model llama-3.1-70b --hardware h100-sxm --precision fp8 --tp 2
+      heterodyne plan hardware --model llama-3.1-70b --precision fp8 --slo-ttft-ms 500
+      heterodyne plan mix mix.toml
+    """
+
+
+plan.add_command(memory)
+plan.add_command(hardware)
+plan.add_command(mix)
