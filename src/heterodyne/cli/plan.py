@@ -5,6 +5,7 @@ import click
 from heterodyne.cli.plan_hardware import hardware
 from heterodyne.cli.plan_memory import memory
 from heterodyne.cli.plan_mix import mix
+from heterodyne.cli.plan_traffic import traffic
 
 
 @click.group()
@@ -16,9 +17,11 @@ def plan() -> None:
       heterodyne plan memory --model llama-3.1-70b --hardware h100-sxm --precision fp8 --tp 2
       heterodyne plan hardware --model llama-3.1-70b --precision fp8 --slo-ttft-ms 500
       heterodyne plan mix mix.toml
+      heterodyne plan traffic records.jsonl
     """
 
 
 plan.add_command(memory)
 plan.add_command(hardware)
 plan.add_command(mix)
+plan.add_command(traffic)

@@ -1,0 +1,53 @@
+"""What a log says about traffic."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heterodyne.domain.errors import InvalidSpec
+from heterodyne.planning.traffic import Arrival, traffic_profile
+
+
+def arrival(at_s: float, *, duration_s: float | None = 1.0, prompt: int = 10, cached: int = 0) -> Arrival:
+    return Arrival(at_s=at_s, prompt_tokens=prompt, output_tokens=5, cached_tokens=cached, duration_s=duration_s)
+
+
+def test_a_metronome_has_no_bursts() -> None:
+    profile = traffic_profile([arrival(float(second)) for second in range(121)])
+    assert profile.burstiness == pytest.approx(0.0)
+    assert profile.requests_per_s == pytest.approx(121 / 120)
+    assert profile.peak_requests_per_s == pytest.approx(1.0)
+    assert profile.concurrency_peak == 1
+
+
+def test_a_burst_shows_in_the_busiest_minute_and_at_once() -> None:
+    profile = traffic_profile([arrival(0.0), *(arrival(1000.0 + index / 100) for index in range(60)), arrival(2000.0)])
+    assert profile.peak_requests_per_s == pytest.approx(1.0)
+    assert profile.concurrency_peak == 60
+    assert profile.burstiness > 3
+
+
+def test_without_durations_the_number_at_once_is_unknown() -> None:
+    assert traffic_profile([arrival(0.0, duration_s=None), arrival(1.0)]).concurrency_peak is None
+
+
+def test_the_cached_share_counts_tokens_and_not_requests() -> None:
+    assert traffic_profile([arrival(0.0, prompt=90), arrival(1.0, prompt=10, cached=10)]).cached_share == 0.1
+
+
+def test_hours_are_those_of_the_day() -> None:
+    profile = traffic_profile([arrival(3600.0 * 5), arrival(3600.0 * 29), arrival(3600.0 * 30)])
+    assert profile.hourly_share[5] == pytest.approx(2 / 3)
+    assert profile.hourly_share[6] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("log", [[], [arrival(0.0)], [arrival(1.0), arrival(1.0)]])
+def test_a_log_too_small_to_say_anything_is_refused(log: list[Arrival]) -> None:
+    with pytest.raises(InvalidSpec):
+        traffic_profile(log)
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=2, max_size=50, unique=True))
+def test_the_order_of_the_log_does_not_matter(moments: list[float]) -> None:
+    log = [arrival(moment) for moment in moments]
+    assert traffic_profile(log) == traffic_profile(list(reversed(log)))
