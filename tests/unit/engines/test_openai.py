@@ -78,7 +78,7 @@ def test_a_context_that_is_exceeded_is_known_by_its_code() -> None:
 
 
 def test_the_engines_own_troubles_are_not_told_in_its_words() -> None:
-    failed = DIALECT.refusal(REQUEST, 500, b'{"error":{"message":"/root/secret.py line 7"}}')
+    failed = DIALECT.refusal(REQUEST, 500, b'{"error":{"message":"/srv/app/secret.py line 7"}}')
     assert (failed.status, failed.message) == (502, "The engine failed with status 500.")
     for status in (401, 403):
         assert isinstance(DIALECT.refusal(REQUEST, status, b'{"message":"key sk-1 is wrong"}'), EngineUnavailable)
