@@ -25,25 +25,26 @@ async def announce(settings: Settings, processes: list[SupervisedProcess], model
     """Print the banner once; models that run elsewhere come and go as they please."""
     for process in processes:
         await process.started.wait()
-    while not models <= await _ready_models(settings):
-        await asyncio.sleep(POLL_INTERVAL_S)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    tls.check_hostname = False  # it is our own process; the name is for clients
+    tls.verify_mode = ssl.CERT_NONE
+    pool = ConnectionPool(asyncio.get_running_loop(), connect_timeout_s=TIMEOUT_S, tls=tls)
+    try:
+        while not models <= await _ready_models(settings, pool):
+            await asyncio.sleep(POLL_INTERVAL_S)
+    finally:
+        await pool.close()
     sys.stdout.write(banner(settings, settings.gateway.port) + "\n")
     sys.stdout.flush()
 
 
-async def _ready_models(settings: Settings) -> set[str]:
+async def _ready_models(settings: Settings, pool: ConnectionPool) -> set[str]:
     gateway = settings.gateway
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(gateway.host, gateway.host)  # noqa: S104  # where it answers us
-    tls = ssl.create_default_context()
-    tls.check_hostname = False  # it is our own process; the name is for clients
-    tls.verify_mode = ssl.CERT_NONE
-    pool = ConnectionPool(asyncio.get_running_loop(), idle_max=0, connect_timeout_s=TIMEOUT_S, tls=tls)
     try:
         address = Address(host, gateway.port, gateway.tls_certificate is not None)
         answer = await get(pool, address, "/health/ready", timeout_s=TIMEOUT_S)
     except EngineError:
         return set()
-    finally:
-        await pool.close()
     states = msgspec.json.decode(answer.body, type=_Ready).models
     return {name for name, state in states.items() if state == "ready"}

@@ -2,7 +2,7 @@
 
 import click
 
-from heterodyne.cli.output import print_json, print_table
+from heterodyne.cli.output import print_json
 
 
 @click.command()
@@ -38,12 +38,13 @@ def hardware(
       heterodyne plan hardware --model llama-3.1-70b --precision fp8 --slo-ttft-ms 500
       heterodyne plan hardware --model mistral-7b --rate 20 --prompt-tokens 512 --output-tokens 128 --every-width
     """
+    from heterodyne.cli.hardware_ranking import print_ranking
     from heterodyne.cli.member_argument import member
     from heterodyne.cli.model_argument import model_from
     from heterodyne.physics.catalogue import accelerators
     from heterodyne.physics.precision import Precision
     from heterodyne.physics.serving import Slo
-    from heterodyne.planning.hardware_choice import Wish, best_per_accelerator, rank_hardware, reason
+    from heterodyne.planning.hardware_choice import Wish, rank_hardware
 
     spec = model_from(model)
     wish = Wish(
@@ -59,45 +60,6 @@ def hardware(
     if as_json:
         print_json(ranking)
     else:
-        shown = ranking.choices if every_width else tuple(best_per_accelerator(ranking.choices))
-        header = (
-            "HARDWARE",
-            "USD/1M",
-            "REPLICAS",
-            "USD/H",
-            "AT ONCE",
-            "TTFT MS",
-            "ITL MS",
-            "KW",
-            "BOUND BY",
-            "RESTS ON",
-        )
-        print_table(
-            header,
-            [
-                [
-                    f"{choice.tp} x {choice.accelerator}",
-                    _number(choice.usd_per_million_tokens, 2),
-                    str(choice.replicas),
-                    _number(choice.usd_per_hour, 2),
-                    str(choice.concurrency),
-                    f"{choice.served.ttft_s * 1000:.0f}",
-                    f"{choice.served.itl_s * 1000:.1f}",
-                    _number(None if choice.power_w is None else choice.power_w / 1000, 1),
-                    choice.binding,
-                    choice.basis,
-                ]
-                for choice in shown
-            ],
-        )
-        if shown:
-            click.echo(f"\n{shown[0].tp} x {shown[0].accelerator}: {reason(shown[0])}")
-        left_out = {one.accelerator for one in ranking.refused} - {one.accelerator for one in ranking.choices}
-        if left_out:
-            click.echo(f"left out: {', '.join(sorted(left_out))} (--json says why)")
+        print_ranking(ranking, every_width=every_width)
     if not ranking.choices:
         click.get_current_context().exit(1)
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:,.{digits}f}"

@@ -1,5 +1,6 @@
 """The steps between a complete HTTP request and an exchange with an engine, in order."""
 
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -51,9 +52,13 @@ class Door:
         self.fleet = back.fleet
         self.house = back.house
         self.started_at = started_at
-        self.description = msgspec.json.encode(openapi.document())
         self.worker_name = worker_name
         self.run_dir = run_dir  # where workers leave their numbers for each other; None when there is only one
+
+    @cached_property
+    def description(self) -> bytes:
+        """The OpenAPI description, made when it is first asked for."""
+        return msgspec.json.encode(openapi.document())
 
     def handle(self, http: HttpRequest, connection: ServerConnection) -> Exchange | None:
         """Answer now, or return the exchange that will."""

@@ -112,9 +112,9 @@ class ConnectionPool:
         return {address: (len(lane.open), lane.idle_count) for address, lane in self._lanes.items()}
 
     async def _connect(self, address: Address, lane: Lane, connected: Connected, failed: Failed) -> None:
-        context: ssl.SSLContext | None = None
-        if address.tls:
-            context = self._tls or ssl.create_default_context()
+        if address.tls and self._tls is None:
+            self._tls = ssl.create_default_context()  # once: it reads every certificate the system trusts
+        context = self._tls if address.tls else None
         try:
             async with asyncio.timeout(self._connect_timeout_s):
                 _, connection = await self._loop.create_connection(
