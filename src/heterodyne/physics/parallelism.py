@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from heterodyne.domain.errors import InvalidSpec
+
 
 class Parallelism(Struct, frozen=True, kw_only=True):
     """The widths of one replica. Experts are cut `ep` ways whole, and across the remaining chips by tensor."""
@@ -15,7 +17,7 @@ class Parallelism(Struct, frozen=True, kw_only=True):
         """Widths count chips, so none is below one."""
         for name in ("tp", "pp", "ep", "dp"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} = {getattr(self, name)}: a width counts chips, give at least 1")
+                raise InvalidSpec(f"{name}: {getattr(self, name)} is no width: it counts chips, give at least 1")
 
     @property
     def stage_chips(self) -> int:

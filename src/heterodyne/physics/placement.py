@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.hardware import Accelerator, Link
 from heterodyne.physics.parallelism import Parallelism
 from heterodyne.physics.precision import Precision
@@ -80,7 +81,9 @@ def compute_flops(accelerator: Accelerator, precision: Precision) -> float:
             return accelerator.achievable_flops[candidate]
         if candidate in accelerator.flops:
             return accelerator.flops[candidate] * ACHIEVABLE_SHARE
-    raise ValueError(f"{accelerator.name}: no compute rate for {precision}; give flops.{precision} or flops.bf16")
+    raise InvalidSpec(
+        f"accelerators.{accelerator.name}.flops: no rate for {precision}; give flops.{precision} or flops.bf16"
+    )
 
 
 def _hops(work: Work, parallelism: Parallelism) -> int:

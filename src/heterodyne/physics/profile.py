@@ -12,6 +12,7 @@ from heterodyne.physics.prices import DATASHEET, Prices
 class Basis(StrEnum):
     """What an answer rests on, the most trusted first."""
 
+    OWN = "yours"  # measured by the operator on his own replica
     CHIP = "chip"  # measured on this chip under this engine
     FAMILY = "family"  # measured on relatives under this engine
     DATASHEET = "datasheet"  # nobody measured it
@@ -57,12 +58,18 @@ class Found(Struct, frozen=True, kw_only=True):
 PRIOR = Profile(key=ProfileKey(), prices=DATASHEET, source="datasheet rates and published priors")
 
 
-def find_profile(profiles: Iterable[Profile], wanted: ProfileKey) -> Found:
-    """The profile that speaks most closely for what is wanted; the datasheet prior when none does."""
-    speaking = [profile for profile in profiles if _speaks_for(profile.key, wanted)]
+def find_profile(profiles: Iterable[Profile], wanted: ProfileKey, *, own: Iterable[Profile] = ()) -> Found:
+    """The profile that speaks most closely for what is wanted; the datasheet prior when none does.
+
+    `own` are the operator's: among those as near in chip, kind of model and precision they win.
+    """
+    candidates = [*((profile, True) for profile in own), *((profile, False) for profile in profiles)]
+    speaking = [(profile, is_own) for profile, is_own in candidates if _speaks_for(profile.key, wanted)]
     if not speaking:
         return Found(profile=PRIOR, basis=Basis.DATASHEET)
-    best = max(speaking, key=lambda profile: _nearness(profile.key, wanted))
+    best, is_own = max(speaking, key=lambda one: _nearness(one[0].key, wanted, is_own=one[1]))
+    if is_own:
+        return Found(profile=best, basis=Basis.OWN)
     return Found(profile=best, basis=Basis.CHIP if best.key.chip is not None else Basis.FAMILY)
 
 
@@ -74,13 +81,17 @@ def _speaks_for(key: ProfileKey, wanted: ProfileKey) -> bool:
     )
 
 
-def _nearness(key: ProfileKey, wanted: ProfileKey) -> tuple[int, ...]:
-    """Larger is nearer. A profile over all versions is nearer than one of another version."""
+def _nearness(key: ProfileKey, wanted: ProfileKey, *, is_own: bool) -> tuple[int, ...]:
+    """Larger is nearer. A profile over all versions is nearer than one of another version.
+
+    Whose replica it was weighs more than the version: plans seldom say one, and the operator runs what he measured.
+    """
     version = 2 if key.engine_version == wanted.engine_version else int(key.engine_version is None)
     return (
         key.chip is not None,
         key.has_experts is not None,
         key.precision is not None,
+        is_own,
         version,
         key.tp is not None,
         key.architecture is not None,

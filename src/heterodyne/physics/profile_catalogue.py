@@ -34,7 +34,7 @@ def profile_for(
     engine_version: str | None = None,
     measured: Sequence[Profile] = (),
 ) -> Found:
-    """The nearest profile, and what it rests on. `measured` are the operator's own: of equally near ones they win."""
+    """The nearest profile, and what it rests on; `measured` are the operator's own."""
     wanted = ProfileKey(
         engine=engine,
         engine_version=engine_version,
@@ -44,4 +44,4 @@ def profile_for(
         tp=tp,
         has_experts=spec.experts is not None,
     )
-    return find_profile((*measured, *shipped_profiles()), wanted)
+    return find_profile(shipped_profiles(), wanted, own=measured)

@@ -19,6 +19,9 @@ class Load(Struct, frozen=True, kw_only=True):
     prompt_tokens: float
     output_tokens: float
     cached_tokens: float = 0.0
+    is_burst: bool = (
+        False  # all began at the same moment, as in most published runs, and their prompts are in each other's way
+    )
 
     @property
     def context(self) -> float:
@@ -83,11 +86,19 @@ def serve(replica: Replica, load: Load) -> Served:
     )
     itl_s = inter_token_s(placement, prices, batch=running, context=load.context, speculation=replica.speculation)
     first = replica.profile.first_token
-    ttft_s = first.fixed_s + prompt_s * (first.prompt + first.queue * (running - 1))
+    step_s = itl_s
+    ttft_s = first.fixed_s + prompt_s * first.prompt
     if not replica.is_prefill_apart:
         itl_s += prompts_per_token(load, running) * prompt_s
-        ttft_s += itl_s / 2  # the step under way when the request comes
     answer_s = itl_s * load.output_tokens
+    under_way_s = 0.0 if replica.is_prefill_apart else itl_s / 2  # the step that runs when the request comes
+    if load.is_burst:
+        ttft_s += under_way_s + prompt_s * first.queue * (running - 1)
+    elif not replica.is_prefill_apart:
+        # Others inside share the step with the prompt; other prompts are waited for as at any counter.
+        ttft_s += (under_way_s + step_s) * (running - 1) / running
+        busy = running * prompt_s / (ttft_s + answer_s)
+        ttft_s += prompt_s * busy / (1.0 - busy) * (running - 1) / running
     # Whoever finds no memory waits until those inside leave.
     waiting_s = (load.concurrency / running - 1) * (ttft_s + answer_s)
     requests_per_s = running / (ttft_s + answer_s)

@@ -202,6 +202,11 @@ class ServerConnection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def hang_up(self) -> None:
+        """Send what is written and close, though the current answer is not complete."""
+        self._turn = None
+        self._close()
+
     # Called by the worker's clock.
 
     @property

@@ -87,9 +87,9 @@ def test_settings_may_add_a_chip() -> None:
     [
         ({"memory_bytes": -1.0}, r"accelerators\.l4\.memory_bytes: -1 is not above zero"),
         ({"flops": {"bf16": 0.0}}, r"accelerators\.l4\.flops\.bf16: 0 is not above zero"),
-        ({"flops": {"bf17": 1.0}}, r"accelerators\.l4: Invalid enum value 'bf17'"),
-        ({"memory_byte": 1.0}, r'accelerators\.l4: no field "memory_byte"; did you mean "memory_bytes"'),
-        ({"power_w": "much"}, r"accelerators\.l4: Expected `float \| null`, got `str`"),
+        ({"flops": {"bf17": 1.0}}, r"accelerators\.l4\.flops: Invalid enum value 'bf17'"),
+        ({"memory_byte": 1.0}, r'accelerators\.l4\.memory_byte: no field "memory_byte"; did you mean "memory_bytes"'),
+        ({"power_w": "much"}, r"accelerators\.l4\.power_w: Expected `float \| null`, got `str`$"),
     ],
 )
 def test_nonsense_in_settings_is_refused_with_its_path(fields, reason) -> None:

@@ -86,3 +86,15 @@ def test_an_operators_own_profile_wins_over_an_equally_near_one() -> None:
     own = msgspec.structs.replace(shipped, source="ours")
     found = profile_for(llama, chip, engine="tensorrt-llm", precision=Precision.FP8, tp=4, measured=(own,))
     assert found.profile.source == "ours"
+
+
+def test_an_operators_own_profile_wins_over_another_version_and_says_so() -> None:
+    own = measured(chip="h100-sxm", engine_version="0.9", precision=Precision.FP8, has_experts=False, tp=4)
+    shipped = measured(chip="h100-sxm", precision=Precision.FP8, has_experts=False)
+    found = find_profile((shipped,), WANTED, own=(own,))
+    assert (found.profile, found.basis) == (own, Basis.OWN)
+
+
+def test_an_operators_profile_that_says_little_loses_to_a_nearer_one() -> None:
+    own, shipped = measured(), measured(chip="h100-sxm")
+    assert find_profile((shipped,), WANTED, own=(own,)).profile == shipped

@@ -52,6 +52,23 @@ def test_more_concurrency_never_shortens_a_wait(few: float, many: float, capacit
     assert before.ttft_s <= after.ttft_s * (1 + 1e-9)
 
 
+def test_a_burst_waits_for_the_prompts_that_came_with_it() -> None:
+    burst = msgspec.structs.replace(LOAD, is_burst=True)
+    prompt_s = prefill_s(REPLICA.placement, DATASHEET, tokens=2000)
+    many, few = (serve(REPLICA, msgspec.structs.replace(burst, concurrency=number)) for number in (8, 4))
+    assert many.ttft_s - few.ttft_s == pytest.approx(
+        PRIOR.first_token.queue * 4 * prompt_s + (many.itl_s - few.itl_s) / 2
+    )
+
+
+def test_a_steady_load_waits_as_at_a_counter() -> None:
+    alone = serve(REPLICA, msgspec.structs.replace(LOAD, concurrency=1))
+    first = PRIOR.first_token
+    prompt_s = prefill_s(REPLICA.placement, DATASHEET, tokens=2000)
+    assert alone.ttft_s == pytest.approx(first.fixed_s + first.prompt * prompt_s)
+    assert serve(REPLICA, LOAD).ttft_s > alone.ttft_s + serve(APART, LOAD).itl_s
+
+
 def test_little_s_law_holds() -> None:
     served = serve(REPLICA, LOAD)
     inside = served.requests_per_s * (served.ttft_s + 200 * served.itl_s)

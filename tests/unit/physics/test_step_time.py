@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.hardware import Link
 from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.parallelism import Parallelism
@@ -61,12 +62,12 @@ def test_a_format_the_chip_lacks_multiplies_as_a_wider_one() -> None:
     assert compute_flops(CHIP, Precision.INT4) == 50e12
     unmeasured = msgspec.structs.replace(CHIP, achievable_flops={})
     assert compute_flops(unmeasured, Precision.BF16) == pytest.approx(75e12)
-    with pytest.raises(ValueError, match="no compute rate for fp8"):
+    with pytest.raises(InvalidSpec, match=r"accelerators\.round\.flops: no rate for fp8"):
         compute_flops(msgspec.structs.replace(CHIP, achievable_flops={}, flops={}), Precision.FP8)
 
 
 def test_a_width_below_one_is_refused() -> None:
-    with pytest.raises(ValueError, match="tp = 0"):
+    with pytest.raises(InvalidSpec, match="tp: 0 is no width"):
         Parallelism(tp=0)
 
 

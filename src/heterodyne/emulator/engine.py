@@ -1,0 +1,249 @@
+"""The emulated engine: questions become jobs of the step machine, its steps become tokens of answers."""
+
+import asyncio
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from heterodyne.domain.errors import ContextExceeded, EngineRefused, UnknownModel
+from heterodyne.emulator import pieces
+from heterodyne.emulator.adapters import Adapters
+from heterodyne.emulator.faults import Faults, Share
+from heterodyne.emulator.format import ChatFormat, CompletionFormat
+from heterodyne.emulator.generation import Breakage, Generation, Planned
+from heterodyne.emulator.observations import Life, Observations
+from heterodyne.emulator.order import EmulatorOrder
+from heterodyne.emulator.question import Body, Question, chat_question, completion_questions, wanted_tokens
+from heterodyne.emulator.replica_clock import ReplicaClock
+from heterodyne.physics.replica.job import Job
+from heterodyne.physics.replica.machine import Ended, Step
+from heterodyne.physics.replica.of_layout import machine_of
+
+if TYPE_CHECKING:
+    from heterodyne.emulator.surface import Extras
+    from heterodyne.wire.server_connection import ServerConnection
+
+Listener = Callable[[Step, Ended], None]
+SLEEPERS = frozenset({"weights", "kv_cache"})
+
+
+class EmulatedEngine:
+    """One replica with its answers under way, its adapters and its faults."""
+
+    def __init__(
+        self,
+        order: EmulatorOrder,
+        *,
+        loop: asyncio.AbstractEventLoop,
+        wall_clock: Callable[[], float],
+        on_crash: Callable[[], None],
+    ) -> None:
+        self.order = order
+        self.observations = Observations()
+        self.adapters = Adapters(order.adapters_max, order.adapters)
+        self.listeners: list[Listener] = []  # of steps, KV publishers for example
+        self.clear_listeners: list[Callable[[], None]] = []  # of the cache being emptied
+        self.kv_endpoint: str | None = None  # where KV events go out, once they do
+        self.sleep_level = 0  # 0: awake, or only paused
+        self.asleep: frozenset[str] = frozenset()  # parts that sleep: nothing runs until all are awake
+        self.started_at_s = wall_clock()
+        self._wall_clock = wall_clock
+        self._on_crash = on_crash
+        self._faults = Faults()
+        self._refusing, self._garbling = Share(), Share()
+        self._tokens_to_crash: int | None = None
+        machine = machine_of(order.layout, order.found.profile, order.scheduling, speculation=order.speculation)
+        self.clock = ReplicaClock(machine, self._on_step, loop=loop, speed=order.speed)
+        self.machine = machine
+        self._answers: dict[int, tuple[Generation, int]] = {}  # job: whose, and which of its sequences
+        self._left: dict[int, Planned] = {}  # cancelled since the last step, which may still tell of their blocks
+        self._ids = itertools.count(1)
+
+    @property
+    def model_names(self) -> Iterator[str]:
+        """Everything a client may ask for."""
+        yield self.order.served_model
+        yield from self.adapters
+
+    @property
+    def faults(self) -> Faults:
+        """The switches as they stand."""
+        return self._faults
+
+    def set_faults(self, faults: Faults) -> None:
+        """Turn switches; what they do to answers under way they do from here on."""
+        self._faults = faults
+        self.clock.slowdown = faults.slowdown
+        self._tokens_to_crash = faults.crash_after_tokens
+        self._hold_or_resume()
+
+    @property
+    def wall_s(self) -> float:
+        """The time of day."""
+        return self._wall_clock()
+
+    def planned(self, job_id: int) -> Planned | None:
+        """What a job will have written; as long as it is here, and while listeners hear of its last step."""
+        answer = self._answers.get(job_id)
+        return answer[0].planned[answer[1]] if answer is not None else self._left.get(job_id)
+
+    def under_way(self) -> Iterator[tuple[Planned, Life]]:
+        """Every sequence that runs or waits."""
+        for job_id, (generation, index) in self._answers.items():
+            yield generation.planned[index], self.observations.lives[job_id]
+
+    def sleep(self, level: int, *, parts: frozenset[str] = SLEEPERS, aborts: bool = True) -> None:
+        """Run nothing until `wake`; with `aborts`, whoever is under way ends here with what it has."""
+        self.sleep_level = level
+        self.asleep |= parts
+        if aborts:
+            for generation in {id(one): one for one, _ in self._answers.values()}.values():
+                self._cancelled(generation)
+                generation.abort()
+        self._hold_or_resume()
+        if level:
+            self.reset_cache()
+
+    def wake(self, parts: frozenset[str] = SLEEPERS) -> None:
+        """Wake these parts; with the last one it goes on."""
+        self.asleep -= parts
+        if not self.asleep:
+            self.sleep_level = 0
+        self._hold_or_resume()
+
+    def reset_cache(self) -> bool:
+        """Forget every cached block; not while somebody holds one."""
+        if self.machine.blocks.used:
+            return False
+        self.machine.blocks.clear()
+        self.machine.blocks.removed.clear()  # who listens hears that all are gone, not which
+        for listener in self.clear_listeners:
+            listener()
+        return True
+
+    def ask(self, body: Body, connection: "ServerConnection", *, extras: "Extras | None" = None) -> Generation | None:
+        """Begin an answer. Raises what the client did wrong; None when the engine crashed over it."""
+        faults = self._faults
+        if body.model not in self.model_names:
+            raise UnknownModel(f"The model `{body.model}` does not exist.", param="model")
+        if faults.refuse_status is not None and self._refusing.picks(faults.refuse_share):
+            raise EngineRefused("The emulator was told to refuse.", status=faults.refuse_status)
+        if self._tokens_to_crash == 0:
+            self._crash()
+            return None
+        is_chat = body.messages is not None
+        questions = [chat_question(body)] if is_chat else completion_questions(body)
+        planned = [self._plan(body, question) for question in questions for _ in range(body.n)]
+        shape = ChatFormat if is_chat else CompletionFormat
+        created = int(self._wall_clock())
+        generation = Generation(
+            planned,
+            shape(request_id=f"{planned[0].job.id:032x}", model=body.model, created=created, choices=len(planned)),
+            connection,
+            is_stream=body.stream,
+            has_usage=body.stream_options is not None and body.stream_options.include_usage,
+            arrived_at_s=self.clock.now_s,
+            breakage=self._breakage(),
+            on_cancelled=self._cancelled,
+            extras=None if extras is None else functools.partial(extras, self),
+        )
+        self.observations.answers.observe(body.n)
+        for index, one in enumerate(planned):
+            self._answers[one.job.id] = (generation, index)
+        for one in planned:
+            cached_tokens = self._cached_tokens(one.job)
+            generation.cached_tokens += cached_tokens
+            life = self.observations.arrive(
+                one.job, generation.arrived_at_s, cached_tokens=cached_tokens, limit_tokens=one.limit_tokens
+            )
+            generation.lives.append(life)
+            self.clock.submit(one.job)
+        return generation
+
+    def close(self) -> None:
+        """Work on nothing any more."""
+        self.clock.close()
+
+    def _plan(self, body: Body, question: Question) -> Planned:
+        order = self.order
+        prompt_tokens = pieces.count(question.text)
+        room = min(order.context_tokens, order.scheduling.kv_tokens) - prompt_tokens
+        asked = body.max_completion_tokens or body.max_tokens or 0
+        if room < 1 or prompt_tokens + asked > order.context_tokens:
+            raise ContextExceeded(
+                f"This model's maximum context length is {order.context_tokens} tokens. However, you requested "
+                f"{asked} output tokens and your prompt contains {prompt_tokens} input tokens.",
+                param="messages" if body.messages is not None else "prompt",
+            )
+        tokens, is_cut = wanted_tokens(body, question, mean=order.output_tokens_mean, room=room)
+        words = pieces.answer(question.key, question.said_tokens, tokens)
+        # An adapter's keys and values are its own, and so are those of another salt.
+        salt = f"{body.model}\0{body.cache_salt}"
+        blocks = pieces.block_hashes(question.text + b"".join(words), order.scheduling.block_tokens, salt)
+        job = Job(id=next(self._ids), prompt_tokens=prompt_tokens, output_tokens=tokens, blocks=blocks)
+        return Planned(
+            job=job,
+            text=question.text,
+            tokens=words,
+            is_cut=is_cut,
+            limit_tokens=min(asked or room, room),
+            adapter=None if body.model == order.served_model else body.model,
+            salt=body.cache_salt,
+        )
+
+    def _cached_tokens(self, job: Job) -> int:
+        size = self.order.scheduling.block_tokens
+        return self.machine.blocks.known(job.blocks[: (job.prompt_tokens - 1) // size]) * size
+
+    def _breakage(self) -> Breakage | None:
+        faults = self._faults
+        if faults.garble is None or not self._garbling.picks(faults.garble_share):
+            return None
+        return Breakage(kind=faults.garble, after_tokens=faults.garble_after_tokens)
+
+    def _hold_or_resume(self) -> None:
+        if self._faults.stall or self.asleep:
+            self.clock.stall()
+        else:
+            self.clock.resume()
+
+    def _on_step(self, step: Step, ended: Ended) -> None:
+        for listener in self.listeners:
+            listener(step, ended)
+        self._left.clear()
+        # A timer may be early by its resolution: no token is older than its step.
+        now_s = max(self.clock.now_s, self.clock.step_ends_at_s)
+        self.observations.step(step, ended, now_s)
+        # Writing to hundreds of sockets takes milliseconds: first tokens, which are waited for most, go first.
+        for job_id in itertools.chain(ended.prompted, ended.decoded):
+            answer = self._answers.get(job_id)
+            if answer is not None:
+                generation, index = answer
+                generation.token(index)
+        for job_id in ended.finished:
+            self._finish(job_id, now_s)
+        if self._tokens_to_crash is not None:
+            self._tokens_to_crash -= len(ended.decoded) + len(ended.prompted)
+            if self._tokens_to_crash <= 0:
+                self._crash()
+
+    def _finish(self, job_id: int, now_s: float) -> None:
+        answer = self._answers.pop(job_id, None)
+        if answer is None:
+            return
+        generation, index = answer
+        planned = generation.planned[index]
+        self.observations.finish(job_id, now_s, "length" if planned.is_cut else "stop")
+        generation.finish(index)
+
+    def _cancelled(self, generation: Generation) -> None:
+        for one in generation.planned:
+            if self._answers.pop(one.job.id, None) is not None and self.listeners:
+                self._left[one.job.id] = one
+            self.machine.cancel(one.job.id)
+            self.observations.abort(one.job.id)
+
+    def _crash(self) -> None:
+        self.close()
+        self._on_crash()

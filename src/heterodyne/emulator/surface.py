@@ -1,0 +1,69 @@
+"""What one engine shows besides its generating routes: health, models, metrics, control calls."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import Metric
+
+from heterodyne.emulator.faults import Lie
+from heterodyne.emulator.page import TEXT, Page, Refusal, Routes
+
+if TYPE_CHECKING:
+    from heterodyne.emulator.engine import EmulatedEngine
+    from heterodyne.emulator.generation import Generation
+
+
+class Load(Struct, frozen=True, kw_only=True):
+    """What an engine says of its own load; a lie differs here and nowhere else."""
+
+    running: int
+    waiting: int
+    kv_share: float
+
+
+IDLE = Load(running=0, waiting=0, kv_share=0.0)
+
+Families = Callable[["EmulatedEngine", Load], Iterable[Metric]]
+Extras = Callable[["EmulatedEngine", "Generation"], dict[str, object]]
+
+
+class Surface(Struct, frozen=True, kw_only=True):
+    """One engine's pages by method and path, and its manners where they differ."""
+
+    health_paths: tuple[bytes, ...]
+    metrics_path: bytes
+    families: Families  # of its metrics page
+    pages: Routes  # all others
+    error: Callable[[Refusal], Page]
+    refuses_asleep: bool = True  # False: who asks a sleeping engine waits for it to wake
+    extras: Extras | None = None  # fields that the end of an answer has besides OpenAI's
+
+    @property
+    def routes(self) -> Routes:
+        """Every page."""
+        return {**self.pages, (b"GET", self.metrics_path): lambda engine, _: self._metrics(engine)}
+
+    def _metrics(self, engine: "EmulatedEngine") -> Page:
+        registry = CollectorRegistry()
+        registry.register(_Collector(self.families, engine, load_of(engine)))
+        return Page(body=generate_latest(registry), kind=TEXT)
+
+
+def load_of(engine: "EmulatedEngine") -> Load:
+    """The truth, unless the engine was told to seem idle."""
+    if engine.faults.lie is Lie.IDLE:
+        return IDLE
+    machine = engine.machine
+    return Load(running=machine.running, waiting=machine.waiting, kv_share=machine.kv_share)
+
+
+class _Collector:
+    def __init__(self, families: Families, engine: "EmulatedEngine", load: Load) -> None:
+        self._families = families
+        self._engine = engine
+        self._load = load
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families(self._engine, self._load)

@@ -1,0 +1,26 @@
+"""The surface of every engine."""
+
+from typing import TYPE_CHECKING
+
+from heterodyne.emulator.surface import Surface
+from heterodyne.emulator.surfaces.llamacpp import LLAMACPP
+from heterodyne.emulator.surfaces.sglang import SGLANG
+from heterodyne.emulator.surfaces.tensorrt_llm import tensorrt_llm
+from heterodyne.emulator.surfaces.vllm import VLLM
+from heterodyne.physics.engine_kind import EngineKind
+
+if TYPE_CHECKING:
+    from heterodyne.emulator.engine import EmulatedEngine
+
+
+def surface_of(engine: "EmulatedEngine") -> Surface:
+    """What this engine shows."""
+    match engine.order.layout.engine:
+        case EngineKind.VLLM:
+            return VLLM
+        case EngineKind.SGLANG:
+            return SGLANG
+        case EngineKind.TENSORRT_LLM:
+            return tensorrt_llm(engine)
+        case EngineKind.LLAMACPP:
+            return LLAMACPP

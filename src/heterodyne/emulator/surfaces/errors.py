@@ -1,0 +1,34 @@
+"""The shapes engines give their refusals, and the words they have for them."""
+
+from heterodyne.emulator.page import Page, Refusal, json_page
+
+# What Python's own names for these statuses make of them, in vLLM and its relatives.
+KINDS = {400: "BadRequestError", 404: "NotFoundError", 501: "NotImplementedError", 503: "ServiceUnavailableError"}
+
+
+def nested_error(refusal: Refusal) -> Page:
+    """OpenAI's shape: everything under `error`."""
+    error = {
+        "message": refusal.message,
+        "type": kind_of(refusal.status),
+        "param": refusal.param,
+        "code": refusal.status,
+    }
+    return json_page({"error": error}, refusal.status)
+
+
+def flat_error(refusal: Refusal) -> Page:
+    """The same fields on the top floor."""
+    error = {
+        "object": "error",
+        "message": refusal.message,
+        "type": kind_of(refusal.status),
+        "param": refusal.param,
+        "code": refusal.status,
+    }
+    return json_page(error, refusal.status)
+
+
+def kind_of(status: int) -> str:
+    """A word for a status."""
+    return KINDS.get(status) or ("InternalServerError" if status >= 500 else "BadRequestError")

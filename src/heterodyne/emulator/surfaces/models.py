@@ -1,0 +1,32 @@
+"""`/v1/models`, which all engines share."""
+
+from typing import TYPE_CHECKING
+
+from heterodyne.emulator.page import Page, PageMaker, json_page
+from heterodyne.wire.message import HttpRequest
+
+if TYPE_CHECKING:
+    from heterodyne.emulator.engine import EmulatedEngine
+
+
+def models(owner: str) -> PageMaker:
+    """The served model, then its adapters."""
+
+    def page(engine: "EmulatedEngine", _: HttpRequest) -> Page:
+        order = engine.order
+        base = {
+            "id": order.served_model,
+            "object": "model",
+            "created": int(engine.started_at_s),
+            "owned_by": owner,
+            "root": order.layout.model.name,
+            "parent": None,
+            "max_model_len": order.context_tokens,
+        }
+        adapters = [
+            {**base, "id": adapter.name, "root": adapter.path, "parent": order.served_model}
+            for adapter in engine.adapters.loaded
+        ]
+        return json_page({"object": "list", "data": [base, *adapters]})
+
+    return page

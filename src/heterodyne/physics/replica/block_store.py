@@ -1,0 +1,83 @@
+"""Paged KV memory: blocks in use, and finished ones kept for whoever comes with the same prefix.
+
+A block is private to one sequence until it is full and its hash is known; then it may be shared. Shared blocks nobody
+uses stay until memory is needed, the longest unused go first.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+
+
+class BlockStore:
+    """Counts private blocks, knows shared ones by hash."""
+
+    __slots__ = ("_idle", "_users", "private", "removed", "total")
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.private = 0
+        self.removed: list[int] = []  # hashes evicted since somebody last looked and cleared it
+        self._users: dict[int, int] = {}  # hash: sequences that hold it
+        self._idle: OrderedDict[int, None] = OrderedDict()  # hashes nobody holds, the longest unused first
+
+    @property
+    def used(self) -> int:
+        """Blocks that sequences hold."""
+        return self.private + len(self._users)
+
+    @property
+    def available(self) -> int:
+        """Blocks that could be taken now, idle shared ones among them."""
+        return self.total - self.used
+
+    @property
+    def cached(self) -> int:
+        """Shared blocks, held or idle."""
+        return len(self._users) + len(self._idle)
+
+    def known(self, hashes: Sequence[int]) -> int:
+        """How many of the first blocks are here."""
+        for count, block in enumerate(hashes):
+            if block not in self._users and block not in self._idle:
+                return count
+        return len(hashes)
+
+    def idle_among(self, hashes: Iterable[int]) -> int:
+        """How many of these nobody holds: taking them makes so many fewer available."""
+        return sum(block in self._idle for block in hashes)
+
+    def hold(self, hashes: Iterable[int]) -> None:
+        """One more sequence uses these blocks, which are here."""
+        for block in hashes:
+            self._users[block] = self._users.get(block, 0) + 1
+            self._idle.pop(block, None)
+
+    def take(self, count: int) -> None:
+        """So many more private blocks, evicting idle ones where memory is full; `available` must allow it."""
+        self.private += count
+        while self.used + len(self._idle) > self.total:
+            block, _ = self._idle.popitem(last=False)
+            self.removed.append(block)
+
+    def share(self, hashes: Sequence[int]) -> set[int]:
+        """A sequence's private blocks became these; returns the new ones. Of the others it gives its copy back."""
+        self.private -= len(hashes)
+        fresh = {block for block in hashes if block not in self._users and block not in self._idle}
+        self.hold(hashes)
+        return fresh
+
+    def release(self, hashes: Sequence[int], private: int) -> None:
+        """A sequence leaves. Its last blocks become the longest unused: a prefix is worth more than what follows it."""
+        self.private -= private
+        for block in reversed(hashes):
+            left = self._users[block] - 1
+            if left:
+                self._users[block] = left
+            else:
+                del self._users[block]
+                self._idle[block] = None
+
+    def clear(self) -> None:
+        """Forget every idle block, as an engine does when its cache is reset."""
+        self.removed.extend(self._idle)
+        self._idle.clear()

@@ -1,0 +1,363 @@
+"""The step machine: continuous batching with chunked prompts, paged KV with shared prefixes, and preemption.
+
+Whoever drives it begins a step, lets its time pass on a clock of its own, real or virtual, and finishes it:
+
+    machine.submit(job, now_s)
+    step = machine.begin(now_s)        # None: nothing to do before machine.ready_at_s
+    ended = machine.finish()           # at step.ends_at_s
+
+A step costs the same however many sequences decode in it: what they have in common is counted, not walked through.
+That lets a simulator run whole days, and `leap_until_s` lets it take many equal steps at once.
+"""
+
+from collections import deque
+from heapq import heappop, heappush
+from math import inf
+
+from msgspec import Struct
+
+from heterodyne.physics.replica.block_store import BlockStore
+from heterodyne.physics.replica.job import Job, Scheduling
+from heterodyne.physics.replica.sequence import Sequence
+from heterodyne.physics.replica.step_clock import Chunk, StepClock
+
+
+class Step(Struct, frozen=True, kw_only=True, gc=False):
+    """One pass through the model, or several equal ones in a row."""
+
+    begins_at_s: float
+    ends_at_s: float
+    passes: int
+    decoding: int  # sequences that get a token from each pass
+    prompt_tokens: int
+    admitted: tuple[int, ...] = ()  # jobs that join the batch with it, for the first time or again
+
+
+class Stored(Struct, frozen=True, kw_only=True, gc=False):
+    """Blocks of a job that others may share from now on."""
+
+    job: Job
+    indices: tuple[int, ...]  # into its blocks
+
+
+class Ended(Struct, frozen=True, kw_only=True, gc=False):
+    """What a step brought about; whoever decodes and is not named goes on."""
+
+    decoded: tuple[int, ...]  # jobs that got a token from each pass; filled only when it is asked for
+    prompted: tuple[
+        int, ...
+    ]  # jobs whose prompt is complete and gave a token: the first, or the next after a preemption
+    finished: tuple[int, ...]
+    preempted: tuple[int, ...]  # lost their memory before the step and wait again
+    stored: tuple[Stored, ...]
+    removed: tuple[int, ...]  # hashes of blocks that are gone
+
+
+class Counters(Struct, kw_only=True):
+    """Totals since the machine was made."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0  # of those, found in memory
+    output_tokens: int = 0
+    preemptions: int = 0
+    finished: int = 0
+    passes: int = 0
+
+
+class ReplicaMachine:
+    """One replica. Not a thread, not a task: it moves when it is told the time."""
+
+    def __init__(self, clock: StepClock, scheduling: Scheduling) -> None:
+        self.scheduling = scheduling
+        self.counters = Counters()
+        self.blocks = BlockStore(scheduling.blocks)
+        self._clock = clock
+        self._all: dict[int, Sequence] = {}
+        self._arriving: list[tuple[float, int, Sequence]] = []  # a heap, by the time the scheduler sees them
+        self._waiting: deque[Sequence] = deque()
+        self._prefilling: list[Sequence] = []
+        self._decoding: dict[int, Sequence] = {}  # in the order they were admitted
+        self._leaving: list[tuple[int, int, Sequence]] = []  # a heap of decoding ones, by the pass that ends them
+        self._growing = [0] * scheduling.block_tokens  # decoding sequences by the pass, modulo, that fills a block
+        self._context_tokens = 0  # of all decoding sequences
+        self._pass = 0  # decode passes so far
+        self._order = 0
+        self._step: Step | None = None
+        self._chunks: list[tuple[Sequence, Chunk]] = []
+        self._admitted: list[int] = []
+        self._preempted: list[int] = []
+        self._stored: list[Stored] = []
+
+    # What goes in.
+
+    def submit(self, job: Job, now_s: float) -> None:
+        """A job arrives; one that could never fit is the caller's to refuse (`fits`)."""
+        assert self.fits(job), f"job {job.id} does not fit"
+        assert job.id not in self._all, f"job {job.id} is already here"
+        sequence = Sequence(job)
+        self._all[job.id] = sequence
+        cached_tokens = self._known(sequence) * self.scheduling.block_tokens
+        self._order += 1
+        ready_at_s = now_s + self._clock.ahead_s(job.prompt_tokens, cached_tokens)
+        heappush(self._arriving, (ready_at_s, self._order, sequence))
+
+    def fits(self, job: Job) -> bool:
+        """Whether the job could run on an empty replica."""
+        return (
+            job.prompt_tokens > 0
+            and job.output_tokens > 0
+            and job.prompt_tokens + job.output_tokens <= self.scheduling.kv_tokens
+        )
+
+    def cancel(self, job_id: int) -> bool:
+        """Forget a job; False when it is not here. Memory is free at once, a step under way still takes its time."""
+        sequence = self._all.pop(job_id, None)
+        if sequence is None:
+            return False
+        sequence.is_gone = True
+        if sequence.leaves_at:
+            self._leave(sequence)
+        elif sequence.is_admitted:
+            self._prefilling.remove(sequence)
+            self._release(sequence)
+        return True
+
+    # What the clock does.
+
+    @property
+    def ready_at_s(self) -> float:
+        """When an idle machine has something to do next; infinite when nothing is on its way."""
+        while self._arriving and self._arriving[0][2].is_gone:
+            heappop(self._arriving)
+        return self._arriving[0][0] if self._arriving else inf
+
+    def begin(self, now_s: float, *, leap_until_s: float = -inf) -> Step | None:
+        """Plan the next step. With `leap_until_s`, as many decode passes as end before anything else can happen."""
+        assert self._step is None, "the step before has not been finished"
+        while self.ready_at_s <= now_s:
+            self._waiting.append(heappop(self._arriving)[2])
+        self._make_room()
+        self._chunks = self._plan_chunks()
+        decoding = len(self._decoding) if self.scheduling.mixes_prompts or not self._chunks else 0
+        if not decoding and not self._chunks:
+            return None
+        passes = self._passes(now_s, leap_until_s) if decoding and not self._chunks else 1
+        duration_s = passes * self._decode_s(passes) if decoding else 0.0
+        if self._chunks:
+            duration_s += self._clock.chunks_s([chunk for _, chunk in self._chunks])
+        self._step = Step(
+            begins_at_s=now_s,
+            ends_at_s=now_s + duration_s,
+            passes=passes,
+            decoding=decoding,
+            prompt_tokens=sum(chunk.end - chunk.start for _, chunk in self._chunks),
+            admitted=tuple(self._admitted),
+        )
+        self._admitted.clear()
+        return self._step
+
+    def finish(self, *, names_decoded: bool = False) -> Ended:
+        """The step's time has passed."""
+        step, self._step = self._step, None
+        assert step is not None, "no step was begun"
+        decoded = tuple(self._decoding) if names_decoded and step.decoding else ()
+        finished = self._decode(step.passes) if step.decoding else []
+        prompted = self._prefill(finished)
+        self.counters.passes += step.passes
+        self.counters.finished += len(finished)
+        ended = Ended(
+            decoded=decoded,
+            prompted=tuple(prompted),
+            finished=tuple(finished),
+            preempted=tuple(self._preempted),
+            stored=tuple(self._stored),
+            removed=tuple(self.blocks.removed),
+        )
+        self._preempted.clear()
+        self._stored.clear()
+        self.blocks.removed.clear()
+        return ended
+
+    # What it holds.
+
+    @property
+    def running(self) -> int:
+        """Sequences in the batch."""
+        return len(self._decoding) + len(self._prefilling)
+
+    @property
+    def waiting(self) -> int:
+        """Jobs outside the batch."""
+        return len(self._all) - self.running
+
+    @property
+    def kv_share(self) -> float:
+        """The share of KV memory that sequences hold."""
+        return self.blocks.used / self.scheduling.blocks
+
+    # Planning a step.
+
+    def _make_room(self) -> None:
+        """Blocks for the next pass: the last admitted lose theirs, and wait in front, until there are enough."""
+        while self._growth(self._pass + 1) > self.blocks.available:
+            victim = next(reversed(self._decoding.values()))
+            self._leave(victim)
+            victim.restart(self._pass)
+            self._waiting.appendleft(victim)
+            self._preempted.append(victim.job.id)
+            self.counters.preemptions += 1
+
+    def _growth(self, number: int) -> int:
+        """Sequences that need a new block in this pass."""
+        return self._growing[number % self.scheduling.block_tokens]
+
+    def _plan_chunks(self) -> list[tuple[Sequence, Chunk]]:
+        """Prompts under way first, then whoever waits, within the tokens of one step."""
+        budget = self.scheduling.step_tokens
+        if self.scheduling.mixes_prompts:
+            budget -= len(self._decoding)
+        planned: list[tuple[Sequence, Chunk]] = []
+        under_way = iter(tuple(self._prefilling))
+        while budget > 0 and (sequence := next(under_way, None) or self._admit()) is not None:
+            end = min(sequence.prefill_tokens, sequence.done_tokens + budget)
+            planned.append((sequence, Chunk(sequence.done_tokens, end)))
+            budget -= end - sequence.done_tokens
+            # A block is written before anything reads it, so whoever is admitted after this one may share it already.
+            self._share(sequence, end)
+        return planned
+
+    def _admit(self) -> Sequence | None:
+        """The next in line, with memory for its whole prompt and the token after it; nobody overtakes."""
+        while self._waiting and self._waiting[0].is_gone:
+            self._waiting.popleft()
+        if not self._waiting or self.running >= self.scheduling.slots:
+            return None
+        sequence = self._waiting[0]
+        known = self._known(sequence)
+        shared = sequence.job.blocks[:known]
+        fresh = sequence.prefill_tokens // self.scheduling.block_tokens + 1 - known
+        needed = fresh + self.blocks.idle_among(shared) + self._growth(self._pass + 1)
+        if needed > self.blocks.available:
+            return None
+        self._waiting.popleft()
+        self.blocks.hold(shared)
+        self.blocks.take(fresh)
+        sequence.is_admitted = True
+        self._admitted.append(sequence.job.id)
+        sequence.shared = known
+        sequence.done_tokens = known * self.scheduling.block_tokens
+        self._prefilling.append(sequence)
+        self.counters.prompt_tokens += sequence.prefill_tokens
+        self.counters.cached_tokens += sequence.done_tokens
+        return sequence
+
+    def _known(self, sequence: Sequence) -> int:
+        """Blocks of its prompt that are in memory; the last token is always computed."""
+        if not self.scheduling.reuses_prefixes:
+            return 0
+        return self.blocks.known(sequence.job.blocks[: (sequence.prefill_tokens - 1) // self.scheduling.block_tokens])
+
+    def _passes(self, now_s: float, leap_until_s: float) -> int:
+        """How many decode passes run before a sequence ends, a block runs out, or the time comes; at least one."""
+        until_s = min(leap_until_s, self.ready_at_s)
+        if until_s <= now_s:
+            return 1
+        while self._leaving[0][2].leaves_at != self._leaving[0][0]:
+            heappop(self._leaving)
+        # In as many passes as a block has tokens, every sequence fills one block.
+        in_memory = self.blocks.available // len(self._decoding) * self.scheduling.block_tokens
+        passes = max(1, min(self._leaving[0][0] - self._pass, in_memory))
+        wanted_s = until_s - now_s
+        while passes > 1 and (passes - 1) * self._decode_s(passes - 1) >= wanted_s:
+            # Later passes take longer: the pace of the last guess aims a little short, never far.
+            passes = max(1, min(passes - 1, int(wanted_s / self._decode_s(passes)) + 1))
+        return passes
+
+    def _decode_s(self, passes: int) -> float:
+        """The mean of so many passes from here; every context grows by one in each."""
+        sequences = len(self._decoding)
+        return self._clock.decode_s(sequences, self._context_tokens / sequences + (passes - 1) / 2)
+
+    # Carrying it out.
+
+    def _decode(self, passes: int) -> list[int]:
+        """Everybody in the batch has its tokens; those that are complete leave."""
+        decoding, size = len(self._decoding), self.scheduling.block_tokens
+        cycles, rest = divmod(passes, size)
+        self.blocks.take(cycles * decoding + sum(self._growth(self._pass + number) for number in range(1, rest + 1)))
+        self._pass += passes
+        self._context_tokens += passes * decoding
+        self.counters.output_tokens += passes * decoding
+        finished = []
+        while self._leaving and self._leaving[0][0] <= self._pass:
+            leaves_at, _, sequence = heappop(self._leaving)
+            if sequence.leaves_at == leaves_at:
+                self._leave(sequence)
+                del self._all[sequence.job.id]
+                finished.append(sequence.job.id)
+        return finished
+
+    def _prefill(self, finished: list[int]) -> list[int]:
+        """Chunks are computed; whose prompt is complete has a token from it, and with it perhaps its whole answer."""
+        prompted = []
+        for sequence, chunk in self._chunks:
+            if sequence.is_gone:
+                continue
+            sequence.done_tokens = chunk.end
+            if chunk.end < sequence.prefill_tokens:
+                continue
+            self._prefilling.remove(sequence)
+            prompted.append(sequence.job.id)
+            sequence.written_tokens += 1
+            if sequence.written_tokens < sequence.job.output_tokens:
+                self._join(sequence)
+            else:
+                self._release(sequence)
+                del self._all[sequence.job.id]
+                finished.append(sequence.job.id)
+        self._chunks = []
+        self.counters.output_tokens += len(prompted)
+        return prompted
+
+    def _join(self, sequence: Sequence) -> None:
+        sequence.join(self._pass)
+        self._decoding[sequence.job.id] = sequence
+        self._growing[self._residue(sequence)] += 1
+        self._context_tokens += sequence.prefill_tokens
+        self._order += 1
+        heappush(self._leaving, (sequence.leaves_at, self._order, sequence))
+
+    def _leave(self, sequence: Sequence) -> None:
+        """Out of the decoding batch, and out of memory."""
+        held_tokens = sequence.tokens_held(self._pass)
+        del self._decoding[sequence.job.id]
+        self._growing[self._residue(sequence)] -= 1
+        self._context_tokens -= held_tokens
+        self._share(sequence, held_tokens)
+        self._release(sequence)
+        sequence.leaves_at = 0
+
+    def _residue(self, sequence: Sequence) -> int:
+        """The pass, modulo the block size, in which its tokens fill a block and it needs another."""
+        return (sequence.joined_at - sequence.prefill_tokens) % self.scheduling.block_tokens
+
+    def _release(self, sequence: Sequence) -> None:
+        """Give its memory back; shared blocks stay for others."""
+        held = sequence.tokens_held(self._pass) // self.scheduling.block_tokens + 1
+        self.blocks.release(sequence.job.blocks[: sequence.shared], held - sequence.shared)
+        sequence.is_admitted = False
+        sequence.shared = 0
+
+    def _share(self, sequence: Sequence, tokens: int) -> None:
+        """Make known the blocks that a sequence's first tokens fill, as far as their hashes are."""
+        if not self.scheduling.reuses_prefixes:
+            return
+        first = sequence.shared
+        hashes = sequence.job.blocks[first : tokens // self.scheduling.block_tokens]
+        if not hashes:
+            return
+        fresh = self.blocks.share(hashes)
+        sequence.shared += len(hashes)
+        if fresh:
+            indices = tuple(first + place for place, block in enumerate(hashes) if block in fresh)
+            self._stored.append(Stored(job=sequence.job, indices=indices))
