@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test soak check bench bench-physics bench-mix docs wheel clean
+.PHONY: help install run test soak check bench bench-physics bench-mix bench-emulator docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,8 +36,11 @@ bench-physics: install  ## score the performance model on measured silicon, rege
 bench-mix: install  ## time the cheapest mix of 12 kinds for 100 buckets
 	$(BIN)/python benchmarks/mix.py
 
-docs: install  ## regenerate the reference pages
-	$(BIN)/python -m heterodyne.cli.reference docs/reference
+bench-emulator: install  ## what a client measures on emulated engines beside the step model
+	$(BIN)/python benchmarks/emulator.py $(ARGS)
+
+docs: install  ## regenerate the reference pages and the sample output in the guides
+	$(BIN)/python -m heterodyne.cli.reference docs
 
 wheel: $(VENV)/.check  ## build dist/*.whl
 	$(BIN)/python -m build --wheel

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from heterodyne.cli.reference import PAGES, write
-from heterodyne.cli.reference_pages import errors
+from heterodyne.cli.reference_pages import errors, examples
 from heterodyne.cli.reference_pages.commands import every_command
 from heterodyne.config.fields import fields, pool_fields
 from heterodyne.config.suggestions import ANY_POOL
 from heterodyne.telemetry.metrics import ALL
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+DOCS = Path(__file__).parents[2] / "docs"
+REFERENCE = DOCS / "reference"
 
 
 @pytest.mark.parametrize("name", list(PAGES))
@@ -21,6 +22,12 @@ def test_a_reference_page_is_what_make_docs_would_write(name: str, tmp_path: Pat
     assert page.is_file(), f"docs/reference/{name} is missing; run `make docs`"
     same = page.read_text(encoding="utf-8") == (tmp_path / name).read_text(encoding="utf-8")
     assert same, f"docs/reference/{name} is out of date; run `make docs`"
+
+
+@pytest.mark.parametrize("name", examples.GUIDES)
+def test_the_sample_output_of_a_guide_is_what_its_commands_print(name: str) -> None:
+    guide = (DOCS / "guides" / name).read_text(encoding="utf-8")
+    assert guide == examples.refreshed(guide), f"docs/guides/{name} is out of date; run `make docs`"
 
 
 def missing(page: str, names: list[str]) -> list[str]:

@@ -6,10 +6,12 @@ from msgspec import structs
 
 from heterodyne.domain.errors import PlanImpossible
 from heterodyne.planning.mix import cheapest_mix
-from heterodyne.planning.mix_problem import MixPlan, MixProblem, ReplicaKind, TrafficBucket
+from heterodyne.planning.mix_problem import MixPlan, MixProblem, ReplicaKind, Role, Stock, TrafficBucket
 from heterodyne.planning.single_kind import can_serve
 
 RATES = st.floats(0.05, 20.0)
+STOCK = "stock"
+TOLERANCE = 1e-5
 
 
 @st.composite
@@ -25,13 +27,24 @@ def problems(draw: st.DrawFn) -> MixProblem:
             requests_per_s={name: draw(st.one_of(st.just(0.0), RATES)) for name in names},
             available=draw(st.one_of(st.none(), st.integers(0, 60))),
             is_spot=draw(st.booleans()),
+            role=draw(st.sampled_from(Role)),
+            handoff=draw(st.sampled_from(["", "a"])),
+            stock=draw(st.sampled_from([None, STOCK])),
+            chips=draw(st.integers(1, 4)),
         )
-        for index in range(draw(st.integers(1, 4)))
+        for index in range(draw(st.integers(0, 5)))
     )
+    # One that may and can do everything, so that most problems have an answer.
+    sure = ReplicaKind(
+        name="sure", usd_per_hour=draw(st.floats(0.1, 50.0)), requests_per_s={name: draw(RATES) for name in names}
+    )
+    minimum = draw(st.sampled_from([0, 0, 2])) if any(kind.stock for kind in kinds) else 0
     return MixProblem(
         buckets=buckets,
-        kinds=kinds,
+        kinds=(*kinds, sure),
+        stocks=(Stock(name=STOCK, available=draw(st.one_of(st.none(), st.integers(4, 200))), minimum=minimum),),
         headroom=draw(st.sampled_from([0.0, 0.1, 0.3])),
+        spot_share_max=draw(st.sampled_from([0.0, 0.5, 1.0])),
         survives_one_loss=draw(st.booleans()),
     )
 
@@ -43,7 +56,7 @@ def solve(problem: MixProblem) -> MixPlan | None:
         return None
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(problems())
 def test_a_plan_keeps_every_promise(problem: MixProblem) -> None:
     plan = solve(problem)
@@ -52,15 +65,56 @@ def test_a_plan_keeps_every_promise(problem: MixProblem) -> None:
     kinds = {kind.name: kind for kind in problem.kinds}
     for bucket in problem.buckets:
         shares = plan.shares[bucket.name]
-        assert abs(sum(shares.values()) - 1.0) < 1e-5
         assert all(can_serve(kinds[name], bucket) for name in shares)
+        for phase in (Role.PREFILL, Role.DECODE):
+            doing = {name: share for name, share in shares.items() if kinds[name].role in (Role.BOTH, phase)}
+            assert abs(sum(doing.values()) - 1.0) < TOLERANCE
+            spot = sum(share for name, share in doing.items() if kinds[name].is_spot)
+            assert spot <= problem.spot_share_max + TOLERANCE
+        for word in ("", "a"):
+            handed = [(kinds[name].role, share) for name, share in shares.items() if kinds[name].handoff == word]
+            given_away = sum(share for role, share in handed if role is Role.PREFILL)
+            assert abs(given_away - sum(share for role, share in handed if role is Role.DECODE)) < TOLERANCE
     for name, count in plan.replicas.items():
         available = kinds[name].available
         assert available is None or count <= available
-        assert plan.utilisation[name] <= 1.0 - problem.headroom + 1e-6
+    (stock,) = problem.stocks
+    chips = sum(kinds[name].chips * count for name, count in plan.replicas.items() if kinds[name].stock == STOCK)
+    assert stock.minimum <= chips
+    assert stock.available is None or chips <= stock.available
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(problems())
+def test_no_kind_does_more_than_its_replicas_can(problem: MixProblem) -> None:
+    plan = solve(problem)
+    assume(plan is not None)
+    assert plan is not None
+    for kind in problem.kinds:
+        busy = sum(
+            bucket.requests_per_s * plan.shares[bucket.name].get(kind.name, 0.0) / kind.requests_per_s[bucket.name]
+            for bucket in problem.buckets
+            if can_serve(kind, bucket)
+        )
+        assert busy <= plan.replicas.get(kind.name, 0) * (1.0 - problem.headroom) + TOLERANCE
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(problems())
+def test_after_any_loss_the_rest_still_carries_the_critical_load(problem: MixProblem) -> None:
+    plan = solve(structs.replace(problem, survives_one_loss=True))
+    critical = tuple(bucket for bucket in problem.buckets if bucket.is_critical)
+    assume(plan is not None and critical)
+    assert plan is not None
+    for lost in plan.replicas:
+        left = tuple(
+            structs.replace(kind, available=plan.replicas.get(kind.name, 0) - (kind.name == lost))
+            for kind in problem.kinds
+        )
+        assert solve(MixProblem(buckets=critical, kinds=left, stocks=(Stock(name=STOCK),), headroom=0.0)) is not None
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(problems())
 def test_no_kind_alone_is_cheaper_than_the_mix(problem: MixProblem) -> None:
     plan = solve(problem)
@@ -69,7 +123,7 @@ def test_no_kind_alone_is_cheaper_than_the_mix(problem: MixProblem) -> None:
     assert plan.usd_per_hour <= min(plan.single_kind_usd_per_hour.values()) + 1e-6
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(problems(), st.floats(0.1, 1.0))
 def test_less_traffic_never_costs_more(problem: MixProblem, part: float) -> None:
     plan = solve(problem)
@@ -79,3 +133,15 @@ def test_less_traffic_never_costs_more(problem: MixProblem, part: float) -> None
     assert plan is not None
     assert smaller is not None
     assert smaller.usd_per_hour <= plan.usd_per_hour + 1e-6
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(problems())
+def test_roles_never_make_a_mix_dearer(problem: MixProblem) -> None:
+    together = tuple(kind for kind in problem.kinds if kind.role is Role.BOTH)
+    plain = solve(structs.replace(problem, kinds=together))
+    assume(plain is not None)
+    apart = solve(problem)
+    assert plain is not None
+    assert apart is not None
+    assert apart.usd_per_hour <= plain.usd_per_hour + 1e-6

@@ -15,6 +15,7 @@ class Model(Struct, frozen=True):
     """One entry of `/v1/models`."""
 
     id: str
+    max_model_len: int | None = None  # vLLM and SGLang say so, and so do we
 
 
 class ModelList(Struct, frozen=True):
@@ -25,6 +26,12 @@ class ModelList(Struct, frozen=True):
 
 async def first_model(endpoint: Endpoint, *, timeout_s: float, clock: Callable[[], float]) -> str:
     """The first model of the list; raises ExchangeFailed."""
+    models = await served_models(endpoint, timeout_s=timeout_s, clock=clock)
+    return models[0].id
+
+
+async def served_models(endpoint: Endpoint, *, timeout_s: float, clock: Callable[[], float]) -> tuple[Model, ...]:
+    """The whole list, at least one; raises ExchangeFailed."""
     client, answer = Client(endpoint, clock=clock), WholeAnswer()
     try:
         await client.exchange(endpoint.get("/models"), answer, timeout_s=timeout_s)
@@ -36,4 +43,4 @@ async def first_model(endpoint: Endpoint, *, timeout_s: float, clock: Callable[[
         raise ExchangeFailed(Failure.GARBAGE, f"/models: {error}") from error
     if not models:
         raise ExchangeFailed(Failure.GARBAGE, "/models: the list is empty")
-    return models[0].id
+    return models

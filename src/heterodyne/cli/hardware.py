@@ -31,10 +31,10 @@ def list_hardware(as_json: bool) -> None:
       heterodyne hardware list
       heterodyne hardware list --json
     """
+    from heterodyne.cli.catalogue_argument import catalogue
     from heterodyne.cli.output import print_json, print_table
-    from heterodyne.physics.catalogue import accelerators
 
-    found = list(accelerators().values())
+    found = list(catalogue().values())
     if as_json:
         print_json(found)
         return
@@ -46,19 +46,21 @@ def list_hardware(as_json: bool) -> None:
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the accelerator as JSON.")
 def show(name: str, as_json: bool) -> None:
-    """Show one accelerator, each number with its source.
+    """Show one accelerator, each number with its source; what the settings replaced says "settings".
 
     \b
     Examples:
       heterodyne hardware show h100-sxm
       heterodyne hardware show mi300x --json
     """
+    from heterodyne.cli.catalogue_argument import catalogue
     from heterodyne.cli.output import print_json, print_table
-    from heterodyne.physics.catalogue import accelerator, sources
+    from heterodyne.physics.catalogue import SETTINGS, accelerator, sources
 
-    chip = accelerator(name)
+    chip = accelerator(name, catalogue())
+    known = {**sources(), SETTINGS: f"[physics.hardware.{chip.name}] of your settings"}
     if as_json:
-        print_json({"accelerator": chip, "sources": {key: sources()[key] for key in _keys(chip)}})
+        print_json({"accelerator": chip, "sources": {key: known[key] for key in _keys(chip) if key in known}})
         return
     click.echo(f"{chip.name} ({chip.vendor}, {chip.architecture})")
     print_table(("FACT", "VALUE", "SOURCE"), _facts(chip))
@@ -66,7 +68,7 @@ def show(name: str, as_json: bool) -> None:
         click.echo()
         print_table(("PROVIDER", "USD/H", "KIND", "DAY", "SOURCE"), [_price_row(price) for price in chip.prices])
     click.echo()
-    _print_sources(chip, sources())
+    _print_sources(chip, known)
 
 
 def _row(chip: "Accelerator") -> tuple[str, ...]:
@@ -118,7 +120,8 @@ def _price_row(price: "Price") -> tuple[str, ...]:
 def _print_sources(chip: "Accelerator", known: "Mapping[str, str]") -> None:
     click.echo("Sources:")
     for key in _keys(chip):
-        click.echo(f"  {key}: {known[key]}")
+        if key in known:  # a price in the settings may name a source of its own
+            click.echo(f"  {key}: {known[key]}")
 
 
 def _keys(chip: "Accelerator") -> list[str]:

@@ -18,6 +18,8 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of
     "doctor": ("heterodyne.cli.doctor.command", "Say what is here and what keeps this machine from serving."),
     "hardware": ("heterodyne.cli.hardware", "List the accelerators we know and where each number was read."),
     "plan": ("heterodyne.cli.plan", "Answer what fits where, before any hardware is bought."),
+    "calibrate": ("heterodyne.cli.calibrate", "Measure a live replica, so that plans know how fast it is."),
+    "emulate": ("heterodyne.cli.emulate", "Answer as an engine on hardware that is not here."),
     "bench": ("heterodyne.cli.bench", "Measure a gateway under load."),
 }
 INTERRUPTED = 130  # what a shell expects after Ctrl-C

@@ -2,6 +2,7 @@
 
 import click
 
+from heterodyne.cli.plan_config import config
 from heterodyne.cli.plan_hardware import hardware
 from heterodyne.cli.plan_memory import memory
 from heterodyne.cli.plan_mix import mix
@@ -16,7 +17,8 @@ def plan() -> None:
     Examples:
       heterodyne plan memory --model llama-3.1-70b --hardware h100-sxm --precision fp8 --tp 2
       heterodyne plan hardware --model llama-3.1-70b --precision fp8 --slo-ttft-ms 500
-      heterodyne plan mix mix.toml
+      heterodyne plan config --model llama-3.1-70b --hardware mi300x --precision fp8 --tp 2
+      heterodyne plan mix --model llama-3.1-70b --precision fp8 --traffic trace.csv.gz
       heterodyne plan traffic records.jsonl
     """
 
@@ -25,3 +27,4 @@ plan.add_command(memory)
 plan.add_command(hardware)
 plan.add_command(mix)
 plan.add_command(traffic)
+plan.add_command(config)

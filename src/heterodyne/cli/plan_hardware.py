@@ -1,8 +1,14 @@
 """`heterodyne plan hardware`: a model, its traffic and its targets in; every accelerator that keeps them out."""
 
+from pathlib import Path
+from random import Random
+
 import click
 
 from heterodyne.cli.output import print_json
+from heterodyne.cli.plan_pages.html_option import html_option, provenance, write_page
+
+SEED = 7
 
 
 @click.command()
@@ -12,10 +18,19 @@ from heterodyne.cli.output import print_json
 @click.option("--prompt-tokens", type=int, default=1024, show_default=True, metavar="N", help="Of a usual request.")
 @click.option("--output-tokens", type=int, default=256, show_default=True, metavar="N", help="Of a usual answer.")
 @click.option("--rate", type=float, default=1.0, show_default=True, metavar="R", help="Requests per second in all.")
-@click.option("--slo-ttft-ms", type=float, default=500.0, show_default=True, metavar="MS", help="Mean first token.")
-@click.option("--slo-itl-ms", type=float, default=50.0, show_default=True, metavar="MS", help="Mean between tokens.")
+@click.option(
+    "--class",
+    "workload_class",
+    metavar="CLASS",
+    default="interactive",
+    show_default=True,
+    help="interactive (500 ms, 50 ms), batch (2 s, 200 ms) or background (60 s, 500 ms): the targets not given below.",
+)
+@click.option("--slo-ttft-ms", type=float, metavar="MS", help="Mean first token; else that of the class.")
+@click.option("--slo-itl-ms", type=float, metavar="MS", help="Mean between tokens; else that of the class.")
 @click.option("--every-width", is_flag=True, help="List every width, not only the cheapest of each accelerator.")
 @click.option("--json", "as_json", is_flag=True, help="Print the ranking, and what was refused, as JSON.")
+@html_option
 def hardware(
     *,
     model: str,
@@ -24,10 +39,12 @@ def hardware(
     prompt_tokens: int,
     output_tokens: int,
     rate: float,
-    slo_ttft_ms: float,
-    slo_itl_ms: float,
+    workload_class: str,
+    slo_ttft_ms: float | None,
+    slo_itl_ms: float | None,
     every_width: bool,
     as_json: bool,
+    html_file: Path | None,
 ) -> None:
     """Rank the accelerators that serve a model within its targets by dollars per million tokens.
 
@@ -36,17 +53,18 @@ def hardware(
     \b
     Examples:
       heterodyne plan hardware --model llama-3.1-70b --precision fp8 --slo-ttft-ms 500
+      heterodyne plan hardware --model llama-3.1-70b --precision fp8 --class batch --html hardware.html
       heterodyne plan hardware --model mistral-7b --rate 20 --prompt-tokens 512 --output-tokens 128 --every-width
     """
+    from heterodyne.cli.catalogue_argument import catalogue, own_profiles
     from heterodyne.cli.hardware_ranking import print_ranking
     from heterodyne.cli.member_argument import member
     from heterodyne.cli.model_argument import model_from
-    from heterodyne.physics.catalogue import accelerators
     from heterodyne.physics.precision import Precision
-    from heterodyne.physics.serving import Slo
-    from heterodyne.planning.hardware_choice import Wish, rank_hardware
+    from heterodyne.planning.hardware_choice import Ranking, Wish, best_per_accelerator, rank_hardware, with_spread
+    from heterodyne.planning.workload_class import WorkloadClass, budget
 
-    spec = model_from(model)
+    spec, chips = model_from(model), catalogue()
     wish = Wish(
         model=spec,
         precision=spec.checkpoint_precision if precision is None else member(Precision, "precision", precision),
@@ -54,9 +72,25 @@ def hardware(
         prompt_tokens=prompt_tokens,
         output_tokens=output_tokens,
         requests_per_s=rate,
-        slo=Slo(ttft_s=slo_ttft_ms / 1000, itl_s=slo_itl_ms / 1000),
+        slo=budget(
+            member(WorkloadClass, "class", workload_class),
+            ttft_s=None if slo_ttft_ms is None else slo_ttft_ms / 1000,
+            itl_s=None if slo_itl_ms is None else slo_itl_ms / 1000,
+        ),
     )
-    ranking = rank_hardware(wish, accelerators())
+    profiles = own_profiles()
+    ranking = rank_hardware(wish, chips, measured=profiles)
+    shown = ranking.choices if every_width else tuple(best_per_accelerator(ranking.choices))
+    draw = Random(SEED).random  # noqa: S311 - arrivals of a rehearsal, the same in every run
+    rehearsed = tuple(
+        with_spread(one, wish, chips, draw=draw, measured=profiles) if one in shown else one for one in ranking.choices
+    )
+    ranking = Ranking(choices=rehearsed, refused=ranking.refused)
+    if html_file is not None:
+        from heterodyne.cli.plan_pages.hardware_page import hardware_page
+
+        page = hardware_page(ranking, wish, catalogue=chips, every_width=every_width, provenance=provenance())
+        write_page(html_file, page)
     if as_json:
         print_json(ranking)
     else:

@@ -1,19 +1,16 @@
-"""`heterodyne plan mix`: traffic, kinds and promises in a file; the cheapest mix out."""
+"""`heterodyne plan mix`: the cheapest mix of replicas, from a model and a request log or from numbers in a file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from heterodyne.cli.output import print_json, print_table
-
-if TYPE_CHECKING:
-    from heterodyne.planning.mix_problem import MixProblem
+from heterodyne.cli.output import print_json
+from heterodyne.cli.plan_pages.html_option import html_option, provenance, write_page
 
 EXAMPLE = """\
 # Which replicas, and how many of each, for this traffic? `heterodyne plan mix FILE` answers.
 headroom = 0.1                # share of every replica left free
-spot_share_max = 0.5          # of all replicas
+spot_share_max = 0.5          # of every bucket's traffic
 survives_one_loss = true      # critical buckets still fit after any one replica is gone
 
 [[buckets]]
@@ -25,16 +22,37 @@ is_critical = true
 name = "documents"
 requests_per_s = 2.0
 
+[[stocks]]
+name = "h100"                 # chips that several kinds draw on
+available = 16
+minimum = 0
+
 [[kinds]]
 name = "h100 x1"
 usd_per_hour = 3.29
-available = 16
+stock = "h100"
+chips = 1
 requests_per_s = { chat = 9.0, documents = 0.6 }   # within the service level; leave out what it cannot keep
+
+[[kinds]]
+name = "h100 x1 decode"
+role = "decode"               # both (the default), prefill or decode
+usd_per_hour = 3.29
+stock = "h100"
+requests_per_s = { chat = 14.0, documents = 3.0 }
+
+[[kinds]]
+name = "h100 x1 prefill"
+role = "prefill"
+usd_per_hour = 3.29
+stock = "h100"
+requests_per_s = { chat = 30.0, documents = 1.1 }
 
 [[kinds]]
 name = "l4 x1 spot"
 usd_per_hour = 0.22
 is_spot = true
+available = 8                 # replicas of this kind
 requests_per_s = { chat = 0.8, documents = 0.05 }
 """
 
@@ -42,60 +60,144 @@ requests_per_s = { chat = 0.8, documents = 0.05 }
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True), required=False)
 @click.option("--example", is_flag=True, help="Print a commented file to start from.")
+@click.option("--model", metavar="MODEL", help="A built-in name, a config.json or a .gguf file.")
+@click.option(
+    "--traffic", type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="LOG", help="A request log."
+)
+@click.option("--precision", metavar="FORMAT", help="Of the weights, for example fp8; else what the model comes in.")
+@click.option("--kv-precision", metavar="FORMAT", default="bf16", show_default=True, help="Of keys and values.")
+@click.option(
+    "--class",
+    "workload_class",
+    metavar="CLASS",
+    default="interactive",
+    show_default=True,
+    help="interactive (500 ms, 50 ms), batch (2 s, 200 ms) or background (60 s, 500 ms): the targets not given below.",
+)
+@click.option("--slo-ttft-ms", type=float, metavar="MS", help="Mean first token; else that of the class.")
+@click.option("--slo-itl-ms", type=float, metavar="MS", help="Mean between tokens; else that of the class.")
+@click.option("--hardware", metavar="NAMES", help="Accelerators to choose from, by comma; else every one with a price.")
+@click.option("--available", multiple=True, metavar="NAME=N", help="No more than N chips, spot included; repeatable.")
+@click.option("--minimum", multiple=True, metavar="NAME=N", help="At least N chips, used or not; repeatable.")
+@click.option(
+    "--rate",
+    metavar="R",
+    default="peak",
+    show_default=True,
+    help="Requests per second to carry: peak (the log's busiest minute), mean, or a number.",
+)
+@click.option("--buckets", type=int, default=5, show_default=True, metavar="N", help="Bins of each length, at most 10.")
+@click.option(
+    "--headroom", type=float, default=0.1, show_default=True, metavar="SHARE", help="Of a replica, kept free."
+)
+@click.option(
+    "--spot-share-max",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="SHARE",
+    help="Of every bucket's traffic that may run on spot capacity.",
+)
+@click.option(
+    "--critical-share",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="SHARE",
+    help="Of every bucket's traffic that never runs on spot capacity and survives a loss.",
+)
+@click.option("--survives-one-loss", is_flag=True, help="Critical traffic still fits after any one replica is gone.")
+@click.option("--roles", is_flag=True, help="Let prompts and answers go to different replicas.")
+@click.option(
+    "--kv-link-gb-per-s",
+    type=float,
+    default=21.75,
+    show_default=True,
+    metavar="GB",
+    help="Speed between those, for each chip; the default is what 200 Gb/s carry.",
+)
+@click.option(
+    "--write-problem",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the numbers, to edit.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
-def mix(file: Path | None, example: bool, as_json: bool) -> None:
-    """Find the cheapest mix of replica kinds for a traffic histogram.
+@html_option
+def mix(
+    *,
+    file: Path | None,
+    example: bool,
+    model: str | None,
+    traffic: Path | None,
+    write_problem: Path | None,
+    as_json: bool,
+    html_file: Path | None,
+    **options: object,
+) -> None:
+    """Find the cheapest mix of replica kinds for your traffic.
+
+    From a model and a request log: lengths become buckets, every accelerator with a price becomes kinds whose rates
+    within the latency budget come from the performance model. Or from a FILE with your own numbers.
 
     \b
     Examples:
+      heterodyne plan mix --model llama-3.1-70b --precision fp8 --traffic trace.csv.gz
+      heterodyne plan mix --model llama-3.1-70b --traffic trace.csv.gz --class batch --hardware h100,mi300x --roles
+      heterodyne plan mix --model mistral-7b --traffic records.jsonl --available l4=16 --write-problem mix.toml
       heterodyne plan mix --example > mix.toml
-      heterodyne plan mix mix.toml
-      heterodyne plan mix mix.toml --json
+      heterodyne plan mix mix.toml --html mix.html
     """
     if example:
         click.echo(EXAMPLE, nl=False)
         return
-    if file is None:
-        raise click.UsageError("name a file, or print one to start from with --example")
+    if (file is None) == (model is None or traffic is None):
+        raise click.UsageError(
+            "name a model and a log with --model and --traffic, or a file; --example prints one to start from"
+        )
+    from heterodyne.cli.mix_file import read_problem
+    from heterodyne.cli.mix_file import write_problem as write
+    from heterodyne.cli.mix_tables import print_mix
     from heterodyne.planning.mix import cheapest_mix
 
-    problem = _read(file)
+    if file is not None:
+        _refuse_options()
+        problem = read_problem(file)
+    else:
+        import msgspec
+
+        from heterodyne.cli.mix_wish import Options, wish_from
+        from heterodyne.planning.mix_question import mix_problem
+
+        wish = wish_from(msgspec.convert({"model": model, "traffic": traffic, **options}, Options))
+        problem = mix_problem(wish)
+        click.echo(
+            f"{wish.requests_per_s:,.2f} requests/s in {len(problem.buckets)} buckets, {len(problem.kinds)} kinds; "
+            f"first token within {wish.slo.ttft_s * 1000:g} ms, {wish.slo.itl_s * 1000:g} ms a token",
+            err=True,
+        )
+        if write_problem is not None:
+            write(problem, write_problem)
     plan = cheapest_mix(problem)
+    if html_file is not None:
+        from heterodyne.cli.plan_pages.mix_page import mix_page
+
+        write_page(html_file, mix_page(problem, plan, provenance=provenance()))
     if as_json:
         print_json(plan)
-        return
-    prices = {kind.name: kind.usd_per_hour for kind in problem.kinds}
-    rows = [
-        [name, str(count), f"{plan.utilisation[name]:.0%}", f"{count * prices[name]:,.2f}"]
-        for name, count in plan.replicas.items()
-    ]
-    print_table(("KIND", "REPLICAS", "BUSY", "USD/HOUR"), [*rows, ["together", "", "", f"{plan.usd_per_hour:,.2f}"]])
-    click.echo()
-    print_table(
-        ("BUCKET", "SERVED BY"),
-        [
-            [bucket, ", ".join(f"{name} {share:.0%}" for name, share in shares.items())]
-            for bucket, shares in plan.shares.items()
-        ],
-    )
-    alone = plan.single_kind_usd_per_hour
-    if alone:
-        best = min(alone, key=alone.__getitem__)
-        saved = 1 - plan.usd_per_hour / alone[best] if alone[best] else 0.0
-        click.echo(f"\n{saved:.0%} cheaper than the best single kind, {best} at {alone[best]:,.2f} USD/hour")
     else:
-        click.echo("\nno single kind could do it alone")
+        print_mix(problem, plan)
 
 
-def _read(file: Path) -> "MixProblem":
-    import tomllib
-
-    import msgspec
-
-    from heterodyne.domain.errors import InvalidSpec
-    from heterodyne.planning.mix_problem import MixProblem
-
-    try:
-        return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), MixProblem)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise InvalidSpec(f"{file}: {error}") from error
+def _refuse_options() -> None:
+    """A file says everything; an option beside it would be silently ignored."""
+    context = click.get_current_context()
+    given = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name not in ("file", "as_json", "html_file")
+        and option.name is not None
+        and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"{', '.join(given)}: a file says it all; change it there, or leave the file out")

@@ -4,52 +4,44 @@ from pathlib import Path
 
 import click
 
-from heterodyne.cli.output import print_json, print_table
-
-BAR_WIDTH = 40
+from heterodyne.cli.output import print_json
+from heterodyne.cli.plan_pages.html_option import html_option, provenance, write_page
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option(
+    "--s-per-output-token",
+    type=float,
+    metavar="S",
+    help="For logs without durations: what a token of an answer takes, to estimate how many are inside at once.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the profile as JSON.")
-def traffic(file: Path, as_json: bool) -> None:
-    """Say how many requests a log has, how long they are, how bursty, when, and how many at once.
+@html_option
+def traffic(file: Path, s_per_output_token: float | None, as_json: bool, html_file: Path | None) -> None:
+    """Say how many requests a log has, how long, how bursty, when, how many at once, and what their prompts share.
 
-    Reads our records and OpenAI-style usage as JSON lines, and CSV with arrival, prompt and output lengths; `.gz` too.
+    Reads JSON lines (our records, OpenAI-style usage, Mooncake, Dynamo and AIBrix traces) and CSV with arrival, prompt
+    and output lengths (Azure, BurstGPT); `.gz` and `.xz` too. Hashes of prompt blocks, where a line has them, give
+    the share of prompt tokens that a cache would find.
 
     \b
     Examples:
       heterodyne plan traffic records.jsonl
-      heterodyne plan traffic trace.csv.gz --json
+      heterodyne plan traffic trace.csv.gz --s-per-output-token 0.03
+      heterodyne plan traffic trace.jsonl.gz --json
+      heterodyne plan traffic trace.jsonl.gz --html traffic.html
     """
+    from heterodyne.cli.traffic_profile import print_profile
     from heterodyne.planning.traffic import traffic_profile
     from heterodyne.registry.request_log import read_request_log
 
-    profile = traffic_profile(read_request_log(file))
+    profile = traffic_profile(read_request_log(file), s_per_output_token=s_per_output_token)
+    if html_file is not None:
+        from heterodyne.cli.plan_pages.traffic_page import traffic_page
+
+        write_page(html_file, traffic_page(profile, name=file.name, provenance=provenance()))
     if as_json:
         print_json(profile)
-        return
-    peak = "unknown: the log has no durations" if profile.concurrency_peak is None else str(profile.concurrency_peak)
-    print_table(
-        ("WHAT", "VALUE"),
-        [
-            ["requests", f"{profile.requests:,} in {profile.span_s / 3600:,.2f} h"],
-            ["requests/s", f"{profile.requests_per_s:,.2f}, {profile.peak_requests_per_s:,.2f} in the busiest minute"],
-            ["burstiness", f"{profile.burstiness:.2f} (0 a metronome, 1 chance, more in bursts)"],
-            ["at once", peak],
-            ["cached", f"{profile.cached_share:.0%} of prompt tokens"],
-        ],
-    )
-    click.echo()
-    print_table(
-        ("TOKENS", "MEAN", "P50", "P90", "P99", "LONGEST"),
-        [
-            [name, f"{one.mean:,.0f}", *(f"{count:,}" for count in (one.p50, one.p90, one.p99, one.longest))]
-            for name, one in (("prompt", profile.prompt), ("output", profile.output))
-        ],
-    )
-    busiest = max(profile.hourly_share)
-    click.echo("\nby hour of the day, UTC")
-    for hour, share in enumerate(profile.hourly_share):
-        if share:
-            click.echo(f"  {hour:02}  {share:6.1%}  {'█' * max(1, round(share / busiest * BAR_WIDTH))}")
+    else:
+        print_profile(profile)

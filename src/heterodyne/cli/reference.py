@@ -1,13 +1,13 @@
-"""Writes docs/reference: settings, errors, commands, metrics and the API, each from the code that defines it.
+"""Writes docs/reference (settings, errors, commands, metrics, the API) and the sample output in docs/guides.
 
-Run as `python -m heterodyne.cli.reference DIR`, or `make docs`.
+Run as `python -m heterodyne.cli.reference DOCS`, or `make docs`.
 """
 
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from heterodyne.cli.reference_pages import commands, description, errors, metrics, settings
+from heterodyne.cli.reference_pages import commands, description, errors, examples, metrics, settings
 
 PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings.page,
@@ -31,11 +31,20 @@ def write(folder: Path) -> tuple[Path, ...]:
     return tuple(written)
 
 
+def refresh(folder: Path) -> tuple[Path, ...]:
+    """Run the commands of the guides in a folder again; return the paths of the guides."""
+    paths = tuple(folder / name for name in examples.GUIDES)
+    for path in paths:
+        path.write_text(examples.refreshed(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return paths
+
+
 def main() -> None:
     """The command line of this module."""
     if len(sys.argv) != 2:
-        sys.exit("usage: python -m heterodyne.cli.reference DIR")
-    for path in write(Path(sys.argv[1])):
+        sys.exit("usage: python -m heterodyne.cli.reference DOCS")
+    docs = Path(sys.argv[1])
+    for path in (*write(docs / "reference"), *refresh(docs / "guides")):
         print(path)
 
 

@@ -8,7 +8,9 @@ from urllib.parse import SplitResult, urlsplit
 
 from heterodyne.config.problems import Problem
 from heterodyne.config.settings import Settings
+from heterodyne.domain.errors import InvalidSpec
 from heterodyne.fleet.chat_template import BUILTIN_PREFIX, builtin_names
+from heterodyne.physics.catalogue import accelerators, with_overrides
 from heterodyne.registry.sources.catalogue import SOURCES
 
 POOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
@@ -185,6 +187,19 @@ def one_model_has_one_purpose(settings: Settings, _: Mapping[str, str]) -> Itera
             )
 
 
+def hardware_facts_can_be(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
+    """A chip described in the settings has the fields of the catalogue, with numbers that can be."""
+    known = accelerators() if settings.physics.hardware else {}
+    for name, fields in settings.physics.hardware.items():
+        # Fields that replace the catalogue's are judged one by one, so that all mistakes are shown at once.
+        for some in [{field: value} for field, value in fields.items()] if name in known else [fields]:
+            try:
+                with_overrides(known, {name: some}, path="physics.hardware")
+            except InvalidSpec as error:
+                path, _colon, message = error.message.partition(": ")
+                yield Problem(path=path, message=message)
+
+
 CHECKS: tuple[Check, ...] = (
     an_open_door_has_keys,
     tls_is_whole,
@@ -199,6 +214,7 @@ CHECKS: tuple[Check, ...] = (
     replica_urls_can_be_called,
     chat_templates_exist,
     one_model_has_one_purpose,
+    hardware_facts_can_be,
 )
 
 

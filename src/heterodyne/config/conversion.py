@@ -30,6 +30,9 @@ def convert(field: Field, value: object, *, is_text: bool) -> Converted:
     """Judge one value; `is_text` says it came from a flag or the environment and must be read first."""
     if field.is_optional and (value is None or (is_text and value in ABSENT)):
         return Converted(value=None)
+    if is_text and isinstance(value, str) and _is_table(field.type):
+        value = _from_json(value)
+        is_text = False
     item_type = _item_type(field.type)
     if item_type is None:
         return _one(field.type, value, is_text=is_text, words=expected(field))
@@ -41,18 +44,30 @@ def convert(field: Field, value: object, *, is_text: bool) -> Converted:
     return _each(item_type, value)
 
 
+def _is_table(annotation: Any) -> bool:
+    return get_origin(_base(annotation)) is dict
+
+
 def _item_type(annotation: Any) -> Any | None:
-    base = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    base = _base(annotation)
     return get_args(base)[0] if get_origin(base) is tuple else None
+
+
+def _base(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _list_from_text(text: str) -> object:
     if text.lstrip().startswith("["):
-        try:
-            return msgspec.json.decode(text)
-        except msgspec.DecodeError:
-            return text  # refused as text where a list was expected
+        return _from_json(text)
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _from_json(text: str) -> object:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text  # refused as text where a list or a table was expected
 
 
 def _each(item_type: Any, items: list[object] | tuple[object, ...]) -> Converted:

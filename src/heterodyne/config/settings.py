@@ -7,6 +7,7 @@ from msgspec import Meta, Struct, field
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.physics.settings import PhysicsSettings
 from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.telemetry.settings import TelemetrySettings
@@ -19,6 +20,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     registry: RegistrySettings = field(default_factory=RegistrySettings)
+    physics: PhysicsSettings = field(default_factory=PhysicsSettings)
     pools: Annotated[
         dict[str, PoolSettings], Meta(description="Pools by name; the default pools when none is declared.")
     ] = field(default_factory=lambda: dict(DEFAULT_POOLS))
@@ -29,4 +31,5 @@ SECTIONS: dict[str, type[Struct]] = {
     "admission": AdmissionSettings,
     "telemetry": TelemetrySettings,
     "registry": RegistrySettings,
+    "physics": PhysicsSettings,
 }

@@ -1,8 +1,9 @@
 """The file `heterodyne config init` writes: every setting with its sentence, defaults commented out."""
 
 import json
+import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -11,6 +12,7 @@ from heterodyne.config.settings import SECTIONS
 from heterodyne.registry.defaults import DEFAULT_POOLS
 
 WIDTH = 100
+BARE_KEY = re.compile("[A-Za-z0-9_-]+")
 HEADER = """\
 # Heterodyne settings.
 # A line that is commented out shows the default; remove the `#` to change it.
@@ -21,6 +23,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "tls_certificate": "/etc/heterodyne/tls.crt",
     "tls_key": "/etc/heterodyne/tls.key",
     "cache_dir": "/var/cache/heterodyne",
+    "profiles": ["/var/lib/heterodyne/profiles.toml"],
     "engine_model": "Qwen/Qwen3-8B",
     "api_key_env": "UPSTREAM_API_KEY",
     "weights": "file:/srv/models/model.gguf",
@@ -47,8 +50,17 @@ def template() -> str:
 
 
 def toml_value(value: object) -> str:
-    """One scalar or list as TOML; JSON's spelling of them is also TOML's."""
-    return json.dumps(value, ensure_ascii=False)
+    """One value as TOML on one line; of scalars JSON's spelling is also TOML's."""
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{_toml_key(str(key))} = {toml_value(item)}" for key, item in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _toml_key(key: str) -> str:
+    return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
 def _section(name: str) -> Iterator[str]:

@@ -53,6 +53,8 @@ def _in_words(info: inspect.Type) -> str:
             return "text that is not empty" if info.min_length else "text"
         case inspect.VarTupleType():
             return f"a list of {_in_words(info.item_type)}"
+        case inspect.DictType(value_type=inspect.DictType()):
+            return "a table of tables"
     raise AssertionError(f"no words for {info!r}")  # a settings field of a new kind needs a case above
 
 

@@ -1,24 +1,20 @@
 """Ranks every accelerator and width that can serve a model within its service level, by dollars per million tokens."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.hardware import Accelerator, Price
-from heterodyne.physics.memory import Demand, Layout, memory_budget, ready_slots
 from heterodyne.physics.model_spec import ModelSpec
-from heterodyne.physics.parallelism import Parallelism
-from heterodyne.physics.placement import place
 from heterodyne.physics.precision import Precision
-from heterodyne.physics.profile import Basis
-from heterodyne.physics.profile_catalogue import profile_for
-from heterodyne.physics.serving import Binding, Replica, Served, Slo, goodput
-from heterodyne.physics.work import work
-
-WIDTHS = (1, 2, 4, 8)
+from heterodyne.physics.profile import Basis, Profile
+from heterodyne.physics.serving import Binding, Load, Replica, Served, Slo, goodput, serve
+from heterodyne.planning.candidate import Candidate, Refused, Shape, candidates, check_shape, try_replica
+from heterodyne.planning.latency_spread import Draw, Spread, latency_spread
+from heterodyne.planning.workload_class import check_budget
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -31,6 +27,15 @@ class Wish(Struct, frozen=True, kw_only=True):
     output_tokens: int = 256
     requests_per_s: float = 1.0
     slo: Slo
+
+
+class OperatingPoint(Struct, frozen=True, kw_only=True):
+    """A replica with so many requests at once."""
+
+    concurrency: int
+    ttft_s: float
+    itl_s: float
+    usd_per_million_tokens: float | None
 
 
 class Choice(Struct, frozen=True, kw_only=True):
@@ -48,14 +53,8 @@ class Choice(Struct, frozen=True, kw_only=True):
     usd_per_million_tokens: float | None  # prompt and output, at full load
     power_w: float | None
     basis: Basis
-
-
-class Refused(Struct, frozen=True, kw_only=True):
-    """One that cannot, and why."""
-
-    accelerator: str
-    tp: int
-    reason: str
+    curve: tuple[OperatingPoint, ...]  # from one request at once to as many as the service level allows
+    spread: Spread | None = None  # None: it was not rehearsed
 
 
 class Ranking(Struct, frozen=True, kw_only=True):
@@ -65,13 +64,31 @@ class Ranking(Struct, frozen=True, kw_only=True):
     refused: tuple[Refused, ...]
 
 
-def rank_hardware(wish: Wish, catalogue: Mapping[str, Accelerator]) -> Ranking:
-    """Judge every accelerator at every width its fast link reaches."""
+def rank_hardware(wish: Wish, catalogue: Mapping[str, Accelerator], *, measured: Sequence[Profile] = ()) -> Ranking:
+    """Judge every accelerator at every width its fast link reaches; `measured` are the operator's own profiles."""
     _check(wish)
-    judged = [_judge(wish, chip, tp) for chip in catalogue.values() for tp in _widths(wish.model, chip)]
+    laid_out = _lay_out(wish, catalogue.values(), measured)
+    judged = [one if isinstance(one, Refused) else _judge(wish, one) for one in laid_out]
     choices = [one for one in judged if isinstance(one, Choice)]
     choices.sort(key=lambda one: (one.usd_per_million_tokens is None, one.usd_per_million_tokens or 0.0))
     return Ranking(choices=tuple(choices), refused=tuple(one for one in judged if isinstance(one, Refused)))
+
+
+def with_spread(
+    choice: Choice, wish: Wish, catalogue: Mapping[str, Accelerator], *, draw: Draw, measured: Sequence[Profile] = ()
+) -> Choice:
+    """The choice with its times rehearsed under random arrivals: a tenth of a second each, so not for all of them."""
+    for candidate in _lay_out(wish, (catalogue[choice.accelerator],), measured):
+        if isinstance(candidate, Candidate) and candidate.tp == choice.tp:
+            spread = latency_spread(
+                candidate,
+                _shape(wish),
+                requests_per_s=choice.served.requests_per_s,
+                concurrency=choice.concurrency,
+                draw=draw,
+            )
+            return structs.replace(choice, spread=spread)
+    return choice
 
 
 def best_per_accelerator(choices: Iterable[Choice]) -> Iterator[Choice]:
@@ -91,6 +108,7 @@ def reason(choice: Choice) -> str:
         Binding.CONCURRENCY: "nothing binds up to the most we ask",
     }
     rests = {
+        Basis.OWN: "measured by you on this chip",
         Basis.CHIP: "measured on this chip",
         Basis.FAMILY: "measured on other chips under this engine",
         Basis.DATASHEET: "from its datasheet alone",
@@ -98,85 +116,69 @@ def reason(choice: Choice) -> str:
     return f"{limits[choice.binding]}; {rests[choice.basis]}"
 
 
-def _judge(wish: Wish, chip: Accelerator, tp: int) -> Choice | Refused:
-    engine = _engine(chip)
-    if engine is None:
-        return Refused(accelerator=chip.name, tp=tp, reason="none of the engines we can speak about runs on it")
-    context = wish.prompt_tokens + wish.output_tokens
-    layout = Layout(
-        model=wish.model,
-        accelerator=chip,
-        precision=wish.precision,
-        kv_precision=wish.kv_precision,
-        tp=tp,
-        engine=engine,
-    )
-    budget = memory_budget(layout, Demand(context_tokens=context))
-    if budget.concurrency_max < 1:
+def _lay_out(wish: Wish, chips: Iterable[Accelerator], measured: Sequence[Profile]) -> Iterator[Candidate | Refused]:
+    return candidates(wish.model, chips, precision=wish.precision, kv_precision=wish.kv_precision, measured=measured)
+
+
+def _judge(wish: Wish, candidate: Candidate) -> Choice | Refused:
+    chip, tp = candidate.accelerator, candidate.tp
+    replica = try_replica(candidate, _shape(wish))
+    if replica is None:
         return Refused(accelerator=chip.name, tp=tp, reason="does not fit")
-    found = profile_for(wish.model, chip, engine=engine, precision=wish.precision, tp=tp)
-    replica = Replica(
-        placement=place(
-            work(wish.model, precision=wish.precision, kv_precision=wish.kv_precision),
-            accelerator=chip,
-            parallelism=Parallelism(tp=tp),
-        ),
-        profile=found.profile,
-        # The engine makes ready for so many sequences and no more, whatever the memory would hold.
-        kv_capacity_tokens=min(
-            budget.kv_room_bytes / budget.kv_sequence_bytes * context,
-            ready_slots(layout) * (wish.prompt_tokens + wish.output_tokens / 2),
-        ),
-    )
     most = goodput(replica, wish.slo, prompt_tokens=wish.prompt_tokens, output_tokens=wish.output_tokens)
     if most.served is None:
         return Refused(accelerator=chip.name, tp=tp, reason=f"one request alone misses the {most.binding} target")
     replicas = max(1, ceil(wish.requests_per_s / most.served.requests_per_s))
     price = lowest_price(chip)
     replica_usd_per_hour = None if price is None else price.usd_per_hour * tp
-    tokens_per_hour = most.served.requests_per_s * context * 3600
     return Choice(
         accelerator=chip.name,
         tp=tp,
-        engine=engine,
+        engine=candidate.engine,
         concurrency=most.concurrency,
         served=most.served,
         binding=most.binding,
         replicas=replicas,
         price=price,
         usd_per_hour=None if replica_usd_per_hour is None else replica_usd_per_hour * replicas,
-        usd_per_million_tokens=None if replica_usd_per_hour is None else replica_usd_per_hour / tokens_per_hour * 1e6,
+        usd_per_million_tokens=_usd_per_million_tokens(wish, most.served, replica_usd_per_hour),
         power_w=None if chip.power_w is None else chip.power_w * tp * replicas,
-        basis=found.basis,
+        basis=candidate.found.basis,
+        curve=tuple(_curve(wish, replica, most.concurrency, replica_usd_per_hour)),
     )
 
 
-def lowest_price(chip: Accelerator) -> Price | None:
-    """The cheapest whole price on demand: no spot, and no accelerator without its host unless nothing else is known."""
-    on_demand = [price for price in chip.prices if not price.is_spot]
-    whole = [price for price in on_demand if not price.is_accelerator_only]
-    return min(whole or on_demand, key=lambda price: price.usd_per_hour, default=None)
+def _curve(wish: Wish, replica: Replica, most: int, usd_per_hour: float | None) -> Iterator[OperatingPoint]:
+    """Doubling from one request to the most."""
+    for concurrency in sorted({*(2**power for power in range(most.bit_length())), most}):
+        load = Load(concurrency=concurrency, prompt_tokens=wish.prompt_tokens, output_tokens=wish.output_tokens)
+        served = serve(replica, load)
+        yield OperatingPoint(
+            concurrency=concurrency,
+            ttft_s=served.ttft_s,
+            itl_s=served.itl_s,
+            usd_per_million_tokens=_usd_per_million_tokens(wish, served, usd_per_hour),
+        )
 
 
-def _widths(model: ModelSpec, chip: Accelerator) -> list[int]:
-    return [tp for tp in WIDTHS if tp <= chip.fast_domain_chips and model.heads % tp == 0]
+def _usd_per_million_tokens(wish: Wish, served: Served, usd_per_hour: float | None) -> float | None:
+    tokens_per_hour = served.requests_per_s * (wish.prompt_tokens + wish.output_tokens) * 3600
+    return None if usd_per_hour is None else usd_per_hour / tokens_per_hour * 1e6
 
 
-def _engine(chip: Accelerator) -> EngineKind | None:
-    """Of the engines that run on the chip, the first we know the memory of."""
-    return next((kind for kind in EngineKind if kind.value in chip.engines), None)
+def lowest_price(chip: Accelerator, *, is_spot: bool = False) -> Price | None:
+    """The cheapest whole price; an accelerator without its host only where nothing else is known."""
+    offered = [price for price in chip.prices if price.is_spot == is_spot]
+    whole = [price for price in offered if not price.is_accelerator_only]
+    return min(whole or offered, key=lambda price: price.usd_per_hour, default=None)
+
+
+def _shape(wish: Wish) -> Shape:
+    return Shape(prompt_tokens=wish.prompt_tokens, output_tokens=wish.output_tokens)
 
 
 def _check(wish: Wish) -> None:
-    for name in ("prompt_tokens", "output_tokens"):
-        if getattr(wish, name) < 1:
-            raise InvalidSpec(f"{name}: {getattr(wish, name)} is no number of tokens; give at least 1.")
-    if wish.requests_per_s <= 0:
+    check_shape(_shape(wish), wish.model)
+    check_budget(wish.slo)
+    if not wish.requests_per_s > 0:
         raise InvalidSpec(f"requests_per_s: {wish.requests_per_s:g} is no rate; give more than 0.")
-    if wish.slo.ttft_s <= 0 or wish.slo.itl_s <= 0:
-        raise InvalidSpec("The targets are times above zero.")
-    if wish.prompt_tokens + wish.output_tokens > wish.model.context_tokens:
-        raise InvalidSpec(
-            f"{wish.prompt_tokens} + {wish.output_tokens} tokens are over the context of {wish.model.name}, "
-            f"{wish.model.context_tokens} tokens."
-        )

@@ -1,9 +1,12 @@
 """Refuses questions that make no sense, naming the field, and buckets that nobody can serve."""
 
+from collections.abc import Iterable
 from math import isfinite
 
 from heterodyne.domain.errors import PlanImpossible
-from heterodyne.planning.mix_problem import MixProblem, ReplicaKind, TrafficBucket
+from heterodyne.domain.nearest import unknown_name
+from heterodyne.planning.mix_assignment import is_served
+from heterodyne.planning.mix_problem import MixProblem, ReplicaKind, Stock, TrafficBucket
 from heterodyne.planning.single_kind import can_serve
 
 
@@ -15,28 +18,51 @@ def check(problem: MixProblem) -> None:
         raise PlanImpossible(f"headroom: {problem.headroom:g} is not a share from 0 to below 1.")
     if not 0 <= problem.spot_share_max <= 1:
         raise PlanImpossible(f"spot_share_max: {problem.spot_share_max:g} is not a share from 0 to 1.")
+    _check_names("buckets", [bucket.name for bucket in problem.buckets])
+    _check_names("kinds", [kind.name for kind in problem.kinds])
+    _check_names("stocks", [stock.name for stock in problem.stocks])
+    for stock in problem.stocks:
+        _check_numbers(f"stocks.{stock.name}", stock, "chips")
     for kind in problem.kinds:
-        _check_kind(kind)
+        _check_kind(kind, problem)
     for bucket in problem.buckets:
         _check_bucket(bucket, problem.kinds)
 
 
-def _check_kind(kind: ReplicaKind) -> None:
+def _check_names(path: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise PlanImpossible(f'{path}: two are named "{name}"; give each its own name.')
+        seen.add(name)
+
+
+def _check_numbers(path: str, limited: Stock | ReplicaKind, what: str) -> None:
+    if limited.minimum < 0:
+        raise PlanImpossible(f"{path}.minimum: {limited.minimum} is no number of {what}.")
+    if limited.available is not None and limited.minimum > limited.available:
+        raise PlanImpossible(f"{path}: {limited.minimum} are wanted at least, {limited.available} are available.")
+
+
+def _check_kind(kind: ReplicaKind, problem: MixProblem) -> None:
+    path = f"kinds.{kind.name}"
     if not isfinite(kind.usd_per_hour) or kind.usd_per_hour < 0:
-        raise PlanImpossible(f"kinds.{kind.name}.usd_per_hour: {kind.usd_per_hour:g} is no price.")
-    if kind.minimum < 0:
-        raise PlanImpossible(f"kinds.{kind.name}.minimum: {kind.minimum} is no number of replicas.")
-    if kind.available is not None and kind.minimum > kind.available:
-        raise PlanImpossible(f"kinds.{kind.name}: {kind.minimum} are wanted at least, {kind.available} are available.")
+        raise PlanImpossible(f"{path}.usd_per_hour: {kind.usd_per_hour:g} is no price.")
+    if kind.chips < 1:
+        raise PlanImpossible(f"{path}.chips: {kind.chips} is no number of chips.")
+    _check_numbers(path, kind, "replicas")
+    stocks = [stock.name for stock in problem.stocks]
+    if kind.stock is not None and kind.stock not in stocks:
+        raise unknown_name("stock", kind.stock, stocks)
     for bucket, rate in kind.requests_per_s.items():
         if not isfinite(rate) or rate < 0:
-            raise PlanImpossible(f"kinds.{kind.name}.requests_per_s.{bucket}: {rate:g} is no rate.")
+            raise PlanImpossible(f"{path}.requests_per_s.{bucket}: {rate:g} is no rate.")
 
 
 def _check_bucket(bucket: TrafficBucket, kinds: tuple[ReplicaKind, ...]) -> None:
     if not isfinite(bucket.requests_per_s) or bucket.requests_per_s < 0:
         raise PlanImpossible(f"buckets.{bucket.name}.requests_per_s: {bucket.requests_per_s:g} is no rate.")
-    if not any(can_serve(kind, bucket) for kind in kinds):
+    if not is_served(kind for kind in kinds if can_serve(kind, bucket)):
         where = " on capacity that is not spot" if bucket.is_critical else ""
         raise PlanImpossible(
             f"buckets.{bucket.name}: no kind keeps its service level{where}; relax the level or offer a faster kind."

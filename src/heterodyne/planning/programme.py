@@ -1,11 +1,20 @@
 """A small mixed-integer linear programme, built column by column and row by row, minimised by HiGHS."""
 
-from math import inf
+from math import inf, isfinite
 
 import highspy
 import numpy as np
+from msgspec import Struct
 
+GAP_MAX = 1e-9  # as good as none: a cent in ten million dollars
 Row = dict[int, float]  # column: coefficient
+
+
+class Solution(Struct, frozen=True, kw_only=True):
+    """The best point found."""
+
+    values: tuple[float, ...]  # of every column
+    gap: float  # share of its cost by which an optimum might be cheaper; 0 when it is one
 
 
 class Programme:
@@ -34,18 +43,33 @@ class Programme:
         """The weighted sum of the columns is the value."""
         self._rows.append((row, value, value))
 
-    def solve(self, time_limit_s: float) -> list[float] | None:
-        """The value of every column at the optimum; None when the rows contradict each other."""
+    def solve(self, time_limit_s: float) -> Solution | None:
+        """The optimum, or the best found in time; None when the rows contradict each other or nothing was found."""
+        solver = self._run(time_limit_s)
+        values = tuple(solver.getSolution().col_value)
+        if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+            return Solution(values=values, gap=0.0)
+        found = solver.getInfo()
+        if found.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible and isfinite(found.mip_gap):
+            return Solution(values=values, gap=found.mip_gap)
+        return None
+
+    def reduced_costs(self, time_limit_s: float) -> tuple[float, ...] | None:
+        """How much too dear every column is to be worth using; for programmes without whole numbers."""
+        solver = self._run(time_limit_s)
+        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        return tuple(solver.getSolution().col_dual)
+
+    def _run(self, time_limit_s: float) -> highspy.Highs:
         solver = highspy.Highs()  # type: ignore[no-untyped-call]  # its stubs leave the constructor out
         solver.setOptionValue("output_flag", False)
         solver.setOptionValue("time_limit", time_limit_s)
-        solver.setOptionValue("mip_rel_gap", 1e-9)
+        solver.setOptionValue("mip_rel_gap", GAP_MAX)
         solver.setOptionValue("threads", 1)  # the same answer every time
         solver.passModel(self._model())
         solver.run()
-        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            return None
-        return list(solver.getSolution().col_value)
+        return solver
 
     def _column(self, cost: float, lower: float, upper: float, *, is_integer: bool) -> int:
         self._costs.append(cost)

@@ -1,31 +1,49 @@
-"""Reads request logs: our own records, usage lines in OpenAI's style, or a table with arrival and lengths."""
+"""Reads request logs, packed or not: JSON lines in the forms of `request_line`, or a table with arrival and lengths."""
 
 import csv
 import gzip
+import lzma
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
 import msgspec
 
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.planning.traffic import Arrival
+from heterodyne.planning.arrival import Arrival
+from heterodyne.registry.request_line import arrivals_of, moment_s
 
 # The columns of public traces, and the obvious ones, in lower case.
 ARRIVAL_COLUMNS = ("timestamp", "arrival_s", "arrival", "arrived_at", "time", "at")
-PROMPT_COLUMNS = ("contexttokens", "prompt_tokens", "input_tokens", "num_prefill_tokens", "input_length")
-OUTPUT_COLUMNS = ("generatedtokens", "completion_tokens", "output_tokens", "num_decode_tokens", "output_length")
+PROMPT_COLUMNS = (
+    "contexttokens",
+    "prompt_tokens",
+    "input_tokens",
+    "request tokens",
+    "num_prefill_tokens",
+    "input_length",
+)
+OUTPUT_COLUMNS = (
+    "generatedtokens",
+    "completion_tokens",
+    "output_tokens",
+    "response tokens",
+    "num_decode_tokens",
+    "output_length",
+)
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def read_request_log(path: Path) -> list[Arrival]:
-    """Every request of the log; `.gz` is unpacked on the way."""
-    opener: Callable[..., Any] = gzip.open if path.suffix == ".gz" else open
+    """Every request of the log that has a prompt, line by line; `.gz` and `.xz` are unpacked on the way."""
+    opener = OPENERS.get(path.suffix, open)
+    name = path.name.removesuffix(path.suffix) if path.suffix in OPENERS else path.name
+    if name.endswith(".tar"):
+        raise InvalidSpec(f"{path}: an archive of several files; unpack it and name the one with a line per request.")
     try:
         with opener(path, "rt", encoding="utf-8", newline="") as file:
-            is_table = path.name.removesuffix(".gz").endswith(".csv")
-            return list(_table(path, file) if is_table else _lines(path, file))
-    except (OSError, UnicodeDecodeError, EOFError) as error:
+            return list(_table(path, file) if name.endswith(".csv") else _lines(path, file))
+    except (OSError, UnicodeDecodeError, EOFError, lzma.LZMAError, csv.Error) as error:
         raise InvalidSpec(f"{path}: cannot be read: {error}") from error
 
 
@@ -35,40 +53,24 @@ def _lines(path: Path, file: TextIO) -> Iterator[Arrival]:
             continue
         try:
             entry = msgspec.json.decode(line, type=dict[str, Any])
-            arrival = _record(entry)
-        except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
+            yield from arrivals_of(entry)
+        except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidSpec(f"{path}:{number}: no request record: {error}") from error
-        if arrival is not None:
-            yield arrival
-
-
-def _record(entry: dict[str, Any]) -> Arrival | None:
-    """Our record has its counts at the top, OpenAI's answer under `usage`; a refusal is no traffic."""
-    usage = entry.get("usage") or entry
-    if not usage.get("prompt_tokens"):
-        return None
-    details = usage.get("prompt_tokens_details") or {}
-    total_ms = entry.get("total_ms")
-    return Arrival(
-        at_s=float(entry["at"] if "at" in entry else entry["created"]),
-        prompt_tokens=int(usage["prompt_tokens"]),
-        output_tokens=int(usage.get("completion_tokens") or 0),
-        cached_tokens=int(details.get("cached_tokens") or usage.get("cached_tokens") or 0),
-        duration_s=None if total_ms is None else float(total_ms) / 1000,
-    )
 
 
 def _table(path: Path, file: TextIO) -> Iterator[Arrival]:
     rows = csv.DictReader(file)
     columns = {name.strip().lower(): name for name in rows.fieldnames or ()}
-    arrival, prompt, output = (
-        _column(path, columns, known) for known in (ARRIVAL_COLUMNS, PROMPT_COLUMNS, OUTPUT_COLUMNS)
-    )
+    at, prompt, output = (_column(path, columns, known) for known in (ARRIVAL_COLUMNS, PROMPT_COLUMNS, OUTPUT_COLUMNS))
     for number, row in enumerate(rows, 2):
         try:
-            yield Arrival(at_s=_moment(row[arrival]), prompt_tokens=int(row[prompt]), output_tokens=int(row[output]))
+            arrival = Arrival(at_s=moment_s(row[at]), prompt_tokens=int(row[prompt]), output_tokens=int(row[output]))
+            if arrival.prompt_tokens < 0 or arrival.output_tokens < 0:
+                raise ValueError("a number of tokens is below zero")
         except (TypeError, ValueError) as error:
             raise InvalidSpec(f"{path}:{number}: {error}") from error
+        if arrival.prompt_tokens:
+            yield arrival
 
 
 def _column(path: Path, columns: dict[str, str], known: tuple[str, ...]) -> str:
@@ -76,14 +78,3 @@ def _column(path: Path, columns: dict[str, str], known: tuple[str, ...]) -> str:
         if name in columns:
             return columns[name]
     raise InvalidSpec(f"{path}: no column named {', '.join(known[:-1])} or {known[-1]}; it has {', '.join(columns)}.")
-
-
-def _moment(text: str) -> float:
-    """Seconds, or a date and time, in UTC where it does not say."""
-    try:
-        return float(text)
-    except ValueError:
-        # Python takes six decimals of a second; traces write seven.
-        head, point, decimals = text.strip().partition(".")
-        moment = datetime.fromisoformat(head + point + decimals[:6])
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -30,3 +30,14 @@ def test_an_unknown_precision_names_the_nearest() -> None:
     result = CliRunner().invoke(cli, [*ASK, "--precision", "fp9"])
     assert result.exit_code == 2
     assert "fp8" in result.stderr
+
+
+def test_a_class_sets_the_targets_and_flags_win() -> None:
+    def targets(*options: str) -> tuple[float, float]:
+        ranking = msgspec.json.decode(CliRunner().invoke(cli, [*ASK, "--json", *options]).stdout)
+        served = [choice["served"] for choice in ranking["choices"]]
+        return max(one["ttft_s"] for one in served), max(one["itl_s"] for one in served)
+
+    assert targets()[0] <= 0.5
+    assert 0.5 < targets("--class", "batch")[0] <= 2.0
+    assert targets("--class", "batch", "--slo-itl-ms", "20")[1] <= 0.02

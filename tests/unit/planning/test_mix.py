@@ -4,7 +4,7 @@ import pytest
 
 from heterodyne.domain.errors import PlanImpossible
 from heterodyne.planning.mix import cheapest_mix
-from heterodyne.planning.mix_problem import MixProblem, ReplicaKind, TrafficBucket
+from heterodyne.planning.mix_problem import MixProblem, ReplicaKind, Role, Stock, TrafficBucket
 
 SHORT = TrafficBucket(name="short", requests_per_s=10.0)
 LONG = TrafficBucket(name="long", requests_per_s=1.0)
@@ -63,12 +63,60 @@ def test_the_least_wanted_number_is_planned() -> None:
     assert cheapest_mix(problem(kept, LARGE)).replicas["small"] == 3
 
 
+def test_prompts_and_answers_go_apart_where_that_is_cheaper() -> None:
+    whole = ReplicaKind(name="whole", usd_per_hour=3.0, requests_per_s={"short": 1.0})
+    prompts = ReplicaKind(name="prompts", usd_per_hour=1.0, requests_per_s={"short": 10.0}, role=Role.PREFILL)
+    answers = ReplicaKind(name="answers", usd_per_hour=1.0, requests_per_s={"short": 2.0}, role=Role.DECODE)
+    plan = cheapest_mix(problem(whole, prompts, answers, buckets=(SHORT,)))
+    assert plan.replicas == {"prompts": 1, "answers": 5}
+    assert plan.shares["short"] == {"prompts": pytest.approx(1.0), "answers": pytest.approx(1.0)}
+    assert plan.single_kind_usd_per_hour == {"whole": 30.0}
+
+
+def test_keys_and_values_pass_only_between_replicas_that_understand_each_other() -> None:
+    rates = {"short": 10.0}
+    whole = ReplicaKind(name="whole", usd_per_hour=9.0, requests_per_s=rates)
+    prompts = ReplicaKind(name="prompts", usd_per_hour=1.0, requests_per_s=rates, role=Role.PREFILL, handoff="a")
+    answers = ReplicaKind(name="answers", usd_per_hour=1.0, requests_per_s=rates, role=Role.DECODE, handoff="b")
+    assert cheapest_mix(problem(whole, prompts, answers, buckets=(SHORT,))).replicas == {"whole": 1}
+    with pytest.raises(PlanImpossible, match=r"buckets\.short: no kind"):
+        cheapest_mix(problem(prompts, answers, buckets=(SHORT,)))
+
+
+def test_a_spare_is_kept_for_each_role() -> None:
+    critical = TrafficBucket(name="short", requests_per_s=10.0, is_critical=True)
+    prompts = ReplicaKind(name="prompts", usd_per_hour=1.0, requests_per_s={"short": 10.0}, role=Role.PREFILL)
+    answers = ReplicaKind(name="answers", usd_per_hour=1.0, requests_per_s={"short": 5.0}, role=Role.DECODE)
+    plan = cheapest_mix(problem(prompts, answers, buckets=(critical,), survives_one_loss=True))
+    assert plan.replicas == {"prompts": 2, "answers": 3}
+
+
+def test_kinds_of_one_stock_share_its_chips() -> None:
+    wide = ReplicaKind(name="wide", usd_per_hour=4.0, requests_per_s={"short": 5.0}, stock="chips", chips=4)
+    slim = ReplicaKind(name="slim", usd_per_hour=1.0, requests_per_s={"short": 1.0}, stock="chips")
+    asked = problem(wide, slim, buckets=(SHORT,), stocks=(Stock(name="chips", available=8),))
+    assert cheapest_mix(asked).replicas == {"wide": 2}
+    scarce = problem(wide, slim, buckets=(SHORT,), stocks=(Stock(name="chips", available=7),))
+    with pytest.raises(PlanImpossible, match=r"without the limits on availability \(2 of wide, 8\.00 USD/hour\)"):
+        cheapest_mix(scarce)
+
+
+def test_chips_that_are_paid_for_anyhow_are_planned() -> None:
+    slim = ReplicaKind(name="slim", usd_per_hour=1.0, requests_per_s={"short": 5.0}, stock="chips", chips=2)
+    asked = problem(slim, LARGE, stocks=(Stock(name="chips", minimum=5),))
+    plan = cheapest_mix(asked)
+    assert plan.replicas["slim"] == 3
+    assert "large" not in plan.single_kind_usd_per_hour
+
+
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
         (problem(SMALL), "buckets.long: no kind keeps its service level"),
         (problem(LARGE, buckets=()), "at least one bucket"),
         (problem(LARGE, headroom=1.0), "headroom: 1 is not a share"),
+        (problem(LARGE, LARGE), 'kinds: two are named "large"'),
+        (problem(LARGE, stocks=(Stock(name="chips", minimum=-1),)), "stocks.chips.minimum: -1"),
         (problem(LARGE, buckets=(TrafficBucket(name="long", requests_per_s=-1.0),)), "-1 is no rate"),
         (problem(ReplicaKind(name="x", usd_per_hour=float("nan"), requests_per_s={})), "nan is no price"),
         (

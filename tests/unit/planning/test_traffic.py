@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.planning.traffic import Arrival, traffic_profile
+from heterodyne.planning.arrival import Arrival
+from heterodyne.planning.traffic import traffic_profile
 
 
-def arrival(at_s: float, *, duration_s: float | None = 1.0, prompt: int = 10, cached: int = 0) -> Arrival:
+def arrival(at_s: float, *, duration_s: float | None = 1.0, prompt: int = 10, cached: int | None = None) -> Arrival:
     return Arrival(at_s=at_s, prompt_tokens=prompt, output_tokens=5, cached_tokens=cached, duration_s=duration_s)
 
 
@@ -29,6 +30,25 @@ def test_a_burst_shows_in_the_busiest_minute_and_at_once() -> None:
 
 def test_without_durations_the_number_at_once_is_unknown() -> None:
     assert traffic_profile([arrival(0.0, duration_s=None), arrival(1.0)]).concurrency_peak is None
+
+
+def test_a_time_per_token_stands_in_for_durations() -> None:
+    log = [arrival(0.0, duration_s=None), arrival(1.0, duration_s=None), arrival(30.0, duration_s=None)]
+    assert traffic_profile(log, s_per_output_token=0.1).concurrency_peak == 1
+    assert traffic_profile(log, s_per_output_token=0.5).concurrency_peak == 2
+    with pytest.raises(InvalidSpec, match="s_per_output_token: -1"):
+        traffic_profile(log, s_per_output_token=-1.0)
+
+
+def test_a_log_of_less_than_a_minute_is_its_own_peak() -> None:
+    profile = traffic_profile([arrival(0.0), arrival(1.0), arrival(2.0)])
+    assert profile.peak_requests_per_s == profile.requests_per_s
+
+
+def test_without_counts_and_hashes_what_is_shared_is_unknown() -> None:
+    profile = traffic_profile([arrival(0.0), arrival(1.0)])
+    assert profile.cached_share is None
+    assert profile.shared_prefix is None
 
 
 def test_the_cached_share_counts_tokens_and_not_requests() -> None:

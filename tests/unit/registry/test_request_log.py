@@ -1,6 +1,7 @@
 """Request logs in the forms people have them."""
 
 import gzip
+import lzma
 from pathlib import Path
 
 import msgspec
@@ -47,6 +48,57 @@ def test_a_packed_table_with_dates_is_read(tmp_path: Path) -> None:
     assert first.prompt_tokens == 374
 
 
+def test_a_mooncake_trace_is_read_with_its_hashes(tmp_path: Path) -> None:
+    file = tmp_path / "trace.jsonl.xz"
+    line = b'{"timestamp": 2500, "input_length": 700, "output_length": 9, "hash_ids": [4, 7]}\n'
+    file.write_bytes(lzma.compress(line))
+    (arrival,) = read_request_log(file)
+    assert (arrival.at_s, arrival.prompt_tokens, arrival.output_tokens) == (2.5, 700, 9)
+    assert (arrival.block_hashes, arrival.block_tokens) == ((4, 7), 512)
+
+
+def test_requests_that_share_a_moment_are_several(tmp_path: Path) -> None:
+    file = tmp_path / "trace.jsonl"
+    request = '{"Prompt Length": 3, "Output Length": 4, "prompt": "never kept"}'
+    file.write_text(f'{{"timestamp": 1000, "requests": [{request}, {request}]}}\n')
+    assert [(one.at_s, one.prompt_tokens, one.cached_tokens) for one in read_request_log(file)] == [(1.0, 3, None)] * 2
+
+
+def test_a_routers_trace_is_read_and_its_other_events_left_out(tmp_path: Path) -> None:
+    request = {
+        "input_tokens": 40,
+        "output_tokens": 5,
+        "cached_tokens": 16,
+        "request_received_ms": 3000,
+        "total_time_ms": 250.0,
+        "replay": {"trace_block_size": 16, "input_sequence_hashes": [1, 2, 3]},
+    }
+    events = [
+        {"timestamp": 1, "event": {"event_type": "tool_start"}},
+        {"timestamp": 2, "event": {"event_type": "request_end", "request": request}},
+    ]
+    file = tmp_path / "trace.jsonl"
+    file.write_bytes(msgspec.json.Encoder().encode_lines(events))
+    (arrival,) = read_request_log(file)
+    assert (arrival.at_s, arrival.cached_tokens, arrival.duration_s) == (3.0, 16, 0.25)
+    assert (arrival.block_hashes, arrival.block_tokens) == ((1, 2, 3), 16)
+
+
+def test_a_round_of_an_agent_comes_with_its_first_event(tmp_path: Path) -> None:
+    file = tmp_path / "rounds.jsonl"
+    events = '[{"timestamp": "1970-01-01T00:00:09Z"}, {"timestamp": "1970-01-01T00:00:07.5Z"}]'
+    file.write_text(f'{{"input_tokens_total": 9, "prefix_tokens": 6, "output_tokens": 2, "timing_events": {events}}}\n')
+    (arrival,) = read_request_log(file)
+    assert (arrival.at_s, arrival.prompt_tokens, arrival.cached_tokens) == (7.5, 9, 6)
+
+
+def test_failures_of_a_burstgpt_table_have_no_prompt_and_are_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "trace.csv"
+    file.write_text("Timestamp,Model,Request tokens,Response tokens\n5,ChatGPT,472,18\n45,ChatGPT,0,0\n")
+    (arrival,) = read_request_log(file)
+    assert (arrival.at_s, arrival.prompt_tokens, arrival.output_tokens) == (5.0, 472, 18)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
@@ -54,6 +106,12 @@ def test_a_packed_table_with_dates_is_read(tmp_path: Path) -> None:
         ("a.csv", "timestamp,prompt_tokens,output_tokens\n1,many,2\n", "a.csv:2"),
         ("a.jsonl", '{"usage": {"prompt_tokens": 1}}\n', "a.jsonl:1"),
         ("a.jsonl", "nonsense\n", "a.jsonl:1"),
+        ("a.jsonl", '{"event": 5}\n', "a.jsonl:1"),
+        ("a.jsonl", '{"timestamp": 1, "input_length": -3, "output_length": 1}\n', "a.jsonl:1: .* below zero"),
+        ("a.csv", "timestamp,prompt_tokens,output_tokens\nnan,1,2\n", "a.csv:2: nan is no time"),
+        ("a.csv", "timestamp,prompt_tokens,output_tokens\n1,-1,2\n", "a.csv:2: .* below zero"),
+        ("a.tar.xz", "", "unpack it"),
+        ("a.jsonl.xz", "not packed", "cannot be read"),
     ],
 )
 def test_a_log_that_is_none_is_refused_with_its_place(tmp_path: Path, name: str, text: str, says: str) -> None:

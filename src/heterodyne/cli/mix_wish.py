@@ -1,0 +1,131 @@
+"""The options of `plan mix` become a question for the planner: a model, a log, a budget, and what may be rented."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+from msgspec import Struct
+
+from heterodyne.cli.catalogue_argument import catalogue, own_profiles
+from heterodyne.cli.member_argument import member
+from heterodyne.cli.model_argument import model_from
+from heterodyne.domain.errors import InvalidSpec
+from heterodyne.physics.catalogue import accelerator
+from heterodyne.physics.hardware import Accelerator, Link
+from heterodyne.physics.model_spec import ModelSpec
+from heterodyne.physics.precision import Precision
+from heterodyne.planning.arrival import Arrival
+from heterodyne.planning.histogram import histogram
+from heterodyne.planning.mix_problem import Stock
+from heterodyne.planning.mix_question import MixWish
+from heterodyne.planning.traffic import traffic_profile
+from heterodyne.planning.workload_class import WorkloadClass, budget
+from heterodyne.registry.request_log import read_request_log
+
+MS = 1000.0
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """As they came from the command line."""
+
+    model: str
+    traffic: Path
+    precision: str | None
+    kv_precision: str
+    workload_class: str
+    slo_ttft_ms: float | None
+    slo_itl_ms: float | None
+    hardware: str | None  # None: the whole catalogue
+    available: tuple[str, ...]
+    minimum: tuple[str, ...]
+    rate: str
+    buckets: int
+    headroom: float
+    spot_share_max: float
+    critical_share: float
+    survives_one_loss: bool
+    roles: bool
+    kv_link_gb_per_s: float
+
+
+def wish_from(options: Options) -> MixWish:
+    """Read the log and look the names up; raises `InvalidSpec` or `UnknownName`."""
+    spec = model_from(options.model)
+    log = _within_context(read_request_log(options.traffic), spec)
+    offered = _offered(options.hardware)
+    speed = options.kv_link_gb_per_s * 1e9
+    return MixWish(
+        model=spec,
+        precision=spec.checkpoint_precision
+        if options.precision is None
+        else member(Precision, "precision", options.precision),
+        kv_precision=member(Precision, "precision", options.kv_precision),
+        cells=tuple(histogram(log, bins=options.buckets)),
+        requests_per_s=_rate(options.rate, log),
+        slo=budget(
+            member(WorkloadClass, "class", options.workload_class),
+            ttft_s=None if options.slo_ttft_ms is None else options.slo_ttft_ms / MS,
+            itl_s=None if options.slo_itl_ms is None else options.slo_itl_ms / MS,
+        ),
+        accelerators=tuple(offered.values()),
+        stocks=_stocks(options.available, options.minimum, offered),
+        headroom=options.headroom,
+        spot_share_max=options.spot_share_max,
+        survives_one_loss=options.survives_one_loss,
+        critical_share=options.critical_share,
+        has_roles=options.roles,
+        measured=own_profiles(),
+        kv_link=Link(name="between replicas", bytes_per_s=speed, pair_bytes_per_s=speed),
+    )
+
+
+def _within_context(log: list[Arrival], spec: ModelSpec) -> list[Arrival]:
+    """The requests that the model can hold; says how many others there were."""
+    short = [one for one in log if one.prompt_tokens + max(1, one.output_tokens) <= spec.context_tokens]
+    if len(short) < len(log):
+        over = f"{len(log) - len(short):,} of {len(log):,} requests are longer than the context of {spec.name}"
+        click.echo(f"left out: {over}, {spec.context_tokens:,} tokens", err=True)
+    return short
+
+
+def _rate(word: str, log: list[Arrival]) -> float:
+    if word in ("peak", "mean"):
+        profile = traffic_profile(log)
+        return profile.peak_requests_per_s if word == "peak" else profile.requests_per_s
+    try:
+        return float(word)
+    except ValueError as error:
+        raise InvalidSpec(f'rate: "{word}" is neither "peak", "mean" nor a number of requests per second.') from error
+
+
+def _offered(names: str | None) -> Mapping[str, Accelerator]:
+    known = catalogue()
+    if names is None:
+        return known
+    words = [name.strip() for name in names.split(",") if name.strip()]
+    chosen = {chip.name: chip for chip in (accelerator(word, known) for word in words)}
+    if not chosen:
+        raise InvalidSpec("hardware: no accelerator is named; leave the option out to offer the whole catalogue.")
+    return chosen
+
+
+def _stocks(
+    available: tuple[str, ...], minimum: tuple[str, ...], offered: Mapping[str, Accelerator]
+) -> tuple[Stock, ...]:
+    most, least = _numbers("available", available, offered), _numbers("minimum", minimum, offered)
+    return tuple(
+        Stock(name=name, available=most.get(name), minimum=least.get(name, 0))
+        for name in dict.fromkeys((*most, *least))
+    )
+
+
+def _numbers(option: str, words: tuple[str, ...], offered: Mapping[str, Accelerator]) -> dict[str, int]:
+    """`h100-sxm=16` as a number of chips by accelerator."""
+    numbers: dict[str, int] = {}
+    for word in words:
+        name, _, count = word.partition("=")
+        chip = accelerator(name.strip(), offered).name
+        if not count.strip().isdecimal():
+            raise InvalidSpec(f'{option}: "{word}" is not a name and a number of chips, for example {chip}=16.')
+        numbers[chip] = int(count)
+    return numbers

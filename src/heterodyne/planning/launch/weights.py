@@ -1,0 +1,80 @@
+"""What the engine is told to load: the published checkpoint, quantised on the way where the engine can, or a file."""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+from msgspec import Struct
+
+from heterodyne.domain.errors import InvalidSpec
+from heterodyne.physics.engine_kind import EngineKind
+from heterodyne.physics.precision import Precision
+from heterodyne.planning.launch.platform import Platform
+from heterodyne.planning.launch.wish import LaunchWish
+
+# Engines that turn a sixteen-bit checkpoint into fp8 as they read it, where the chip multiplies in it.
+_QUANTISING = {(engine, where) for engine in (EngineKind.VLLM, EngineKind.SGLANG) for where in ("cuda", "rocm")}
+_SIXTEEN_BITS = (Precision.BF16, Precision.FP16)
+
+
+class Weights(Struct, frozen=True, kw_only=True):
+    """A place, and what is to be done with it."""
+
+    place: str
+    is_quantised_on_load: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def choose_weights(wish: LaunchWish, engine: EngineKind, platform: Platform) -> Weights:
+    """The place to load from; raises `InvalidSpec` when nobody publishes these weights in this precision."""
+    given = wish.weights or wish.published
+    if given is not None and given.endswith(".gguf") and engine is not EngineKind.LLAMACPP:
+        raise InvalidSpec(f"weights: {given} is for llama.cpp; {engine} wants a Hugging Face id or folder")
+    if wish.weights is not None:
+        return Weights(place=wish.weights)
+    model = wish.model.name
+    if engine is EngineKind.LLAMACPP:
+        if given is not None and given.endswith(".gguf"):
+            return Weights(place=given)
+        place = f"/models/{model}-{wish.precision}.gguf"
+        return Weights(place=place, notes=(f"llama.cpp reads GGUF; put {model} in {wish.precision} at {place}",))
+    found = wish.published or published_id(model)
+    if found is None:
+        raise InvalidSpec(f"weights: nobody is known to publish {model}; name a Hugging Face id or path with --weights")
+    return _as_published(wish, engine, platform, found)
+
+
+def is_path(place: str) -> bool:
+    """Whether weights lie in a file or folder, not under an id of a hub."""
+    return place.startswith(("/", "./", "../", "~")) or place.endswith(".gguf")
+
+
+def published_id(name: str) -> str | None:
+    """The Hugging Face id of a built-in model as its makers write it, the one tuned for chat where there are two."""
+    names = _aliases().get(name, ())
+    tuned = [one for one in names if one.endswith(("-Instruct", "-it", "-instruct"))]
+    return next(iter((*tuned, *names)), None)
+
+
+def _as_published(wish: LaunchWish, engine: EngineKind, platform: Platform, place: str) -> Weights:
+    published = wish.model.checkpoint_precision
+    if wish.precision is published or {wish.precision, published} <= set(_SIXTEEN_BITS):
+        return Weights(place=place)
+    if (
+        wish.precision is Precision.FP8
+        and published in _SIXTEEN_BITS
+        and Precision.FP8 in wish.accelerator.flops
+        and (engine, platform.value) in _QUANTISING
+    ):
+        said = f"{place} is in {published}; {engine} turns it into fp8 as it loads"
+        return Weights(place=place, is_quantised_on_load=True, notes=(said,))
+    raise InvalidSpec(
+        f"weights: {place} is published in {published} and {engine} does not turn it into {wish.precision} "
+        f"on {wish.accelerator.name}; name a checkpoint in {wish.precision} with --weights, or ask for {published}"
+    )
+
+
+@cache
+def _aliases() -> dict[str, tuple[str, ...]]:
+    text = files("heterodyne.physics").joinpath("data", "models.toml").read_text(encoding="utf-8")
+    return {name: tuple(fields["aliases"]) for name, fields in tomllib.loads(text).items()}

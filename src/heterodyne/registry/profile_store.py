@@ -1,0 +1,108 @@
+"""Files of measured profiles: read whole, written one profile at a time so that a reader sees the old or the new."""
+
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from heterodyne.domain.errors import InvalidSpec
+from heterodyne.physics.profile import Profile
+from heterodyne.registry.lock import exclusive
+
+HEADER = "# Profiles measured by `heterodyne calibrate`; plans take them before those that travel with the package.\n"
+
+
+class ProfileFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a file holds."""
+
+    profiles: tuple[Profile, ...] = ()
+
+
+def default_profiles_file(environment: Mapping[str, str] = os.environ) -> Path:
+    """`profiles.toml` in the user's data folder."""
+    if environment.get("XDG_DATA_HOME"):
+        base = Path(environment["XDG_DATA_HOME"])
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path.home() / ".local" / "share"
+    return base / "heterodyne" / "profiles.toml"
+
+
+def read_profiles(path: Path, *, is_required: bool = True) -> tuple[Profile, ...]:
+    """Every profile of a file; raises `InvalidSpec` with the file and the reason."""
+    try:
+        profiles = msgspec.toml.decode(path.read_bytes(), type=ProfileFile).profiles
+    except FileNotFoundError as error:
+        if not is_required:
+            return ()
+        raise InvalidSpec(f"{path}: no such file of profiles; `heterodyne calibrate` writes one") from error
+    except OSError as error:
+        raise InvalidSpec(f"{path}: cannot be read: {error.strerror}") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InvalidSpec(f"{path}: not a file of profiles: {error}") from error
+    for index, profile in enumerate(profiles):
+        _check(profile, f"{path}: profiles[{index}]")
+    return profiles
+
+
+def store_profile(path: Path, profile: Profile) -> Profile | None:
+    """Put a profile into a file, in the place of the one with the same key, which is returned."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with exclusive(path.with_name(f".{path.name}.lock"), lambda: None):
+            kept = read_profiles(path, is_required=False)
+            _replace(path, _text((*(one for one in kept if one.key != profile.key), profile)))
+    except OSError as error:
+        raise InvalidSpec(f"{path}: cannot be written: {error.strerror}") from error
+    return next((one for one in kept if one.key == profile.key), None)
+
+
+def _check(profile: Profile, path: str) -> None:
+    numbers = {
+        **{f"prices.{name}": value for name, value in msgspec.structs.asdict(profile.prices).items()},
+        **{f"first_token.{name}": value for name, value in msgspec.structs.asdict(profile.first_token).items()},
+    }
+    for name, value in numbers.items():
+        if not (math.isfinite(value) and value >= 0):
+            raise InvalidSpec(f"{path}.{name}: {value:g} is no price; give a number from 0 up")
+
+
+def _replace(path: Path, text: str) -> None:
+    """A whole new file takes the name in one step."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        os.fchmod(descriptor, 0o644)  # nothing in it is secret
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _text(profiles: Iterable[Profile]) -> str:
+    return "\n".join([HEADER, *map(_profile_text, profiles)])
+
+
+def _profile_text(profile: Profile) -> str:
+    lines = ["[[profiles]]"]
+    for name, value in msgspec.to_builtins(profile).items():
+        lines.append(f"{name} = {_inline(value) if isinstance(value, dict) else json.dumps(value, ensure_ascii=False)}")
+    return "\n".join(lines) + "\n"
+
+
+def _inline(fields: Mapping[str, object]) -> str:
+    """TOML has no word for an absence, so what is None is left out."""
+    pairs = ", ".join(
+        f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items() if value is not None
+    )
+    return f"{{ {pairs} }}"
