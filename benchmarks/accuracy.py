@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -12,6 +13,8 @@ from heterodyne.physics.prices import DATASHEET, Prices
 from heterodyne.physics.profile import FirstToken, Profile, ProfileKey
 from heterodyne.physics.serving import Replica, serve
 from heterodyne.physics.step_time import prefill_s
+from heterodyne.physics.terms import Terms
+from heterodyne.planning.calibration import RIDGE as CALIBRATION_RIDGE
 from silicon_rows import Point
 
 FOLDS = 5
@@ -19,11 +22,21 @@ DRAWS = 30
 CALIBRATION_POINTS = 16  # a group with fewer cannot be both fitted and scored
 VERSION_POINTS = 8  # from here on a version of the engine has prices of its own
 RIDGE = 1e-2  # many points of the very silicon
-CALIBRATION_RIDGE = 3e-2  # sixteen of them
 TRANSFER_RIDGE = 3e-1  # other silicon: what it does not settle stays as published
 SIGMAS = 3.0
 
 Errors = NDArray[np.float64]
+
+
+class Measured(Protocol):
+    """A time per output token, and the terms it is made of."""
+
+    @property
+    def terms(self) -> Terms: ...
+    @property
+    def tpot_s(self) -> float: ...
+    @property
+    def setup(self) -> tuple[object, ...]: ...
 
 
 class Score(Struct, frozen=True, kw_only=True):
@@ -57,7 +70,7 @@ def within_sigmas(errors: Errors) -> NDArray[np.bool_]:
     return np.abs(errors - centre) <= SIGMAS * sigma
 
 
-def fit(points: Sequence[Point], *, prior: Prices = DATASHEET, ridge: float = RIDGE) -> Prices:
+def fit(points: Sequence[Measured], *, prior: Prices = DATASHEET, ridge: float = RIDGE) -> Prices:
     """Prices of measured TPOT."""
     return fit_prices([point.terms for point in points], [point.tpot_s for point in points], prior=prior, ridge=ridge)
 
@@ -73,7 +86,7 @@ def fit_first(points: Sequence[Point], prices: Prices) -> FirstToken:
     )
 
 
-def tpot_errors(prices: Prices, points: Sequence[Point]) -> Errors:
+def tpot_errors(prices: Prices, points: Sequence[Measured]) -> Errors:
     """Signed relative TPOT errors."""
     return np.array([prices.seconds(point.terms) / point.tpot_s - 1 for point in points])
 
@@ -90,7 +103,7 @@ def ttft_errors(prices: Prices, first: FirstToken, points: Sequence[Point]) -> E
 
 def cross_validated(points: Sequence[Point]) -> Prediction:
     """Errors on each point from a fit on the other folds."""
-    fold = _folds(points)
+    fold = folds(points)
     tpot, ttft = np.zeros(len(points)), np.zeros(len(points))
     for number in range(FOLDS):
         held = [index for index, mine in enumerate(fold) if mine == number]
@@ -101,6 +114,18 @@ def cross_validated(points: Sequence[Point]) -> Prediction:
             tpot[index] = tpot_errors(prices, [points[index]])[0]
             ttft[index] = ttft_errors(prices, first, [points[index]])[0]
     return Prediction(tpot=tpot, ttft=ttft)
+
+
+def held_out(points: Sequence[Measured], part_of: Sequence[object]) -> Errors:
+    """TPOT errors on each point from a fit on the other parts."""
+    errors = np.zeros(len(points))
+    for part in set(part_of):
+        seen = [point for point, mine in zip(points, part_of, strict=True) if mine != part]
+        prices = fit(seen)
+        for index, mine in enumerate(part_of):
+            if mine == part:
+                errors[index] = tpot_errors(prices, [points[index]])[0]
+    return errors
 
 
 def fit_versions(points: Sequence[Point]) -> Callable[[str], tuple[Prices, FirstToken]]:
@@ -118,12 +143,12 @@ def fit_versions(points: Sequence[Point]) -> Callable[[str], tuple[Prices, First
     return lambda version: own.get(version, (base, base_first))
 
 
-def transferred(points: Sequence[Point]) -> Prices:
+def transferred(points: Sequence[Measured]) -> Prices:
     """Prices for silicon that is not among the points."""
     return fit(points, prior=DATASHEET, ridge=TRANSFER_RIDGE)
 
 
-def calibrated(points: Sequence[Point], prior: Prices) -> Score | None:
+def calibrated(points: Sequence[Measured], prior: Prices) -> Score | None:
     """The mean score over seeded draws of sixteen points, on the points not drawn; None when none are left."""
     scores = []
     for seed in range(DRAWS):
@@ -143,7 +168,7 @@ def calibrated(points: Sequence[Point], prior: Prices) -> Score | None:
     )
 
 
-def _folds(points: Sequence[Point], seed: int = 0) -> list[int]:
+def folds(points: Sequence[Measured], seed: int = 0) -> list[int]:
     """A fold for each point; points of one setup share theirs, so a near-duplicate never crosses."""
     setups = sorted({point.setup for point in points}, key=repr)
     order = np.random.default_rng(seed).permutation(len(setups))

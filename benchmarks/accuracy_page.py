@@ -2,30 +2,36 @@
 
 from collections.abc import Iterable
 
-from accuracy import CALIBRATION_POINTS, CALIBRATION_RIDGE, DRAWS, FOLDS, RIDGE, TRANSFER_RIDGE, VERSION_POINTS, Score
+from accuracy import CALIBRATION_POINTS, CALIBRATION_RIDGE, DRAWS, FOLDS, RIDGE, TRANSFER_RIDGE, VERSION_POINTS
 from accuracy_report import Chip, Group, Report
+from accuracy_tables import cells, counts, filtered, percent, table
+from argonne_first_tokens import FirstTokens
+from argonne_page import batch_section, vendor_lines
+from argonne_report import BatchReport
+from disaggregated_page import split_line, split_section
+from disaggregated_report import SplitReport
 
 HEAD = "# How right the performance model is\n\nWritten by `make bench-physics`; do not edit.\n"
 
 
-def render(report: Report) -> str:
+def render(report: Report, batches: BatchReport, firsts: tuple[FirstTokens, ...], split: SplitReport) -> str:
     """The whole page."""
     dense, mixture = report.dense, report.mixture
-    targets = _table(
+    targets = table(
         ("What (mean absolute error of TPOT)", "Dense", "Target", "Mixture", "Aim"),
         (
-            ("cross-validated, median of groups", _percent(dense.cross_validated_median), "8 %",
-             _percent(mixture.cross_validated_median), "15 %"),
-            ("cross-validated, worst group", _percent(dense.cross_validated_worst), "13 %",
-             _percent(mixture.cross_validated_worst), ""),
-            ("a chip left out entirely, median of chips", _percent(dense.left_out_median), "15 %",
-             _percent(mixture.left_out_median), ""),
-            ("a chip left out entirely, worst chip", _percent(dense.left_out_worst), "15 %",
-             _percent(mixture.left_out_worst), ""),
-            (f"left out, then {CALIBRATION_POINTS} points, median of groups", _percent(dense.calibrated_median), "8 %",
-             _percent(mixture.calibrated_median), ""),
-            ("TTFT, cross-validated, median of groups", _percent(dense.ttft_median), "",
-             _percent(mixture.ttft_median), ""),
+            ("cross-validated, median of groups", percent(dense.cross_validated_median), "8 %",
+             percent(mixture.cross_validated_median), "15 %"),
+            ("cross-validated, worst group", percent(dense.cross_validated_worst), "13 %",
+             percent(mixture.cross_validated_worst), ""),
+            ("a chip left out entirely, median of chips", percent(dense.left_out_median), "15 %",
+             percent(mixture.left_out_median), ""),
+            ("a chip left out entirely, worst chip", percent(dense.left_out_worst), "15 %",
+             percent(mixture.left_out_worst), ""),
+            (f"left out, then {CALIBRATION_POINTS} points, median of groups", percent(dense.calibrated_median), "8 %",
+             percent(mixture.calibrated_median), ""),
+            ("TTFT, cross-validated, median of groups", percent(dense.ttft_median), "",
+             percent(mixture.ttft_median), ""),
         ),
     )  # fmt: skip
     cost = (
@@ -35,6 +41,8 @@ def render(report: Report) -> str:
     parts = (
         HEAD,
         targets,
+        BESIDE,
+        _beside(batches, split),
         cost,
         "## Dense models\n",
         _groups(group for group in report.groups if not group.has_experts and group.tpot),
@@ -46,12 +54,20 @@ def render(report: Report) -> str:
         SMALL,
         _small(group for group in report.groups if not group.tpot),
         "## Rows\n",
-        _table(("Rows", "Count"), ((name, str(count)) for name, count in sorted(report.rows.items()))),
+        counts(report.rows),
         "## Method\n",
         METHOD,
+        batch_section(batches, firsts),
+        split_section(split),
     )
     return "\n".join(parts)
 
+
+BESIDE = """\
+The headline is NVIDIA silicon under aggregated serving with engines of 2025 and later. Beside it, from sections further
+down that it does not contain: whole batches of 2024 on nine kinds of hardware, and prompts apart from answers.
+*Before* is scored with prices that none of these rows made.
+"""
 
 SMALL = """\
 Fewer than the points one calibration takes: they are in no figure above. The GB200 rows contradict themselves (TPOT
@@ -85,7 +101,7 @@ price from the profile. Sequences beyond what the KV memory holds wait.
 - **Left-out chips are summed per chip.** A single group can be worse than its chip: FP4 on B200 is a precision that
   no other dense chip here has, and SGLang has dense rows on one chip only.
 - **Shipped vLLM profiles for dense models** come from published median efficiencies, since the sample has no such
-  rows; nothing on this page scores them.
+  rows; only the static batches below score them, on an engine older than they are.
 - **Choices made while looking at these scores:** the form of the terms, the three ridges (from steps of about three;
   the targets hold for ridges three times larger or smaller too) and which labels to put right. So read the
   cross-validation as that of the prices, not of the form.
@@ -95,31 +111,38 @@ price from the profile. Sequences beyond what the KV memory holds wait.
 """
 
 
+def _beside(batches: BatchReport, split: SplitReport) -> str:
+    return table(
+        ("Beside the headline", "n", "before, median of groups", "cross-validated", "worst group"),
+        (*vendor_lines(batches), split_line(split)),
+    )
+
+
 def _groups(groups: Iterable[Group]) -> str:
-    return _table(
+    return table(
         ("Hardware", "Engine", "Precision", "Models", "n", "TPOT mean", "median", "p90", "without 3σ (n)", "TTFT mean",
          "median", "chip unseen", f"after {CALIBRATION_POINTS}"),
         (
             (group.system, group.engine, group.precision, ", ".join(group.models), str(group.points),
-             *_score(group.tpot), _filtered(group), *_score(group.ttft)[:2], _unseen(group),
-             _score(group.calibrated)[0])
+             *cells(group.tpot), filtered(group.tpot_filtered, group.points), *cells(group.ttft)[:2], _unseen(group),
+             cells(group.calibrated)[0])
             for group in groups
         ),
     )  # fmt: skip
 
 
 def _chips(chips: Iterable[Chip]) -> str:
-    return _table(
+    return table(
         ("Chip", "Models", "n", "TPOT mean", "median", "p90"),
         (
-            (chip.system, "mixture" if chip.has_experts else "dense", str(chip.tpot.points), *_score(chip.tpot))
+            (chip.system, "mixture" if chip.has_experts else "dense", str(chip.tpot.points), *cells(chip.tpot))
             for chip in chips
         ),
     )
 
 
 def _small(groups: Iterable[Group]) -> str:
-    return _table(
+    return table(
         ("Hardware", "Engine", "Precision", "Models", "n", "chip unseen", "cross-validated"),
         (
             (
@@ -129,7 +152,7 @@ def _small(groups: Iterable[Group]) -> str:
                 ", ".join(group.models),
                 str(group.points),
                 _unseen(group),
-                _score(group.tpot_uncounted)[0],
+                cells(group.tpot_uncounted)[0],
             )
             for group in groups
         ),
@@ -137,24 +160,4 @@ def _small(groups: Iterable[Group]) -> str:
 
 
 def _unseen(group: Group) -> str:
-    return _percent(group.unseen.mean) + ("" if group.is_engine_seen else " (datasheet)")
-
-
-def _filtered(group: Group) -> str:
-    kept = group.tpot_filtered
-    return f"{_percent(kept.mean)} (-{group.points - kept.points})" if kept else "–"
-
-
-def _score(score: Score | None) -> tuple[str, str, str]:
-    if score is None:
-        return ("–", "–", "–")
-    return (_percent(score.mean), _percent(score.median), _percent(score.p90))
-
-
-def _percent(value: float) -> str:
-    return f"{value:.1f} %"
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = ("| " + " | ".join(row) + " |" for row in (head, ("---",) * len(head), *rows))
-    return "\n".join(lines) + "\n"
+    return percent(group.unseen.mean) + ("" if group.is_engine_seen else " (datasheet)")

@@ -6,11 +6,20 @@ import sys
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from accuracy_page import render
-from accuracy_report import report
+from accuracy_report import Report, report
+from argonne_first_tokens import ARCHIVE, FirstTokens, first_tokens
+from argonne_report import BatchReport, batch_report
+from argonne_rows import FILE as BATCHES
+from argonne_rows import read_batches
+from batch_profiles import SOURCE, fit_batch_profiles
+from disaggregated_report import SplitReport, split_report
+from disaggregated_rows import read_split
 from evaluation_cost import measure_costs
 from heterodyne.physics.profile import Profile
+from heterodyne.physics.profile_catalogue import shipped_profiles
 from shipped_profiles import fit_profiles
 from silicon_rows import FILE, read_points
 
@@ -20,19 +29,37 @@ PROFILES = ROOT / "src" / "heterodyne" / "physics" / "data" / "profiles.toml"
 PROFILES_HEAD = "# Prices of the step model, fitted by `python benchmarks/physics.py --write-profiles`; do not edit.\n"
 
 
+class Accuracy(Struct, frozen=True, kw_only=True):
+    """All reports, for `--json`."""
+
+    serving: Report
+    batches: BatchReport
+    first_tokens: tuple[FirstTokens, ...]
+    split: SplitReport
+
+
 def main() -> int:
     """Exit status 1 when the measured rows are not there."""
     options = _options()
-    if not (options.data / FILE).exists():
-        print(f"{options.data / FILE}: not found; give the folder with --data", file=sys.stderr)
-        return 1
+    for name in (FILE, BATCHES, ARCHIVE):
+        if not (options.data / name).exists():
+            print(f"{options.data / name}: not found; give the folder with --data", file=sys.stderr)
+            return 1
     points, notes = read_points(options.data)
+    batches, batch_notes = read_batches(options.data)
     if options.write_profiles:
-        PROFILES.write_text(PROFILES_HEAD + "\n".join(_table(profile) for profile in fit_profiles(points)))
+        profiles = (*fit_profiles(points), *fit_batch_profiles(batches))
+        PROFILES.write_text(PROFILES_HEAD + "\n".join(_table(profile) for profile in profiles))
         print(f"wrote {PROFILES}", file=sys.stderr)
         return 0
-    found = report(points, notes, costs=measure_costs())
-    page = render(found)
+    found = Accuracy(
+        serving=report(points, notes, costs=measure_costs()),
+        # No row is both fitted and scored: profiles made of these batches do not answer for them.
+        batches=batch_report(batches, batch_notes, [one for one in shipped_profiles() if one.source != SOURCE]),
+        first_tokens=first_tokens(options.data, batches),
+        split=split_report(*read_split(options.data), points),
+    )
+    page = render(found.serving, found.batches, found.first_tokens, found.split)
     if not options.no_page:
         PAGE.write_text(page)
     print(msgspec.json.format(msgspec.json.encode(found)).decode() if options.json else page)

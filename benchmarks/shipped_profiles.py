@@ -40,6 +40,11 @@ def fit_profiles(points: Sequence[Point]) -> list[Profile]:
     return profiles + [profile for profile in _from_published(transferred(dense)) if profile.key not in known]
 
 
+def rounded(prices: Prices) -> Prices:
+    """Prices as the file keeps them."""
+    return Prices.of(_short(value) for value in prices.values())
+
+
 def _without_outliers(points: Sequence[Point]) -> list[Point]:
     """Leave out rows whose labels are likely wrong: what is shipped shall hold for other models too."""
     kept = []
@@ -66,7 +71,7 @@ def _from_published(prior: Prices) -> list[Profile]:
         terms, seconds = zip(*points, strict=True)
         prices = fit_prices(terms, seconds, prior=prior, ridge=CALIBRATION_RIDGE)
         profiles.append(
-            Profile(key=key, prices=_rounded(prices), measured_points=len(points), source=published_efficiencies.SOURCE)
+            Profile(key=key, prices=rounded(prices), measured_points=len(points), source=published_efficiencies.SOURCE)
         )
     return profiles
 
@@ -75,7 +80,7 @@ def _profile(key: ProfileKey, points: list[Point], groups: dict[ProfileKey, list
     prices, first = _fitted(key, points, groups)
     return Profile(
         key=key,
-        prices=_rounded(prices),
+        prices=rounded(prices),
         first_token=_rounded_first(first),
         measured_points=len(points),
         source=SOURCE,
@@ -111,10 +116,6 @@ def _fitted(key: ProfileKey, points: list[Point], groups: dict[ProfileKey, list[
         return prices, fit_first(points, prices)
     parent = ProfileKey(engine=key.engine, has_experts=key.has_experts, chip=key.chip, precision=key.precision)
     return fit_versions(groups[parent])(key.engine_version)
-
-
-def _rounded(prices: Prices) -> Prices:
-    return Prices.of(_short(value) for value in prices.values())
 
 
 def _rounded_first(first: FirstToken) -> FirstToken:

@@ -73,11 +73,25 @@ def read_points(folder: Path) -> tuple[list[Point], Counter[str]]:
     return list(points.values()), notes
 
 
+def kv_precision(precision: Precision) -> Precision:
+    """The engines keep KV in FP8 beside FP8 and FP4 weights."""
+    return Precision.FP8 if precision in (Precision.FP8, Precision.FP4) else Precision.BF16
+
+
+def capacity_tokens(placement: Placement, chip: Accelerator, context: float) -> float:
+    """Tokens of sequences of this length that one replica's memory holds beside its weights."""
+    demands, spread = placement.work, placement.parallelism
+    weights = (demands.dense_bytes / spread.tp + demands.expert_bytes / spread.stage_chips) / spread.pp
+    free = chip.memory_bytes * MEMORY_SHARE - ENGINE_BYTES - weights
+    shards = min(spread.tp, demands.kv_shards_max) * spread.dp * spread.pp
+    return max(free, 0.0) * shards * context / demands.kv_bytes(context)
+
+
 def _points(folder: Path, notes: Counter[str]) -> Iterator[Point]:
     with lzma.open(folder / FILE, "rt", newline="") as stream:
         for row in csv.DictReader(stream):
             if row["mode"] != "agg":
-                notes["left out: prefill and decode apart"] += 1
+                notes["left out here, scored in their own section: prefill and decode apart"] += 1
             elif row["model_path"] not in MODELS:
                 notes["left out: no shape for the model"] += 1
             else:
@@ -88,17 +102,16 @@ def _point(row: dict[str, str], notes: Counter[str]) -> Point:
     spec, chip = MODELS[row["model_path"]], accelerator(row["system"])
     precision = PRECISIONS[row["gemm_quant_mode"]]
     parallelism = _parallelism(row, spec, chip, notes)
-    # The engines keep KV in FP8 beside FP8 and FP4 weights.
-    kv_precision = Precision.FP8 if precision in (Precision.FP8, Precision.FP4) else Precision.BF16
-    demands = work(spec, precision=precision, kv_precision=kv_precision)
+    demands = work(spec, precision=precision, kv_precision=kv_precision(precision))
     placement = place(demands, accelerator=chip, parallelism=parallelism)
     found = re.search(r"silicon_concurrency=(\d+)", row["silicon_data_source"])
     load = Load(
+        is_burst=True,
         concurrency=float(found[1] if found else row["batch_size"]),
         prompt_tokens=float(row["isl"]),
         output_tokens=float(row["osl"]),
     )
-    capacity = _capacity_tokens(placement, chip, load.context)
+    capacity = capacity_tokens(placement, chip, load.context)
     running = running_sequences(load, capacity)
     return Point(
         system=row["system"],
@@ -133,11 +146,3 @@ def _parallelism(row: dict[str, str], spec: ModelSpec, chip: Accelerator, notes:
     if not row["attention_dp_size"] and expert_tp * ep > tp:
         dp = expert_tp * ep // tp
     return Parallelism(tp=tp, dp=dp, ep=ep)
-
-
-def _capacity_tokens(placement: Placement, chip: Accelerator, context: float) -> float:
-    demands, spread = placement.work, placement.parallelism
-    weights = demands.dense_bytes / spread.tp + demands.expert_bytes / spread.stage_chips
-    free = chip.memory_bytes * MEMORY_SHARE - ENGINE_BYTES - weights
-    shards = min(spread.tp, demands.kv_shards_max) * spread.dp
-    return max(free, 0.0) * shards * context / demands.kv_bytes(context)
