@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heterodyne.cli.layout_argument import layout_from, layout_options
+
 if TYPE_CHECKING:
     from heterodyne.bench.calibration_run import Watcher
     from heterodyne.bench.measure_point import Target
@@ -19,14 +21,7 @@ ASK_TIMEOUT_S = 10.0  # for the list of models
 
 @click.command()
 @click.argument("url")
-@click.option(
-    "--hardware", required=True, metavar="CHIP", help="What it runs on, as `heterodyne hardware list` has it."
-)
-@click.option("--model", required=True, metavar="MODEL", help="A built-in name, a config.json or a .gguf file.")
-@click.option("--precision", metavar="FORMAT", help="Of the weights, for example fp8; else what the model comes in.")
-@click.option("--kv-precision", metavar="FORMAT", default="bf16", show_default=True, help="Of keys and values.")
-@click.option("--tp", type=int, default=1, show_default=True, metavar="N", help="Chips the model is split over.")
-@click.option("--engine", default="vllm", show_default=True, metavar="ENGINE", help="The program that runs the model.")
+@layout_options
 @click.option("--engine-version", metavar="VERSION", help="Of the engine; else the profile speaks for all.")
 @click.option("--engine-model", metavar="NAME", help="The model's name there, where it serves several.")
 @click.option("--api-key-env", metavar="VAR", help="Environment variable that holds the endpoint's key.")
@@ -84,27 +79,16 @@ def calibrate(
 
     from heterodyne.bench.measure_point import Target
     from heterodyne.cli.calibration_table import print_points
-    from heterodyne.cli.catalogue_argument import catalogue, own_profiles_files
-    from heterodyne.cli.member_argument import member
-    from heterodyne.cli.model_argument import model_from
+    from heterodyne.cli.catalogue_argument import own_profiles_files
     from heterodyne.cli.output import print_json
-    from heterodyne.physics.catalogue import accelerator
-    from heterodyne.physics.engine_kind import EngineKind
-    from heterodyne.physics.memory import Layout
-    from heterodyne.physics.precision import Precision
     from heterodyne.physics.profile_catalogue import profile_for
     from heterodyne.planning import calibration
     from heterodyne.planning.calibration_points import Limits, choose_points
 
-    spec = model_from(model)
-    layout = Layout(
-        model=spec,
-        accelerator=accelerator(hardware, catalogue()),
-        precision=spec.checkpoint_precision if precision is None else member(Precision, "precision", precision),
-        kv_precision=member(Precision, "precision", kv_precision),
-        tp=tp,
-        engine=member(EngineKind, "engine", engine),
+    layout = layout_from(
+        model=model, hardware=hardware, precision=precision, kv_precision=kv_precision, tp=tp, engine=engine
     )
+    spec = layout.model
     path = output or own_profiles_files()[0]
     # Without the operator's earlier ones: what is kept follows from this run alone.
     prior = profile_for(

@@ -2,16 +2,11 @@
 
 import click
 
-CONTEXT_TOKENS = 8192  # served when nobody says
+from heterodyne.cli.layout_argument import CONTEXT_TOKENS, layout_from, layout_options
 
 
 @click.command()
-@click.option("--hardware", required=True, metavar="CHIP", help="An accelerator, as `heterodyne hardware list` has it.")
-@click.option("--model", required=True, metavar="MODEL", help="A built-in name, a config.json or a .gguf file.")
-@click.option("--precision", metavar="FORMAT", help="Of the weights, for example fp8; else what the model comes in.")
-@click.option("--kv-precision", metavar="FORMAT", default="bf16", show_default=True, help="Of keys and values.")
-@click.option("--tp", type=int, default=1, show_default=True, metavar="N", help="Chips the model is split over.")
-@click.option("--engine", default="vllm", show_default=True, metavar="ENGINE", help="The engine to speak like.")
+@layout_options
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen on.")
 @click.option("--port", type=int, default=8000, show_default=True, metavar="PORT", help="Port; 0 takes a free one.")
 @click.option("--served-model", metavar="NAME", help="The name clients ask for; else the model's own.")
@@ -59,31 +54,25 @@ def emulate(
       heterodyne emulate --hardware tpu-v5e --model llama-3.1-8b --tp 4 --fault slowdown=10 --fault lie=frozen
     """
     from heterodyne.assembly.emulator import run_emulator
-    from heterodyne.cli.catalogue_argument import catalogue, own_profiles
-    from heterodyne.cli.member_argument import member
-    from heterodyne.cli.model_argument import model_from
+    from heterodyne.cli.catalogue_argument import own_profiles
     from heterodyne.domain.errors import InvalidSpec
     from heterodyne.emulator.faults import parse_faults
     from heterodyne.emulator.order import EmulatorOrder
-    from heterodyne.physics.catalogue import accelerator
-    from heterodyne.physics.engine_kind import EngineKind
-    from heterodyne.physics.memory import Layout
-    from heterodyne.physics.precision import Precision
     from heterodyne.physics.profile_catalogue import profile_for
     from heterodyne.physics.replica.of_layout import scheduling_of
 
     if len(set(adapters)) > adapters_max:
         raise InvalidSpec(f"--adapter: {len(set(adapters))} of them, and room for {adapters_max}; raise --adapters-max")
-    spec = model_from(model)
-    layout = Layout(
-        model=spec,
-        accelerator=accelerator(hardware, catalogue()),
-        precision=spec.checkpoint_precision if precision is None else member(Precision, "precision", precision),
-        kv_precision=member(Precision, "precision", kv_precision),
+    layout = layout_from(
+        model=model,
+        hardware=hardware,
+        precision=precision,
+        kv_precision=kv_precision,
         tp=tp,
-        engine=member(EngineKind, "engine", engine),
+        engine=engine,
         slots=slots,
     )
+    spec = layout.model
     context_tokens = min(CONTEXT_TOKENS, spec.context_tokens) if context is None else context
     order = EmulatorOrder(
         layout=layout,

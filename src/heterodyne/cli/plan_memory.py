@@ -4,20 +4,14 @@ from pathlib import Path
 
 import click
 
+from heterodyne.cli.layout_argument import CONTEXT_TOKENS, layout_from, layout_options
 from heterodyne.cli.plan_pages.html_option import html_option, provenance, write_page
-
-CONTEXT_TOKENS = 8192  # asked for when nobody says
 
 
 @click.command()
-@click.option("--model", required=True, metavar="MODEL", help="A built-in name, a config.json or a .gguf file.")
-@click.option("--hardware", required=True, metavar="CHIP", help="An accelerator, as `heterodyne hardware list` has it.")
-@click.option("--precision", metavar="FORMAT", help="Of the weights, for example fp8; else what the model comes in.")
-@click.option("--kv-precision", metavar="FORMAT", default="bf16", show_default=True, help="Of keys and values.")
-@click.option("--tp", type=int, default=1, show_default=True, metavar="N", help="Chips the model is split over.")
+@layout_options
 @click.option("--context", type=int, metavar="N", help="Tokens of one sequence; else 8192, or all the model takes.")
 @click.option("--concurrency", type=int, default=1, show_default=True, metavar="N", help="Sequences at once.")
-@click.option("--engine", default="vllm", show_default=True, metavar="ENGINE", help="The program that runs the model.")
 @click.option(
     "--memory-fraction", type=float, metavar="SHARE", help="Of a chip the engine may claim; else its default."
 )
@@ -51,33 +45,27 @@ def memory(
       heterodyne plan memory --model llama-3.1-70b --hardware h100-sxm --html memory.html
     """
     from heterodyne.cli.catalogue_argument import catalogue
-    from heterodyne.cli.member_argument import member
     from heterodyne.cli.memory_answer import memory_json, print_memory
-    from heterodyne.cli.model_argument import model_from
     from heterodyne.cli.output import print_json
-    from heterodyne.physics.catalogue import accelerator
-    from heterodyne.physics.engine_kind import EngineKind
-    from heterodyne.physics.memory import Demand, Layout
-    from heterodyne.physics.precision import Precision
+    from heterodyne.physics.memory import Demand
     from heterodyne.planning.caveats import caveats
     from heterodyne.planning.fit import fit
 
-    spec, chips = model_from(model), catalogue()
-    layout = Layout(
-        model=spec,
-        accelerator=accelerator(hardware, chips),
-        precision=spec.checkpoint_precision if precision is None else member(Precision, "precision", precision),
-        kv_precision=member(Precision, "precision", kv_precision),
+    layout = layout_from(
+        model=model,
+        hardware=hardware,
+        precision=precision,
+        kv_precision=kv_precision,
         tp=tp,
-        engine=member(EngineKind, "engine", engine),
+        engine=engine,
         memory_fraction=memory_fraction,
         slots=slots,
     )
     demand = Demand(
-        context_tokens=min(CONTEXT_TOKENS, spec.context_tokens) if context is None else context,
+        context_tokens=min(CONTEXT_TOKENS, layout.model.context_tokens) if context is None else context,
         concurrency=concurrency,
     )
-    answer = fit(layout, demand, chips)
+    answer = fit(layout, demand, catalogue())
     said = caveats(layout, demand)
     if html_file is not None:
         from heterodyne.cli.plan_pages.memory_page import memory_page
