@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test soak check bench bench-physics bench-mix bench-emulator docs wheel clean
+.PHONY: help install run test soak check bench bench-physics bench-mix bench-emulator bench-watch faults docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,12 @@ bench-physics: install  ## score the performance model on measured silicon, rege
 
 bench-mix: install  ## time the cheapest mix of 12 kinds for 100 buckets
 	$(BIN)/python benchmarks/mix.py
+
+bench-watch: install  ## what watching 500 replicas costs one worker
+	$(BIN)/python benchmarks/watch.py $(ARGS)
+
+faults: $(VENV)/.test  ## run the fault matrix, regenerate docs/fault-matrix.md
+	$(BIN)/python -m tests.faults.matrix_page docs/fault-matrix.md
 
 bench-emulator: install  ## what a client measures on emulated engines beside the step model
 	$(BIN)/python benchmarks/emulator.py $(ARGS)

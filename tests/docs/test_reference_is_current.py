@@ -7,8 +7,8 @@ import pytest
 from heterodyne.cli.reference import PAGES, write
 from heterodyne.cli.reference_pages import errors, examples
 from heterodyne.cli.reference_pages.commands import every_command
-from heterodyne.config.fields import fields, pool_fields
-from heterodyne.config.suggestions import ANY_POOL
+from heterodyne.config.fields import ANY_NAME, fields, named_fields
+from heterodyne.config.settings import NAMED
 from heterodyne.telemetry.metrics import ALL
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -36,7 +36,8 @@ def missing(page: str, names: list[str]) -> list[str]:
 
 
 def test_every_setting_has_its_row() -> None:
-    names = [f"| `{field.dotted}` |" for field in (*fields(), *pool_fields(ANY_POOL))]
+    named = (field for table in NAMED for field in named_fields(table, ANY_NAME))
+    names = [f"| `{field.dotted}` |" for field in (*fields(), *named)]
     assert missing("settings.md", names) == [], "run `make docs`"
 
 

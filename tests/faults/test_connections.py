@@ -120,14 +120,6 @@ async def test_a_replica_that_is_down_gets_no_requests_until_it_is_back() -> Non
                 await asyncio.sleep(0.05)
 
 
-async def test_probes_do_not_pile_up_connections() -> None:
-    async with gateway_over(behaviours.stream(2)) as rig:
-        rig.engine.is_healthy = False  # probed five times as often
-        await asyncio.sleep(2.2)
-        assert rig.engine.connections_made >= 4
-        assert len(rig.engine.connections) <= 1
-
-
 async def inference_connections(engine: ScriptedEngine) -> int:
     """Open connections that are not a probe's, which come and go."""
     await asyncio.sleep(0.05)

@@ -75,12 +75,20 @@ BEFORE: dict[str, tuple[Behaviour, int, str]] = {
     ),
 }
 
+# Faults between a stream's head and its first event: behaviour, status, code. The client has been promised nothing.
+BEFORE_EVENTS: dict[str, tuple[Behaviour, int, str]] = {
+    "falls silent": (behaviours.raw(STREAM_HEAD, then="hang"), 504, "engine_stalled"),
+    "closes": (behaviours.raw(STREAM_HEAD), 502, "engine_broke"),
+    "ends": (behaviours.raw(STREAM_HEAD + b"0\r\n\r\n", then="hang"), 502, "engine_broke"),
+    "sends no events": (behaviours.raw(STREAM_HEAD + chunk(b"<html>\n\n"), then="hang"), 502, "engine_garbage"),
+    "says an error": (behaviours.raw(STREAM_HEAD + chunk(b'data: {"error":{}}\n\n')), 502, "engine_broke"),
+}
+
 # Faults after a stream has begun: behaviour, code of the last event.
 WITHIN: dict[str, tuple[Behaviour, str]] = {
     "closes": (behaviours.stream_then(then="close"), "engine_broke"),
     "resets": (behaviours.stream_then(then="reset"), "engine_broke"),
     "falls silent": (behaviours.stream_then(then="hang"), "engine_stalled"),
-    "falls silent at once": (behaviours.raw(STREAM_HEAD, then="hang"), "engine_stalled"),
     "closes in an event": (behaviours.stream_then(b'8\r\ndata: {"'), "engine_broke"),
     "ends without [DONE]": (behaviours.stream_then(b"0\r\n\r\n", then="hang"), "engine_broke"),
     "ends in an event": (behaviours.stream_then(chunk(b'data: {"x"') + b"0\r\n\r\n", then="hang"), "engine_broke"),
@@ -88,10 +96,8 @@ WITHIN: dict[str, tuple[Behaviour, str]] = {
     "has a chunk with a sign": (behaviours.stream_then(b"+2\r\nxx\r\n", then="hang"), "engine_garbage"),
     "has a chunk of another size": (behaviours.stream_then(b"2\r\nxxxx\r\n", then="hang"), "engine_garbage"),
     "has bytes behind its end": (behaviours.stream_then(b"0\r\n\r\nHTTP/1.1", then="hang"), "engine_garbage"),
-    "sends no events": (behaviours.raw(STREAM_HEAD + chunk(b"<html>\n\n"), then="hang"), "engine_garbage"),
     "sends events of no JSON": (behaviours.stream_then(chunk(b"data: hello\n\n"), then="hang"), "engine_garbage"),
     "sends events too deep": (behaviours.stream_then(chunk(b"data: " + DEEP + b"\n\n"), then="hang"), "engine_garbage"),
-    "says an error and closes": (behaviours.stream_then(chunk(b'data: {"error":{}}\n\n')), "engine_broke"),
 }
 
 
@@ -106,6 +112,18 @@ async def test_a_fault_before_the_first_byte_is_an_error_answer(fault: str, stre
             assert (answer.status, answer.error["code"]) == (status, code)
             rig.engine.behaviour = behaviours.stream(2)
             assert (await client.ask(chat(stream=stream))).status == 200, "client and gateway are still in step"
+        await assert_all_is_well(rig, [(status, code), (200, "")])
+
+
+@pytest.mark.parametrize("fault", BEFORE_EVENTS)
+async def test_a_fault_before_the_first_event_is_an_error_answer(fault: str, tmp_path: Path) -> None:
+    behaviour, status, code = BEFORE_EVENTS[fault]
+    async with gateway_over(behaviour, gateway=QUICK, records=tmp_path / "records") as rig:
+        async with connected(rig.port) as client:
+            answer = await client.ask(chat(stream=True))
+            assert (answer.status, answer.error["code"]) == (status, code)
+            rig.engine.behaviour = behaviours.stream(2)
+            assert (await client.ask(chat(stream=True))).text == " hello hello"
         await assert_all_is_well(rig, [(status, code), (200, "")])
 
 

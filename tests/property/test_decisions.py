@@ -66,7 +66,8 @@ def test_a_decision_names_a_ready_replica_of_the_model_or_says_why_not(
     serving = [one for one in fleet.replicas if one.model == model]
     ready = [one for one in serving if one.health is Health.READY and one.id not in excluded]
     try:
-        target = decide(request, fleet, in_flight, excluded=frozenset(excluded)).target
+        usable = [one for one in serving if one.is_takeable]
+        target = decide(request, fleet, model, usable, in_flight, excluded=frozenset(excluded)).target
     except UnknownModel:
         assert not serving
     except EngineUnavailable:
@@ -91,15 +92,18 @@ def test_a_house_counts_right_and_ends_empty(steps: list[tuple[bool, int]], in_f
             except Overloaded:
                 assert len(inside) >= in_flight_max
                 continue
-            house.enter(replica)
+            house.enter()
+            house.occupy(replica)
             inside.append(replica)
         elif replica in inside:
             inside.remove(replica)
-            house.leave(replica)
+            house.vacate(replica)
+            house.leave()
         assert house.in_flight == len(inside) <= in_flight_max
         assert house.by_replica == {one: inside.count(one) for one in inside}
     for replica in inside:
-        house.leave(replica)
+        house.vacate(replica)
+        house.leave()
     assert (house.in_flight, house.by_replica) == (0, {})
 
 

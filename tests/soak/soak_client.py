@@ -11,6 +11,7 @@ from tests.support.requests import chat
 REQUEST = chat(stream=True)
 LAST_CHUNK = b"data: [DONE]\n\n\r\n0\r\n\r\n"
 CANCELLED_SHARE = 0.2
+STAGGER_S = 0.004
 
 
 class Tally(Struct):
@@ -55,3 +56,24 @@ async def _lose_patience(reader: asyncio.StreamReader, moods: random.Random) -> 
         case _:
             await reader.readuntil(b"data: ")
             await asyncio.sleep(moods.random() * 0.01)
+
+
+async def load_whole(port: int, requests: int, *, clients: int, tokens: int) -> int:
+    """Send so many streamed requests, of which nobody cancels any; how many were answered whole. Raises for others."""
+    numbers = iter(range(requests))
+    return sum(await asyncio.gather(*(_patient_client(port, numbers, tokens, i) for i in range(clients))))
+
+
+async def _patient_client(port: int, numbers: Iterator[int], tokens: int, place: int) -> int:
+    await asyncio.sleep(place * STAGGER_S)  # in step they would all ask in the same moment, and none in between
+    whole = 0
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for _ in numbers:
+        writer.write(REQUEST)
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200 OK\r\n"), head + await reader.read(1000)
+        answer = await reader.readuntil(LAST_CHUNK)
+        assert answer.count(b'"content":" hello"') == tokens
+        whole += 1
+    writer.close()
+    return whole

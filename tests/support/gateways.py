@@ -10,7 +10,7 @@ import msgspec
 
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.assembly.gateway import running_gateway
-from heterodyne.assembly.replicas import remote_replicas
+from heterodyne.assembly.replicas import model_rules, remote_replicas
 from heterodyne.config.settings import Settings
 from heterodyne.domain.record import RequestRecord
 from heterodyne.fleet.settings import PoolSettings
@@ -30,7 +30,8 @@ class Rig:
     def __init__(self, server: GatewayServer, engines: tuple[ScriptedEngine, ...], records: Path | None) -> None:
         self.server = server
         self.engines = engines
-        self.engine = engines[0]
+        if engines:
+            self.engine = engines[0]
         self.port = server.port
         self._records = records
 
@@ -70,6 +71,7 @@ async def gateway_over(
     admission: dict[str, Any] | None = None,
     pool: dict[str, Any] | None = None,
     records: Path | None = None,
+    waits_ready: bool = True,
 ) -> AsyncIterator[Rig]:
     """A gateway over one pool of these engines, ready when the block begins."""
     opened = tuple(one if isinstance(one, ScriptedEngine) else ScriptedEngine(one) for one in engines)
@@ -87,9 +89,10 @@ async def gateway_over(
         },
     )
     try:
-        async with running_gateway(settings, remote_replicas(settings)) as server:
-            await _wait_ready(server.port)
-            yield Rig(server, opened, records)
+        async with running_gateway(settings, remote_replicas(settings), rules=model_rules(settings)) as running:
+            if waits_ready:
+                await _wait_ready(running.server.port)
+            yield Rig(running.server, opened, records)
     finally:
         for engine in opened:
             await engine.close()

@@ -18,6 +18,8 @@ def main() -> None:
     print('{"listening":1}', flush=True)
     if mood == "dies":
         sys.exit(3)
+    if mood == "obeys":
+        sys.exit(0 if sys.stdin.readline().strip() == "dies" else 4)
     sys.stdin.read()  # until the parent ends
     if mood == "stubborn":
         time.sleep(60)

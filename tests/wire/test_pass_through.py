@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from heterodyne.testing import behaviours
+from heterodyne.testing.scripted_engine import ScriptedEngine
 from tests.support.gateways import gateway_over
 from tests.support.raw_client import connected
 from tests.support.requests import post
@@ -56,7 +57,8 @@ async def test_only_the_stream_options_of_a_client_that_has_some_are_replaced(op
 
 async def test_only_the_name_of_the_model_changes_for_an_engine_that_knows_it_by_another() -> None:
     body = ODD % b""
-    async with gateway_over(behaviours.answer(), pool={"engine_model": "org/its name"}) as rig:
+    engine = ScriptedEngine(behaviours.answer(), model="org/its name")
+    async with gateway_over(engine, pool={"engine_model": "org/its name"}) as rig:
         async with connected(rig.port) as client:
             assert (await client.ask(post("/v1/chat/completions", body))).status == 200
         wanted = {**members(body), "model": b'"org/its name"'}

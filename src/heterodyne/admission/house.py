@@ -5,7 +5,7 @@ from heterodyne.domain.fleet import ReplicaId
 
 
 class House:
-    """Counts what is in flight; `enter` and `leave` pair up exactly."""
+    """Counts requests and, by replica, attempts; what is entered is left and what is occupied vacated, once each."""
 
     __slots__ = ("_in_flight_max", "_retry_after_s", "by_replica", "in_flight", "is_draining")
 
@@ -15,6 +15,10 @@ class House:
         self.in_flight = 0
         self.is_draining = False
         self.by_replica: dict[ReplicaId, int] = {}
+
+    def resize(self, in_flight_max: int, retry_after_s: int) -> None:
+        """Another limit from the next request on; whoever is in may stay."""
+        self._in_flight_max, self._retry_after_s = in_flight_max, retry_after_s
 
     def check_room(self) -> None:
         """Raise when one more request may not start."""
@@ -26,14 +30,20 @@ class House:
                 retry_after_s=self._retry_after_s,
             )
 
-    def enter(self, replica: ReplicaId) -> None:
-        """A request now runs on the replica."""
+    def enter(self) -> None:
+        """One more request is being answered."""
         self.in_flight += 1
+
+    def leave(self) -> None:
+        """One fewer."""
+        self.in_flight -= 1
+
+    def occupy(self, replica: ReplicaId) -> None:
+        """An attempt now runs on the replica."""
         self.by_replica[replica] = self.by_replica.get(replica, 0) + 1
 
-    def leave(self, replica: ReplicaId) -> None:
+    def vacate(self, replica: ReplicaId) -> None:
         """It no longer does; a replica with nothing in flight is forgotten."""
-        self.in_flight -= 1
         left = self.by_replica[replica] - 1
         if left:
             self.by_replica[replica] = left

@@ -2,24 +2,28 @@
 
 import asyncio
 import os
+import random
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from heterodyne.admission.host_names import HostNames
 from heterodyne.admission.house import House
 from heterodyne.admission.keys import KeyRing
 from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.assembly.live_gateway import LiveGateway, host_names
+from heterodyne.assembly.replica_place import replica_place
 from heterodyne.config.settings import Settings
-from heterodyne.control.probe import ReadinessProbe
-from heterodyne.domain.fleet import FleetSnapshot, Replica
-from heterodyne.engines.catalogue import DIALECTS
+from heterodyne.control.fleet_watch import FleetWatch
+from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
+from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.door import Door
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.server import GatewayServer
+from heterodyne.routing.standing.fleet_standing import FleetStanding
+from heterodyne.routing.standing.outcome import Outcome
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.records import RecordWriter
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -33,13 +37,14 @@ async def running_gateway(
     settings: Settings,
     replicas: tuple[Replica, ...],
     *,
+    rules: dict[str, ModelRule] | None = None,
     name: str = "worker",
     run_dir: Path | None = None,
     reuse_port: bool = False,
-) -> AsyncIterator[GatewayServer]:
+) -> AsyncIterator[LiveGateway]:
     """A gateway that listens inside the block; whoever wants a graceful end calls `drain` first."""
     loop = asyncio.get_running_loop()
-    fleet = FleetView(DIALECTS, FleetSnapshot.of(0, replicas))
+    fleet = FleetView(DIALECTS, FleetSnapshot.of(0, replicas, rules))
     pool = ConnectionPool(
         loop,
         idle_max=settings.gateway.engine_connections_idle_max,
@@ -49,6 +54,7 @@ async def running_gateway(
     back = Backstage(
         settings=settings.gateway,
         fleet=fleet,
+        standing=FleetStanding(settings.routing, fleet.snapshot, time.monotonic()),
         house=House(settings.admission.in_flight_max, settings.admission.retry_after_s),
         pool=pool,
         records=records,
@@ -60,10 +66,7 @@ async def running_gateway(
     door = Door(
         back=back,
         keys=KeyRing(settings.admission.api_keys_sha256),
-        host_names=HostNames(
-            (settings.gateway.host, *settings.gateway.host_names),
-            has_keys=bool(settings.admission.api_keys_sha256),
-        ),
+        host_names=host_names(settings),
         ids=RequestIds(os.urandom(6).hex()),
         ledger=ledger,
         started_at=int(time.time()),
@@ -71,14 +74,27 @@ async def running_gateway(
         run_dir=run_dir,
     )
     server = GatewayServer(settings.gateway, door, back, ledger)
-    probe = ReadinessProbe(DIALECTS, pool, fleet.snapshot, fleet.publish)
+    gateway: LiveGateway | None = None
+    watch = FleetWatch(
+        ENGINES,
+        ConnectionPool(loop, idle_max=1, connect_timeout_s=settings.gateway.connect_timeout_s),
+        fleet.snapshot,
+        back.publish,
+        clock=time.monotonic,
+        chance=random.Random().random,  # noqa: S311 - spreads probes in time, keeps no secret
+        place=lambda replica: replica_place(gateway.settings if gateway else settings, replica),
+        workers=settings.gateway.workers,
+        on_probe=back.on_probe,
+        answers_of=lambda replica: back.standing.of(replica).snapshot(time.monotonic()).outcomes[Outcome.SUCCESS],
+    )
+    gateway = LiveGateway(settings, server, door, back, watch)
     try:
         await server.open(reuse_port=reuse_port)
         async with asyncio.TaskGroup() as loops:
-            tasks = [loops.create_task(server.tick()), loops.create_task(probe.run())]
+            tasks = [loops.create_task(server.tick()), loops.create_task(watch.run())]
             if run_dir is not None:
                 tasks.append(loops.create_task(_leave_meters(door, run_dir, name)))
-            yield server
+            yield gateway
             for task in tasks:
                 task.cancel()
     finally:

@@ -1,4 +1,4 @@
-"""Claims the gateway's port for the supervisor's lifetime, or says who has it."""
+"""Claims the ports of the gateway and the console for the supervisor's lifetime, or says who has them."""
 
 import errno
 import socket
@@ -9,32 +9,39 @@ from heterodyne.domain.errors import PortInUse, SettingsInvalid
 
 def claim(host: str, port: int) -> socket.socket:
     """A bound socket that never listens: it holds the number while workers share the port."""
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except socket.gaierror as error:
-        raise SettingsInvalid(f"gateway.host: {host!r} is no address: {error.strerror}") from error
-    _refuse_if_taken(family, address, host, port)
+    # Bound once without sharing: with it, a second gateway would silently take half of the connections.
+    with _bind(host, port, "gateway", "--port, or HETERODYNE_GATEWAY__PORT") as probe:
+        family, (name, _, *scope) = probe.family, probe.getsockname()
     holder = socket.socket(family)
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    holder.bind(address)
+    holder.bind((name, port, *scope))
     return holder
 
 
-def _refuse_if_taken(family: int, address: tuple[object, ...], host: str, port: int) -> None:
-    """Bind once without sharing: with it, a second gateway would silently take half of the connections."""
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(address)
-        except PermissionError as error:
-            raise PortInUse(f"{host}:{port} needs privileges; choose another `gateway.port` (--port).") from error
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise SettingsInvalid(f"gateway.host: cannot listen on {host}:{port}: {error.strerror}") from error
-            holder = _holder(port)
-            raise PortInUse(
-                f"{host}:{port} is in use{holder}. Change `gateway.port` (--port, or HETERODYNE_GATEWAY__PORT)."
-            ) from error
+def claim_alone(host: str, port: int) -> socket.socket:
+    """A bound socket for the one process that will listen on it."""
+    return _bind(host, port, "console", "HETERODYNE_CONSOLE__PORT")
+
+
+def _bind(host: str, port: int, section: str, elsewhere: str) -> socket.socket:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise SettingsInvalid(f"{section}.host: {host!r} is no address: {error.strerror}") from error
+    bound = socket.socket(family)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+    except PermissionError as error:
+        bound.close()
+        raise PortInUse(f"{host}:{port} needs privileges; choose another `{section}.port` ({elsewhere}).") from error
+    except OSError as error:
+        bound.close()
+        if error.errno != errno.EADDRINUSE:
+            raise SettingsInvalid(f"{section}.host: cannot listen on {host}:{port}: {error.strerror}") from error
+        holder = _holder(port)
+        raise PortInUse(f"{host}:{port} is in use{holder}. Change `{section}.port` ({elsewhere}).") from error
+    return bound
 
 
 def _holder(port: int) -> str:

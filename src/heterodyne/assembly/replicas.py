@@ -1,16 +1,21 @@
-"""From pools in the settings to replicas: addresses of those that run, orders for those to be started here."""
+"""From the settings to the fleet: replicas that run, orders for those to be started here, and rules of models."""
 
 import socket
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from heterodyne.assembly.replica_price import replica_price
 from heterodyne.config.settings import Settings
-from heterodyne.domain.fleet import PoolName, Purpose, Replica, ReplicaId
+from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId
 from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_template
 from heterodyne.fleet.child_order import ChildOrder
 from heterodyne.fleet.settings import PoolSettings
+from heterodyne.physics.catalogue import accelerator, accelerators, with_overrides
+from heterodyne.physics.hardware import Accelerator
 
 LOOPBACK = "127.0.0.1"
 
@@ -25,24 +30,83 @@ class LocalReplica(Struct, frozen=True, kw_only=True):
 
 def remote_replicas(settings: Settings) -> tuple[Replica, ...]:
     """The replicas reached by URL."""
+    catalogue = _catalogue(settings)
     return tuple(
-        _remote(name, pool, index, url) for name, pool in settings.pools.items() for index, url in enumerate(pool.urls)
+        _remote(_described(name, pool, index, catalogue), pool, url)
+        for name, pool in settings.pools.items()
+        for index, url in enumerate(pool.urls)
     )
 
 
-def local_replica(name: str, pool: PoolSettings, weights: Path, port: int) -> LocalReplica:
-    """One replica of a pool whose weights are at hand."""
-    replica = Replica(
-        id=ReplicaId(f"{name}-0"),
+def local_replicas(settings: Settings, weights: Mapping[str, Path]) -> tuple[LocalReplica, ...]:
+    """The replicas of every pool whose weights are at hand, each on a port of its own."""
+    catalogue = _catalogue(settings)
+    described = [
+        (_described(name, settings.pools[name], index, catalogue), settings.pools[name], path)
+        for name, path in weights.items()
+        for index in range(settings.pools[name].replicas)
+    ]
+    ports = _free_ports(len(described))
+    return tuple(
+        _local(replica, pool, path, port) for (replica, pool, path), port in zip(described, ports, strict=True)
+    )
+
+
+def model_rules(settings: Settings) -> dict[str, ModelRule]:
+    """What the settings say about models, as the data plane reads it."""
+    return {
+        name: ModelRule(
+            pools=None if model.pools is None else tuple(map(PoolName, model.pools)),
+            aliases=model.aliases,
+            fallbacks=model.fallbacks,
+            context_tokens=model.context_tokens,
+            regions_only=model.regions_only,
+            regions_first=model.regions_first,
+        )
+        for name, model in settings.models.items()
+    }
+
+
+def _catalogue(settings: Settings) -> Mapping[str, Accelerator]:
+    return with_overrides(accelerators(), settings.physics.hardware)
+
+
+def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str, Accelerator]) -> Replica:
+    """What every replica of a pool has in common; where it is reached is left to others."""
+    return Replica(
+        id=ReplicaId(f"{name}-{index}"),
         pool=PoolName(name),
         model=pool.model,
         engine=pool.engine,
         host=LOOPBACK,
-        port=port,
+        port=0,
         context_tokens=pool.context_tokens,
-        purpose=Purpose(pool.purpose),
-        tool_call_opening=TOOL_CALL_OPENINGS.get(pool.chat_template or ""),
+        version=pool.version,
+        hardware=None if pool.hardware is None else accelerator(pool.hardware, catalogue).name,
+        tp=pool.tp,
+        region=pool.region,
+        labels=pool.labels,
+        price=replica_price(pool, catalogue),
+        in_flight_max=pool.in_flight_max,
+        adapters=tuple(pool.adapters),
     )
+
+
+def _remote(replica: Replica, pool: PoolSettings, url: str) -> Replica:
+    parts = urlsplit(url)
+    is_tls = parts.scheme == "https"
+    return structs.replace(
+        replica,
+        host=parts.hostname or LOOPBACK,
+        port=parts.port or (443 if is_tls else 80),
+        tls=is_tls,
+        base_path=parts.path.rstrip("/"),
+        engine_model=pool.engine_model,
+        api_key_env=pool.api_key_env,
+    )
+
+
+def _local(replica: Replica, pool: PoolSettings, weights: Path, port: int) -> LocalReplica:
     order = ChildOrder(
         model_path=str(weights),
         alias=pool.model,
@@ -55,30 +119,19 @@ def local_replica(name: str, pool: PoolSettings, weights: Path, port: int) -> Lo
         purpose=pool.purpose,
         chat_template=read_chat_template(pool.chat_template),
     )
-    return LocalReplica(replica=replica, order=order, start_timeout_s=pool.start_timeout_s)
-
-
-def free_port() -> int:
-    """A loopback port nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _remote(name: str, pool: PoolSettings, index: int, url: str) -> Replica:
-    parts = urlsplit(url)
-    is_tls = parts.scheme == "https"
-    return Replica(
-        id=ReplicaId(f"{name}-{index}"),
-        pool=PoolName(name),
-        model=pool.model,
-        engine=pool.engine,
-        host=parts.hostname or LOOPBACK,
-        port=parts.port or (443 if is_tls else 80),
-        tls=is_tls,
-        base_path=parts.path.rstrip("/"),
-        engine_model=pool.engine_model,
-        context_tokens=pool.context_tokens,
-        api_key_env=pool.api_key_env,
+    started = structs.replace(
+        replica,
+        port=port,
+        purpose=Purpose(pool.purpose),
+        tool_call_opening=TOOL_CALL_OPENINGS.get(pool.chat_template or ""),
     )
+    return LocalReplica(replica=started, order=order, start_timeout_s=pool.start_timeout_s)
+
+
+def _free_ports(count: int) -> list[int]:
+    """Loopback ports nobody uses now; all are held until the last is found, so none comes twice."""
+    with ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind((LOOPBACK, 0))
+        return [probe.getsockname()[1] for probe in probes]

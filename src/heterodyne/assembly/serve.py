@@ -3,105 +3,117 @@
 import asyncio
 import os
 import signal
+import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import uvloop
+from msgspec import structs
 
 from heterodyne.assembly.announce import announce
-from heterodyne.assembly.listen_address import claim
-from heterodyne.assembly.replicas import LocalReplica, free_port, local_replica, remote_replicas
-from heterodyne.assembly.worker_order import WorkerOrder
+from heterodyne.assembly.fleet_owner import FleetOwner, Reread
+from heterodyne.assembly.fleet_plan import members
+from heterodyne.assembly.listen_address import claim, claim_alone
+from heterodyne.assembly.replicas import local_replicas, remote_replicas
 from heterodyne.config.settings import Settings
-from heterodyne.domain.fleet import Replica
-from heterodyne.fleet.supervised_process import SupervisedProcess
+from heterodyne.console.app import admin_app
+from heterodyne.console.server import AdminServer
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.weights import obtain
-from heterodyne.telemetry import exposition, log, metrics
-
-ENGINE_STOP_TIMEOUT_S = 5.0
-WORKER_START_TIMEOUT_S = 30.0
-WORKER_STOP_SLACK_S = 3.0  # over the drain time it was granted
+from heterodyne.telemetry import log
 
 _log = log.get("assembly")
 
 
-def serve(settings: Settings, progress: Progress) -> int:
-    """Serve until SIGINT or SIGTERM; the exit code is for the shell."""
+def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
+    """Serve until SIGINT or SIGTERM; SIGHUP has `reread` read the settings again. The exit code is for the shell."""
     log.configure(settings.telemetry)
     with claim(settings.gateway.host, settings.gateway.port) as holder, tempfile.TemporaryDirectory() as run_dir:
         port: int = holder.getsockname()[1]
-        settings = msgspec.structs.replace(settings, gateway=msgspec.structs.replace(settings.gateway, port=port))
-        local = _local_replicas(settings, progress)
-        return uvloop.run(_supervise(settings, local, Path(run_dir)))
+        running = structs.replace(settings, gateway=structs.replace(settings.gateway, port=port))
+        console = settings.console
+        admin = claim_alone(console.host, console.port) if console.listens else None
+        wanted = members(remote_replicas(running), local_replicas(running, _weights(running, progress)))
+        owner = FleetOwner(
+            settings,
+            running,
+            wanted,
+            run_dir=Path(run_dir),
+            reread=reread,
+            fetch=lambda new: _weights(new, _unseen),
+        )
+        return uvloop.run(_supervise(owner, admin))
 
 
-def _local_replicas(settings: Settings, progress: Progress) -> list[LocalReplica]:
-    """Fetch what is missing; nothing starts before everything is there."""
-    found = []
-    for name, pool in settings.pools.items():
-        if pool.weights is not None:
-            weights = obtain(pool.weights, pool.weights_sha256, settings.registry, progress)
-            found.append(local_replica(name, pool, weights, free_port()))
-    return found
+def _weights(settings: Settings, progress: Progress) -> dict[str, Path]:
+    """Fetch what is missing, by pool; nothing starts before everything is there."""
+    return {
+        name: obtain(pool.weights, pool.weights_sha256, settings.registry, progress)
+        for name, pool in settings.pools.items()
+        if pool.weights is not None
+    }
 
 
-async def _supervise(settings: Settings, local: list[LocalReplica], run_dir: Path) -> int:
+def _unseen(_: str, __: int, ___: int | None) -> None:
+    """Nobody watches a reload."""
+
+
+async def _supervise(owner: FleetOwner, listener: socket.socket | None) -> int:
     leave = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    _leave_on_signals(loop, leave)
-    engines = [_engine(one) for one in local]
-    replicas = (*(one.replica for one in local), *remote_replicas(settings))
-    workers = [_worker(index, settings, replicas, run_dir) for index in range(settings.gateway.workers)]
+    began = owner.settings
+    admin = None if listener is None else AdminServer(admin_app(began.console, owner), listener)
     # Workers end before the engines they still stream from.
     async with asyncio.TaskGroup() as engine_group:
-        engine_tasks = [engine_group.create_task(engine.run(), name=engine.name) for engine in engines]
+        owner.start(engine_group)
+        _heed_signals(asyncio.get_running_loop(), leave, owner.reload_soon)
         async with asyncio.TaskGroup() as worker_group:
-            worker_tasks = [worker_group.create_task(worker.run(), name=worker.name) for worker in workers]
-            started_here = {one.replica.model for one in local}
-            announcer = worker_group.create_task(announce(settings, [*engines, *workers], started_here))
+            worker_tasks = [worker_group.create_task(one.run(), name=one.name) for one in owner.crew.processes]
+            if admin is not None and listener is not None:
+                worker_group.create_task(admin.run(), name="admin")
+                _log.info("admin_listens", url=_url(listener))
+            engines = owner.engines()
+            waits = announce(began, [*engines, *owner.crew.processes], set(engines.values()))
+            announcer = worker_group.create_task(waits)
             await leave.wait()
-            _log.info("stopping", drain_timeout_s=settings.gateway.drain_timeout_s)
+            _log.info("stopping", drain_timeout_s=owner.settings.gateway.drain_timeout_s)
+            if admin is not None:
+                admin.leave()
             for task in (announcer, *worker_tasks):
                 task.cancel()
-        for task in engine_tasks:
-            task.cancel()
+        owner.close()
     return 0
 
 
-def _leave_on_signals(loop: asyncio.AbstractEventLoop, leave: asyncio.Event) -> None:
-    """The first signal drains; a second one leaves at once, and the children follow their parent."""
+def _heed_signals(loop: asyncio.AbstractEventLoop, leave: asyncio.Event, reload: Callable[[], object]) -> None:
+    """The first sign to leave drains; a second one leaves at once, and the children follow their parent."""
+    had_terminal = _has_terminal()
 
-    def on_signal() -> None:
+    def on_leave() -> None:
         if leave.is_set():
             os._exit(130)
         leave.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, on_signal)
+    def on_hangup() -> None:
+        # The same signal means that the terminal we were started from is gone.
+        if had_terminal and not _has_terminal():
+            on_leave()
+        elif not leave.is_set():
+            reload()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_leave)
+    loop.add_signal_handler(signal.SIGHUP, on_hangup)
 
 
-def _engine(local: LocalReplica) -> SupervisedProcess:
-    return SupervisedProcess(
-        f"engine {local.replica.id}",
-        "heterodyne.fleet.llamacpp_child",
-        msgspec.json.encode(local.order),
-        start_timeout_s=local.start_timeout_s,
-        stop_timeout_s=ENGINE_STOP_TIMEOUT_S,
-    )
+def _has_terminal() -> bool:
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
-def _worker(index: int, settings: Settings, replicas: tuple[Replica, ...], run_dir: Path) -> SupervisedProcess:
-    name = f"worker-{index}"
-    order = WorkerOrder(name=name, settings=settings, replicas=replicas, run_dir=str(run_dir))
-    on_exit: Callable[[str], None] = lambda gone: exposition.fold(run_dir, gone, metrics.ALL)  # noqa: E731
-    return SupervisedProcess(
-        name,
-        "heterodyne.assembly.worker",
-        msgspec.json.encode(order),
-        start_timeout_s=WORKER_START_TIMEOUT_S,
-        stop_timeout_s=settings.gateway.drain_timeout_s + WORKER_STOP_SLACK_S,
-        on_exit=on_exit,
-    )
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,61 +1,98 @@
-"""The gateway worker process: reads its order, serves, drains on SIGTERM.
+"""The gateway worker process: reads its order, serves, takes newer orders, drains on SIGTERM.
 
 Run as `python -m heterodyne.assembly.worker` by the supervisor.
 """
 
 import asyncio
 import gc
-import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 import msgspec
 import uvloop
 
 from heterodyne.assembly.gateway import running_gateway
+from heterodyne.assembly.live_gateway import LiveGateway
+from heterodyne.assembly.worker_lines import WorkerLines
 from heterodyne.assembly.worker_order import WorkerOrder
+from heterodyne.assembly.worker_view import leave_view
 from heterodyne.telemetry import log
+
+VIEW_INTERVAL_S = 1.0
+HASTE_INTERVAL_S = 0.1  # while somebody may be waiting for what comes next
+VIEW_SHARE_MAX = 0.05  # of the worker's time: the view of a large fleet is left less often
+
+_log = log.get("assembly")
+_decode = msgspec.json.Decoder(WorkerOrder).decode
 
 
 def main() -> None:
     """One worker's life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=WorkerOrder)
+    lines = WorkerLines()
+    first = lines.try_next()
+    if first is None:
+        return
+    order = _decode(first)
     log.configure(order.settings.telemetry, worker=order.name)
     # Requests make no reference cycles, so a full collection only costs latency; start-up objects never die.
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
-    uvloop.run(_serve(order))
+    uvloop.run(_serve(order, lines))
 
 
-async def _serve(order: WorkerOrder) -> None:
+async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
     leave = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leave.set)
-    _leave_when_parent_ends(loop, leave)
     run_dir = Path(order.run_dir)
     async with running_gateway(
-        order.settings, order.replicas, name=order.name, run_dir=run_dir, reuse_port=True
-    ) as server:
-        sys.stdout.write(msgspec.json.encode({"listening": server.port}).decode() + "\n")
+        order.settings, order.replicas, rules=order.rules, name=order.name, run_dir=run_dir, reuse_port=True
+    ) as gateway:
+        gateway.version = order.version
+        leave_view(run_dir, gateway.view(order.name))
+        _take_lines(loop, lines, gateway, leave)
+        views = loop.create_task(_leave_views(gateway, run_dir, order.name))
+        sys.stdout.write(msgspec.json.encode({"listening": gateway.server.port}).decode() + "\n")
         sys.stdout.flush()
         await leave.wait()
-        await server.drain()
+        await gateway.server.drain()
+        views.cancel()
 
 
-def _leave_when_parent_ends(loop: asyncio.AbstractEventLoop, leave: asyncio.Event) -> None:
-    """The supervisor holds our standard input open for as long as it lives."""
+def _take_lines(
+    loop: asyncio.AbstractEventLoop, lines: WorkerLines, gateway: LiveGateway, leave: asyncio.Event
+) -> None:
+    """In a thread, as the pipe blocks; an order is taken by the loop itself, between two requests."""
+
+    def take(order: WorkerOrder) -> None:
+        try:
+            gateway.apply(order.settings, order.replicas, order.rules, order.version)
+            leave_view(Path(order.run_dir), gateway.view(order.name))
+        except Exception as error:  # noqa: BLE001  # a worker that cannot take an order serves by the last one
+            _log.error("order_failed", version=order.version, exc_info=error)
 
     def watch() -> None:
-        # Not through sys.stdin: its lock, held by this thread, would stand in the way of the interpreter's end.
-        while os.read(0, 4096):
-            pass
+        while (line := lines.try_next()) is not None:
+            loop.call_soon_threadsafe(take, _decode(line))
         loop.call_soon_threadsafe(leave.set)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+async def _leave_views(gateway: LiveGateway, run_dir: Path, name: str) -> None:
+    left_at_s, took_s, takeable = time.monotonic(), 0.0, 0
+    while True:
+        await asyncio.sleep(max(HASTE_INTERVAL_S, took_s / VIEW_SHARE_MAX))
+        before, takeable = takeable, gateway.takeable()
+        if takeable != before or gateway.is_emptying() or time.monotonic() - left_at_s >= VIEW_INTERVAL_S:
+            left_at_s = time.monotonic()
+            leave_view(run_dir, gateway.view(name))
+            took_s = time.monotonic() - left_at_s
 
 
 if __name__ == "__main__":

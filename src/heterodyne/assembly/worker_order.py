@@ -1,15 +1,17 @@
-"""What a gateway worker process is told on its standard input."""
+"""What a gateway worker process is told on its standard input: a line to begin with, and one with every change."""
 
 from msgspec import Struct
 
 from heterodyne.config.settings import Settings
-from heterodyne.domain.fleet import Replica
+from heterodyne.domain.fleet import ModelRule, Replica
 
 
 class WorkerOrder(Struct, frozen=True, kw_only=True):
-    """Everything a worker needs: it reads no files and no environment of its own."""
+    """Everything a worker needs, whole every time: it reads no files and no environment of its own."""
 
     name: str
     settings: Settings
     replicas: tuple[Replica, ...]
+    rules: dict[str, ModelRule]
     run_dir: str
+    version: int = 0  # of the fleet; a worker says which one it works by

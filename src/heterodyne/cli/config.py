@@ -1,10 +1,14 @@
 """`heterodyne config`: write a settings file, check the settings, show what holds and why."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from heterodyne.cli.invocation import Invocation, pass_invocation
+
+if TYPE_CHECKING:
+    from heterodyne.config.settings import Settings
 
 
 @click.group()
@@ -61,7 +65,7 @@ def check(ctx: click.Context, invocation: Invocation, as_json: bool) -> None:
 
     if not as_json:
         resolved = invocation.resolve()
-        click.echo(f"{resolved.file or 'no settings file'}: {len(resolved.settings.pools)} pools, no problems")
+        click.echo(f"{resolved.file or 'no settings file'}: {_counted(resolved.settings)}, no problems")
         return
     try:
         file = invocation.resolve().file
@@ -95,3 +99,8 @@ def show(invocation: Invocation, as_json: bool) -> None:
         return
     click.echo(f"file: {resolved.file or 'none'}", err=True)
     print_table(("SETTING", "VALUE", "FROM"), [(row.path, row.text, row.origin) for row in rows])
+
+
+def _counted(settings: "Settings") -> str:
+    models = {pool.model for pool in settings.pools.values()}
+    return f"{len(settings.pools)} pools, {len(models)} models"

@@ -27,6 +27,8 @@ def models() -> None:
 def list_models(invocation: Invocation, as_json: bool) -> None:
     """List the configured models: pool, engine, where from, and whether the weights are here.
 
+    Other names of a model and who answers in its place are shown where some model has any.
+
     \b
     Examples:
       heterodyne models list
@@ -39,18 +41,18 @@ def list_models(invocation: Invocation, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    rows = [
-        (
-            one.model,
-            one.pool,
-            one.engine,
-            one.cached_in_words,
-            "-" if one.size_bytes is None else bytes_in_words(one.size_bytes),
-            ", ".join(one.source),
-        )
-        for one in found
-    ]
-    print_table(("MODEL", "POOL", "ENGINE", "CACHED", "SIZE", "SOURCE"), rows)
+    columns = {
+        "MODEL": [one.model for one in found],
+        "POOL": [one.pool for one in found],
+        "ENGINE": [one.engine for one in found],
+        "ALIASES": [", ".join(one.aliases) for one in found],
+        "FALLBACKS": [", ".join(one.fallbacks) for one in found],
+        "CACHED": [one.cached_in_words for one in found],
+        "SIZE": ["" if one.size_bytes is None else bytes_in_words(one.size_bytes) for one in found],
+        "SOURCE": [", ".join(one.source) for one in found],
+    }
+    shown = [header for header, cells in columns.items() if any(cells) or header not in ("ALIASES", "FALLBACKS")]
+    print_table(shown, [[columns[header][row] or "-" for header in shown] for row in range(len(found))])
 
 
 @models.command()
@@ -58,7 +60,7 @@ def list_models(invocation: Invocation, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the paths as JSON.")
 @pass_invocation
 def pull(invocation: Invocation, name: tuple[str, ...], as_json: bool) -> None:
-    """Fetch the weights of the models with this NAME, model or pool, or of all that are started here.
+    """Fetch the weights of the models with this NAME, model, alias or pool, or of all that are started here.
 
     \b
     Examples:
@@ -90,9 +92,11 @@ def _pools_named(settings: "Settings", names: tuple[str, ...]) -> list[str]:
     with_weights = [name for name, pool in settings.pools.items() if pool.weights is not None]
     if not names:
         return with_weights
+    aliases = {alias: model for model, rule in settings.models.items() for alias in rule.aliases}
     chosen: list[str] = []
     for name in names:
-        matching = [pool for pool, one in settings.pools.items() if name in (pool, one.model)]
+        meant = {name, aliases.get(name, name)}
+        matching = [pool for pool, one in settings.pools.items() if meant & {pool, one.model}]
         if not matching:
             raise click.UsageError(_unknown(name, settings))
         if not any(pool in with_weights for pool in matching):

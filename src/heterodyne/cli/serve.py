@@ -23,15 +23,14 @@ def serve(ctx: click.Context, invocation: Invocation, host: str | None, port: in
       heterodyne --config /etc/heterodyne.toml serve
       heterodyne --set telemetry.log_level=debug serve
     """
-    settings = invocation.settings(
-        {
-            "gateway.host": host,
-            "gateway.port": None if port is None else str(port),
-            "gateway.workers": None if workers is None else str(workers),
-        }
-    )
+    flags = {
+        "gateway.host": host,
+        "gateway.port": None if port is None else str(port),
+        "gateway.workers": None if workers is None else str(workers),
+    }
+    settings = invocation.settings(flags)
     from heterodyne.assembly.serve import serve as serve_until_told
     from heterodyne.cli.download_bar import download_bar
 
     with download_bar() as progress:
-        ctx.exit(serve_until_told(settings, progress))
+        ctx.exit(serve_until_told(settings, lambda: invocation.settings(flags), progress))

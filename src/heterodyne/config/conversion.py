@@ -6,16 +6,16 @@ from typing import Annotated, Any, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
-from heterodyne.config.fields import Field
+from heterodyne.config.fields import Field, toml_key
 from heterodyne.config.wording import expected, got, type_in_words
 
 ABSENT = ("", "null")  # how the environment and flags, which hold only text, say "absent"
 
 
 class Misfit(Struct, frozen=True, kw_only=True):
-    """Why a value was refused; `index` is the place in a list, None for the value as a whole."""
+    """Why a value was refused; `place` is where in a list or table, such as `[2]`, and empty for the whole value."""
 
-    index: int | None = None
+    place: str = ""
     message: str
 
 
@@ -33,6 +33,8 @@ def convert(field: Field, value: object, *, is_text: bool) -> Converted:
     if is_text and isinstance(value, str) and _is_table(field.type):
         value = _from_json(value)
         is_text = False
+    if _is_table(field.type) and isinstance(value, dict):
+        return _each_entry(field, value)
     item_type = _item_type(field.type)
     if item_type is None:
         return _one(field.type, value, is_text=is_text, words=expected(field))
@@ -41,7 +43,7 @@ def convert(field: Field, value: object, *, is_text: bool) -> Converted:
     if not isinstance(value, list | tuple):
         message = f"expected {expected(field)}, got {got(field.type, value)}"
         return Converted(misfits=(Misfit(message=message),))
-    return _each(item_type, value)
+    return _each_item(item_type, value)
 
 
 def _is_table(annotation: Any) -> bool:
@@ -70,11 +72,25 @@ def _from_json(text: str) -> object:
         return text  # refused as text where a list or a table was expected
 
 
-def _each(item_type: Any, items: list[object] | tuple[object, ...]) -> Converted:
+def _each_entry(field: Field, entries: dict[str, object]) -> Converted:
+    _key, entry_type = get_args(_base(field.type))
+    words = type_in_words(entry_type)
+    judged = {key: _one(entry_type, entry, is_text=False, words=words) for key, entry in entries.items()}
+    misfits = tuple(
+        Misfit(place=f".{toml_key(key)}", message=misfit.message)
+        for key, entry in judged.items()
+        for misfit in entry.misfits
+    )
+    return Converted(misfits=misfits) if misfits else Converted(value={key: one.value for key, one in judged.items()})
+
+
+def _each_item(item_type: Any, items: list[object] | tuple[object, ...]) -> Converted:
     words = type_in_words(item_type)
     judged = [_one(item_type, item, is_text=False, words=words) for item in items]
     misfits = tuple(
-        Misfit(index=index, message=misfit.message) for index, item in enumerate(judged) for misfit in item.misfits
+        Misfit(place=f"[{index}]", message=misfit.message)
+        for index, item in enumerate(judged)
+        for misfit in item.misfits
     )
     return Converted(misfits=misfits) if misfits else Converted(value=tuple(item.value for item in judged))
 

@@ -3,8 +3,9 @@
 import msgspec
 from msgspec import Struct
 
-from heterodyne.config.fields import Field, fields, pool_fields
+from heterodyne.config.fields import Field, fields, named_fields
 from heterodyne.config.load import Resolved
+from heterodyne.config.settings import NAMED
 from heterodyne.config.template import toml_value
 
 
@@ -22,14 +23,15 @@ class Effective(Struct, frozen=True, kw_only=True):
 
 
 def effective(resolved: Resolved) -> tuple[Effective, ...]:
-    """Every section's settings, then every pool's, in the order the reference lists them."""
-    pools = resolved.settings.pools
-    every = (*fields(), *(field for pool in pools for field in pool_fields(pool)))
-    return tuple(_row(resolved, field) for field in every)
+    """Every section's settings, then every pool's and model's, in the order the reference lists them."""
+    named = (
+        field for table in NAMED for name in getattr(resolved.settings, table) for field in named_fields(table, name)
+    )
+    return tuple(_row(resolved, field) for field in (*fields(), *named))
 
 
 def _row(resolved: Resolved, field: Field) -> Effective:
-    section, *rest = field.path
-    holder = resolved.settings.pools[rest[0]] if section == "pools" else getattr(resolved.settings, section)
-    value = msgspec.structs.asdict(holder)[rest[-1]]
+    section, *_name, last = field.path
+    holder = getattr(resolved.settings, section)
+    value = msgspec.structs.asdict(holder[field.path[1]] if section in NAMED else holder)[last]
     return Effective(path=field.dotted, value=value, origin=resolved.origin(field.path))

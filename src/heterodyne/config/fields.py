@@ -1,5 +1,7 @@
 """Every setting as a value: its path, its type, its default and the sentence that explains it."""
 
+import json
+import re
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -7,12 +9,14 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
-from heterodyne.config.settings import SECTIONS
-from heterodyne.fleet.settings import PoolSettings
+from heterodyne.config.settings import NAMED, SECTIONS
 
 ENVIRONMENT_PREFIX = "HETERODYNE_"
 POOLS = "pools"
+ANY_NAME = "<name>"  # stands for the name an operator gives
+BARE_KEY = re.compile("[A-Za-z0-9_-]+")  # what TOML takes as a key without quotes
 REQUIRED = msgspec.NODEFAULT  # the default of a field that has none
+DOT_OUTSIDE_QUOTES = re.compile(r'\.(?=(?:[^"]*"[^"]*")*[^"]*$)')
 
 Path = tuple[str, ...]
 
@@ -28,7 +32,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def dotted(self) -> str:
-        return ".".join(self.path)
+        return dotted(*self.path)
 
     @property
     def is_required(self) -> bool:
@@ -36,7 +40,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
 
 def fields() -> tuple[Field, ...]:
-    """The settings of every section, in the order the structs list them; pools are asked for by name."""
+    """The settings of every section, in the order the structs list them; what has a name is asked for by it."""
     return tuple(field for name in SECTIONS for field in section_fields(name))
 
 
@@ -47,25 +51,45 @@ def section_fields(section: str) -> tuple[Field, ...]:
 
 
 @cache
+def named_fields(table: str, name: str) -> tuple[Field, ...]:
+    """The settings of one section of a table whose sections have names, such as one pool."""
+    return _fields_of(NAMED[table], (table, name))
+
+
 def pool_fields(pool: str) -> tuple[Field, ...]:
     """The settings of one pool."""
-    return _fields_of(PoolSettings, (POOLS, pool))
+    return named_fields(POOLS, pool)
 
 
 def try_field(path: Path) -> Field | None:
     """The setting at a path, or None where there is no such setting."""
     if len(path) == 2 and path[0] in SECTIONS:
         candidates = section_fields(path[0])
-    elif len(path) == 3 and path[0] == POOLS:
-        candidates = pool_fields(path[1])
+    elif len(path) == 3 and path[0] in NAMED:
+        candidates = named_fields(path[0], path[1])
     else:
         return None
     return next((field for field in candidates if field.path == path), None)
 
 
+def dotted(*path: str) -> str:
+    """A path as TOML spells it: `models."llama-3.1-70b".aliases`."""
+    return ".".join(part if part == ANY_NAME else toml_key(part) for part in path)
+
+
+def from_dotted(text: str) -> Path:
+    """The path in a dotted text, parts of which may stand in quotes."""
+    return tuple(part.strip('"') for part in DOT_OUTSIDE_QUOTES.split(text))
+
+
+def toml_key(key: str) -> str:
+    """A key as TOML spells it, in quotes where it must be."""
+    return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+
+
 def environment_name(path: Path) -> str:
     """The environment variable that sets a path."""
-    return ENVIRONMENT_PREFIX + "__".join(path).upper().replace("-", "_")
+    return ENVIRONMENT_PREFIX + re.sub("[^A-Z0-9_]", "_", "__".join(path).upper())
 
 
 def _fields_of(struct: type[Struct], prefix: Path) -> tuple[Field, ...]:

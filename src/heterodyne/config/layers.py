@@ -6,13 +6,22 @@ from enum import StrEnum
 import msgspec
 from msgspec import Struct
 
-from heterodyne.config.fields import ENVIRONMENT_PREFIX, POOLS, Path, environment_name, pool_fields
-from heterodyne.config.settings import SECTIONS
+from heterodyne.config.fields import (
+    ENVIRONMENT_PREFIX,
+    POOLS,
+    Path,
+    dotted,
+    environment_name,
+    from_dotted,
+    pool_fields,
+)
+from heterodyne.config.settings import NAMED, SECTIONS
 from heterodyne.registry.defaults import DEFAULT_POOLS
 
 CONFIG_VARIABLE = "HETERODYNE_CONFIG"
 API_KEY_VARIABLE = "HETERODYNE_API_KEY"
-NOT_SETTINGS = frozenset({CONFIG_VARIABLE, API_KEY_VARIABLE})
+OPERATOR_KEY_VARIABLE = "HETERODYNE_OPERATOR_KEY"
+NOT_SETTINGS = frozenset({CONFIG_VARIABLE, API_KEY_VARIABLE, OPERATOR_KEY_VARIABLE})
 
 
 class Origin(StrEnum):
@@ -43,7 +52,8 @@ def winners(
     """Flag over environment over file over default, path by path."""
     from_file = tuple(_from_file(document))
     from_flags = tuple(_from_overrides(overrides))
-    declared = _pool_names((*from_file, *from_flags)) or list(DEFAULT_POOLS)
+    declared = {table: _names((*from_file, *from_flags), table) for table in NAMED}
+    declared[POOLS] = declared[POOLS] or list(DEFAULT_POOLS)
     from_environment = tuple(_from_environment(environment, declared))
 
     layers = (*from_file, *from_environment, *from_flags)
@@ -54,9 +64,9 @@ def winners(
 
 def _from_file(document: Mapping[str, object]) -> Iterator[Given]:
     for key, value in document.items():
-        if key == POOLS and isinstance(value, dict) and value:
-            for name, pool in value.items():
-                yield from _table((POOLS, name), pool)
+        if key in NAMED and isinstance(value, dict) and value:
+            for name, section in value.items():
+                yield from _table((key, name), section)
         elif key in SECTIONS and isinstance(value, dict):
             if value:
                 yield from _table((key,), value)
@@ -72,46 +82,43 @@ def _table(path: Path, table: object) -> Iterator[Given]:
 
 
 def _filed(path: Path, value: object) -> Given:
-    return Given(path=path, value=value, origin=Origin.FILE, spelling=".".join(path))
+    return Given(path=path, value=value, origin=Origin.FILE, spelling=dotted(*path))
 
 
-def _from_environment(environment: Mapping[str, str], pools: list[str]) -> Iterator[Given]:
+def _from_environment(environment: Mapping[str, str], declared: Mapping[str, list[str]]) -> Iterator[Given]:
     for name, value in environment.items():
         if name.startswith(ENVIRONMENT_PREFIX) and name not in NOT_SETTINGS:
             path = tuple(name.removeprefix(ENVIRONMENT_PREFIX).lower().split("__"))
             yield Given(
-                path=_with_pool_as_declared(path, pools),
+                path=_with_name_as_declared(path, declared.get(path[0], [])),
                 value=value,
                 origin=Origin.ENVIRONMENT,
                 spelling=name,
             )
 
 
-def _with_pool_as_declared(path: Path, pools: list[str]) -> Path:
-    """Variable names have neither capitals nor dashes to give, so they are matched to a pool that has."""
-    if len(path) < 3 or path[0] != POOLS or path[1] in pools:
+def _with_name_as_declared(path: Path, names: list[str]) -> Path:
+    """Variable names have no capitals, dashes or dots to give, so they are matched to a declared name that has."""
+    if len(path) < 3 or path[1] in names:
         return path
-    spelled = environment_name((POOLS, path[1]))
-    for pool in pools:
-        if environment_name((POOLS, pool)) == spelled:
-            return (POOLS, pool, *path[2:])
-    return path
+    spelled = environment_name((path[1],))
+    return next(((path[0], name, *path[2:]) for name in names if environment_name((name,)) == spelled), path)
 
 
 def _from_overrides(overrides: Mapping[str, str]) -> Iterator[Given]:
-    for dotted, value in overrides.items():
-        yield Given(path=tuple(dotted.split(".")), value=value, origin=Origin.FLAG, spelling=dotted)
+    for key, value in overrides.items():
+        yield Given(path=from_dotted(key), value=value, origin=Origin.FLAG, spelling=key)
 
 
-def _pool_names(layer: tuple[Given, ...]) -> list[str]:
-    return list(dict.fromkeys(given.path[1] for given in layer if given.path[0] == POOLS and len(given.path) > 1))
+def _names(layer: tuple[Given, ...], table: str) -> list[str]:
+    return list(dict.fromkeys(given.path[1] for given in layer if given.path[0] == table and len(given.path) > 1))
 
 
 def _uses_default_pools(from_file: tuple[Given, ...], layers: tuple[Given, ...]) -> bool:
     """The default pools stand until a file declares pools or a variable or flag names one of its own."""
     if any(given.path[0] == POOLS for given in from_file):
         return False
-    return all(name in DEFAULT_POOLS for name in _pool_names(layers))
+    return all(name in DEFAULT_POOLS for name in _names(layers, POOLS))
 
 
 def _default_pools() -> Iterator[Given]:

@@ -5,31 +5,45 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 
 from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.console.settings import ConsoleSettings
+from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.physics.settings import PhysicsSettings
 from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
+from heterodyne.routing.settings import RoutingSettings
 from heterodyne.telemetry.settings import TelemetrySettings
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything an operator can decide; sections are rooms, pools have names of their own."""
+    """Everything an operator can decide; sections are rooms, pools and models have names of their own."""
 
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
+    console: ConsoleSettings = field(default_factory=ConsoleSettings)
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
+    routing: RoutingSettings = field(default_factory=RoutingSettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     registry: RegistrySettings = field(default_factory=RegistrySettings)
     physics: PhysicsSettings = field(default_factory=PhysicsSettings)
     pools: Annotated[
         dict[str, PoolSettings], Meta(description="Pools by name; the default pools when none is declared.")
     ] = field(default_factory=lambda: dict(DEFAULT_POOLS))
+    models: Annotated[
+        dict[str, ModelSettings], Meta(description="What is said about models, by the name clients ask for.")
+    ] = field(default_factory=dict)
 
 
 SECTIONS: dict[str, type[Struct]] = {
     "gateway": GatewaySettings,
+    "console": ConsoleSettings,
     "admission": AdmissionSettings,
+    "routing": RoutingSettings,
     "telemetry": TelemetrySettings,
     "registry": RegistrySettings,
     "physics": PhysicsSettings,
+}
+NAMED: dict[str, type[Struct]] = {  # tables of sections that the operator names: [pools.NAME], [models.NAME]
+    "pools": PoolSettings,
+    "models": ModelSettings,
 }

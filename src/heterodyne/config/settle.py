@@ -7,12 +7,11 @@ import msgspec
 
 from heterodyne.config.checks import CHECKS
 from heterodyne.config.conversion import convert
-from heterodyne.config.fields import POOLS, Field, Path, try_field
+from heterodyne.config.fields import POOLS, Field, Path, dotted, named_fields, try_field
 from heterodyne.config.layers import Given, Origin
 from heterodyne.config.problems import Problem, SettingsProblems
-from heterodyne.config.settings import SECTIONS, Settings
-from heterodyne.config.suggestions import nearest, unknown
-from heterodyne.fleet.settings import PoolSettings
+from heterodyne.config.settings import NAMED, SECTIONS, Settings
+from heterodyne.config.suggestions import Names, nearest, unknown
 from heterodyne.registry.defaults import DEFAULT_POOLS
 
 
@@ -21,30 +20,28 @@ def settle(given: Mapping[Path, Given], environment: Mapping[str, str]) -> Setti
     problems: list[Problem] = []
     broken: set[str] = set()
     values: dict[Path, object] = {}
-    pools = _pool_names(given)
+    declared = {table: _names(given, table) for table in NAMED}
     for one in given.values():
         field = try_field(one.path)
         if field is not None:
             found = _judge(field, one, values)
-        elif _is_somebody_elses(one, given) or _is_empty_pool(one):
+        elif _is_somebody_elses(one, given) or _is_empty_section(one):
             found = ()
         else:
-            found = (unknown(one, pools),)
+            found = (unknown(one, declared),)
         if found:
             problems += found
-            broken.add(".".join(one.path))
-            if one.path[0] == POOLS and len(one.path) == 2:
-                broken.add(POOLS)  # a pool was meant, so "no pools" would mislead
+            broken.add(dotted(*one.path))
+            if one.path[0] in NAMED and len(one.path) == 2:
+                broken.add(one.path[0])  # a pool was meant, so "no pools" would mislead
 
-    for pool in pools:
-        if (POOLS, pool, "model") not in values:
-            path = f"pools.{pool}.model"
-            if path not in broken:
-                problems.append(Problem(path=path, message=_model_required(pool, pools)))
-                broken.add(path)
-            values[POOLS, pool, "model"] = pool  # keeps the other checks going
+    for field in _missing(values, declared):
+        if field.dotted not in broken:
+            problems.append(Problem(path=field.dotted, message=_required(field, declared)))
+            broken.add(field.dotted)
+        values[field.path] = field.path[1]  # keeps the other checks going
 
-    settings = _build(values, pools)
+    settings = _build(values, declared)
     problems += _cross_check(settings, environment, broken)
     if problems:
         raise SettingsProblems(tuple(problems))
@@ -57,7 +54,7 @@ def _judge(field: Field, given: Given, values: dict[Path, object]) -> tuple[Prob
         values[field.path] = converted.value
     return tuple(
         Problem(
-            path=field.dotted if misfit.index is None else f"{field.dotted}[{misfit.index}]",
+            path=field.dotted + misfit.place,
             message=misfit.message + _source(given),
         )
         for misfit in converted.misfits
@@ -82,35 +79,45 @@ def _is_somebody_elses(given: Given, all_given: Mapping[Path, Given]) -> bool:
     )
 
 
-def _is_empty_pool(given: Given) -> bool:
+def _is_empty_section(given: Given) -> bool:
     """`[pools.chat]` or `[pools]` with nothing inside; what is missing is reported in their place."""
-    return given.path[0] == POOLS and len(given.path) <= 2 and given.value == {}
+    return given.path[0] in NAMED and len(given.path) <= 2 and given.value == {}
 
 
-def _pool_names(given: Mapping[Path, Given]) -> tuple[str, ...]:
-    """Pools somebody declared: with settings inside, or as an empty table."""
+def _names(given: Mapping[Path, Given], table: str) -> tuple[str, ...]:
+    """Names somebody declared: with settings inside, or as an empty table."""
     return tuple(
         dict.fromkeys(
             one.path[1]
             for one in given.values()
-            if one.path[0] == POOLS and (len(one.path) == 3 or (len(one.path) == 2 and one.value == {}))
+            if one.path[0] == table and (len(one.path) == 3 or (len(one.path) == 2 and one.value == {}))
         )
     )
 
 
-def _model_required(pool: str, pools: tuple[str, ...]) -> str:
-    """A pool without a model is often a misspelt pool."""
-    others = [name for name in (*pools, *DEFAULT_POOLS) if name != pool]
-    near = nearest(pool, others)
-    message = "required; the public name clients ask for"
-    return f'{message}. Did you mean pool "{near}"?' if near else message
+def _missing(values: Mapping[Path, object], declared: Names) -> Iterator[Field]:
+    for table, names in declared.items():
+        for name in names:
+            yield from (field for field in named_fields(table, name) if field.is_required and field.path not in values)
 
 
-def _build(values: Mapping[Path, object], pools: tuple[str, ...]) -> Settings:
+def _required(field: Field, declared: Names) -> str:
+    """A pool without what it must say, its model, is often a misspelt pool."""
+    table, name, _ = field.path
+    defaults = DEFAULT_POOLS if table == POOLS else ()
+    near = nearest(name, (other for other in (*declared[table], *defaults) if other != name))
+    message = f"required; {field.description[0].lower()}{field.description[1:].rstrip('.')}"
+    return f'{message}. Did you mean {table.rstrip("s")} "{near}"?' if near else message
+
+
+def _build(values: Mapping[Path, object], declared: Names) -> Settings:
     # A value that was refused is missing here, so its default stands in; the error is raised anyway.
     sections = {name: struct(**_under(values, (name,))) for name, struct in SECTIONS.items()}
-    named_pools = {name: PoolSettings(**_under(values, (POOLS, name))) for name in pools}
-    return msgspec.structs.replace(Settings(), **sections, pools=named_pools)
+    named = {
+        table: {name: struct(**_under(values, (table, name))) for name in declared[table]}
+        for table, struct in NAMED.items()
+    }
+    return msgspec.structs.replace(Settings(), **sections, **named)
 
 
 def _under(values: Mapping[Path, object], prefix: Path) -> dict[str, Any]:

@@ -1,38 +1,42 @@
 """A name that matches no setting becomes a problem that names the nearest one that would."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from heterodyne.config.fields import (
-    POOLS,
+    ANY_NAME,
     Field,
     Path,
+    dotted,
     environment_name,
     fields,
-    pool_fields,
+    named_fields,
     section_fields,
+    try_field,
 )
 from heterodyne.config.layers import Given, Origin
 from heterodyne.config.problems import Problem
-from heterodyne.config.settings import SECTIONS
+from heterodyne.config.settings import NAMED, SECTIONS
 
-ANY_POOL = "<name>"  # stands for the name an operator gives
+Names = Mapping[str, tuple[str, ...]]  # of each table whose sections have names: those declared
 
 
-def unknown(given: Given, pools: tuple[str, ...]) -> Problem:
-    """The problem of a path that is not a setting; `pools` are the names declared."""
+def unknown(given: Given, declared: Names) -> Problem:
+    """The problem of a path that is not a setting."""
     if given.origin is Origin.ENVIRONMENT:
-        return _unknown_variable(given, pools)
+        return _say(given, "no such setting", _nearest_variable(given.spelling, declared))
     section, *rest = given.path
-    if not rest and (section in SECTIONS or section == POOLS):
-        return _say(given, "expected a section with settings in it")
-    if section not in SECTIONS and section != POOLS:
+    if section not in SECTIONS and section not in NAMED:
         return _say(given, "no such section", _nearest_section(given.path))
-    if section == POOLS and len(rest) == 1:
-        return _say(given, f"expected a section [pools.{rest[0]}] with settings in it")
-    names = section_fields(section) if section in SECTIONS else pool_fields(ANY_POOL)
-    last = rest[0] if section in SECTIONS else rest[1]
-    return _say(given, "no such setting", nearest(last, (field.path[-1] for field in names)))
+    if not rest:
+        return _say(given, "expected a section with settings in it")
+    if section in SECTIONS:
+        return _no_such_setting(given, rest[0], section_fields(section))
+    if len(rest) == 1:
+        return _say(given, f"expected a section [{dotted(section, rest[0])}] with settings in it")
+    if len(rest) > 2 and (message := _try_explain_dots(given.path)):
+        return _say(given, message)
+    return _no_such_setting(given, rest[1], named_fields(section, ANY_NAME))
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
@@ -41,20 +45,37 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
-def _unknown_variable(given: Given, pools: tuple[str, ...]) -> Problem:
-    known = [environment_name(field.path) for field in _all_fields(pools)]
-    return _say(given, "no such setting", nearest(given.spelling, known))
+def or_nearest(message: str, name: str, candidates: Iterable[str]) -> str:
+    """The message, with the candidate most like the name where there is one."""
+    near = nearest(name, candidates)
+    return f'{message}; did you mean "{near}"?' if near else message
+
+
+def _nearest_variable(spelling: str, declared: Names) -> str | None:
+    named = (field for table, names in declared.items() for name in names for field in named_fields(table, name))
+    return nearest(spelling, (environment_name(field.path) for field in (*fields(), *named)))
 
 
 def _nearest_section(path: Path) -> str | None:
     """A section like the first word, else the setting of that very name in the section it belongs to."""
-    if near := nearest(path[0], (*SECTIONS, POOLS)):
-        return ".".join((near, *path[1:]))
+    if near := nearest(path[0], (*SECTIONS, *NAMED)):
+        return dotted(near, *path[1:])
     return next((field.dotted for field in fields() if field.path[-1] == path[-1]), None)
 
 
-def _all_fields(pools: tuple[str, ...]) -> tuple[Field, ...]:
-    return (*fields(), *(field for pool in pools for field in pool_fields(pool)))
+def _try_explain_dots(path: Path) -> str | None:
+    """A path with too many parts: into a table that is set whole, or with a name that wants quotes."""
+    table, *middle, last = path
+    whole = try_field(path[:3])
+    if whole is not None:
+        return f"{whole.path[-1]} is set as a whole: --set '{whole.dotted}={{\"{'.'.join(path[3:])}\": …}}'"
+    if try_field((table, ".".join(middle), last)) is not None:
+        return f"a name with dots stands in quotes: --set '{dotted(table, '.'.join(middle), last)}=…'"
+    return None
+
+
+def _no_such_setting(given: Given, name: str, among: tuple[Field, ...]) -> Problem:
+    return _say(given, "no such setting", nearest(name, (field.path[-1] for field in among)))
 
 
 def _say(given: Given, message: str, near: str | None = None) -> Problem:

@@ -1,18 +1,16 @@
 """The file `heterodyne config init` writes: every setting with its sentence, defaults commented out."""
 
 import json
-import re
 import textwrap
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from heterodyne.config.fields import Field, pool_fields, section_fields
-from heterodyne.config.settings import SECTIONS
+from heterodyne.config.fields import Field, named_fields, pool_fields, section_fields, toml_key
+from heterodyne.config.settings import NAMED, SECTIONS
 from heterodyne.registry.defaults import DEFAULT_POOLS
 
 WIDTH = 100
-BARE_KEY = re.compile("[A-Za-z0-9_-]+")
 HEADER = """\
 # Heterodyne settings.
 # A line that is commented out shows the default; remove the `#` to change it.
@@ -30,13 +28,21 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "weights_sha256": "0" * 64,
     "context_tokens": 8192,
     "chat_template": "/etc/heterodyne/template.jinja",
+    "version": "2026-05",
+    "hardware": "h100-sxm",
+    "price_usd_per_hour": 2.5,
+    "price_usd_per_million_prompt_tokens": 0.6,
+    "price_usd_per_million_completion_tokens": 1.8,
+    "region": "eu-west",
+    "in_flight_max": 64,
+    "pools": ["chat"],
 }
 URL_POOL = """\
 # A pool of replicas that already run, for example vLLM on two machines:
 #
 # [pools.big]
 # model = "qwen3-8b"
-# engine = "openai"
+# engine = "vllm"
 # urls = ["http://10.0.0.11:8000", "http://10.0.0.12:8000"]
 # engine_model = "Qwen/Qwen3-8B"
 # api_key_env = "UPSTREAM_API_KEY"
@@ -46,21 +52,17 @@ URL_POOL = """\
 def template() -> str:
     """The whole text; read back unchanged, it gives the default settings."""
     sections = ["\n".join(_section(name)) for name in SECTIONS]
-    return "\n".join([HEADER, *sections, "\n".join(_pools())]) + "\n"
+    return "\n".join([HEADER, *sections, "\n".join(_default_pools()), *map("\n".join, map(_example, NAMED))]) + "\n"
 
 
 def toml_value(value: object) -> str:
     """One value as TOML on one line; of scalars JSON's spelling is also TOML's."""
     if isinstance(value, Mapping):
-        pairs = ", ".join(f"{_toml_key(str(key))} = {toml_value(item)}" for key, item in value.items())
+        pairs = ", ".join(f"{toml_key(str(key))} = {toml_value(item)}" for key, item in value.items())
         return f"{{ {pairs} }}" if pairs else "{}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml_value, value))}]"
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _toml_key(key: str) -> str:
-    return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
 
 
 def _section(name: str) -> Iterator[str]:
@@ -80,7 +82,7 @@ def _commented_field(field: Field) -> Iterator[str]:
     yield f"# {name} = {toml_value(shown)}"
 
 
-def _pools() -> Iterator[str]:
+def _default_pools() -> Iterator[str]:
     yield "# Pools: equal replicas of one model, each pool under a name of its own. These are the default ones."
     for name, pool in DEFAULT_POOLS.items():
         values = msgspec.structs.asdict(pool)
@@ -91,8 +93,13 @@ def _pools() -> Iterator[str]:
                 yield f"{field.path[-1]} = {toml_value(value)}"
         yield ""
     yield URL_POOL
-    yield "# Everything a pool can say:"
+
+
+def _example(table: str) -> Iterator[str]:
+    """Everything a section of this table can say."""
+    yield f"# {NAMED[table].__doc__} Everything it can say:"
     yield "#"
-    yield "# [pools.example]"
-    for field in pool_fields("example"):
+    yield f"# [{table}.example]"
+    for field in named_fields(table, "example"):
         yield from _commented_field(field)
+    yield ""

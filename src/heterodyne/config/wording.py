@@ -55,6 +55,10 @@ def _in_words(info: inspect.Type) -> str:
             return f"a list of {_in_words(info.item_type)}"
         case inspect.DictType(value_type=inspect.DictType()):
             return "a table of tables"
+        case inspect.DictType(value_type=inspect.AnyType()):
+            return "a table"
+        case inspect.DictType():
+            return f"a table of {_in_words(info.value_type)}"
     raise AssertionError(f"no words for {info!r}")  # a settings field of a new kind needs a case above
 
 
@@ -63,8 +67,14 @@ def _range(info: inspect.IntType | inspect.FloatType) -> str:
     if lowest is None:
         return "" if info.le is None else f" up to {info.le:g}"
     if info.gt is not None:
-        return f" above {info.gt:g}" + ("" if info.le is None else f", at most {_plain(info.le)}")
+        return f" above {info.gt:g}" + _ceiling(info)
     return f" from {_plain(lowest)}" + (" up" if info.le is None else f" to {_plain(info.le)}")
+
+
+def _ceiling(info: inspect.IntType | inspect.FloatType) -> str:
+    if info.lt is not None:
+        return f", below {_plain(info.lt)}"
+    return "" if info.le is None else f", at most {_plain(info.le)}"
 
 
 def _plain(bound: float) -> str:

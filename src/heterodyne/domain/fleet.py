@@ -5,6 +5,8 @@ from typing import NewType, Self
 
 from msgspec import Struct
 
+from heterodyne.domain.engine_load import EngineLoad
+
 PoolName = NewType("PoolName", str)
 ReplicaId = NewType("ReplicaId", str)
 
@@ -24,6 +26,19 @@ class Purpose(StrEnum):
     EMBED = "embed"
 
 
+class Price(Struct, frozen=True, kw_only=True):
+    """What a replica costs: by the hour where it is ours, by the token where it is hosted. None: nobody says."""
+
+    usd_per_hour: float | None = None
+    usd_per_million_prompt_tokens: float | None = None
+    usd_per_million_completion_tokens: float | None = None
+
+    @property
+    def is_by_token(self) -> bool:
+        """Whether every request is billed on its own."""
+        return self.usd_per_million_prompt_tokens is not None or self.usd_per_million_completion_tokens is not None
+
+
 class Replica(Struct, frozen=True, kw_only=True):
     """One running engine endpoint."""
 
@@ -40,7 +55,36 @@ class Replica(Struct, frozen=True, kw_only=True):
     purpose: Purpose | None = None  # None: whatever the engine answers
     api_key_env: str | None = None
     tool_call_opening: str | None = None  # what a tool call begins with, for engines that must be led to one
+    version: str | None = None  # of the weights; None: nobody says
+    hardware: str | None = None  # an accelerator of the catalogue; None: unknown, as of hosted capacity
+    tp: int = 1
+    region: str | None = None  # None: it is nowhere in particular
+    labels: dict[str, str] = {}
+    price: Price = Price()
+    in_flight_max: int | None = None  # requests of one gateway worker at once; None: as many as it is found to bear
+    adapters: tuple[str, ...] = ()  # LoRA adapters it may be asked for
     health: Health = Health.STARTING
+    is_draining: bool = False  # finishes what it has and takes nothing new
+    load: EngineLoad | None = None  # what it last said of itself; None: it says nothing, or nothing yet
+    load_at_s: float | None = None  # when, on the worker's monotonic clock
+
+    @property
+    def is_takeable(self) -> bool:
+        """Whether it may be given work, as far as the fleet knows."""
+        return (
+            self.health is Health.READY and not self.is_draining and not (self.load is not None and self.load.is_asleep)
+        )
+
+
+class ModelRule(Struct, frozen=True, kw_only=True):
+    """What an operator has said about one model."""
+
+    pools: tuple[PoolName, ...] | None = None  # None: every pool that serves it
+    aliases: tuple[str, ...] = ()  # other names clients may ask for
+    fallbacks: tuple[str, ...] = ()  # models that answer in its place when none of its replicas can, in this order
+    context_tokens: int | None = None  # None: what its replicas say
+    regions_only: tuple[str, ...] = ()  # empty: anywhere
+    regions_first: tuple[str, ...] = ()  # preferred, in this order, while they can
 
 
 class FleetSnapshot(Struct, frozen=True, kw_only=True):
@@ -49,11 +93,46 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
     version: int
     replicas: tuple[Replica, ...]
     by_model: dict[str, tuple[Replica, ...]]
+    rules: dict[str, ModelRule] = {}
+    aliases: dict[str, str] = {}  # the model meant by another name
+    tiers: dict[ReplicaId, int] = {}  # where some replicas of a model come before others: 0 first; absent means 0
 
     @classmethod
-    def of(cls, version: int, replicas: tuple[Replica, ...]) -> Self:
+    def of(cls, version: int, replicas: tuple[Replica, ...], rules: dict[str, ModelRule] | None = None) -> Self:
         """A snapshot of these replicas, models in the order they are first named."""
-        by_model: dict[str, tuple[Replica, ...]] = {}
+        rules = rules or {}
+        serving: dict[str, list[Replica]] = {}
         for replica in replicas:
-            by_model[replica.model] = (*by_model.get(replica.model, ()), replica)
-        return cls(version=version, replicas=replicas, by_model=by_model)
+            if _is_allowed(replica, rules.get(replica.model)):
+                serving.setdefault(replica.model, []).append(replica)
+        by_model = {model: tuple(those) for model, those in serving.items()}
+        return cls(
+            version=version,
+            replicas=replicas,
+            by_model=by_model,
+            rules=rules,
+            aliases={alias: model for model, rule in rules.items() for alias in rule.aliases},
+            tiers=_tiers(by_model, rules),
+        )
+
+
+def _is_allowed(replica: Replica, rule: ModelRule | None) -> bool:
+    if rule is None:
+        return True
+    if rule.pools is not None and replica.pool not in rule.pools:
+        return False
+    return not rule.regions_only or replica.region in rule.regions_only
+
+
+def _tiers(by_model: dict[str, tuple[Replica, ...]], rules: dict[str, ModelRule]) -> dict[ReplicaId, int]:
+    """Preferred regions first, in their order; own capacity before hosted, which is paid by the token."""
+    tiers = {}
+    for model, replicas in by_model.items():
+        first = rules[model].regions_first if model in rules else ()
+        order = {region: place for place, region in enumerate(first)}
+        for replica in replicas:
+            place = order.get(replica.region or "", len(order))
+            tier = place + (len(order) + 1 if replica.price.is_by_token else 0)
+            if tier:
+                tiers[replica.id] = tier
+    return tiers

@@ -24,3 +24,7 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     total_ms: float = 0.0
     request_bytes: int = 0
     response_bytes: int = 0
+    asked_model: str = ""  # the name the client used, where another answered: an alias, or a model it fell back from
+    retries: int = 0  # attempts on other replicas before the first event
+    continuations: int = 0  # replicas that went on where another had broken off
+    is_hedged: bool = False  # a second replica was asked because the first was late

@@ -21,3 +21,13 @@ def put(body: bytes, changes: dict[str, bytes]) -> bytes:
     """Set members, whether or not the object has them, to these JSON values; the other values keep their bytes."""
     members: dict[str, bytes | msgspec.Raw] = {**_members(body), **changes}
     return b"{" + b",".join(_key(name) + b":" + bytes(value) for name, value in members.items()) + b"}"
+
+
+def without_nulls(body: bytes) -> bytes:
+    """Leave out members that are null; the same bytes where there can be none."""
+    if body.find(b"null") < 0:
+        return body
+    members = {name: bytes(value) for name, value in _members(body).items()}
+    if b"null" not in members.values():
+        return body
+    return b"{" + b",".join(_key(name) + b":" + value for name, value in members.items() if value != b"null") + b"}"

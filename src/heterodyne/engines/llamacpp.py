@@ -1,20 +1,26 @@
 """llama.cpp's server: OpenAI's API with a few fields missing and its own tokenizer calls."""
 
 from base64 import b64decode
+from collections.abc import Sequence
 
 import msgspec
 
-from heterodyne.domain.errors import ContextExceeded, EngineGarbage, EngineUnavailable, HeterodyneError, InvalidField
+from heterodyne.domain.engine_load import Capability, EngineLoad
+from heterodyne.domain.errors import EngineGarbage, EngineUnavailable, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
 from heterodyne.engines.collect_stream import collect_chat, collect_text
+from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
+from heterodyne.engines.error_answer import context_exceeded, read_error, refused
 from heterodyne.engines.json_edit import put
+from heterodyne.engines.llamacpp_load import read_metrics, read_slots
 from heterodyne.engines.llamacpp_stream import LlamaCppStream
-from heterodyne.engines.openai import INCLUDE_USAGE, OpenAIDialect, read_error, refused
+from heterodyne.engines.openai import INCLUDE_USAGE, OwnEngineDialect
 from heterodyne.engines.tool_choice import bind_tool_choice
-from heterodyne.ports.engine import Call, EventEdit
+from heterodyne.ports.engine import Call, EventEdit, Said
 
 FLOAT_BYTES = 4
+TOO_LONG = "exceed_context_size_error"
 # What llama.cpp answers with 500 although the request is to blame begins like this.
 CALLERS_MISTAKES = ("image input is not", "audio input is not", "Failed to parse tools", "Failed to parse messages")
 
@@ -33,11 +39,28 @@ class _ContextErrorAnswer(msgspec.Struct):
 _decode_context_error = msgspec.json.Decoder(_ContextErrorAnswer).decode
 
 
-class LlamaCppDialect(OpenAIDialect):
-    """Adds what OpenAI's schema requires and llama.cpp leaves out."""
+class LlamaCppDialect(OwnEngineDialect):
+    """Adds what OpenAI's schema requires and llama.cpp leaves out.
+
+    It has the adapters it was started with, each in every request as strongly as its scale says; none can be loaded
+    while it runs.
+    """
 
     name = "llamacpp"
     health_path = "/health"
+    load_paths: tuple[str, ...] = ("/metrics",)
+    fallback_load_paths: tuple[str, ...] = ("/slots",)
+    capabilities = frozenset(
+        {
+            Capability.TOOLS,
+            Capability.JSON_SCHEMA,
+            Capability.LOGPROBS,
+            Capability.VISION,
+            Capability.LORA,
+            Capability.EMBEDDINGS,
+            Capability.CONTINUES_ANSWERS,
+        }
+    )
 
     def call(self, request: Request, replica: Replica) -> Call:
         if request.operation is Operation.TOKENIZE:
@@ -78,17 +101,31 @@ class LlamaCppDialect(OpenAIDialect):
             error = _decode_context_error(body).error
         except (ValueError, RecursionError):
             error = _ContextError()
-        if error.n_ctx:
-            return ContextExceeded(
-                f"The prompt has {error.n_prompt_tokens} tokens; the context of this model is {error.n_ctx} tokens.",
-                param="messages" if request.operation is Operation.CHAT else "prompt",
-            )
-        message, code, param = read_error(body)
+        if error.type == TOO_LONG:
+            told = f"The prompt has {error.n_prompt_tokens} tokens; the context of this model is {error.n_ctx} tokens."
+            return context_exceeded(request, told if error.n_ctx else error.message)
         if status == 503:
             return EngineUnavailable("The engine is loading its model.", retry_after_s=2)
+        message, code, param = read_error(body)
         if message.startswith(CALLERS_MISTAKES):
-            status = 400
-        return refused(status, message, code, param)
+            return refused(400, message, code, param)
+        return super().refusal(request, status, body)
+
+    def continuation(self, request: Request, said: Said) -> Request | None:
+        """It goes on with a last message of the assistant's by itself, unless started not to; these words settle it.
+
+        A whole answer would repeat what was said; a stream, which is all we ask for, does not.
+        """
+        if request.operation is Operation.CHAT:
+            return continue_chat(request, said, GO_ON)
+        return continue_text(request, said, tokens_default=None)
+
+    def is_ready(self, status: int, body: bytes) -> bool:
+        """503 while it loads its model."""
+        return status == 200
+
+    def read_load(self, pages: Sequence[bytes]) -> EngineLoad:
+        return read_slots(pages[0]) if pages[0].lstrip()[:1] in (b"[", b"{") else read_metrics(pages[0])
 
 
 def _begin_tokenize(body: bytes, replica: Replica) -> Call:

@@ -1,12 +1,21 @@
-"""Any engine that speaks the OpenAI API as it is: vLLM, SGLang, hosted providers, another Heterodyne."""
+"""Any engine that speaks the OpenAI API as it is: hosted providers, another Heterodyne, engines without a file here.
+
+Nothing is known of such an engine but its API: it tells no load, takes no orders, and no answer is continued on it.
+"""
+
+from collections.abc import Sequence
 
 import msgspec
 
-from heterodyne.domain.errors import ContextExceeded, EngineRefused, EngineUnavailable, HeterodyneError
+from heterodyne.domain.engine_load import Capability, EngineLoad, ServedModel
+from heterodyne.domain.errors import EngineRefused, EngineUnavailable, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines.error_answer import CALLERS_STATUSES, context_exceeded, full, read_error, refused
 from heterodyne.engines.json_edit import put, put_first
-from heterodyne.ports.engine import Call, EventEdit
+from heterodyne.engines.model_list import read_model_list
+from heterodyne.ports.engine import Call, EventEdit, Said
+from heterodyne.ports.engine_control import ControlCall
 
 PATHS = {
     Operation.CHAT: "/v1/chat/completions",
@@ -16,35 +25,38 @@ PATHS = {
     Operation.DETOKENIZE: "/detokenize",
 }
 INCLUDE_USAGE = b'{"include_usage":true}'
-MESSAGE_CHARS_MAX = 1000
-
-
-class _ErrorBody(msgspec.Struct):
-    message: str = ""
-    code: str | int | None = None
-    param: str | None = None
-
-
-class _ErrorAnswer(msgspec.Struct):
-    error: _ErrorBody | str | None = None
-    message: str | None = None
-    detail: str | None = None
-
-
-_decode_error = msgspec.json.Decoder(_ErrorAnswer).decode
+CONTEXT_CODE = "context_length_exceeded"
+NO_QUOTA = "insufficient_quota"
 
 
 class OpenAIDialect:
     """Bodies pass as they came; only what must change is changed."""
 
-    name = "openai"
-    health_path = "/v1/models"
+    name: str = "openai"
+    health_path: str = "/v1/models"
+    models_path: str | None = "/v1/models"
+    load_paths: tuple[str, ...] = ()
+    fallback_load_paths: tuple[str, ...] = ()
+    load_port: int | None = None
+    capabilities: frozenset[Capability] = frozenset(
+        {Capability.TOOLS, Capability.JSON_SCHEMA, Capability.LOGPROBS, Capability.VISION, Capability.EMBEDDINGS}
+    )
+    # What single engines lack, for their files to say.
+    operations: frozenset[Operation] = frozenset(Operation)
+    has_choices: bool = True  # False: it writes one answer however many are asked for
+    context_words: tuple[str, ...] = ("maximum context length",)  # lower case; in messages of its refusals
 
     def call(self, request: Request, replica: Replica) -> Call:
         """Asks every stream for its usage, so that tokens are counted and not guessed."""
+        if request.operation not in self.operations:
+            raise EngineRefused(f"The engine of this model has no {request.operation} call.", status=501)
+        if request.choices != 1 and not self.has_choices:
+            raise InvalidField("n: the engine of this model writes one answer for each request.", param="n")
         body = request.body
-        if replica.engine_model is not None and replica.engine_model != request.model:
-            body = put(body, {"model": msgspec.json.encode(replica.engine_model)})
+        # An alias, or a model that this one stands in for, is not what the engine knows it by; an adapter is.
+        name = replica.engine_model or replica.model
+        if name != request.model and request.model not in replica.adapters:
+            body = put(body, {"model": msgspec.json.encode(name)})
         if request.stream and not request.wants_usage:
             if request.has_stream_options:
                 body = put(body, {"stream_options": INCLUDE_USAGE})
@@ -60,29 +72,49 @@ class OpenAIDialect:
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         message, code, param = read_error(body)
-        if code == ContextExceeded.code:
-            return ContextExceeded(message, param="messages" if request.operation is Operation.CHAT else "prompt")
+        if code == CONTEXT_CODE or (status in CALLERS_STATUSES and self._is_about_context(message)):
+            return context_exceeded(request, message)
+        if code == NO_QUOTA:
+            # A provider's word for our account with it; no client can do anything about that.
+            return EngineUnavailable("The provider's quota for the gateway's key is used up; its operator has to look.")
         return refused(status, message, code, param)
 
+    def continuation(self, request: Request, said: Said) -> Request | None:
+        return None
 
-def read_error(body: bytes) -> tuple[str, str | None, str | None]:
-    """Message, code and param of an error answer, in whichever of the common shapes it came."""
-    try:
-        answer = _decode_error(body)
-    except (ValueError, RecursionError):
-        return "", None, None
-    if isinstance(answer.error, _ErrorBody):
-        code = answer.error.code
-        return answer.error.message[:MESSAGE_CHARS_MAX], code if isinstance(code, str) else None, answer.error.param
-    message = answer.error or answer.message or answer.detail or ""
-    return message[:MESSAGE_CHARS_MAX], None, None
+    def is_ready(self, status: int, body: bytes) -> bool:
+        """An engine that wants a key it was not given is still up."""
+        return status in (200, 401, 403)
+
+    def read_models(self, body: bytes) -> tuple[ServedModel, ...]:
+        return read_model_list(body)
+
+    def read_load(self, pages: Sequence[bytes]) -> EngineLoad:
+        return EngineLoad()
+
+    def load_adapter(self, name: str, source: str) -> ControlCall | None:
+        return None
+
+    def unload_adapter(self, name: str) -> ControlCall | None:
+        return None
+
+    def sleep(self) -> ControlCall | None:
+        return None
+
+    def wake(self) -> ControlCall | None:
+        return None
+
+    def _is_about_context(self, message: str) -> bool:
+        lower = message.lower()
+        return any(words in lower for words in self.context_words)
 
 
-def refused(status: int, message: str, code: str | None = None, param: str | None = None) -> HeterodyneError:
-    """An engine's refusal: the caller's own mistakes keep status and words, the engine's troubles do not."""
-    if status in (401, 403):
-        # Our key with the engine, not the client's key with us.
-        return EngineUnavailable("The engine refuses the gateway's credentials; its operator has to look.")
-    if status >= 500:
-        return EngineRefused(f"The engine failed with status {status}.", status=502 if status != 503 else 503)
-    return EngineRefused(message or f"The engine refused with status {status}.", status=status, code=code, param=param)
+class OwnEngineDialect(OpenAIDialect):
+    """What engines of our own have in common: nobody's rate limits, so busy means busy, and names that we gave."""
+
+    def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
+        if status in (429, 503):
+            return full()
+        if status == 404:
+            return EngineUnavailable("The engine does not know the model it was asked for; its operator has to look.")
+        return super().refusal(request, status, body)

@@ -4,11 +4,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-EngineName = Literal["llamacpp", "openai"]
+EngineName = Literal[
+    "llamacpp", "openai", "vllm", "sglang", "tensorrt-llm", "tgi", "lmdeploy", "jetstream", "ollama", "mlx-lm"
+]
 
 
 class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One pool: either replicas reached by URL (`urls`) or one started here from `weights`."""
+    """One pool: either replicas reached by URL (`urls`) or some started here from `weights`."""
 
     model: Annotated[str, Meta(min_length=1, description="The public name clients ask for.")]
     engine: Annotated[EngineName, Meta(description="The engine dialect the replicas speak.")] = "openai"
@@ -50,6 +52,46 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         str | None,
         Meta(description="Jinja chat template: a file, or `builtin:NAME`; the one inside the weights when absent."),
     ] = None
+    replicas: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=64,
+            description="How many replicas are started here from `weights`; with `threads` 0 each takes every core.",
+        ),
+    ] = 1
+    version: Annotated[str | None, Meta(description="Name of the weights' version, for records and headers.")] = None
+    hardware: Annotated[
+        str | None, Meta(description="The accelerator the replicas run on, as `heterodyne hardware list` has it.")
+    ] = None
+    tp: Annotated[int, Meta(ge=1, le=1024, description="Chips one replica is split over.")] = 1
+    price_usd_per_hour: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        Meta(
+            description="What one replica, all its chips, costs for an hour. Absent, the lowest on-demand price of its "
+            "`hardware` times `tp`; without a price there either, the pool is not priced."
+        ),
+    ] = None
+    price_usd_per_million_prompt_tokens: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="Price of hosted capacity that is billed by the token.")
+    ] = None
+    price_usd_per_million_completion_tokens: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="The same, for the tokens it generates.")
+    ] = None
+    region: Annotated[str | None, Meta(description="Where the replicas are; region rules of models speak of it.")] = (
+        None
+    )
+    labels: Annotated[
+        dict[str, str], Meta(description="Words of your own about the pool, for routing, metrics and the console.")
+    ] = {}
+    in_flight_max: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(description="Requests of one gateway worker that a replica holds at once; absent, as many as it bears."),
+    ] = None
+    adapters: Annotated[
+        dict[str, str], Meta(description="LoRA adapters clients may ask for by name, and where the engine finds each.")
+    ] = {}
+    adapters_max: Annotated[int, Meta(ge=1, description="Adapters a replica holds at once; more take turns.")] = 4
     start_timeout_s: Annotated[
         float,
         Meta(gt=0, description="A replica started here must be ready in this time, else it is restarted."),

@@ -1,8 +1,9 @@
 """A child process kept alive: started, watched, restarted with back-off, ended when its parent ends.
 
 The child gets its order as the first line on standard input and says one line of JSON on standard output once it
-works. Its standard input stays open for as long as its parent lives: the end of it, however it comes about, is the
-child's sign to leave, so that not even a killed parent leaves a child behind.
+works. A child that understands them gets newer orders as further lines. Its standard input stays open for as long as
+its parent lives: the end of it, however it comes about, is the child's sign to leave, so that not even a killed parent
+leaves a child behind.
 """
 
 import asyncio
@@ -36,16 +37,36 @@ class SupervisedProcess:
         self._module = module
         self._order = order
         self._start_timeout_s = start_timeout_s
-        self._stop_timeout_s = stop_timeout_s
+        self.stop_timeout_s = stop_timeout_s
         self._on_exit = on_exit
         self._process: asyncio.subprocess.Process | None = None
         self.started = asyncio.Event()  # set once the child has first said that it works
         self.answer = b""  # what it said
-        self.restarts = 0
+        self.restarts = 0  # that nobody asked for
+        self._wakes = asyncio.Event()  # somebody asked for another child
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a child now; it may not work yet."""
+        return self._process is not None and self._process.returncode is None
 
     @property
     def pid(self) -> int | None:
         return self._process.pid if self._process is not None else None
+
+    def give(self, order: bytes) -> None:
+        """A newer order: another line for the child that runs, the first one for those after it."""
+        self._order = order
+        stdin = self._process.stdin if self._process is not None and self.is_running else None
+        if stdin is not None and not stdin.is_closing():
+            stdin.write(order + b"\n")
+
+    async def restart(self, order: bytes | None = None) -> None:
+        """End the child and have the next one begin at once; `started` is set when that one works."""
+        self._order = order if order is not None else self._order
+        self.started.clear()
+        self._wakes.set()
+        await self._end()
 
     async def run(self) -> None:
         """Keep the child alive until cancelled, then end it."""
@@ -56,11 +77,18 @@ class SupervisedProcess:
                 born_s = clock()
                 await self._live()
                 lived_s = clock() - born_s
+                if self._wakes.is_set():
+                    self._wakes.clear()
+                    backoff_s = BACKOFF_FIRST_S
+                    continue
                 if lived_s > STEADY_S:
                     backoff_s = BACKOFF_FIRST_S
                 self.restarts += 1
                 _log.warning("process_restarts", process=self.name, lived_s=round(lived_s, 2), in_s=backoff_s)
-                await asyncio.sleep(backoff_s)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(backoff_s):
+                        await self._wakes.wait()
+                self._wakes.clear()
                 backoff_s = min(backoff_s * 2, BACKOFF_LAST_S)
         finally:
             await self._end()
@@ -107,10 +135,10 @@ class SupervisedProcess:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         try:
-            async with asyncio.timeout(self._stop_timeout_s):
+            async with asyncio.timeout(self.stop_timeout_s):
                 await process.wait()
         except TimeoutError:
-            _log.warning("process_killed", process=self.name, pid=process.pid, waited_s=self._stop_timeout_s)
+            _log.warning("process_killed", process=self.name, pid=process.pid, waited_s=self.stop_timeout_s)
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from heterodyne.admission.house import House
 from heterodyne.admission.tokens import TokenEstimator
-from heterodyne.domain.errors import HeterodyneError
-from heterodyne.domain.fleet import Replica, ReplicaId
+from heterodyne.domain.errors import EngineUnavailable, HeterodyneError
+from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.gateway.fleet_view import FleetView
@@ -14,11 +14,15 @@ from heterodyne.gateway.render import Dateline
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.records import RecordSink
 from heterodyne.routing.decide import decide
+from heterodyne.routing.expected_ttft import ExpectedTtft
+from heterodyne.routing.standing.fleet_standing import FleetStanding
 from heterodyne.telemetry.request_meters import RequestMeters
 from heterodyne.wire.connection_pool import ConnectionPool
 
 if TYPE_CHECKING:
     from heterodyne.gateway.exchange import Exchange
+
+NOBODY: frozenset[ReplicaId] = frozenset()
 
 
 class Backstage:
@@ -29,6 +33,7 @@ class Backstage:
         *,
         settings: GatewaySettings,
         fleet: FleetView,
+        standing: FleetStanding,
         house: House,
         pool: ConnectionPool,
         records: RecordSink,
@@ -38,6 +43,7 @@ class Backstage:
     ) -> None:
         self.settings = settings
         self.fleet = fleet
+        self.standing = standing
         self.house = house
         self.pool = pool
         self.tokens = tokens
@@ -47,6 +53,8 @@ class Backstage:
         self._records = records
         self._meters = RequestMeters()
         self._dateline = Dateline()
+        self._expected: dict[PoolName, ExpectedTtft] = {}
+        self.publish(fleet.snapshot)
 
     def identity(self, request_id: str) -> bytes:
         """The headers by which an answer can be traced."""
@@ -57,27 +65,83 @@ class Backstage:
             self._dateline.at(self.wall_clock()),
         )
 
-    def enter(self, exchange: "Exchange", replica: Replica) -> None:
-        """A request now runs on the replica."""
+    def enter(self, exchange: "Exchange") -> None:
+        """A request is being answered."""
         self.exchanges.add(exchange)
-        self.house.enter(replica.id)
+        self.house.enter()
 
-    def leave(self, exchange: "Exchange", replica: Replica) -> None:
-        """It no longer does."""
+    def leave(self, exchange: "Exchange") -> None:
+        """It no longer is."""
         self.exchanges.discard(exchange)
-        self.house.leave(replica.id)
+        self.house.leave()
 
-    def move(self, source: Replica, target: Replica) -> None:
-        """A request that got no answer from one replica runs on another."""
-        self.house.leave(source.id)
-        self.house.enter(target.id)
+    def publish(self, snapshot: FleetSnapshot) -> None:
+        """A newer fleet."""
+        self.fleet.publish(snapshot)
+        self.standing.publish(snapshot, self.clock())
+        self._expected = {
+            pool: self._expected.get(pool) or ExpectedTtft() for pool in {r.pool for r in snapshot.replicas}
+        }
+
+    def on_probe(self, replica: ReplicaId, now_s: float) -> None:
+        """A health probe found the replica ready."""
+        self.standing.on_probe(replica, now_s)
+
+    def decide(self, request: Request, failed: frozenset[ReplicaId] = NOBODY) -> Replica:
+        """The replica to ask, of the model or of one that stands in for it; raises why there is none."""
+        snapshot, now_s = self.fleet.snapshot, self.clock()
+        model = snapshot.aliases.get(request.model, request.model)
+        try:
+            return self._decide(request, model, failed, now_s)
+        except EngineUnavailable:
+            rule = snapshot.rules.get(model)
+            for other in rule.fallbacks if rule is not None else ():
+                try:
+                    return self._decide(request, other, failed, now_s)
+                except EngineUnavailable:
+                    continue
+            raise
 
     def try_decide(self, request: Request, failed: frozenset[ReplicaId]) -> Replica | None:
         """Another replica for a request that these have failed, or None."""
         try:
-            return decide(request, self.fleet.snapshot, self.house.by_replica, excluded=failed).target
+            return self.decide(request, failed)
         except HeterodyneError:
             return None
+
+    def expected_s(self, pool: PoolName, tokens: int) -> float:
+        """The usual time to the first token there; 0 while nobody knows."""
+        known = self._expected.get(pool)
+        return known.expect_s(tokens) if known is not None else 0.0
+
+    def learn_ttft(self, pool: PoolName, tokens: int, ttft_s: float) -> None:
+        """A first token came."""
+        known = self._expected.get(pool)
+        if known is not None:
+            known.learn(tokens, ttft_s)
+
+    def trim_kept(self) -> None:
+        """Hold what is remembered for continuations within its bound: the longest answers are let go first."""
+        keeping = [(one.kept_bytes, one) for one in self.exchanges]
+        over = sum(size for size, _ in keeping) - self.settings.continuation_bytes_max
+        if over > 0:
+            for size, exchange in sorted(keeping, key=lambda pair: -pair[0]):
+                exchange.forget_kept()
+                over -= size
+                if over <= 0:
+                    return
+
+    def _decide(self, request: Request, model: str, failed: frozenset[ReplicaId], now_s: float) -> Replica:
+        standing = self.standing
+        return decide(
+            request,
+            self.fleet.snapshot,
+            model,
+            standing.usable(model, now_s),
+            self.house.by_replica,
+            excluded=failed,
+            weigh=lambda replica: standing.of(replica.id).weight(now_s),
+        ).target
 
     def refused(self, record: RequestRecord) -> None:
         """Write down a request that no replica was asked for."""

@@ -21,7 +21,6 @@ from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.request_ids import RequestIds
-from heterodyne.routing.decide import decide
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.message import HttpRequest
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
@@ -54,6 +53,10 @@ class Door:
         self.started_at = started_at
         self.worker_name = worker_name
         self.run_dir = run_dir  # where workers leave their numbers for each other; None when there is only one
+
+    def admit(self, keys: KeyRing, host_names: HostNames) -> None:
+        """Other keys and names from the next request on."""
+        self._keys, self._host_names = keys, host_names
 
     @cached_property
     def description(self) -> bytes:
@@ -119,11 +122,11 @@ class Door:
             http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s
         )
         request = read(http.body, request_id, deadline_s, back.settings)
-        target = decide(request, back.fleet.snapshot, back.house.by_replica).target
+        target = back.decide(request)
         if target.context_tokens is not None:
             check_context(request, target.context_tokens)
-        exchange = Exchange(back, connection, request, target)
-        exchange.start()
+        exchange = Exchange(back, connection, request)
+        exchange.start(target)
         return exchange
 
     def _refuse(self, error: HeterodyneError, connection: ServerConnection, request_id: str, http: HttpRequest) -> None:

@@ -1,8 +1,11 @@
-"""One request in flight, between a client connection and an engine connection, until exactly one end.
+"""One request in flight, between a client connection and the replicas it is tried on, until exactly one end.
 
-    waiting for a connection -> waiting for the head -> whole answer | event stream -> ended
+    asking -> whole answer
+    asking -> event stream -> (broken -> continued elsewhere)* -> ended
 
-Retries happen only before the first byte of an answer. After it, the answer is completed or ends as an error.
+Before the first event of an answer an attempt that fails is repeated elsewhere, within the retry budget, and one that
+is unusually late gets a rival. After it, a broken stream is continued from the words the client already has where that
+is sound, and ends as an error where it is not.
 """
 
 from heterodyne.domain.errors import (
@@ -10,6 +13,7 @@ from heterodyne.domain.errors import (
     DeadlineExceeded,
     EngineError,
     EngineGarbage,
+    EngineRefused,
     EngineStalled,
     HeterodyneError,
     InternalError,
@@ -18,64 +22,80 @@ from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
+from heterodyne.gateway.attempt import (
+    CALLER_ERROR,
+    CANCELLED,
+    SUCCESS,
+    Attempt,
+    outcome_of,
+    outcome_of_status,
+)
 from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.continued_stream import ContinuedStream
+from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
-from heterodyne.ports.engine import Call
+from heterodyne.gateway.told import Told, read_told
+from heterodyne.ports.engine import Call, EventEdit
 from heterodyne.telemetry import log, metrics
-from heterodyne.wire.chunks import unframe
-from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.server_connection import ServerConnection
 
-ATTEMPTS_MAX = 3
+ATTEMPTS_MAX = 3  # before the first event
+CONTINUATIONS_MAX = 3
+RETRY_AFTER_MAX_S = 3600
+KEPT_BYTES_MAX = 1 << 20  # of one answer: some four thousand tokens
 
 _log = log.get("gateway")
 
 
 class Exchange:
-    """Owns the engine connection while it lasts; writes one record when it ends."""
+    """Owns the attempts while they last; writes one record when it ends."""
 
     __slots__ = (
         "_attempts",
         "_back",
-        "_call",
         "_client",
-        "_engine",
+        "_continuations",
         "_failed",
         "_first_byte_at_s",
-        "_heard_at_s",
+        "_hedge_at_s",
         "_is_ended",
+        "_is_hedged",
         "_is_paused",
-        "_pieces",
-        "_pieces_bytes",
-        "_relay",
+        "_kept",
         "_request",
+        "_retries",
         "_started_at_s",
-        "_status",
+        "_tokens",
+        "_told",
+        "_winner",
         "_wire",
     )
 
-    def __init__(self, back: Backstage, client: ServerConnection, request: Request, target: Replica) -> None:
+    def __init__(self, back: Backstage, client: ServerConnection, request: Request) -> None:
         self._back = back
         self._client = client
         self._request = request
-        self._wire = back.fleet.wire(target.id)
-        self._call = self._wire.dialect.call(request, target)
-        self._engine: ClientConnection | None = None
-        self._relay: StreamRelay | None = None
-        self._pieces: list[bytes] = []
-        self._pieces_bytes = 0
-        self._status = 0  # of the engine's answer; 0 before its head
-        self._attempts = 0
+        self._attempts: list[Attempt] = []  # that are not over
+        self._winner: Attempt | None = None  # the one whose answer the client gets
+        self._wire: ReplicaWire | None = None  # of the replica that was asked last, or won
         self._failed: frozenset[ReplicaId] = frozenset()
-        self._started_at_s = self._heard_at_s = back.clock()
+        self._retries = 0
+        self._continuations = 0
+        self._is_hedged = False
+        self._hedge_at_s = float("inf")
+        self._told: Told | None = None  # what earlier replicas said, when this answer is a continued one
+        self._kept: list[bytes] | None = [] if request.stream and back.settings.continues_streams else None
+        self._started_at_s = back.clock()
         self._first_byte_at_s = 0.0
+        self._tokens = request.prompt_tokens or back.tokens.estimate(request.model, request.prompt_chars)
         self._is_paused = False
         self._is_ended = False
 
-    def start(self) -> None:
-        """Take a place in the house and ask the engine."""
-        self._back.enter(self, self._wire.replica)
-        self._ask(fresh=False)
+    def start(self, target: Replica) -> None:
+        """Take a place in the house and ask the first replica; raises what its engine cannot be asked."""
+        call = self._back.fleet.wire(target.id).dialect.call(self._request, target)
+        self._back.enter(self)
+        self._try(target, call, earns=True)
 
     # Called by the client connection.
 
@@ -85,201 +105,319 @@ class Exchange:
 
     def client_slow(self) -> None:
         self._is_paused = True
-        if self._engine is not None:
-            self._engine.pause()
+        for attempt in self._attempts:
+            attempt.pause()
 
     def client_ready(self) -> None:
         self._is_paused = False
-        self._heard_at_s = self._back.clock()
-        if self._engine is not None:
-            self._engine.resume()
+        for attempt in self._attempts:
+            attempt.resume()
 
-    # Called by the engine connection.
+    # Called by attempts.
 
-    def on_head(self, status: int, headers: dict[bytes, bytes]) -> None:
-        self._status = status
-        self._heard_at_s = self._first_byte_at_s = self._back.clock()
-        is_stream = headers.get(b"content-type", b"").startswith(b"text/event-stream")
-        if status == 200 and is_stream and self._request.stream:
-            assert self._engine is not None
-            self._relay = StreamRelay(
-                self._client,
-                self,
-                self._back.clock,
-                wants_usage=self._request.wants_usage,
-                edit=self._wire.dialect.stream_edit(self._request),
+    def attempt_streams(self, attempt: Attempt, headers: dict[bytes, bytes]) -> StreamRelay | None:
+        request = self._request
+        if not request.stream:
+            return None
+        edit: EventEdit | None = attempt.wire.dialect.stream_edit(request)
+        if self._told is not None:
+            edit = ContinuedStream(self._told, edit)
+        return StreamRelay(
+            self._client,
+            attempt,
+            self._back.clock,
+            wants_usage=request.wants_usage,
+            edit=edit,
+            keep=self._kept,
+        )
+
+    def attempt_begins(self, attempt: Attempt) -> None:
+        """The first to have something to say wins; nothing has been promised to the client before."""
+        now_s = self._back.clock()
+        self._win(attempt, now_s)
+        if not self._first_byte_at_s:
+            self._first_byte_at_s = now_s
+            client = self._client
+            client.write(
+                render.stream_head(self._headers(), chunked=client.speaks_chunked, keeps_alive=client.keeps_alive)
             )
-            self._engine.listener = self._relay
-            self._client.write(
-                render.stream_head(
-                    self._headers(), chunked=self._client.speaks_chunked, keeps_alive=self._client.keeps_alive
-                )
-            )
 
-    def on_framed(self, data: bytes, chunks: int) -> None:
-        self.on_payload(unframe(data))
+    def attempt_completed(self, attempt: Attempt) -> None:
+        relay = attempt.relay
+        assert relay is not None
+        self._over(attempt)
+        attempt.end(SUCCESS)
+        self._end(200, "", relay.usage, relay.bytes_sent, relay)
+        self._client.finish_stream()
 
-    def on_payload(self, data: bytes) -> None:
-        """A piece of a whole answer; streams go to their relay."""
-        self._heard_at_s = self._back.clock()
-        self._pieces_bytes += len(data)
-        if self._pieces_bytes > self._back.settings.answer_bytes_max:
-            self._fail(EngineGarbage("The engine's answer is larger than `gateway.answer_bytes_max`."))
-            return
-        self._pieces.append(data)
-
-    def on_end(self) -> None:
-        self._engine = None
+    def attempt_answered(self, attempt: Attempt, body: bytes) -> None:
         try:
-            self._end_whole(b"".join(self._pieces))
+            self._take_whole(attempt, body)
+        except EngineError as error:
+            if isinstance(error, EngineRefused) and outcome_of_status(attempt.status) is CALLER_ERROR:
+                attempt.end(CALLER_ERROR)
+                self._fail(error)
+            else:
+                self.attempt_failed(attempt, error)
         except HeterodyneError as error:
+            attempt.end(CALLER_ERROR)
             self._fail(error)
         except Exception as error:  # noqa: BLE001  # the root of an answer: our mistake must not leave the client waiting
             _log.error("answer_failed", request_id=self._request.id, exc_info=error)
             self._fail(InternalError("An internal error; the log has the details."))
 
-    def on_failure(self, error: EngineError) -> None:
-        engine, self._engine = self._engine, None
-        is_stale = engine is not None and engine.requests_sent > 1 and not engine.has_answered
-        if self._status == 0 and self._attempts < ATTEMPTS_MAX:
-            if is_stale:
-                # A kept connection that the engine closed as we wrote to it says nothing about the engine.
-                self._retry(fresh=True)
-                return
-            if self._try_elsewhere():
-                return
-        self._fail(error)
-
-    # Called by the relay of a stream.
-
-    def stream_complete(self) -> None:
-        relay, self._engine = self._relay, None
-        assert relay is not None
-        self._end(200, "engine_error_event" if relay.has_error else "", relay.usage, relay.bytes_sent)
-        self._client.finish_stream()
-
-    def stream_broken(self, error: EngineError) -> None:
-        self._fail(error)
+    def attempt_failed(self, attempt: Attempt, error: EngineError) -> None:
+        """Go on elsewhere if that is possible and allowed, else tell the client."""
+        if self._is_ended or attempt.is_over:
+            return
+        relay, replica = attempt.relay, attempt.wire.replica
+        if attempt.status in (0, 200):
+            outcome = outcome_of(error, has_begun=attempt is self._winner)
+        else:
+            outcome = outcome_of_status(attempt.status)
+        self._over(attempt)
+        attempt.end(outcome)
+        metrics.attempts_failed.add((replica.model, replica.pool, outcome.value))
+        self._failed |= {replica.id}
+        if self._attempts:
+            return  # its rival goes on
+        if self._first_byte_at_s and self._request.stream:
+            if not self._continue(relay):
+                self._fail(error, relay)
+        elif not self._retry():
+            self._fail(_with_retry_after(error, attempt.retry_after))
 
     # Called by the worker.
 
     def give_up(self, error: HeterodyneError) -> None:
         """End the answer with this error: there is no more time for it."""
-        self._fail(error)
+        self._fail(error, self._winner.relay if self._winner is not None else None)
 
     def check(self, now_s: float) -> None:
-        """Enforce the deadline and notice an engine that has fallen silent."""
-        times = self._back.settings
+        """Enforce the deadline, notice replicas that have fallen silent, and send a rival after one that is late."""
+        settings = self._back.settings
         if now_s > self._request.deadline_s:
-            self._fail(DeadlineExceeded(f"The deadline passed after {now_s - self._started_at_s:.1f} s."))
-        elif self._status == 0:
-            if now_s - self._heard_at_s > times.first_byte_timeout_s:
-                self._fail(EngineStalled(f"The engine did not answer within {times.first_byte_timeout_s:g} s."))
-        elif not self._is_paused:
-            heard_at_s = self._relay.last_at_s if self._relay is not None else 0.0
-            if now_s - max(heard_at_s, self._heard_at_s) > times.stall_timeout_s:
-                self._fail(EngineStalled(f"The engine fell silent for {times.stall_timeout_s:g} s."))
-
-    def _ask(self, *, fresh: bool) -> None:
-        self._attempts += 1
-        self._back.pool.lend(self._wire.address, self._connected, self._unconnected, fresh=fresh)
-
-    def _connected(self, engine: ClientConnection) -> None:
-        if self._is_ended:
-            engine.release()
+            self.give_up(DeadlineExceeded(f"The deadline passed after {now_s - self._started_at_s:.1f} s."))
             return
-        self._engine = engine
-        path, body = self._call
-        engine.send(self, self._wire.request_head(path, self._request.id, len(body)), body)
-        if self._is_paused:
-            engine.pause()
+        for attempt in tuple(self._attempts):
+            is_stream_to_come = attempt.status == 200 and self._request.stream
+            if attempt is self._winner or (attempt.status and not is_stream_to_come):
+                silent_s = now_s - attempt.silent_since_s()
+                if silent_s > settings.stall_timeout_s and not self._is_paused:
+                    self._stalled(attempt, f"The engine fell silent for {settings.stall_timeout_s:g} s.")
+            elif now_s - attempt.asked_at_s > settings.first_byte_timeout_s:
+                self._stalled(attempt, f"The engine did not answer within {settings.first_byte_timeout_s:g} s.")
+        if now_s > self._hedge_at_s:
+            self._hedge_at_s = float("inf")
+            self._hedge()
+        if self.kept_bytes > KEPT_BYTES_MAX:
+            self.forget_kept()
 
-    def _unconnected(self, error: EngineError) -> None:
-        if self._is_ended:
-            return
-        if self._attempts < ATTEMPTS_MAX and self._try_elsewhere():
-            return
-        self._fail(error)
+    @property
+    def kept_bytes(self) -> int:
+        """What is remembered of the answer in case it has to be continued."""
+        if self._kept is None or self._winner is None or self._winner.relay is None:
+            return 0
+        return self._winner.relay.bytes_sent
 
-    def _retry(self, *, fresh: bool) -> None:
-        metrics.retries.add((self._request.model, self._wire.replica.pool))
-        self._ask(fresh=fresh)
+    def forget_kept(self) -> None:
+        """Remember no more; a break from here on is an error."""
+        self._kept = None
+        if self._winner is not None and self._winner.relay is not None:
+            self._winner.relay.stop_keeping()
 
-    def _try_elsewhere(self) -> bool:
-        """Ask another replica of the model, if one is ready and the request has had no answer yet."""
-        failed = self._wire.replica
-        self._failed |= {failed.id}
-        target = self._back.try_decide(self._request, self._failed)
-        if target is None:
+    def _try(self, target: Replica, call: Call, *, earns: bool = False) -> None:
+        wire = self._back.fleet.wire(target.id)
+        attempt = Attempt(
+            self,
+            self._back,
+            wire,
+            call,
+            request_id=self._request.id,
+            tokens=self._tokens,
+            earns=earns,
+            is_paused=self._is_paused,
+        )
+        self._attempts.append(attempt)
+        self._wire = wire
+        if not self._first_byte_at_s and not self._is_hedged:
+            self._hedge_at_s = attempt.asked_at_s + attempt.hedge_after_s()
+        attempt.start()
+
+    def _retry(self) -> bool:
+        """Another replica, if one may be asked and the answer has not begun."""
+        back, request = self._back, self._request
+        if self._first_byte_at_s or self._retries + 1 >= ATTEMPTS_MAX or back.clock() > request.deadline_s:
             return False
-        self._back.move(failed, target)
-        self._wire = self._back.fleet.wire(target.id)
-        self._call = self._wire.dialect.call(self._request, target)
-        self._retry(fresh=False)
+        target = back.try_decide(request, self._failed)
+        call = self._try_call(target)
+        if target is None or call is None or not back.standing.try_retry(target.model, self._tokens, back.clock()):
+            return False
+        self._retries += 1
+        metrics.retries.add((target.model, target.pool))
+        self._try(target, call)
         return True
 
-    def _end_whole(self, body: bytes) -> None:
-        dialect = self._wire.dialect
-        if self._status != 200:
-            raise dialect.refusal(self._request, self._status, body)
-        answer = dialect.answer(self._request, self._wire.replica, body)
+    def _try_call(self, target: Replica | None) -> Call | None:
+        """The request in the words of a replica's engine; None where it has no words for it."""
+        if target is None:
+            return None
+        try:
+            return self._back.fleet.wire(target.id).dialect.call(self._request, target)
+        except HeterodyneError:
+            return None
+
+    def _hedge(self) -> None:
+        """A rival for an attempt that is unusually late with its first token."""
+        if len(self._attempts) != 1 or self._winner is not None or self._is_hedged:
+            return
+        back, late = self._back, self._attempts[0].wire.replica
+        target = back.try_decide(self._request, self._failed | {late.id})
+        call = self._try_call(target)
+        if target is None or call is None or target.model != late.model or not back.standing.try_hedge(target.model):
+            return
+        self._is_hedged = True
+        metrics.hedges.add((target.model, target.pool))
+        self._try(target, call)
+
+    def _win(self, winner: Attempt, now_s: float) -> None:
+        self._winner = winner
+        self._wire = winner.wire
+        self._hedge_at_s = float("inf")
+        winner.first_token(now_s)
+        if len(self._attempts) > 1:
+            for loser in [attempt for attempt in self._attempts if attempt is not winner]:
+                self._over(loser)
+                loser.outrun(now_s)
+
+    def _stalled(self, attempt: Attempt, message: str) -> None:
+        self.attempt_failed(attempt, EngineStalled(message))
+
+    def _take_whole(self, attempt: Attempt, body: bytes) -> None:
+        dialect, request = attempt.wire.dialect, self._request
+        if attempt.status != 200:
+            raise dialect.refusal(request, attempt.status, body)
+        if request.stream:
+            raise EngineGarbage("The engine answered a stream with something else.")
+        answer = dialect.answer(request, attempt.wire.replica, body)
         if isinstance(answer, Call):
-            self._call, self._pieces, self._pieces_bytes, self._status = answer, [], 0, 0
-            self._ask(fresh=False)
+            attempt.again(answer)
             return
         try:
             reported = usage.of_answer(answer)
         except (ValueError, RecursionError) as error:
             raise EngineGarbage("The engine's answer is not JSON.") from error
+        self._first_byte_at_s = now_s = self._back.clock()
+        self._win(attempt, now_s)
+        headers = render.JSON + self._headers()
+        self._over(attempt)
+        attempt.end(SUCCESS)
         self._end(200, "", reported, len(answer))
         client = self._client
-        client.finish(render.whole(200, render.JSON + self._headers(), answer, keeps_alive=client.keeps_alive))
+        client.finish(render.whole(200, headers, answer, keeps_alive=client.keeps_alive))
 
-    def _fail(self, error: HeterodyneError) -> None:
+    def _continue(self, broken: StreamRelay | None) -> bool:
+        """Let another replica go on from the words that the client has; False where that is not sound or nobody can."""
+        request, client = self._request, self._client
+        if self._kept is None or self._continuations >= CONTINUATIONS_MAX:
+            return False
+        try:
+            told = read_told(self._kept, request.operation, is_chunked=client.speaks_chunked)
+        except (ValueError, RecursionError):
+            return False
+        if told is None or self._back.clock() > request.deadline_s:
+            return False
+        if told.is_complete:
+            self._close_in_its_place(told, broken)
+            return True
+        target = self._back.try_decide(request, self._failed)
+        if target is None:
+            return False
+        dialect = self._back.fleet.wire(target.id).dialect
+        rest = dialect.continuation(request, told.said)
+        if rest is None or not self._back.standing.try_retry(target.model, self._tokens, self._back.clock()):
+            return False
+        self._told = told
+        self._continuations += 1
+        self._winner = None
+        metrics.continuations.add((target.model, target.pool))
+        _log.info("stream_continued", request_id=request.id, replica=target.id, tokens_before=told.said.tokens)
+        self._try(target, dialect.call(rest, target))
+        return True
+
+    def _close_in_its_place(self, told: Told, relay: StreamRelay | None) -> None:
+        """The model had finished and only the end of the stream was lost: say it for the engine."""
+        reported = Usage(prompt_tokens=self._tokens, completion_tokens=told.said.tokens, is_estimated=True)
+        client = self._client
+        if self._request.wants_usage:
+            client.write_payload(usage.event(self._request, reported, id_=told.id, created=told.created))
+        client.write_payload(b"data: [DONE]\n\n")
+        self._end(200, "", reported, relay.bytes_sent if relay is not None else 0, relay)
+        client.finish_stream()
+
+    def _fail(self, error: HeterodyneError, relay: StreamRelay | None = None) -> None:
         """Answer with the error in whichever form is still possible."""
         if self._is_ended:
             return
-        relay, client = self._relay, self._client
-        self._end(error.status, error.code)
-        if relay is not None:
-            client.write_payload(render.error_event(error))
+        client = self._client
+        own_words = relay.error_event if relay is not None else b""
+        self._end(200 if own_words else error.status, "engine_error_event" if own_words else error.code, relay=relay)
+        if self._first_byte_at_s:
+            client.write_payload(own_words + b"\n\n" if own_words else render.error_event(error))
             client.finish_stream()
         else:
             body = render.error_body(error)
             headers = render.error_headers(error) + self._headers()
             client.finish(render.whole(error.status, headers, body, keeps_alive=client.keeps_alive))
 
-    def _end(self, status: int, reason: str, reported: Usage | None = None, response_bytes: int = 0) -> None:
+    def _over(self, attempt: Attempt) -> None:
+        if attempt in self._attempts:
+            self._attempts.remove(attempt)
+
+    def _end(
+        self,
+        status: int,
+        reason: str,
+        reported: Usage | None = None,
+        response_bytes: int = 0,
+        relay: StreamRelay | None = None,
+    ) -> None:
         """Leave the house, exactly once, and before the client is told: its next request may already wait."""
         if self._is_ended:
             return
         self._is_ended = True
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            engine.cancel()
-        self._back.leave(self, self._wire.replica)
-        self._back.finished(self._record(status, reason, reported, response_bytes), self._request)
-        self._relay = None  # it points back here, and nobody looks for cycles often
+        if relay is None and self._winner is not None:
+            relay = self._winner.relay
+        record = self._record(status, reason, reported, response_bytes, relay)
+        for attempt in self._attempts:
+            attempt.end(CANCELLED)
+        self._attempts.clear()
+        self._back.leave(self)
+        self._back.finished(record, self._request)
+        self._winner = self._kept = None  # an attempt points back here, and nobody looks for cycles often
 
-    def _record(self, status: int, reason: str, reported: Usage | None, response_bytes: int) -> RequestRecord:
-        now_s, request, relay = self._back.clock(), self._request, self._relay
-        events = relay.events if relay is not None else 0
+    def _record(
+        self, status: int, reason: str, reported: Usage | None, response_bytes: int, relay: StreamRelay | None
+    ) -> RequestRecord:
+        now_s, request = self._back.clock(), self._request
+        replica = self._wire.replica if self._wire is not None else None
+        said_before = self._told.said.tokens if self._told is not None else 0
+        events = (relay.events if relay is not None else 0) + said_before
         if reported is None:
             reported = Usage(
-                prompt_tokens=self._back.tokens.estimate(request.model, request.prompt_chars) if self._status else 0,
-                completion_tokens=events,
-                is_estimated=True,
+                prompt_tokens=self._tokens if self._first_byte_at_s else 0, completion_tokens=events, is_estimated=True
             )
         itl_ms = None
-        if relay is not None and events > 1:
-            itl_ms = (relay.last_at_s - relay.first_at_s) * 1000 / (events - 1)
+        if relay is not None and relay.events > 1:
+            itl_ms = (relay.last_at_s - relay.first_at_s) * 1000 / (relay.events - 1)
         return RequestRecord(
             id=request.id,
             at=self._back.wall_clock() - (now_s - self._started_at_s),
             operation=request.operation,
-            model=request.model,
-            pool=self._wire.replica.pool,
-            replica=self._wire.replica.id,
+            model=replica.model if replica is not None else request.model,
+            asked_model=request.model if replica is not None and replica.model != request.model else "",
+            pool=replica.pool if replica is not None else "",
+            replica=replica.id if replica is not None else "",
             status=status,
             reason=reason,
             stream=request.stream,
@@ -292,7 +430,18 @@ class Exchange:
             total_ms=(now_s - self._started_at_s) * 1000,
             request_bytes=len(request.body),
             response_bytes=response_bytes,
+            retries=self._retries,
+            continuations=self._continuations,
+            is_hedged=self._is_hedged,
         )
 
     def _headers(self) -> bytes:
-        return self._back.identity(self._request.id) + self._wire.response_headers
+        identity = self._back.identity(self._request.id)
+        return identity if self._wire is None else identity + self._wire.response_headers
+
+
+def _with_retry_after(error: EngineError, said: bytes | None) -> EngineError:
+    """The engine's own advice on when to come back, where it is a number of seconds."""
+    if said is not None and said.isdigit():
+        error.retry_after_s = min(int(said), RETRY_AFTER_MAX_S)
+    return error

@@ -17,9 +17,22 @@ class ReplicaWire:
         self.dialect = dialect
         self.address = Address(replica.host, replica.port, replica.tls)
         self.response_headers = f"x-heterodyne-pool: {replica.pool}\r\nx-heterodyne-replica: {replica.id}\r\n".encode()
-        self._host_line = f"{replica.host}:{replica.port}".encode()
+        host = f"[{replica.host}]" if ":" in replica.host else replica.host
+        self._host_line = f"{host}:{replica.port}".encode()
         key = os.environ.get(replica.api_key_env, "") if replica.api_key_env else ""
         self._key_line = f"authorization: Bearer {key}\r\n".encode() if key else b""
+
+    def fits(self, replica: Replica) -> bool:
+        """Whether these bytes are still the right ones; what a replica says of itself is in none of them."""
+        known = self.replica
+        return (
+            known.port == replica.port
+            and known.host == replica.host
+            and known.tls == replica.tls
+            and known.engine == replica.engine
+            and known.pool == replica.pool
+            and known.api_key_env == replica.api_key_env
+        )
 
     def request_head(self, path: str, request_id: str, body_bytes: int) -> bytes:
         """Clients' own headers stop at the gateway: their keys are for us, not for engines."""
@@ -37,14 +50,21 @@ class FleetView:
 
     def __init__(self, dialects: dict[str, EngineDialect], snapshot: FleetSnapshot) -> None:
         self._dialects = dialects
+        self._wires: dict[ReplicaId, ReplicaWire] = {}
         self.publish(snapshot)
 
     def publish(self, snapshot: FleetSnapshot) -> None:
         """Make a newer snapshot the one that requests see."""
         self.snapshot = snapshot
-        self._wires = {
-            replica.id: ReplicaWire(replica, self._dialects[replica.engine]) for replica in snapshot.replicas
-        }
+        self._wires = {replica.id: self._wire(replica) for replica in snapshot.replicas}
 
     def wire(self, replica: ReplicaId) -> ReplicaWire:
         return self._wires[replica]
+
+    def _wire(self, replica: Replica) -> ReplicaWire:
+        """Loads come twice a second and change no byte of a request: most wires are the ones of before."""
+        wire = self._wires.get(replica.id)
+        if wire is None or not wire.fits(replica):
+            return ReplicaWire(replica, self._dialects[replica.engine])
+        wire.replica = replica
+        return wire

@@ -24,7 +24,11 @@ FIELDS = (b"data:", b":", b"event:", b"id:", b"retry:")
 
 
 class StreamOwner(Protocol):
-    """The exchange a stream belongs to."""
+    """The attempt a stream belongs to."""
+
+    def stream_begins(self) -> None:
+        """The first event is about to be written."""
+        ...
 
     def stream_complete(self) -> None: ...
     def stream_broken(self, error: EngineError) -> None: ...
@@ -37,12 +41,14 @@ class StreamRelay:
         "_clock",
         "_edit",
         "_is_chunked",
+        "_keep",
         "_owner",
         "_passes_chunks",
         "_tail",
         "_wants_usage",
         "_write",
         "bytes_sent",
+        "error_event",
         "events",
         "first_at_s",
         "has_error",
@@ -59,12 +65,14 @@ class StreamRelay:
         *,
         wants_usage: bool,
         edit: EventEdit | None = None,
+        keep: list[bytes] | None = None,
     ) -> None:
         self._write = connection.writer()
         self._owner = owner
         self._clock = clock
         self._wants_usage = wants_usage
         self._edit = edit
+        self._keep = keep  # everything the client is sent, for whoever may have to go on from there
         self._is_chunked = connection.speaks_chunked
         self._passes_chunks = self._is_chunked and edit is None
         self._tail = b""  # of an event whose end has not come
@@ -74,6 +82,7 @@ class StreamRelay:
         self.last_at_s = clock()
         self.is_done = False
         self.has_error = False
+        self.error_event = b""  # the engine's own words when it gave up in the middle
         self.usage: Usage | None = None
 
     # Called by the engine connection.
@@ -94,9 +103,11 @@ class StreamRelay:
         ):
             self.last_at_s = self._clock()
             if not self.events:
-                self.first_at_s = self.last_at_s
+                self._begin()
             self.events += 1
             self.bytes_sent += len(data)
+            if self._keep is not None:
+                self._keep.append(data)
             self._write(data)
         else:
             self._sort(data, chunks)
@@ -109,7 +120,7 @@ class StreamRelay:
 
     def on_end(self) -> None:
         """The engine closed its stream properly; whether the answer was complete is another matter."""
-        if self._tail or not (self.is_done or self.has_error):
+        if self._tail or not self.is_done:
             error = EngineBroke("The engine ended its stream before the answer was complete.")
             self._owner.stream_broken(error)
         else:
@@ -131,10 +142,20 @@ class StreamRelay:
     def _pass(self, data: bytes, events: int) -> None:
         self.last_at_s = self._clock()
         if not self.events:
-            self.first_at_s = self.last_at_s
+            self._begin()
         self.events += events
         self.bytes_sent += len(data)
+        if self._keep is not None:
+            self._keep.append(data)
         self._write(data)
+
+    def _begin(self) -> None:
+        self.first_at_s = self.last_at_s
+        self._owner.stream_begins()
+
+    def stop_keeping(self) -> None:
+        """The answer has grown too long to be remembered."""
+        self._keep = None
 
     def _take(self, payload: bytes) -> None:
         """Pass whole events on, keep the unfinished one."""
@@ -174,7 +195,10 @@ class StreamRelay:
             raise EngineGarbage("The engine sent an event that is not JSON.") from error
         if news.usage is not None:
             self.usage = news.usage
-        self.has_error = self.has_error or news.is_error
+        if news.is_error:
+            self.has_error = True
+            self.error_event = event
+            raise EngineBroke("The engine gave up in the middle of its answer.")
         return self._wants_usage or not news.is_usage_only
 
 

@@ -9,6 +9,7 @@ from heterodyne.domain.errors import Draining
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.door import Door
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.routing.standing.snapshot import FleetStandingSnapshot
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
@@ -17,7 +18,9 @@ FLUSH_S = 1.0  # for the last bytes of answers that were ended
 
 
 class ServerSnapshot(Struct, frozen=True, kw_only=True):
-    """What one worker holds at one moment; all zero when nobody asks anything."""
+    """What one worker holds at one moment; all zero when nobody asks anything, replicas aside."""
+
+    replicas_takeable: int
 
     connections: int
     body_bytes: int
@@ -37,6 +40,7 @@ class GatewayServer:
         self._ledger = ledger
         self._limits = _limits(settings)
         self._server: asyncio.Server | None = None
+        self._tls = _tls(settings)
         self.port = 0
 
     async def open(self, *, reuse_port: bool = False) -> None:
@@ -48,9 +52,16 @@ class GatewayServer:
             self._settings.port,
             reuse_port=reuse_port,
             backlog=4096,
-            ssl=_tls(self._settings),
+            ssl=self._tls,
         )
         self.port = self._server.sockets[0].getsockname()[1]
+
+    def configure(self, settings: GatewaySettings) -> None:
+        """Other limits from the next connection on. The certificate is read again: its file may be a newer one."""
+        self._settings = self._back.settings = settings
+        self._limits = _limits(settings)
+        if self._tls is not None and settings.tls_certificate is not None:
+            self._tls.load_cert_chain(settings.tls_certificate, settings.tls_key)
 
     async def tick(self) -> None:
         """Check every connection and exchange against its limits, ten times a second, until cancelled."""
@@ -62,6 +73,7 @@ class GatewayServer:
                 connection.check(now_s)
             for exchange in tuple(self._back.exchanges):
                 exchange.check(now_s)
+            self._back.trim_kept()
 
     async def drain(self) -> None:
         """Take nothing new, let what runs finish for as long as the settings grant, end the rest as errors."""
@@ -83,6 +95,7 @@ class GatewayServer:
     def snapshot(self) -> ServerSnapshot:
         """What is held now."""
         return ServerSnapshot(
+            replicas_takeable=sum(replica.is_takeable for replica in self._back.fleet.snapshot.replicas),
             connections=len(self._ledger.connections),
             body_bytes=self._ledger.body_bytes,
             unsent_bytes=sum(connection.unsent_bytes for connection in self._ledger.connections),
@@ -90,6 +103,10 @@ class GatewayServer:
             exchanges=len(self._back.exchanges),
             engine_connections_busy=sum(opened - idle for opened, idle in self._back.pool.snapshot().values()),
         )
+
+    def standing(self) -> FleetStandingSnapshot:
+        """How every replica stands with this worker."""
+        return self._back.standing.snapshot(self._back.clock())
 
     async def close(self) -> None:
         """Cut what is left."""

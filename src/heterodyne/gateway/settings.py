@@ -62,6 +62,14 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     stall_timeout_s: Annotated[
         Seconds, Meta(description="The longest silence of a replica in the middle of an answer.")
     ] = 60.0
+    continues_streams: Annotated[
+        bool,
+        Meta(description="Whether a stream whose replica fails goes on elsewhere from the words already sent."),
+    ] = True
+    continuation_bytes_max: Annotated[
+        int,
+        Meta(ge=0, description="Sent events one worker remembers for that; beyond it the longest streams are let go."),
+    ] = 67108864
     engine_connections_idle_max: Annotated[
         int, Meta(ge=0, le=65536, description="Idle connections kept open to each replica.")
     ] = 256

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from heterodyne.domain.request import Usage
+from heterodyne.domain.request import Operation, Request, Usage
 
 
 class _Details(msgspec.Struct):
@@ -50,6 +50,25 @@ def of_event(data: bytes) -> EventNews:
         is_usage_only=event.usage is not None and not event.choices,
         is_error=event.error is not None,
     )
+
+
+def event(request: Request, counted: Usage, *, id_: str, created: int) -> bytes:
+    """The event that ends a stream with its count, for an engine that broke off before it."""
+    kind = "text_completion" if request.operation is Operation.COMPLETION else "chat.completion.chunk"
+    total = counted.prompt_tokens + counted.completion_tokens
+    said = {
+        "id": id_,
+        "object": kind,
+        "created": created,
+        "model": request.model,
+        "choices": [],
+        "usage": {
+            "prompt_tokens": counted.prompt_tokens,
+            "completion_tokens": counted.completion_tokens,
+            "total_tokens": total,
+        },
+    }
+    return b"data: " + msgspec.json.encode(said) + b"\n\n"
 
 
 def _usage(reported: _Reported | None) -> Usage | None:

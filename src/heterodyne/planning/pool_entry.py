@@ -15,17 +15,15 @@ def pool_entry(sizing: Sizing, plan: LaunchPlan, *, urls: tuple[str, ...] = ()) 
         *in_cluster,
         f"[pools.{name}]",
         f"model = {_string(model)}",
-        f"engine = {_string(_dialect(sizing))}",
+        f"engine = {_string(sizing.layout.engine)}",
+        f"hardware = {_string(sizing.layout.accelerator.name)}",
+        f"tp = {sizing.layout.tp}",
         f"urls = [{', '.join(map(_string, urls or (f'http://127.0.0.1:{plan.port}',)))}]",
     ]
     if plan.served_name != model:
         lines.append(f"engine_model = {_string(plan.served_name)}")
     lines.append(f"context_tokens = {sizing.context_tokens}")
     return "\n".join([*lines, ""])
-
-
-def _dialect(sizing: Sizing) -> str:
-    return "llamacpp" if sizing.layout.engine == "llamacpp" else "openai"
 
 
 def _string(text: str) -> str:

@@ -15,6 +15,13 @@ class Call(NamedTuple):
     body: bytes
 
 
+class Said(NamedTuple):
+    """The part of an answer that its client already has."""
+
+    text: str
+    tokens: int
+
+
 # The data of one event of an engine's stream to the data of those that take its place; lives as long as the stream.
 EventEdit = Callable[[bytes], tuple[bytes, ...]]
 
@@ -39,4 +46,11 @@ class EngineDialect(Protocol):
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         """The engine's error answer as one of ours."""
+        ...
+
+    def continuation(self, request: Request, said: Said) -> Request | None:
+        """The request that goes on where an answer broke off, for `call` of any replica of this engine.
+
+        None where the engine cannot, or where what was cut cannot be taken up soundly.
+        """
         ...

@@ -1,17 +1,17 @@
-"""Pure: a request and the fleet become a target. The least loaded ready replica of the model wins."""
+"""Pure: a request and the fleet become a target. Of those that may take it the least loaded wins."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 
 from heterodyne.domain.decision import Decision, Reason
-from heterodyne.domain.errors import EngineUnavailable, InvalidField, UnknownModel
-from heterodyne.domain.fleet import FleetSnapshot, Health, Purpose, Replica, ReplicaId
+from heterodyne.domain.errors import EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
+from heterodyne.domain.fleet import FleetSnapshot, Purpose, Replica, ReplicaId
 from heterodyne.domain.request import Operation, Request
 
-READY = Health.READY  # on the request path an enum's member costs five times as much as a global
 ONLY_REPLICA, LEAST_LOADED = Reason
 MODELS_NAMED_MAX = 20
 RESTART_RETRY_AFTER_S = 2
+NOBODY: frozenset[ReplicaId] = frozenset()
 
 _PURPOSE_OF = {
     Operation.CHAT: Purpose.GENERATE,
@@ -23,26 +23,41 @@ _PURPOSE_OF = {
 def decide(
     request: Request,
     fleet: FleetSnapshot,
+    model: str,
+    usable: Sequence[Replica],
     in_flight: Mapping[ReplicaId, int],
     *,
-    excluded: frozenset[ReplicaId] = frozenset(),
+    excluded: frozenset[ReplicaId] = NOBODY,
+    weigh: Callable[[Replica], float] | None = None,
 ) -> Decision:
-    """The replica to ask, or the reason why there is none. `excluded` have already failed this request."""
-    serving = fleet.by_model.get(request.model)
-    if serving is None:
-        raise UnknownModel(unknown_model(request.model, fleet), param="model")
-    if len(serving) == 1 and not excluded:
-        target, reason = serving[0], ONLY_REPLICA
-        if target.health is not READY:
-            raise _none_ready(request.model)
+    """The replica to ask for `model`, or the reason why there is none.
+
+    `usable` are its replicas that may take a request now; `excluded` have already failed this one; `weigh` gives the
+    share of its usual work that a replica should get.
+    """
+    if len(usable) == 1 and not excluded:
+        target, reason = usable[0], ONLY_REPLICA
     else:
-        ready = [r for r in serving if r.health is READY and r.id not in excluded]
-        if not ready:
-            raise _none_ready(request.model)
-        target = min(ready, key=lambda replica: in_flight.get(replica.id, 0))
-        reason = LEAST_LOADED
+        left = [replica for replica in usable if replica.id not in excluded] if excluded else usable
+        if not left:
+            raise _nobody(model, fleet, has_failed=bool(excluded))
+        target, reason = _least_loaded(left, fleet, in_flight, weigh), LEAST_LOADED
     _check_purpose(request, target)
     return Decision(target=target, reason=reason)
+
+
+def _least_loaded(
+    replicas: Sequence[Replica],
+    fleet: FleetSnapshot,
+    in_flight: Mapping[ReplicaId, int],
+    weigh: Callable[[Replica], float] | None,
+) -> Replica:
+    if fleet.tiers:
+        first = min(fleet.tiers.get(replica.id, 0) for replica in replicas)
+        replicas = [replica for replica in replicas if fleet.tiers.get(replica.id, 0) == first]
+    if weigh is None:
+        return min(replicas, key=lambda replica: in_flight.get(replica.id, 0))
+    return min(replicas, key=lambda replica: (in_flight.get(replica.id, 0) + 1) / weigh(replica))
 
 
 def _check_purpose(request: Request, target: Replica) -> None:
@@ -52,7 +67,19 @@ def _check_purpose(request: Request, target: Replica) -> None:
         raise InvalidField(f"Model {request.model!r} {what}.", param="model")
 
 
-def _none_ready(model: str) -> EngineUnavailable:
+def _nobody(model: str, fleet: FleetSnapshot, *, has_failed: bool) -> HeterodyneError:
+    replicas = fleet.by_model.get(model)
+    if replicas is None:
+        return UnknownModel(unknown_model(model, fleet), param="model")
+    if has_failed:
+        return EngineUnavailable(f"No other replica of {model!r} can take the request.")
+    if any(replica.is_takeable for replica in replicas):
+        return EngineUnavailable(
+            f"Every replica of {model!r} that is ready is failing or has enough to do.",
+            retry_after_s=RESTART_RETRY_AFTER_S,
+        )
+    if all(replica.is_draining for replica in replicas):
+        return EngineUnavailable(f"Every replica of {model!r} is being drained.")
     return EngineUnavailable(
         f"No replica of {model!r} is ready; it may be starting or restarting.", retry_after_s=RESTART_RETRY_AFTER_S
     )
@@ -60,7 +87,7 @@ def _none_ready(model: str) -> EngineUnavailable:
 
 def unknown_model(model: str, fleet: FleetSnapshot) -> str:
     """What to say of a model nobody serves."""
-    known = list(fleet.by_model)
+    known = [*fleet.by_model, *fleet.aliases]
     nearest = get_close_matches(model, known, n=1)
     hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
     named = ", ".join(known[:MODELS_NAMED_MAX]) + (", …" if len(known) > MODELS_NAMED_MAX else "")

@@ -18,7 +18,7 @@ from prometheus_client.core import (
     Metric,
 )
 
-from heterodyne.telemetry.meters import Histogram, Meter, Sample
+from heterodyne.telemetry.meters import Histogram, Meter, Sample, SharedGauge
 
 FOLDED = "folded"
 _decode = msgspec.msgpack.Decoder(list[Sample]).decode
@@ -55,7 +55,7 @@ def gather(run_dir: Path | None, name: str, meters: Iterable[Meter]) -> Iterable
     sets = [own_samples(meters)]
     if run_dir is not None:
         sets += [_read(path) for path in run_dir.glob("*.meters") if path.stem != name]
-    return merge(sets)
+    return merge(sets, frozenset(meter.name for meter in meters if isinstance(meter, SharedGauge)))
 
 
 def _read(path: Path) -> list[Sample]:
@@ -66,14 +66,19 @@ def _read(path: Path) -> list[Sample]:
         return []
 
 
-def merge(sets: Iterable[list[Sample]]) -> Iterable[Sample]:
-    """Sum samples of the same meter and labels."""
+def merge(sets: Iterable[list[Sample]], shared: frozenset[str] = frozenset()) -> Iterable[Sample]:
+    """Sum samples of the same meter and labels; of meters that are shared, take the largest."""
     sums: dict[tuple[str, tuple[str, ...]], list[float]] = {}
     for samples in sets:
         for sample in samples:
             key = (sample.meter, sample.labels)
             known = sums.get(key)
-            sums[key] = sample.values if known is None else [a + b for a, b in zip(known, sample.values, strict=True)]
+            if known is None:
+                sums[key] = sample.values
+            elif sample.meter in shared:
+                sums[key] = max(known, sample.values)
+            else:
+                sums[key] = [a + b for a, b in zip(known, sample.values, strict=True)]
     return [Sample(meter, labels, values) for (meter, labels), values in sums.items()]
 
 

@@ -42,6 +42,10 @@ class Meter:
             cell = self._cells.setdefault(labels, self._empty())
         return cell
 
+    def forget(self, labels: Labels) -> None:
+        """What these labels were about is no more."""
+        self._cells.pop(labels, None)
+
     def _empty(self) -> list[float]:
         return [0.0]
 
@@ -69,6 +73,10 @@ class Gauge(Meter):
 
     def set(self, labels: Labels = (), value: float = 0.0) -> None:
         self.cell(labels)[0] = value
+
+
+class SharedGauge(Gauge):
+    """A number that every worker sees for itself; of their views the largest counts."""
 
 
 class Histogram(Meter):

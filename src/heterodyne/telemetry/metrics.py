@@ -1,6 +1,6 @@
 """Every metric Heterodyne exports. Names are chosen once: dashboards remember them."""
 
-from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter
+from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter, SharedGauge
 
 # Four buckets per factor of ten resolve a latency to about 30 % over six decades.
 SECONDS = (
@@ -11,6 +11,7 @@ ITL_SECONDS = (0.001, 0.0018, 0.0032, 0.0056, 0.01, 0.018, 0.025, 0.032, 0.042, 
 TOKENS = (1.0, 4.0, 16.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0, 65536.0, 262144.0)
 
 REQUEST = ("model", "pool", "operation")
+ENGINE = ("pool", "replica", "hardware")
 
 requests = Counter(
     "heterodyne_gateway_requests_total",
@@ -45,6 +46,17 @@ refusals = Counter(
     "heterodyne_gateway_refusals_total", "Answers given before a replica was asked, by reason.", ("reason",)
 )
 retries = Counter("heterodyne_gateway_retries_total", "Requests sent again before their first byte.", ("model", "pool"))
+attempts_failed = Counter(
+    "heterodyne_gateway_attempts_failed_total",
+    "Attempts on a replica that gave no whole answer, by what they ended as.",
+    ("model", "pool", "outcome"),
+)
+hedges = Counter(
+    "heterodyne_gateway_hedges_total", "Second attempts sent because a first token was late.", ("model", "pool")
+)
+continuations = Counter(
+    "heterodyne_gateway_continuations_total", "Broken streams that another replica went on with.", ("model", "pool")
+)
 connections = Gauge("heterodyne_gateway_client_connections", "Open client connections.")
 body_bytes = Gauge("heterodyne_gateway_body_bytes", "Request bodies held in memory.")
 engine_connections = Gauge(
@@ -56,6 +68,29 @@ token_estimate_error = Gauge(
     ("model",),
 )
 replica_ready = Gauge("heterodyne_fleet_replica_ready", "Workers that see the replica ready.", ("pool", "replica"))
+replica_restarts = Counter(
+    "heterodyne_fleet_replica_restarts_total",
+    "Restarts of the replica that its start time or counters gave away; every worker counts what it sees.",
+    ("pool", "replica"),
+)
+probe_seconds = Histogram(
+    "heterodyne_fleet_probe_seconds",
+    "How long replicas took to answer, or not to answer, the health probe.",
+    ("pool",),
+    bounds=SECONDS,
+)
+load_age = SharedGauge(
+    "heterodyne_fleet_load_age_seconds",
+    "How old the reading of the replica's load had become when the replica was last looked at.",
+    ENGINE,
+)
+engine_running = SharedGauge("heterodyne_fleet_engine_running", "Sequences in the engine's batch, as it says.", ENGINE)
+engine_waiting = SharedGauge(
+    "heterodyne_fleet_engine_waiting", "Requests the engine has accepted and not begun, as it says.", ENGINE
+)
+engine_kv_ratio = SharedGauge(
+    "heterodyne_fleet_engine_kv_ratio", "Share of the engine's KV memory in use, 0 to 1, as it says.", ENGINE
+)
 records_dropped = Counter(
     "heterodyne_telemetry_records_dropped_total", "Request records lost because the writer fell behind."
 )
@@ -72,10 +107,19 @@ ALL: tuple[Meter, ...] = (
     completion_length,
     refusals,
     retries,
+    attempts_failed,
+    hedges,
+    continuations,
     connections,
     body_bytes,
     engine_connections,
     token_estimate_error,
     replica_ready,
+    replica_restarts,
+    probe_seconds,
+    load_age,
+    engine_running,
+    engine_waiting,
+    engine_kv_ratio,
     records_dropped,
 )

@@ -37,7 +37,9 @@ class ServeProcess:
             *arguments,
         ]
         quiet = {"HETERODYNE_TELEMETRY__LOG_FORMAT": "json", "HETERODYNE_TELEMETRY__RECORDS": "off"}
-        self._environment = {**os.environ, **quiet, **(environment or {})}
+        apart = {"HETERODYNE_CONSOLE__PORT": "0"}  # several may run on one machine
+        self._environment = {**os.environ, **quiet, **apart, **(environment or {})}
+        self.config_file = config_file
         self._process: subprocess.Popen[bytes] | None = None
         self.tls: ssl.SSLContext | None = None  # for asking a gateway that serves HTTPS
 
@@ -69,6 +71,16 @@ class ServeProcess:
         _, _, rest = self._banner.read_text(encoding="utf-8").partition("is ready on ")
         return rest.partition("\n")[0].strip()
 
+    @property
+    def admin_url(self) -> str:
+        """Where the admin API listens."""
+        return str(next(one["url"] for one in self.events() if one["event"] == "admin_listens"))
+
+    def events(self) -> list[dict[str, Any]]:
+        """What it has logged so far."""
+        # Whoever reads while the last line is being written leaves that one for later.
+        return [msgspec.json.decode(line) for line in self.log.splitlines() if line[:1] == "{" and line[-1:] == "}"]
+
     def wait_ready(self, within_s: float = 120.0) -> None:
         """Return when every model can be asked; raise with the log when that takes too long."""
         until_s = time.monotonic() + within_s
@@ -81,8 +93,7 @@ class ServeProcess:
 
     def pid_of(self, name: str) -> int:
         """The process that now goes by this name, such as `worker-0` or `engine chat-0`."""
-        events = (msgspec.json.decode(line) for line in self.log.splitlines() if line.startswith("{"))
-        pids = [one["pid"] for one in events if one["event"] == "process_started" and one["process"] == name]
+        pids = [one["pid"] for one in self.events() if one["event"] == "process_started" and one["process"] == name]
         assert pids, f"no {name} has started:\n{self.log[-LOG_CHARS_SHOWN:]}"
         return int(pids[-1])
 

@@ -189,7 +189,12 @@ class ClientConnection(asyncio.Protocol):
             self._fail(EngineGarbage(f"The engine's answer is not HTTP: {error}"))
             return
         status, rest = parser.get_status_code(), data[end + 4 :]
-        self._keep_alive = parser.should_keep_alive()
+        # Of an answer without a body the parser has already forgotten it by now.
+        self._keep_alive = parser.should_keep_alive() or (
+            headers.get(b"content-length") == b"0"
+            and parser.get_http_version() == "1.1"
+            and headers.get(b"connection", b"").lower() != b"close"
+        )
         if status < 200:
             if rest:
                 self._take_head(rest)

@@ -47,6 +47,12 @@ class Lane:
         if connection in self._idle:
             self._idle.remove(connection)
 
+    def retire(self) -> None:
+        """Keep none: those that are idle end now, the others with their answers."""
+        self._idle_max = 0
+        while (connection := self.try_take()) is not None:
+            connection.cancel()
+
     @property
     def idle_count(self) -> int:
         return len(self._idle)
@@ -91,11 +97,9 @@ class ConnectionPool:
         task.add_done_callback(self._connecting.discard)
 
     def forget(self, keep: set[Address]) -> None:
-        """Close the idle connections of addresses that left the fleet."""
+        """Let go of addresses that left the fleet; answers that are under way come to their end."""
         for address in [address for address in self._lanes if address not in keep]:
-            lane = self._lanes.pop(address)
-            while (connection := lane.try_take()) is not None:
-                connection.cancel()
+            self._lanes.pop(address).retire()
 
     async def close(self) -> None:
         """End every connection and every attempt at one."""

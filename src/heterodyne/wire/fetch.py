@@ -18,39 +18,77 @@ class Fetched(NamedTuple):
     body: bytes
 
 
-async def get(pool: ConnectionPool, address: Address, path: str, *, timeout_s: float, headers: bytes = b"") -> Fetched:
-    """GET a path; raises EngineError when there is no whole answer in time."""
-    fetch = _Fetch()
-    head = f"GET {path} HTTP/1.1\r\nhost: {address.host}:{address.port}\r\nconnection: close\r\n".encode()
-    pool.lend(
-        address, lambda connection: fetch.begin(connection, head + headers + b"\r\n"), fetch.on_failure, fresh=True
-    )
+async def get(
+    pool: ConnectionPool,
+    address: Address,
+    path: str,
+    *,
+    timeout_s: float,
+    headers: bytes = b"",
+    keeps_alive: bool = False,
+) -> Fetched:
+    """GET a path; raises EngineError when there is no whole answer in time.
+
+    `keeps_alive` takes an idle connection where there is one and leaves it open for the next; else the connection is
+    new and ends with the answer.
+    """
+    loop = asyncio.get_running_loop()
+    fetch = _Fetch(loop, pool, address, _head(address, path, headers, keeps_alive=keeps_alive), keeps_alive=keeps_alive)
+    # A timer of our own costs a third of `asyncio.timeout`, which also has to tell cancellations apart.
+    timer = loop.call_later(timeout_s, fetch.on_failure, EngineStalled(f"No answer to {path} within {timeout_s:g} s."))
     try:
-        async with asyncio.timeout(timeout_s):
-            return await fetch.done
-    except TimeoutError:
-        raise EngineStalled(f"No answer to {path} within {timeout_s:g} s.") from None
+        fetch.start()
+        return await fetch.done
     finally:
+        timer.cancel()
         fetch.stop()
+
+
+def _head(address: Address, path: str, headers: bytes, *, keeps_alive: bool) -> bytes:
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    ending = "" if keeps_alive else "connection: close\r\n"
+    return f"GET {path} HTTP/1.1\r\nhost: {host}:{address.port}\r\n{ending}".encode() + headers + b"\r\n"
 
 
 class _Fetch:
     """Listens to one answer and completes a future with it."""
 
-    def __init__(self) -> None:
-        self.done: asyncio.Future[Fetched] = asyncio.get_running_loop().create_future()
+    __slots__ = (
+        "_address",
+        "_connection",
+        "_head",
+        "_is_reused",
+        "_keeps_alive",
+        "_pieces",
+        "_pool",
+        "_status",
+        "done",
+    )
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        pool: ConnectionPool,
+        address: Address,
+        head: bytes,
+        *,
+        keeps_alive: bool,
+    ) -> None:
+        self.done: asyncio.Future[Fetched] = loop.create_future()
+        self._pool = pool
+        self._address = address
+        self._head = head
+        self._keeps_alive = keeps_alive
+        self._is_reused = False
         self._connection: ClientConnection | None = None
         self._status = 0
-        self._body = b""
+        self._pieces: list[bytes] = []
 
-    def begin(self, connection: ClientConnection, head: bytes) -> None:
-        if self.done.done():
-            connection.release()
-            return
-        self._connection = connection
-        connection.send(self, head, b"")
+    def start(self) -> None:
+        self._pool.lend(self._address, self._begin, self.on_failure, fresh=not self._keeps_alive)
 
     def stop(self) -> None:
+        """The answer is not wanted, or not wanted any more."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.cancel()
@@ -62,17 +100,38 @@ class _Fetch:
         self.on_payload(unframe(data))
 
     def on_payload(self, data: bytes) -> None:
-        self._body += data
-        if len(self._body) > ANSWER_BYTES_MAX:
-            self.on_failure(EngineGarbage("The answer is too large."))
+        self._pieces.append(data)
+        if sum(map(len, self._pieces)) > ANSWER_BYTES_MAX:
             self.stop()
+            self._fail(EngineGarbage("The answer is too large."))
 
     def on_end(self) -> None:
-        self.stop()  # one fetch a connection: they must not pile up among the idle ones
+        if self._keeps_alive:
+            self._connection = None  # it has gone back to its lane
+        else:
+            self.stop()  # one fetch a connection: they must not pile up among the idle ones
         if not self.done.done():
-            self.done.set_result(Fetched(self._status, self._body))
+            self.done.set_result(Fetched(self._status, b"".join(self._pieces)))
 
     def on_failure(self, error: EngineError) -> None:
-        self._connection = None
+        connection, self._connection = self._connection, None
+        if connection is not None and connection.listener is self:
+            connection.cancel()  # it is we who have waited long enough
+        elif self._is_reused and connection is not None and not connection.has_answered:
+            # An engine may close an idle connection at any time, also while a request is on its way.
+            self._is_reused = False
+            self._pool.lend(self._address, self._begin, self.on_failure, fresh=True)
+            return
+        self._fail(error)
+
+    def _begin(self, connection: ClientConnection) -> None:
+        if self.done.done():
+            connection.cancel()
+            return
+        self._connection = connection
+        self._is_reused = connection.requests_sent > 0
+        connection.send(self, self._head, b"")
+
+    def _fail(self, error: EngineError) -> None:
         if not self.done.done():
             self.done.set_exception(error)

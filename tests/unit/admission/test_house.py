@@ -10,11 +10,13 @@ from heterodyne.domain.fleet import ReplicaId
 def test_a_full_house_says_when_to_come_back() -> None:
     house = House(1, retry_after_s=9)
     house.check_room()
-    house.enter(ReplicaId("r"))
+    house.enter()
+    house.occupy(ReplicaId("r"))
     with pytest.raises(Overloaded) as caught:
         house.check_room()
     assert caught.value.retry_after_s == 9
-    house.leave(ReplicaId("r"))
+    house.vacate(ReplicaId("r"))
+    house.leave()
     house.check_room()
     assert house.by_replica == {}, "an idle replica is forgotten"
 

@@ -66,7 +66,9 @@ def test_the_pool_is_what_our_own_settings_accept(run, tmp_path: Path, words: tu
     (pool,) = load(file, {}, {}).pools.values()
     assert pool.model == "llama-3.1-8b"
     assert pool.context_tokens == (4096 if "4096" in words else 8192)
-    assert pool.engine == ("llamacpp" if "m4-max" in words else "openai")
+    assert pool.engine == ("llamacpp" if "m4-max" in words else "tensorrt-llm" if "tensorrt-llm" in words else "vllm")
+    assert pool.hardware is not None
+    assert pool.hardware.startswith(words[words.index("--hardware") + 1])
     assert len(pool.urls) == max(1, words.count("--url"))
     assert pool.engine_model == ("meta-llama/Llama-3.1-8B-Instruct" if "tensorrt-llm" in words else None)
 

@@ -13,7 +13,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     """The settings `serve` was called with; the real one would start processes."""
     seen: list[Settings] = []
     module = ModuleType("heterodyne.assembly.serve")
-    module.serve = lambda settings, progress: seen.append(settings) or 7  # type: ignore[attr-defined]
+    module.serve = lambda settings, reread, progress: seen.append(settings) or 7  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "heterodyne.assembly.serve", module)
     return seen
 

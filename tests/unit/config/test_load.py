@@ -4,13 +4,26 @@ from pathlib import Path
 
 import pytest
 
+from heterodyne.config.effective import effective
 from heterodyne.config.layers import Origin
 from heterodyne.config.load import load, resolve
 from heterodyne.config.problems import SettingsProblems
 from heterodyne.config.settings import Settings
+from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.registry.defaults import DEFAULT_POOLS
 
 DIGESTS = ("a" * 64, "b" * 64)
+MODEL_FILE = """
+[pools.large]
+model = "llama-3.1-70b"
+urls = ["http://h:1"]
+[pools.small]
+model = "qwen3-8b"
+urls = ["http://h:2"]
+[models."llama-3.1-70b"]
+aliases = ["big"]
+fallbacks = ["qwen3-8b"]
+"""
 
 
 def written(folder: Path, text: str) -> Path:
@@ -101,6 +114,53 @@ def test_variables_alone_can_declare_a_pool_in_place_of_the_default_ones() -> No
 def test_a_variable_reaches_a_pool_with_capitals_and_dashes(tmp_path: Path) -> None:
     path = written(tmp_path, '[pools.Big-One]\nmodel = "m"\nurls = ["http://h:1"]\n')
     assert load(path, {"HETERODYNE_POOLS__BIG_ONE__SLOTS": "7"}, {}).pools["Big-One"].slots == 7
+
+
+def test_models_have_sections_of_their_own(tmp_path: Path) -> None:
+    path = written(tmp_path, MODEL_FILE)
+    models = load(path, {}, {}).models
+    assert models == {"llama-3.1-70b": ModelSettings(aliases=("big",), fallbacks=("qwen3-8b",))}
+
+
+def test_the_default_pools_hold_beside_a_section_of_one_of_their_models(tmp_path: Path) -> None:
+    settings = load(written(tmp_path, '[models.smollm2-135m]\naliases = ["small"]\n'), {}, {})
+    assert list(settings.pools) == list(DEFAULT_POOLS)
+    assert settings.models["smollm2-135m"].aliases == ("small",)
+
+
+def test_a_variable_and_a_quoted_flag_reach_a_model_with_dots_in_its_name(tmp_path: Path) -> None:
+    path = written(tmp_path, MODEL_FILE)
+    environment = {"HETERODYNE_MODELS__LLAMA_3_1_70B__ALIASES": "large,huge"}
+    resolved = resolve(path, environment, {'models."llama-3.1-70b".context_tokens': "4096"})
+    model = resolved.settings.models["llama-3.1-70b"]
+    assert (model.aliases, model.context_tokens, model.fallbacks) == (("large", "huge"), 4096, ("qwen3-8b",))
+    origins = [resolved.origin(("models", "llama-3.1-70b", name)) for name in ("aliases", "context_tokens", "pools")]
+    assert origins == [Origin.ENVIRONMENT, Origin.FLAG, Origin.DEFAULT]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['labels = { team = "search", "cost.centre" = "7" }', '[pools.p.labels]\nteam = "search"\n"cost.centre" = "7"'],
+)
+def test_a_table_of_text_is_inline_or_a_section(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, f'[pools.p]\nmodel = "m"\nurls = ["http://h:1"]\n{text}\n')
+    assert load(path, {}, {}).pools["p"].labels == {"team": "search", "cost.centre": "7"}
+
+
+def test_a_table_of_text_comes_from_json_in_variables_and_flags(tmp_path: Path) -> None:
+    path = written(tmp_path, '[pools.p]\nmodel = "m"\nurls = ["http://h:1"]\nlabels = { a = "b" }\n')
+    labels = '{"team": "search"}'
+    assert load(path, {"HETERODYNE_POOLS__P__LABELS": labels}, {}).pools["p"].labels == {"team": "search"}
+    assert load(path, {}, {"pools.p.labels": labels}).pools["p"].labels == {"team": "search"}
+
+
+def test_what_holds_is_shown_of_every_pool_and_model(tmp_path: Path) -> None:
+    rows = {row.path: row for row in effective(resolve(written(tmp_path, MODEL_FILE), {}, {}))}
+    assert rows['models."llama-3.1-70b".aliases'].text == '["big"]'
+    assert rows['models."llama-3.1-70b".aliases'].origin == "file"
+    assert rows['models."llama-3.1-70b".pools'].text == "(absent)"
+    assert rows["pools.small.labels"].text == "{}"
+    assert rows["routing.retry_share"].origin == "default"
 
 
 def test_the_file_in_the_folder_goes_before_the_one_at_home(tmp_path: Path) -> None:

@@ -33,6 +33,11 @@ def problems(
         ("gateway = 1", "gateway: expected a section with settings in it"),
         ("pools = 1", "pools: expected a section with settings in it"),
         ("[pools]\nchat = 1", "pools.chat: expected a section [pools.chat] with settings in it"),
+        ("models = 1", "models: expected a section with settings in it"),
+        ('[models]\n"a.b" = 1', 'models."a.b": expected a section [models."a.b"] with settings in it'),
+        ('[modles."a.b"]', 'modles: no such section; did you mean "models"?'),
+        (URL_POOL + "[models.m]\nalias = []", 'models.m.alias: no such setting; did you mean "aliases"?'),
+        (URL_POOL + '[models."m.n"]', 'models."m.n": no pool serves this model'),
         (URL_POOL + "slotz = 1", 'pools.p.slotz: no such setting; did you mean "slots"?'),
     ],
 )
@@ -54,6 +59,18 @@ def test_an_unknown_key_is_refused_with_its_path_and_the_nearest_name(text: str,
         ("[registry]\ndownload_timeout_s = inf", "registry.download_timeout_s: expected a number above 0, got inf"),
         ("[registry]\ndownload_timeout_s = nan", "registry.download_timeout_s: expected a number above 0, got nan"),
         (URL_POOL + "context_tokens = 3", "pools.p.context_tokens: expected an integer from 16 up, or absent, got 3"),
+        (
+            URL_POOL + 'labels = { team = 3, x = "y" }',
+            "pools.p.labels.team: expected text, got 3",
+        ),
+        (URL_POOL + 'labels = "x"', "pools.p.labels: expected a table of text, got other text"),
+        (URL_POOL + "labels = [1]", "pools.p.labels: expected a table of text, got a list"),
+        (
+            URL_POOL + '[models.m]\naliases = ["a", 2]',
+            "models.m.aliases[1]: expected text, got 2",
+        ),
+        ("[routing]\nhedge_quantile = 1", "routing.hedge_quantile: expected a number above 0, below 1, got 1"),
+        ("[physics]\nhardware = { l4 = 1 }", "physics.hardware.l4: expected a table, got 1"),
         (
             URL_POOL + 'purpose = "sing"',
             'pools.p.purpose: expected one of "generate", "embed", got "sing"',
@@ -145,3 +162,37 @@ def test_a_check_that_rests_on_a_refused_value_stays_silent() -> None:
     assert len(problems('[gateway]\nhost = "0.0.0.0"\n[admission]\napi_keys_sha256 = ["x"]')) == 1
     assert len(problems('[pools.p]\nmodel = "m"\nurls = 1')) == 1
     assert len(problems("[gateway]\ndeadline_max_s = -1\ndeadline_default_s = 4000")) == 1
+    assert len(problems(URL_POOL + "region = 1\n[models.m]\nregions_only = ['eu']")) == 1
+    assert len(problems("[pools.p]\nurls = ['http://h:1']\n[models.m]\n")) == 1
+
+
+def test_a_flag_with_an_unquoted_dotted_name_is_told_how_to_quote_it() -> None:
+    assert problems("", {}, {"models.llama-3.1-70b.aliases": "x"}) == [
+        "models.llama-3.1-70b.aliases: a name with dots stands in quotes: --set 'models.\"llama-3.1-70b\".aliases=…'"
+    ]
+
+
+def test_a_flag_into_a_table_is_told_that_the_table_is_set_whole() -> None:
+    assert problems(URL_POOL, {}, {"pools.p.labels.team": "x"}) == [
+        "pools.p.labels.team: labels is set as a whole: --set 'pools.p.labels={\"team\": …}'"
+    ]
+
+
+def test_a_variable_of_a_model_that_is_not_declared_names_the_nearest() -> None:
+    (problem,) = problems("", {"HETERODYNE_MODELS__SMOLLM2_135M__ALIASES": "x"})
+    assert problem == 'models.smollm2_135m: no pool serves this model; did you mean "smollm2-135m"?'
+
+
+def test_problems_of_pools_and_models_are_listed_together() -> None:
+    text = (
+        '[pools.a]\nmodel = "m"\nurls = ["http://h:1"]\nhardware = "h1000"\nreplicas = 2\n'
+        '[models.m]\npools = ["b"]\naliases = ["m"]\nfallbacks = ["n"]\nregions_only = ["eu"]\n'
+    )
+    assert [problem.split(": ")[0] for problem in problems(text)] == [
+        "pools.a.replicas",
+        "pools.a.hardware",
+        "models.m.pools[0]",
+        "models.m.aliases[0]",
+        "models.m.fallbacks[0]",
+        "models.m.regions_only[0]",
+    ]

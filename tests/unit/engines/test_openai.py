@@ -82,3 +82,24 @@ def test_the_engines_own_troubles_are_not_told_in_its_words() -> None:
     assert (failed.status, failed.message) == (502, "The engine failed with status 500.")
     for status in (401, 403):
         assert isinstance(DIALECT.refusal(REQUEST, status, b'{"message":"key sk-1 is wrong"}'), EngineUnavailable)
+
+
+def test_a_quota_that_is_used_up_is_the_operators_business_and_a_rate_limit_the_clients() -> None:
+    spent = DIALECT.refusal(REQUEST, 429, b'{"error":{"message":"org-7 is out of credit","code":"insufficient_quota"}}')
+    assert isinstance(spent, EngineUnavailable)
+    assert "org-7" not in spent.message
+    limited = DIALECT.refusal(REQUEST, 429, b'{"error":{"message":"slow down","code":"rate_limit_exceeded"}}')
+    assert isinstance(limited, EngineRefused)
+    assert (limited.status, limited.message) == (429, "slow down")
+
+
+def test_a_finding_of_fastapi_is_told_with_its_place() -> None:
+    body = b'{"detail":[{"type":"missing","loc":["body","messages",0,"role"],"msg":"Field required"}]}'
+    error = DIALECT.refusal(REQUEST, 422, body)
+    assert (error.status, error.message, error.param) == (422, "messages.0.role: Field required", "messages.0.role")
+
+
+def test_a_context_that_is_exceeded_is_known_by_its_words_too() -> None:
+    body = b'{"object":"error","message":"This model\'s maximum context length is 8 tokens.","code":400}'
+    assert isinstance(DIALECT.refusal(REQUEST, 400, body), ContextExceeded)
+    assert not isinstance(DIALECT.refusal(REQUEST, 500, body), ContextExceeded)

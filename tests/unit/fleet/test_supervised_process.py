@@ -94,3 +94,22 @@ async def test_a_child_that_will_not_leave_is_killed() -> None:
         pid = process.pid
         assert pid is not None
     assert not is_alive(pid)
+
+
+async def test_a_restart_that_was_asked_for_is_quick_and_not_counted() -> None:
+    async with kept_alive("serves") as process:
+        await process.started.wait()
+        first = process.pid
+        await process.restart()
+        async with asyncio.timeout(5):
+            await process.started.wait()
+        assert process.pid != first
+        assert process.restarts == 0
+
+
+async def test_a_newer_order_reaches_the_child_that_runs_and_those_after_it() -> None:
+    async with kept_alive("obeys") as process:
+        await process.started.wait()
+        assert process.pid is not None
+        process.give(b"dies")
+        await until(lambda: process.answer == b'{"listening":1}\n' and process.restarts > 0)

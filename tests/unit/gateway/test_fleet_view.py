@@ -1,8 +1,13 @@
 """The bytes that every request to a replica begins with."""
 
 import os
+from typing import Any
 
-from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
+import pytest
+from msgspec import structs
+
+from heterodyne.domain.engine_load import EngineLoad
+from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
 from heterodyne.engines.catalogue import DIALECTS
 from heterodyne.gateway.fleet_view import FleetView
 
@@ -37,3 +42,28 @@ def test_a_newer_snapshot_replaces_the_old_one_whole() -> None:
     assert list(fleet.snapshot.by_model) == ["n"]
     assert fleet.wire(other.id).dialect.name == "llamacpp"
     assert fleet.wire(other.id).response_headers == b"x-heterodyne-pool: q\r\nx-heterodyne-replica: q-0\r\n"
+
+
+def test_news_of_a_replicas_load_change_no_byte_of_its_requests() -> None:
+    fleet = view(REPLICA)
+    wire = fleet.wire(REPLICA.id)
+    loaded = structs.replace(REPLICA, load=EngineLoad(running=3), health=Health.READY, context_tokens=4096)
+    fleet.publish(FleetSnapshot.of(2, (loaded,)))
+    assert fleet.wire(REPLICA.id) is wire
+    assert wire.replica is loaded
+
+
+@pytest.mark.parametrize(
+    "change", [{"host": "i"}, {"port": 82}, {"tls": True}, {"engine": "vllm"}, {"pool": "q"}, {"api_key_env": "PATH"}]
+)
+def test_another_address_key_or_engine_is_another_wire(change: dict[str, Any]) -> None:
+    fleet = view(REPLICA)
+    wire = fleet.wire(REPLICA.id)
+    fleet.publish(FleetSnapshot.of(2, (structs.replace(REPLICA, **change),)))
+    assert fleet.wire(REPLICA.id) is not wire
+    assert wire.replica is REPLICA, "whoever is under way keeps what it began with"
+
+
+def test_an_ipv6_host_is_named_in_brackets() -> None:
+    head = view(structs.replace(REPLICA, host="::1")).wire(REPLICA.id).request_head("/", "1", 0)
+    assert b"\r\nhost: [::1]:81\r\n" in head

@@ -32,6 +32,7 @@ class Stream:
         return self
 
     def refuse(self, error: object, connection: object) -> None: ...
+    def stream_begins(self) -> None: ...
     def stream_complete(self) -> None:
         self.ends.append("complete")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 
 from heterodyne.telemetry import exposition, metrics
-from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter, Sample
+from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter, Sample, SharedGauge
 
 
 def meters() -> tuple[Counter, Gauge, Histogram]:
@@ -72,3 +72,20 @@ def test_the_counters_of_a_worker_that_died_are_kept_and_its_gauges_are_not(tmp_
 def test_a_page_is_of_one_process_where_there_is_only_one() -> None:
     all_meters = meters()
     assert list(exposition.gather(None, "worker", all_meters)) == exposition.own_samples(all_meters)
+
+
+def test_what_every_worker_sees_for_itself_is_not_added_up(tmp_path: Path) -> None:
+    seen = SharedGauge("waiting", "Waiting.", ("model",))
+    seen.set(("a",), 4)
+    exposition.leave(tmp_path, "worker-1", [Sample("waiting", ("a",), [5.0]), Sample("waiting", ("b",), [1.0])])
+    found = parsed((seen,), list(exposition.gather(tmp_path, "worker-0", (seen,))))
+    assert (found["waiting", "a"], found["waiting", "b"]) == (5, 1)
+
+
+def test_what_is_no_more_has_no_line() -> None:
+    gauge = Gauge("ready", "Ready.", ("model",))
+    gauge.set(("a",), 1)
+    gauge.set(("b",), 1)
+    gauge.forget(("a",))
+    gauge.forget(("never",))
+    assert [sample.labels for sample in gauge.samples()] == [("b",)]

@@ -103,3 +103,16 @@ async def test_addresses_that_left_the_fleet_are_forgotten() -> None:
         await asyncio.sleep(0.02)
         assert not engine.connections
         await pool.close()
+
+
+async def test_a_connection_in_use_at_an_address_that_left_ends_with_its_answer() -> None:
+    async with ScriptedEngine(behaviours.answer()) as engine:
+        pool, address = ConnectionPool(asyncio.get_running_loop()), Address("127.0.0.1", engine.port)
+        asked = asyncio.create_task(get(pool, address, "/health", timeout_s=1, keeps_alive=True))
+        while not engine.connections:
+            await asyncio.sleep(0)
+        pool.forget(keep=set())
+        assert (await asked).status == 200
+        await asyncio.sleep(0.02)
+        assert not engine.connections
+        await pool.close()

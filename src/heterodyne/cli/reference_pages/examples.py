@@ -7,21 +7,20 @@ from click.testing import CliRunner
 
 from heterodyne.cli.main import cli
 
-GUIDES = ("choose-hardware.md", "plan-memory.md")
-BLOCK = re.compile(r"^```console\n(\$ heterodyne (?:plan|hardware) [^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILES = (".csv.gz", ".jsonl.gz", ".toml", ".html", ".gguf", ".json")
+GUIDES = ("choose-hardware.md", "plan-memory.md", "launch-an-engine.md")
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ heterodyne ((?:plan|hardware) [^\n]*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+ELSEWHERE = (".csv.gz", ".jsonl.gz", ".toml", ".html", ".gguf", ".json", "--output-dir")  # needs or leaves a file
 CUT = "…\n"  # ends an output that the guide shows only the beginning of
 
 
 def refreshed(guide: str) -> str:
-    """The guide with the output its commands give now; one that reads a file is left as it is."""
-    return BLOCK.sub(_run, guide)
+    """The guide with the output its commands give now; one that needs or leaves a file keeps what it has."""
+    return BLOCK.sub(lambda block: f"```console\n{COMMAND.sub(_run, block.group(1))}```", guide)
 
 
-def _run(block: re.Match[str]) -> str:
-    command, shown = block.groups()
-    words = shlex.split(command.removeprefix("$ heterodyne "))
-    if shown.endswith(CUT) or any(word.endswith(FILES) for word in words):
-        return block.group()
-    answer = CliRunner().invoke(cli, words)
-    return f"```console\n{command}\n{answer.output}```"
+def _run(example: re.Match[str]) -> str:
+    words, shown = shlex.split(example.group(1)), example.group(2)
+    if shown.endswith(CUT) or any(word.endswith(ELSEWHERE) for word in words):
+        return example.group()
+    return f"$ heterodyne {example.group(1)}\n{CliRunner().invoke(cli, words, prog_name='heterodyne').output}"

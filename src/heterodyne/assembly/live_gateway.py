@@ -1,0 +1,94 @@
+"""A gateway that serves, and takes another fleet and most other settings while it does."""
+
+import os
+import ssl
+import time
+from collections.abc import Iterable
+
+from heterodyne.admission.host_names import HostNames
+from heterodyne.admission.keys import KeyRing
+from heterodyne.assembly.worker_view import WorkerView
+from heterodyne.config.settings import Settings
+from heterodyne.control.fleet_watch import FleetWatch
+from heterodyne.domain.fleet import ModelRule, Replica
+from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.door import Door
+from heterodyne.gateway.server import GatewayServer
+from heterodyne.routing.standing.fleet_standing import FleetStanding
+from heterodyne.telemetry import log, metrics
+
+_log = log.get("assembly")
+
+
+class LiveGateway:
+    """One per worker."""
+
+    def __init__(
+        self, settings: Settings, server: GatewayServer, door: Door, back: Backstage, watch: FleetWatch
+    ) -> None:
+        self.settings = settings
+        self.server = server
+        self.version = 0  # of the fleet it works by
+        self._door = door
+        self._back = back
+        self._watch = watch
+
+    def apply(
+        self, settings: Settings, replicas: tuple[Replica, ...], rules: dict[str, ModelRule], version: int
+    ) -> None:
+        """Work by these from now on; requests under way end as they began."""
+        before, self.settings, self.version = self.settings, settings, version
+        admission, back = settings.admission, self._back
+        self._door.admit(KeyRing(admission.api_keys_sha256), host_names(settings))
+        back.house.resize(admission.in_flight_max, admission.retry_after_s)
+        try:
+            self.server.configure(settings.gateway)
+        except (OSError, ssl.SSLError) as error:
+            _log.error("certificate_unreadable", file=settings.gateway.tls_certificate, error=str(error))
+        if settings.routing != before.routing:
+            # What was learned of replicas was learned under other rules; they are new to these.
+            back.standing = FleetStanding(settings.routing, back.fleet.snapshot, back.clock())
+        gone = {replica.id: replica for replica in back.fleet.snapshot.replicas}
+        self._watch.update(replicas, rules)
+        for replica in replicas:
+            gone.pop(replica.id, None)
+        _forget_gauges(gone.values())
+        back.pool.forget({back.fleet.wire(replica.id).address for replica in replicas})
+
+    def view(self, name: str) -> WorkerView:
+        """What this worker knows now."""
+        house = self._back.house
+        now_s = self._back.clock()
+        return WorkerView(
+            name=name,
+            pid=os.getpid(),
+            version=self.version,
+            at_s=time.monotonic(),
+            fleet=self._watch.snapshot(),
+            standing=self._back.standing.snapshot(now_s),
+            in_flight=house.in_flight,
+            in_flight_by_replica=dict(house.by_replica),
+        )
+
+    def takeable(self) -> int:
+        """How many replicas may be given work, as far as this worker knows."""
+        return sum(replica.is_takeable for replica in self._back.fleet.snapshot.replicas)
+
+    def is_emptying(self) -> bool:
+        """Whether somebody may be waiting for the last answer of a replica."""
+        by_replica = self._back.house.by_replica
+        return any(one.is_draining and by_replica.get(one.id) for one in self._back.fleet.snapshot.replicas)
+
+
+def _forget_gauges(gone: Iterable[Replica]) -> None:
+    for replica in gone:
+        metrics.in_flight.forget((replica.model, replica.pool, replica.id))
+        for state in ("busy", "idle"):
+            metrics.engine_connections.forget((replica.id, state))
+
+
+def host_names(settings: Settings) -> HostNames:
+    """The names a gateway with these settings answers to."""
+    return HostNames(
+        (settings.gateway.host, *settings.gateway.host_names), has_keys=bool(settings.admission.api_keys_sha256)
+    )

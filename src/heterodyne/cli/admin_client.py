@@ -1,0 +1,114 @@
+"""A small blocking client of the admin API for the terminal."""
+
+import http.client
+from contextlib import closing
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from heterodyne.console.changes import Addition, Changed, Reloaded, Selection
+from heterodyne.console.fleet_page import FleetPage
+from heterodyne.domain.errors import CallerError, HeterodyneError, OperatorError, SettingsInvalid, UnknownName
+
+TIMEOUT_S = 10.0
+RELOAD_TIMEOUT_S = 3600.0  # weights may have to be fetched first
+
+Decoded = TypeVar("Decoded")
+
+
+class AdminUnreachable(OperatorError):
+    """Nothing answers at the address."""
+
+    code = "admin_unreachable"
+
+
+class AdminRefused(HeterodyneError):
+    """The admin API answered with an error; its own words are the message."""
+
+    code = "admin_refused"
+
+
+class Failure(Struct, frozen=True):
+    message: str = "no reason given"
+    code: str | None = None
+
+
+class FailureBody(Struct, frozen=True):
+    """An error as the admin API writes it."""
+
+    error: Failure = Failure()
+
+
+# An error that names something wrong on the command line, or in the settings, ends as if it had been found here.
+KINDS: dict[str | None, type[HeterodyneError]] = {
+    UnknownName.code: UnknownName,
+    SettingsInvalid.code: SettingsInvalid,
+}
+
+
+class AdminClient:
+    """Speaks to one admin API."""
+
+    def __init__(self, url: str, key: str | None) -> None:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise CallerError(f'"{url}" is not a URL like http://127.0.0.1:8081')
+        try:
+            self._port = parts.port
+        except ValueError as error:
+            raise CallerError(f'"{url}" is not a URL: {error}') from error
+        self.url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        self._host = parts.hostname
+        self._is_tls = parts.scheme == "https"
+        self._headers = {"content-type": "application/json"}
+        if key:
+            self._headers["authorization"] = f"Bearer {key}"
+
+    def fleet(self) -> FleetPage:
+        """Everything there is to see."""
+        return self._ask("GET", "/admin/fleet", None, FleetPage)
+
+    def change(self, name: str, body: Selection | Addition) -> Changed:
+        """One change of the fleet, such as `drain`."""
+        return self._ask("POST", f"/admin/fleet/{name}", body, Changed)
+
+    def reload(self) -> Reloaded:
+        """Have the settings read again."""
+        return self._ask("POST", "/admin/reload", {}, Reloaded, timeout_s=RELOAD_TIMEOUT_S)
+
+    def _ask(
+        self, method: str, path: str, body: object, kind: type[Decoded], *, timeout_s: float = TIMEOUT_S
+    ) -> Decoded:
+        content = None if body is None else msgspec.json.encode(body)
+        connect = http.client.HTTPSConnection if self._is_tls else http.client.HTTPConnection
+        with closing(connect(self._host, self._port, timeout=timeout_s)) as connection:
+            try:
+                connection.request(method, path, content, self._headers)
+                response = connection.getresponse()
+                answer = response.read()
+            except TimeoutError as error:
+                raise AdminUnreachable(f"{self.url} did not answer in {timeout_s:g} s") from error
+            except (OSError, http.client.HTTPException) as error:
+                raise AdminUnreachable(
+                    f"no admin API answers at {self.url}; is `heterodyne serve` running? --url names another address"
+                ) from error
+        if response.status != http.client.OK:
+            raise _failure(self.url, response.status, answer)
+        try:
+            return msgspec.json.decode(answer, type=kind)
+        except msgspec.DecodeError as error:
+            raise AdminRefused(f"{self.url} is not an admin API of this version: {error}") from error
+
+
+def _failure(url: str, status: int, answer: bytes) -> HeterodyneError:
+    try:
+        failure = msgspec.json.decode(answer, type=FailureBody).error
+    except msgspec.DecodeError:
+        return AdminRefused(f"{url} answered {status}, and not as an admin API does")
+    known = KINDS.get(failure.code)
+    if known is not None:
+        return known(failure.message)
+    hint = "; name the variable that holds the key with --key-env" if status == http.client.UNAUTHORIZED else ""
+    return AdminRefused(failure.message.rstrip(".") + hint)

@@ -1,0 +1,47 @@
+"""What settings must say about hardware: facts that can be, and names that are known."""
+
+from collections.abc import Iterator, Mapping
+
+from heterodyne.config.fields import POOLS, dotted
+from heterodyne.config.problems import Problem
+from heterodyne.config.settings import Settings
+from heterodyne.domain.errors import InvalidSpec, UnknownName
+from heterodyne.physics.catalogue import accelerator, accelerators, with_overrides
+from heterodyne.physics.hardware import Accelerator
+
+
+def hardware_facts_can_be(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
+    """A chip described in the settings has the fields of the catalogue, with numbers that can be."""
+    known = accelerators() if settings.physics.hardware else {}
+    for name, fields in settings.physics.hardware.items():
+        # Fields that replace the catalogue's are judged one by one, so that all mistakes are shown at once.
+        for some in [{field: value} for field, value in fields.items()] if name in known else [fields]:
+            try:
+                with_overrides(known, {name: some}, path="physics.hardware")
+            except InvalidSpec as error:
+                path, _colon, message = error.message.partition(": ")
+                yield Problem(path=path, message=message)
+
+
+def hardware_is_known(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
+    """A pool's hardware is in the catalogue, or described in the settings."""
+    named = {name: pool.hardware for name, pool in settings.pools.items() if pool.hardware is not None}
+    known, misdescribed = _known(settings) if named else ({}, set())
+    for name, hardware in named.items():
+        if hardware in misdescribed:
+            continue  # what is wrong with it is said where it is described
+        try:
+            accelerator(hardware, known)
+        except UnknownName as error:
+            yield Problem(path=dotted(POOLS, name, "hardware"), message=error.message, rests_on=("physics.hardware",))
+
+
+def _known(settings: Settings) -> tuple[Mapping[str, Accelerator], set[str]]:
+    """The catalogue with what the settings describe, and the names whose description cannot be."""
+    known, misdescribed = accelerators(), set()
+    for name, fields in settings.physics.hardware.items():
+        try:
+            known = with_overrides(known, {name: fields})
+        except InvalidSpec:
+            misdescribed.add(name)
+    return known, misdescribed

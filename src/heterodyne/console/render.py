@@ -1,0 +1,27 @@
+"""Answers as JSON, errors in the shape that the gateway's clients know."""
+
+import msgspec
+from starlette.responses import Response
+
+from heterodyne.domain.errors import HeterodyneError, SettingsInvalid, UnknownName
+
+JSON = "application/json"
+STATUS_OF = {UnknownName: 404, SettingsInvalid: 422}
+
+
+def answer(value: object, status: int = 200) -> Response:
+    """A value as JSON."""
+    return Response(msgspec.json.encode(value), status, {"cache-control": "no-store"}, JSON)
+
+
+def error_answer(error: HeterodyneError) -> Response:
+    """An error, with what its status promises."""
+    status = next((status for kind, status in STATUS_OF.items() if isinstance(error, kind)), error.status)
+    openai_type = "invalid_request_error" if 400 <= status < 500 else error.openai_type
+    if status == 401:
+        openai_type = "authentication_error"
+    shape = {"message": error.message, "type": openai_type, "param": error.param, "code": error.code}
+    response = answer({"error": shape}, status)
+    if status == 401:
+        response.headers["www-authenticate"] = "Bearer"
+    return response

@@ -1,0 +1,27 @@
+"""Settings of the operator's door."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+KeyDigest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+
+
+class ConsoleSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the admin API listens, and who may use it."""
+
+    listens: Annotated[bool, Meta(description="Whether there is an admin API; without one SIGHUP still reloads.")] = (
+        True
+    )
+    host: Annotated[
+        str, Meta(description="Address to listen on. Anything but loopback needs `console.operator_keys_sha256`.")
+    ] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="Port to listen on; 0 takes a free one.")] = 8081
+    host_names: Annotated[
+        tuple[str, ...],
+        Meta(description="Names besides loopback's that a keyless admin API answers to; with keys it answers to any."),
+    ] = ()
+    operator_keys_sha256: Annotated[
+        tuple[KeyDigest, ...],
+        Meta(description="SHA-256 digests (hex) of the operators' keys; empty means keyless, on loopback only."),
+    ] = ()

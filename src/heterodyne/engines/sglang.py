@@ -1,0 +1,103 @@
+"""SGLang: OpenAI's API; refusals on the top floor of their JSON, load in numbers that need `--enable-metrics`."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from heterodyne.domain.engine_load import Capability, EngineLoad
+from heterodyne.domain.errors import EngineGarbage
+from heterodyne.domain.request import Operation, Request
+from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
+from heterodyne.engines.openai import OwnEngineDialect
+from heterodyne.engines.prometheus_page import count, read_page, share
+from heterodyne.ports.engine import Said
+from heterodyne.ports.engine_control import ControlCall
+
+TEXT_TOKENS_DEFAULT = 16  # of a completion whose length nobody says
+RANK = "dp_rank"
+RUNNING, WAITING, KV_SHARE = "sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage"
+KV_TOKENS, BLOCK_TOKENS = "sglang:max_total_num_tokens", "sglang:page_size"
+PROMPT, CACHED, OUTPUT = "sglang:prompt_tokens_total", "sglang:cached_tokens_total", "sglang:generation_tokens_total"
+STARTED = "process_start_time_seconds"
+NAMES = (RUNNING, WAITING, KV_SHARE, KV_TOKENS, BLOCK_TOKENS, PROMPT, CACHED, OUTPUT, STARTED)
+
+
+class _Load(msgspec.Struct):
+    num_running_reqs: int
+    num_waiting_reqs: int
+    token_usage: float | None = None
+    max_total_num_tokens: int | None = None
+
+
+class _Loads(msgspec.Struct):
+    loads: list[_Load]
+
+
+_decode_loads = msgspec.json.Decoder(_Loads).decode
+
+
+class SglangDialect(OwnEngineDialect):
+    """Sleep needs `--enable-memory-saver`, and only an idle SGLang survives it: drain first."""
+
+    name = "sglang"
+    health_path = "/health"
+    load_paths: tuple[str, ...] = ("/metrics",)
+    fallback_load_paths: tuple[str, ...] = ("/v1/loads?include=core",)  # no counters: no hit rate, no sign of a restart
+    capabilities = frozenset(Capability)
+    context_words = ("model's context length", "maximum context length", "maximum allowed length")
+
+    def continuation(self, request: Request, said: Said) -> Request | None:
+        if request.operation is Operation.CHAT:
+            return continue_chat(request, said, GO_ON)
+        return continue_text(request, said, tokens_default=TEXT_TOKENS_DEFAULT)
+
+    def is_ready(self, status: int, body: bytes) -> bool:
+        return status == 200
+
+    def read_load(self, pages: Sequence[bytes]) -> EngineLoad:
+        """Ranks of one data-parallel group repeat each other when every scheduler reports; groups add up."""
+        if pages[0].lstrip()[:1] == b"{":
+            return _read_loads(pages[0])
+        page = read_page(pages[0], NAMES)
+        prompt, cached = page.total(PROMPT), page.total(CACHED)
+        return EngineLoad(
+            running=count(page.total_per(RANK, RUNNING)),
+            waiting=count(page.total_per(RANK, WAITING)),
+            kv_share=share(page.largest(KV_SHARE)),
+            kv_tokens=count(page.total_per(RANK, KV_TOKENS)),
+            block_tokens=count(page.largest(BLOCK_TOKENS)),
+            prefix_query_tokens=prompt,
+            prefix_hit_tokens=cached,
+            prompt_tokens=None if prompt is None else prompt - (cached or 0.0),
+            output_tokens=page.total(OUTPUT),
+            started_at_s=page.largest(STARTED),
+        )
+
+    def load_adapter(self, name: str, source: str) -> ControlCall | None:
+        body = msgspec.json.encode({"lora_name": name, "lora_path": source})
+        return ControlCall("POST", "/load_lora_adapter", body)
+
+    def unload_adapter(self, name: str) -> ControlCall | None:
+        return ControlCall("POST", "/unload_lora_adapter", msgspec.json.encode({"lora_name": name}))
+
+    def sleep(self) -> ControlCall | None:
+        return ControlCall("POST", "/release_memory_occupation", b"{}")
+
+    def wake(self) -> ControlCall | None:
+        return ControlCall("POST", "/resume_memory_occupation", b"{}")
+
+
+def _read_loads(body: bytes) -> EngineLoad:
+    try:
+        loads = _decode_loads(body).loads
+    except (ValueError, RecursionError) as error:
+        raise EngineGarbage(f"The load page has not the promised form: {error}.") from error
+    if not loads:
+        raise EngineGarbage("The load page has no loads.")
+    shares = [load.token_usage for load in loads if load.token_usage is not None]
+    return EngineLoad(
+        running=sum(load.num_running_reqs for load in loads),
+        waiting=sum(load.num_waiting_reqs for load in loads),
+        kv_share=share(max(shares, default=None)),
+        kv_tokens=sum(load.max_total_num_tokens or 0 for load in loads) or None,
+    )

@@ -1,0 +1,245 @@
+"""One try of a request on one replica, from asking for a connection to exactly one outcome."""
+
+from typing import TYPE_CHECKING, Protocol
+
+from heterodyne.domain.errors import EngineError, EngineGarbage, EngineStalled, EngineUnavailable
+from heterodyne.gateway.fleet_view import ReplicaWire
+from heterodyne.gateway.relay import StreamRelay
+from heterodyne.ports.engine import Call
+from heterodyne.routing.standing.outcome import Outcome
+from heterodyne.wire.chunks import unframe
+from heterodyne.wire.client_connection import ClientConnection
+
+if TYPE_CHECKING:
+    from heterodyne.gateway.backstage import Backstage
+
+# On the request path an enum's member costs five times as much as a global.
+SUCCESS, CALLER_ERROR, CANCELLED = Outcome.SUCCESS, Outcome.CALLER_ERROR, Outcome.CANCELLED
+
+LIGHTLY_LOADED = 4  # attempts of ours on the replica
+
+
+class AttemptOwner(Protocol):
+    """The exchange that an attempt is made for."""
+
+    def attempt_streams(self, attempt: "Attempt", headers: dict[bytes, bytes]) -> StreamRelay | None:
+        """A good stream has begun; whoever returned takes it from here, None: it is to be read whole."""
+        ...
+
+    def attempt_begins(self, attempt: "Attempt") -> None:
+        """The first event of its stream is about to be written."""
+        ...
+
+    def attempt_completed(self, attempt: "Attempt") -> None:
+        """Its stream is complete."""
+        ...
+
+    def attempt_answered(self, attempt: "Attempt", body: bytes) -> None:
+        """A whole answer, good or bad, has come."""
+        ...
+
+    def attempt_failed(self, attempt: "Attempt", error: EngineError) -> None:
+        """There will be no answer from this one."""
+        ...
+
+
+class Attempt:
+    """Holds an engine connection and a place on the replica until it is over."""
+
+    __slots__ = (
+        "_back",
+        "_call",
+        "_connection",
+        "_is_paused",
+        "_owner",
+        "_pieces",
+        "_pieces_bytes",
+        "_request_id",
+        "_standing",
+        "_trial",
+        "asked_at_s",
+        "expected_s",
+        "heard_at_s",
+        "is_over",
+        "relay",
+        "retry_after",
+        "status",
+        "tokens",
+        "wire",
+    )
+
+    def __init__(
+        self,
+        owner: AttemptOwner,
+        back: "Backstage",
+        wire: ReplicaWire,
+        call: Call,
+        *,
+        request_id: str,
+        tokens: int,
+        earns: bool,
+        is_paused: bool,
+    ) -> None:
+        self._owner = owner
+        self._back = back
+        self._call = call
+        self._request_id = request_id
+        self._connection: ClientConnection | None = None
+        self._pieces: list[bytes] = []
+        self._pieces_bytes = 0
+        self._is_paused = is_paused
+        self.wire = wire
+        self.tokens = tokens
+        self.status = 0  # of the engine's answer; 0 before its head
+        self.retry_after: bytes | None = None  # as the engine said it
+        self.relay: StreamRelay | None = None  # once it streams
+        self.is_over = False
+        self.asked_at_s = self.heard_at_s = now_s = back.clock()
+        self.expected_s = back.expected_s(wire.replica.pool, tokens)
+        self._standing = back.standing.of(wire.replica.id)
+        self._trial = self._standing.on_start(now_s, tokens if earns else 0)
+        back.house.occupy(wire.replica.id)
+
+    def start(self, *, fresh: bool = False) -> None:
+        """Ask for a connection; `fresh` insists on a new one."""
+        self._back.pool.lend(self.wire.address, self._connected, self._unconnected, fresh=fresh)
+
+    def again(self, call: Call) -> None:
+        """Ask the same replica the next thing it takes to answer."""
+        self._call, self._pieces, self._pieces_bytes, self.status = call, [], 0, 0
+        self.start()
+
+    def end(self, outcome: Outcome) -> None:
+        """Over, once: the connection is cut if it still works on this, and the replica is told what it showed."""
+        if self.is_over:
+            return
+        self.is_over = True
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.cancel()
+        self._standing.on_end(outcome, self._back.clock(), self._trial)
+        self._back.house.vacate(self.wire.replica.id)
+        self.relay = None  # it points back here, and nobody looks for cycles often
+
+    def first_token(self, now_s: float) -> None:
+        """What the client waits for has begun to come."""
+        ttft_s = now_s - self.asked_at_s
+        self._standing.on_first_token(now_s, self.expected_s, ttft_s, self._trial)
+        if self._standing.in_flight <= LIGHTLY_LOADED:
+            # What is expected is the time without a queue: a limit that took queues for usual would never see one.
+            self._back.learn_ttft(self.wire.replica.pool, self.tokens, ttft_s)
+
+    def outrun(self, now_s: float) -> None:
+        """Another attempt was faster."""
+        self._standing.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
+        self.end(CANCELLED)
+
+    def hedge_after_s(self) -> float:
+        """How long it is worth waiting for the first token alone; infinite where nobody knows what is usual."""
+        return self._standing.hedge_after_s(self.expected_s) if self.expected_s > 0 else float("inf")
+
+    def pause(self) -> None:
+        """Whoever takes the answer cannot keep up."""
+        self._is_paused = True
+        if self._connection is not None:
+            self._connection.pause()
+
+    def resume(self) -> None:
+        """It can again."""
+        self._is_paused = False
+        self.heard_at_s = self._back.clock()
+        if self._connection is not None:
+            self._connection.resume()
+
+    def silent_since_s(self) -> float:
+        """When the replica was last heard of."""
+        relay = self.relay
+        return max(relay.last_at_s, self.heard_at_s) if relay is not None else self.heard_at_s
+
+    # Called by the connection pool.
+
+    def _connected(self, connection: ClientConnection) -> None:
+        if self.is_over:
+            connection.release()
+            return
+        self._connection = connection
+        path, body = self._call
+        connection.send(self, self.wire.request_head(path, self._request_id, len(body)), body)
+        if self._is_paused:
+            connection.pause()
+
+    def _unconnected(self, error: EngineError) -> None:
+        if not self.is_over:
+            self._owner.attempt_failed(self, error)
+
+    # Called by the engine connection.
+
+    def on_head(self, status: int, headers: dict[bytes, bytes]) -> None:
+        self.status = status
+        self.heard_at_s = self._back.clock()
+        if status == 200 and headers.get(b"content-type", b"").startswith(b"text/event-stream"):
+            self.relay = self._owner.attempt_streams(self, headers)
+            if self.relay is not None and self._connection is not None:
+                self._connection.listener = self.relay
+        elif status != 200:
+            self.retry_after = headers.get(b"retry-after")
+
+    def on_framed(self, data: bytes, chunks: int) -> None:
+        self.on_payload(unframe(data))
+
+    def on_payload(self, data: bytes) -> None:
+        """A piece of a whole answer; streams go to their relay."""
+        self.heard_at_s = self._back.clock()
+        self._pieces_bytes += len(data)
+        if self._pieces_bytes > self._back.settings.answer_bytes_max:
+            self._owner.attempt_failed(
+                self, EngineGarbage("The engine's answer is larger than `gateway.answer_bytes_max`.")
+            )
+            return
+        self._pieces.append(data)
+
+    def on_end(self) -> None:
+        self._connection = None
+        self._owner.attempt_answered(self, b"".join(self._pieces))
+
+    def on_failure(self, error: EngineError) -> None:
+        connection, self._connection = self._connection, None
+        if self.status == 0 and connection is not None and connection.requests_sent > 1 and not connection.has_answered:
+            # A kept connection that the engine closed as we wrote to it says nothing about the engine.
+            self.start(fresh=True)
+            return
+        self._owner.attempt_failed(self, error)
+
+    # Called by the relay of a stream.
+
+    def stream_begins(self) -> None:
+        self._owner.attempt_begins(self)
+
+    def stream_complete(self) -> None:
+        self._connection = None
+        self._owner.attempt_completed(self)
+
+    def stream_broken(self, error: EngineError) -> None:
+        self._owner.attempt_failed(self, error)
+
+
+def outcome_of(error: EngineError, *, has_begun: bool) -> Outcome:
+    """What a failure says about the replica."""
+    if isinstance(error, EngineUnavailable):
+        return Outcome.CONNECT_FAILED
+    if isinstance(error, EngineGarbage):
+        return Outcome.GARBAGE
+    if isinstance(error, EngineStalled):
+        return Outcome.STALLED_MIDSTREAM if has_begun else Outcome.STALLED_BEFORE_FIRST_TOKEN
+    return Outcome.BROKE
+
+
+def outcome_of_status(status: int) -> Outcome:
+    """What a whole answer says about the replica."""
+    if status == 200:
+        return SUCCESS
+    if status in (429, 503):
+        return Outcome.REFUSED_BUSY
+    if status >= 500 or status in (401, 403):  # a key that it refuses is the replica's trouble, not the caller's
+        return Outcome.ENGINE_FAILED
+    return CALLER_ERROR

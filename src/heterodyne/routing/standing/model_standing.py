@@ -1,0 +1,85 @@
+"""The replicas of one model together: who may take a request, and what second attempts may cost.
+
+Panic is judged here and not per pool: where another pool serves the model well, a pool whose only replica fails is
+no reason to go on asking it.
+"""
+
+from collections.abc import Sequence
+
+from heterodyne.domain.fleet import Health, Replica
+from heterodyne.routing.settings import RoutingSettings
+from heterodyne.routing.standing.hedging import HedgeBudget
+from heterodyne.routing.standing.panic import Panic
+from heterodyne.routing.standing.replica_standing import FULL, PAUSED, ReplicaStanding
+from heterodyne.routing.standing.retry_budget import RetryBudget
+from heterodyne.routing.standing.snapshot import ModelStandingSnapshot
+
+
+class ModelStanding:
+    """Counts its troubled replicas, so that with none of them the answer is ready."""
+
+    __slots__ = ("_known", "_members", "_ready", "_troubled", "hedge_budget", "panic", "retry_budget")
+
+    def __init__(self, settings: RoutingSettings) -> None:
+        self.panic = Panic(settings.panic_share)
+        self.retry_budget = RetryBudget(
+            share=settings.retry_share,
+            window_s=settings.retry_window_s,
+            reserve_tokens_per_s=settings.retry_reserve_tokens_per_s,
+        )
+        self.hedge_budget = HedgeBudget(settings.hedge_share)
+        self._troubled = 0
+        self._known = 0
+        self._members: tuple[tuple[Replica, ReplicaStanding], ...] = ()
+        self._ready: tuple[Replica, ...] = ()
+
+    def publish(self, members: Sequence[tuple[Replica, ReplicaStanding]]) -> None:
+        """These serve the model from now on. One that is still starting is neither usable nor missed."""
+        self._known = sum(replica.health is not Health.STARTING and not replica.is_draining for replica, _ in members)
+        self._members = tuple(pair for pair in members if pair[0].is_takeable)
+        self._ready = tuple(replica for replica, _ in self._members)
+
+    def on_request(self, tokens: int, now_s: float) -> None:
+        """A first attempt starts."""
+        self.retry_budget.deposit(tokens, now_s)
+        self.hedge_budget.deposit()
+
+    def on_trouble(self, change: int) -> None:
+        """One replica more, or one fewer, needs a look."""
+        self._troubled += change
+        if not self._troubled:
+            self.panic.is_on = False
+
+    def usable(self, now_s: float) -> Sequence[Replica]:
+        """The ready replicas that may take a request, in the order of the fleet; not the caller's to change."""
+        if not self._troubled:
+            return self._ready
+        taking, judged = [], 0
+        for replica, standing in self._members:
+            obstacle = standing.may_take(now_s) if standing.is_troubled else None
+            if obstacle is None:
+                taking.append(replica)
+            elif obstacle is not FULL and obstacle is not PAUSED:
+                judged += 1
+        if not judged:
+            self.panic.is_on = False
+            return taking
+        if not self.panic.judge(len(self._members) - judged, self._known):
+            return taking
+        return [replica for replica, standing in self._members if standing.fullness() is None]
+
+    def snapshot(self, model: str, now_s: float) -> ModelStandingSnapshot:
+        """How it stands now."""
+        return ModelStandingSnapshot(
+            model=model,
+            usable=len(self.usable(now_s)),
+            ready=len(self._ready),
+            known=self._known,
+            is_panicking=self.panic.is_on,
+            panics=self.panic.begun,
+            retry_tokens_available=self.retry_budget.available_tokens(now_s),
+            retry_tokens_spent=self.retry_budget.spent_tokens,
+            retries_refused=self.retry_budget.refused,
+            hedges=self.hedge_budget.spent,
+            hedges_refused=self.hedge_budget.refused,
+        )

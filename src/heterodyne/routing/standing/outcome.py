@@ -1,0 +1,32 @@
+"""What one attempt on a replica ended as, and what that says about the replica."""
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """A closed set: every attempt ends as exactly one of these."""
+
+    SUCCESS = "success"
+    CONNECT_FAILED = "connect_failed"
+    BROKE = "broke"  # closed, reset or cut short in the middle of an answer
+    GARBAGE = "garbage"
+    STALLED_BEFORE_FIRST_TOKEN = "stalled_before_first_token"  # noqa: S105  # a word, no secret
+    STALLED_MIDSTREAM = "stalled_midstream"
+    ENGINE_FAILED = "engine_failed"  # a 5xx of the engine's own
+    REFUSED_BUSY = "refused_busy"  # a 429 or 503: the engine works, and has enough to do
+    CALLER_ERROR = "caller_error"  # any other 4xx: says nothing about the replica
+    CANCELLED = "cancelled"  # says nothing about the replica
+
+
+# Reasons to eject a replica and to open its breaker. A refusal is none: ejecting whoever is busy would push its load
+# onto the others until they are busy too. It does lower the success rate, which is compared with the pool's own.
+FAILURES = frozenset(
+    {
+        Outcome.CONNECT_FAILED,
+        Outcome.BROKE,
+        Outcome.GARBAGE,
+        Outcome.STALLED_BEFORE_FIRST_TOKEN,
+        Outcome.STALLED_MIDSTREAM,
+        Outcome.ENGINE_FAILED,
+    }
+)

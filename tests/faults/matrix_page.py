@@ -1,0 +1,80 @@
+"""Runs the fault matrix and writes it down: `make faults`, or `python -m tests.faults.matrix_page FILE`."""
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+import uvloop
+
+from tests.faults.matrix import DEADLINE_S, ROWS, Seen, run_row
+
+HEAD = f"""\
+# Fault matrix
+
+Written by `make faults`; do not edit. Every row is also a test (`tests/faults/test_matrix.py`).
+
+A replica fails in one way while a request with a deadline of {DEADLINE_S:g} s is sent to it: *alone*, with no other
+replica, and *beside* a healthy one. First-token and stall limits are 0.6 s here (300 and 60 s by default), so times say
+which limit ended a wait, not how fast a machine is. *Beside* must always be 200 with every word once: `retry` went
+elsewhere before the first token, `continued` took a broken stream up where the client's text ended. *Known as* is the
+failing replica's breaker, and what keeps work away from it, after twelve more requests at once.
+
+| Fault | Answer | Alone | after s | Beside | after s | How | Known as |
+|---|---|---|---:|---|---:|---|---|
+"""
+
+
+async def matrix(folder: Path) -> list[Seen]:
+    """Every row, whole and streamed."""
+    return [
+        await run_row(row, is_stream=is_stream, folder=folder / f"{number}-{is_stream}")
+        for number, row in enumerate(ROWS)
+        for is_stream in (False, True)
+    ]
+
+
+def render(seen: list[Seen]) -> str:
+    """The page."""
+    return HEAD + "".join(map(_line, seen))
+
+
+def _line(one: Seen) -> str:
+    how = ", ".join(
+        word for word, count in (("retry", one.retries), ("continued", one.continuations)) for _ in range(min(count, 1))
+    )
+    cells = (
+        one.row,
+        "stream" if one.is_stream else "whole",
+        _end(one.alone),
+        f"{one.alone_s:.2f}",
+        _end(one.beside) + ("" if one.is_whole else " **words lost**"),
+        f"{one.beside_s:.2f}",
+        how or "–",
+        one.breaker,
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _end(end: tuple[int, str]) -> str:
+    status, reason = end
+    return f"{status} `{reason}`" if reason else str(status)
+
+
+def main() -> None:
+    """The command line of this module."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m tests.faults.matrix_page FILE")
+    with tempfile.TemporaryDirectory() as folder:
+        page = render(uvloop.run(_bounded(Path(folder))))
+    Path(sys.argv[1]).write_text(page, encoding="utf-8")
+    print(page)
+
+
+async def _bounded(folder: Path) -> list[Seen]:
+    async with asyncio.timeout(600):
+        return await matrix(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Who may ask the admin API for what, and how it answers."""
+
+import hashlib
+import json
+
+import pytest
+
+from heterodyne.console.app import admin_app
+from heterodyne.console.changes import Addition, Changed, Reloaded, Selection
+from heterodyne.console.errors import ChangeRefused
+from heterodyne.console.fleet_page import FleetPage
+from heterodyne.console.guard import BODY_BYTES_MAX
+from heterodyne.console.settings import ConsoleSettings
+from heterodyne.domain.nearest import unknown_name
+from tests.support.asgi import AsgiAnswer, ask
+
+KEYED = ConsoleSettings(operator_keys_sha256=(hashlib.sha256(b"secret").hexdigest(),))
+JSON = {"content-type": "application/json"}
+CHANGES = ("drain", "undrain", "restart", "remove", "add")
+
+
+class Desk:
+    """Writes down what it is asked for."""
+
+    def __init__(self) -> None:
+        self.done: list[object] = []
+
+    def page(self) -> FleetPage:
+        return FleetPage(version=7, is_applied=True, workers=(), replicas=(), reload=None)
+
+    async def drain(self, selection: Selection) -> Changed:
+        if selection.replica == "chta-0":
+            raise unknown_name("replica", selection.replica, ["chat-0"])
+        return self._changed("drain", selection)
+
+    async def undrain(self, selection: Selection) -> Changed:
+        return self._changed("undrain", selection)
+
+    async def restart(self, selection: Selection) -> Changed:
+        raise ChangeRefused("not ours")
+
+    async def remove(self, selection: Selection) -> Changed:
+        raise RuntimeError("the secret of our mistake")
+
+    async def add(self, addition: Addition) -> Changed:
+        return self._changed("add", addition)
+
+    async def reload(self) -> Reloaded:
+        self.done.append("reload")
+        return Reloaded(version=8, is_applied=True)
+
+    def _changed(self, name: str, body: object) -> Changed:
+        self.done.append((name, body))
+        return Changed(version=8, replicas=("chat-0",), is_applied=True)
+
+
+async def change(
+    name: str, body: object, *, settings: ConsoleSettings | None = None, desk: Desk | None = None, **headers: str
+) -> AsgiAnswer:
+    app = admin_app(settings or ConsoleSettings(), desk or Desk())
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    every = {**JSON, **{key.replace("_", "-"): value for key, value in headers.items()}}
+    return await ask(app, "POST", f"/admin/fleet/{name}", headers=every, pieces=[content])
+
+
+async def test_the_fleet_is_shown() -> None:
+    answer = await ask(admin_app(ConsoleSettings(), Desk()), "GET", "/admin/fleet")
+    assert (answer.status, answer.json()["version"]) == (200, 7)
+    assert answer.headers["cache-control"] == "no-store"
+
+
+async def test_changes_reach_the_desk_as_types() -> None:
+    desk = Desk()
+    assert (await change("drain", {"pool": "chat"}, desk=desk)).status == 200
+    assert (await change("add", {"pool": "chat", "url": "http://h:1"}, desk=desk)).status == 200
+    reloaded = await ask(admin_app(ConsoleSettings(), desk), "POST", "/admin/reload", headers=JSON)
+    assert reloaded.status == 200
+    assert desk.done == [
+        ("drain", Selection(pool="chat")),
+        ("add", Addition(pool="chat", url="http://h:1")),
+        "reload",
+    ]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("authorization", [None, "Bearer wrong", "Basic secret", "Bearer", "secret"])
+async def test_nobody_changes_anything_without_a_key(name: str, authorization: str | None) -> None:
+    desk = Desk()
+    headers = {} if authorization is None else {"authorization": authorization}
+    answer = await change(name, {"replica": "chat-0"}, settings=KEYED, desk=desk, **headers)
+    assert (answer.status, answer.json()["error"]["code"]) == (401, "invalid_api_key")
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert desk.done == []
+
+
+async def test_the_page_wants_a_key_and_health_does_not() -> None:
+    app = admin_app(KEYED, Desk())
+    assert (await ask(app, "GET", "/admin/fleet")).status == 401
+    assert (await ask(app, "GET", "/admin/fleet", headers={"authorization": "Bearer secret"})).status == 200
+    assert (await ask(app, "GET", "/health")).json() == {"status": "ok"}
+
+
+async def test_another_spelling_of_a_path_is_no_way_around_the_key() -> None:
+    app = admin_app(KEYED, Desk())
+    for path in ("/admin/fleet/", "//admin/fleet", "/ADMIN/fleet", "/admin/../admin/fleet", "/health/../admin/fleet"):
+        answer = await ask(app, "GET", path, headers={"host": "localhost"})
+        assert answer.status in (307, 401, 404), path
+        assert b"replicas" not in answer.body
+
+
+async def test_a_keyless_api_answers_only_to_its_own_names() -> None:
+    app = admin_app(ConsoleSettings(host_names=("ops.example",)), Desk())
+    for host, status in (
+        ("localhost:8081", 200),
+        ("127.0.0.1", 200),
+        ("ops.example", 200),
+        ("rebound.example:8081", 421),
+    ):
+        assert (await ask(app, "GET", "/admin/fleet", headers={"host": host})).status == status
+    refused = await change("drain", {"pool": "chat"}, host="rebound.example")
+    assert "console.host_names" in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])
+async def test_what_a_web_page_can_send_unasked_changes_nothing(media_type: str) -> None:
+    desk = Desk()
+    answer = await change("drain", {"pool": "chat"}, desk=desk, content_type=media_type)
+    assert (answer.status, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
+    assert desk.done == []
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{", "invalid_json"),
+        (b"[]", "invalid_value"),
+        ({}, "invalid_value"),
+        ({"replica": "a", "pool": "b"}, "invalid_value"),
+        ({"replica": 1}, "invalid_value"),
+        ({"replica": "a", "extra": 1}, "invalid_value"),
+    ],
+)
+async def test_a_body_that_is_no_change_is_refused(body: object, code: str) -> None:
+    answer = await change("drain", body)
+    assert (answer.status, answer.json()["error"]["code"]) == (400, code)
+
+
+async def test_a_large_body_is_not_read_to_its_end() -> None:
+    app = admin_app(ConsoleSettings(), Desk())
+    pieces = [b" " * BODY_BYTES_MAX, b" ", b"never read"]
+    answer = await ask(app, "POST", "/admin/fleet/drain", headers=JSON, pieces=pieces)
+    assert (answer.status, answer.json()["error"]["code"]) == (413, "body_too_large")
+
+
+async def test_errors_have_the_shape_and_the_status_of_their_kind() -> None:
+    unknown = await change("drain", {"replica": "chta-0"})
+    assert unknown.status == 404
+    assert 'did you mean "chat-0"?' in unknown.json()["error"]["message"]
+    refused = await change("restart", {"replica": "chat-0"})
+    assert (refused.status, refused.json()["error"]["type"]) == (409, "invalid_request_error")
+    ours = await change("remove", {"replica": "chat-0"})
+    assert (ours.status, ours.json()["error"]["code"]) == (500, "internal_error")
+    assert b"secret" not in ours.body
+
+
+async def test_unknown_paths_and_methods_are_answered_in_the_same_shape() -> None:
+    app = admin_app(ConsoleSettings(), Desk())
+    assert (await ask(app, "GET", "/nothing")).json()["error"]["code"] == "unknown_path"
+    wrong = await ask(app, "GET", "/admin/reload")
+    assert (wrong.status, wrong.json()["error"]["code"], wrong.headers["allow"]) == (405, "method_not_allowed", "POST")

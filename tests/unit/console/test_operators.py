@@ -1,0 +1,25 @@
+"""Who asks, by the key they bring."""
+
+from hashlib import sha256
+
+import pytest
+
+from heterodyne.console.operators import Operators
+from heterodyne.domain.errors import Unauthenticated
+
+
+def test_without_keys_everybody_is_local() -> None:
+    assert Operators(()).identify(None) == "local"
+
+
+def test_an_operator_is_named_by_the_beginning_of_the_digest() -> None:
+    digests = [sha256(key).hexdigest() for key in (b"one", b"two")]
+    operators = Operators(tuple(digests))
+    assert operators.identify("Bearer two") == f"key {digests[1][:8]}"
+    assert operators.identify("bearer  one ") == f"key {digests[0][:8]}"
+
+
+@pytest.mark.parametrize("authorization", [None, "", "Bearer ", "Bearer three", "Token one", "one", "Bearer ön"])
+def test_anybody_else_is_nobody(authorization: str | None) -> None:
+    with pytest.raises(Unauthenticated):
+        Operators((sha256(b"one").hexdigest(),)).identify(authorization)
