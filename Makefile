@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test soak check bench bench-physics bench-mix bench-emulator bench-watch faults docs wheel clean
+.PHONY: help install run mixed-fleet test test-engines soak check bench bench-physics bench-mix bench-emulator bench-watch faults docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,8 +15,15 @@ install: $(VENV)/.installed  ## make a virtual environment and install heterodyn
 run: install  ## serve the default models on http://127.0.0.1:8080
 	@$(BIN)/heterodyne serve $(ARGS)
 
+mixed-fleet: install  ## an emulated H100 + H200 + MI300X + TPU v5e fleet and a real llama.cpp behind the gateway
+	@$(BIN)/python examples/mixed-fleet/run.py $(ARGS)
+
 test: $(VENV)/.test  ## install what the tests need and run them all
 	$(BIN)/python -m pytest $(ARGS)
+
+test-engines: $(VENV)/.test  ## real vLLM on CPU beside llama.cpp (heavy install)
+	$(BIN)/python tests/engines/install.py
+	$(BIN)/python -m pytest tests/engines $(ARGS)
 
 soak: $(VENV)/.test  ## a long run: memory stays flat and nothing leaks
 	SOAK_REQUESTS=20000 $(BIN)/python -m pytest tests/soak $(ARGS)

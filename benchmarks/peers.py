@@ -45,7 +45,7 @@ def heterodyne(place: Place) -> Launch:
         raise PeerUnavailable("not installed in this environment; run `make install`")
     settings = place.folder / "heterodyne.toml"
     settings.write_text(
-        f"[gateway]\nport = {place.port}\n\n"
+        f"[gateway]\nport = {place.port}\n\n[console]\nlistens = false\n\n"
         f'[telemetry]\nrecords = "{place.folder / "records.jsonl"}"\n\n'
         f'[pools.mock]\nmodel = "{MODEL}"\nengine = "openai"\nurls = ["{place.upstream_url}"]\n'
     )

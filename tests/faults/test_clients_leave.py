@@ -164,3 +164,26 @@ async def leave(client: RawClient, manner: str) -> None:
         client.leave()
     else:
         await client.close()
+
+
+async def test_a_client_that_leaves_at_done_has_had_everything(tmp_path: Path) -> None:
+    """Some engines send the end of the chunks a moment after [DONE], and some clients do not wait for it."""
+
+    async def behave(call: EngineCall) -> None:
+        call.head(200, *behaviours.EVENT_STREAM)
+        call.event(behaviours.chat_event(" hello"))
+        call.event(b"[DONE]")
+        await asyncio.sleep(3600)
+
+    async with gateway_over(behave, records=tmp_path / "records") as rig:
+        async with connected(rig.port) as client:
+            await client.send(chat(stream=True))
+            _, headers = await client.head()
+            assert "transfer-encoding" in headers
+            async for piece in client.chunks():
+                if b"[DONE]" in piece:
+                    break
+            client.leave()
+            await rig.wait_empty()
+        (record,) = await rig.wait_records(1)
+        assert (record.status, record.reason) == (200, "")

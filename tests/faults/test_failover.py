@@ -165,3 +165,12 @@ async def test_a_late_first_token_gets_a_rival(tmp_path: Path) -> None:
         assert all(answer.status == 200 for answer in answers)
         records = await rig.wait_records(62)
         assert any(record.is_hedged for record in records[-2:])
+
+
+async def test_dead_replicas_are_passed_over_until_somebody_listens() -> None:
+    """However many have just died: a refused connection costs nobody work."""
+    whole = await unbroken(stream=True)
+    async with fleet(*[Faults()] * 6) as (rig, servers), connected(rig.port) as client:
+        for server in servers[:5]:
+            await server.close()
+        assert (await client.ask(ask(stream=True))).text == whole.text

@@ -14,6 +14,7 @@ from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.assembly.live_gateway import LiveGateway, host_names
 from heterodyne.assembly.replica_place import replica_place
 from heterodyne.config.settings import Settings
+from heterodyne.control.adapter_keeper import AdapterKeeper
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
@@ -50,6 +51,11 @@ async def running_gateway(
         idle_max=settings.gateway.engine_connections_idle_max,
         connect_timeout_s=settings.gateway.connect_timeout_s,
     )
+    keeper = AdapterKeeper(
+        ENGINES,
+        ConnectionPool(loop, idle_max=0, connect_timeout_s=settings.gateway.connect_timeout_s),
+        clock=time.monotonic,
+    )
     records = RecordWriter(settings.telemetry)
     back = Backstage(
         settings=settings.gateway,
@@ -57,6 +63,7 @@ async def running_gateway(
         standing=FleetStanding(settings.routing, fleet.snapshot, time.monotonic()),
         house=House(settings.admission.in_flight_max, settings.admission.retry_after_s),
         pool=pool,
+        adapters=keeper,
         records=records,
         tokens=TokenEstimator(),
         clock=time.monotonic,
@@ -85,13 +92,14 @@ async def running_gateway(
         place=lambda replica: replica_place(gateway.settings if gateway else settings, replica),
         workers=settings.gateway.workers,
         on_probe=back.on_probe,
+        on_restart=keeper.forget,
         answers_of=lambda replica: back.standing.of(replica).snapshot(time.monotonic()).outcomes[Outcome.SUCCESS],
     )
     gateway = LiveGateway(settings, server, door, back, watch)
     try:
         await server.open(reuse_port=reuse_port)
         async with asyncio.TaskGroup() as loops:
-            tasks = [loops.create_task(server.tick()), loops.create_task(watch.run())]
+            tasks = [loops.create_task(server.tick()), loops.create_task(watch.run()), loops.create_task(keeper.run())]
             if run_dir is not None:
                 tasks.append(loops.create_task(_leave_meters(door, run_dir, name)))
             yield gateway

@@ -88,7 +88,8 @@ def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str
         labels=pool.labels,
         price=replica_price(pool, catalogue),
         in_flight_max=pool.in_flight_max,
-        adapters=tuple(pool.adapters),
+        adapters={**pool.adapters},
+        adapters_max=pool.adapters_max,
     )
 
 

@@ -1,6 +1,6 @@
 """What readings of one replica mean, one beside the next: a restart, a page that stands still, the model it serves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -57,10 +57,14 @@ def find_model(models: Sequence[ServedModel], name: str) -> ServedModel | None:
     return next((model for model in models if model.name in wanted), None)
 
 
-def adapters_of(models: Sequence[ServedModel], configured: Sequence[str]) -> tuple[str, ...]:
-    """Adapters it may be asked for: those of the settings, then those it lists besides."""
-    listed = (model.name for model in models if model.parent is not None)
-    return tuple(dict.fromkeys((*configured, *listed)))
+def adapters_listed(models: Sequence[ServedModel]) -> tuple[str, ...]:
+    """Adapters in a model list."""
+    return tuple(model.name for model in models if model.parent is not None)
+
+
+def adapters_of(listed: Sequence[str], configured: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Adapters it may be asked for: those of the settings, then those it lists besides and came with."""
+    return {**configured, **{name: None for name in listed if name not in configured}}
 
 
 def _went_back(before: float | None, now: float | None) -> bool:

@@ -5,7 +5,15 @@ import msgspec
 from heterodyne.control import problems
 from heterodyne.control.look import Look
 from heterodyne.control.problems import Problem, ProblemKind
-from heterodyne.control.readings import Stillness, adapters_of, find_model, follow, frozen_for_s, has_restarted
+from heterodyne.control.readings import (
+    Stillness,
+    adapters_listed,
+    adapters_of,
+    find_model,
+    follow,
+    frozen_for_s,
+    has_restarted,
+)
 from heterodyne.control.replica_seen import ReplicaSeen
 from heterodyne.domain.engine_load import EngineLoad, ServedModel
 from heterodyne.domain.fleet import Health, Replica
@@ -19,6 +27,8 @@ class ReplicaWatch:
     """Owned by the fleet's watch; `seen` is the replica to publish."""
 
     __slots__ = (
+        "_adapters_listed",
+        "_adapters_listed_at_s",
         "_health_since_s",
         "_last",
         "_load",
@@ -50,6 +60,8 @@ class ReplicaWatch:
         self._load_at_s: float | None = None
         self._models: tuple[ServedModel, ...] | None = None
         self._models_at_s: float | None = None
+        self._adapters_listed: tuple[str, ...] = ()
+        self._adapters_listed_at_s: float | None = None
         self._stillness: Stillness | None = None
         self._problems: dict[ProblemKind, Problem] = {}
 
@@ -97,7 +109,7 @@ class ReplicaWatch:
             probe_ms=None if last is None else last.took_s * 1000,
             error=None if last is None else last.error,
             context_tokens=replica.context_tokens,
-            adapters=replica.adapters,
+            adapters=tuple(replica.adapters),
             serves=tuple(model.name for model in self._models or ()),
             load=self._load,
             load_age_s=None if self._load_at_s is None else now_s - self._load_at_s,
@@ -127,6 +139,7 @@ class ReplicaWatch:
         if look.models is None:
             return
         self._models, self._models_at_s = look.models, look.at_s
+        self._adapters_listed, self._adapters_listed_at_s = adapters_listed(look.models), look.at_s
         wanted = self.configured.engine_model or self.configured.model
         found = find_model(look.models, wanted)
         self._note(ProblemKind.MODELS_UNREAD, None)
@@ -170,7 +183,9 @@ class ReplicaWatch:
             load=self._load,
             load_at_s=self._load_at_s,
             context_tokens=told if configured.context_tokens is None else configured.context_tokens,
-            adapters=adapters_of(self._models, configured.adapters) if self._models else configured.adapters,
+            adapters=adapters_of(self._adapters_listed, configured.adapters),
+            adapters_listed=self._adapters_listed,
+            adapters_listed_at_s=self._adapters_listed_at_s,
         )
 
     def _told_context_tokens(self) -> int | None:

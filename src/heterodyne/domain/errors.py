@@ -26,6 +26,7 @@ HeterodyneError
 │   ├── EngineStalled               504 engine_stalled
 │   ├── EngineBroke                 502 engine_broke          closed or reset in the middle of an answer
 │   ├── EngineGarbage               502 engine_garbage        bytes that are not the promised protocol
+│   ├── AdapterUnavailable          503 adapter_unavailable   a LoRA adapter that a replica could not be given
 │   └── EngineRefused               the engine's own status   its error, in our shape
 └── OperatorError                   whoever runs Heterodyne must act; a line and an exit code in the CLI
     ├── SettingsInvalid             settings_invalid
@@ -251,6 +252,14 @@ class EngineGarbage(EngineError):
     """A replica sent bytes that are not the protocol it promised."""
 
     code = "engine_garbage"
+
+
+class AdapterUnavailable(EngineError):
+    """A replica could not be given the LoRA adapter; the message has the engine's words. It says nothing else of it."""
+
+    code = "adapter_unavailable"
+    status = 503
+    turn = Turn.OPERATOR
 
 
 class EngineRefused(EngineError):

@@ -62,7 +62,10 @@ class Replica(Struct, frozen=True, kw_only=True):
     labels: dict[str, str] = {}
     price: Price = Price()
     in_flight_max: int | None = None  # requests of one gateway worker at once; None: as many as it is found to bear
-    adapters: tuple[str, ...] = ()  # LoRA adapters it may be asked for
+    adapters: dict[str, str | None] = {}  # LoRA adapters it may be asked for, and whence; None: it came with them
+    adapters_max: int = 4  # of those it is given while it runs, at once
+    adapters_listed: tuple[str, ...] = ()  # those in its model list when that was last read
+    adapters_listed_at_s: float | None = None  # when, on the worker's monotonic clock; None: it has not been
     health: Health = Health.STARTING
     is_draining: bool = False  # finishes what it has and takes nothing new
     load: EngineLoad | None = None  # what it last said of itself; None: it says nothing, or nothing yet
@@ -95,6 +98,7 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
     by_model: dict[str, tuple[Replica, ...]]
     rules: dict[str, ModelRule] = {}
     aliases: dict[str, str] = {}  # the model meant by another name
+    adapters: dict[str, str] = {}  # LoRA adapters by name, with the model each belongs to
     tiers: dict[ReplicaId, int] = {}  # where some replicas of a model come before others: 0 first; absent means 0
 
     @classmethod
@@ -106,12 +110,14 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
             if _is_allowed(replica, rules.get(replica.model)):
                 serving.setdefault(replica.model, []).append(replica)
         by_model = {model: tuple(those) for model, those in serving.items()}
+        aliases = {alias: model for model, rule in rules.items() for alias in rule.aliases}
         return cls(
             version=version,
             replicas=replicas,
             by_model=by_model,
             rules=rules,
-            aliases={alias: model for model, rule in rules.items() for alias in rule.aliases},
+            aliases=aliases,
+            adapters=_adapters(by_model, aliases),
             tiers=_tiers(by_model, rules),
         )
 
@@ -122,6 +128,16 @@ def _is_allowed(replica: Replica, rule: ModelRule | None) -> bool:
     if rule.pools is not None and replica.pool not in rule.pools:
         return False
     return not rule.regions_only or replica.region in rule.regions_only
+
+
+def _adapters(by_model: dict[str, tuple[Replica, ...]], aliases: dict[str, str]) -> dict[str, str]:
+    """Settings keep these names apart; an adapter that an engine brings along gives way to a model."""
+    found: dict[str, str] = {}
+    for model, replicas in by_model.items():
+        for replica in replicas:
+            if replica.adapters:
+                found.update(dict.fromkeys(replica.adapters, model))
+    return {name: model for name, model in found.items() if name not in by_model and name not in aliases}
 
 
 def _tiers(by_model: dict[str, tuple[Replica, ...]], rules: dict[str, ModelRule]) -> dict[ReplicaId, int]:

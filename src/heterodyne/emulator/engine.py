@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from heterodyne.domain.errors import ContextExceeded, EngineRefused, UnknownModel
+from heterodyne.domain.errors import ContextExceeded, EngineRefused, InvalidField, UnknownModel
 from heterodyne.emulator import pieces
 from heterodyne.emulator.adapters import Adapters
 from heterodyne.emulator.faults import Faults, Share
@@ -127,6 +127,8 @@ class EmulatedEngine:
         faults = self._faults
         if body.model not in self.model_names:
             raise UnknownModel(f"The model `{body.model}` does not exist.", param="model")
+        if body.lora_path is not None and body.lora_path not in self.adapters:
+            raise InvalidField(f"The following requested LoRA adapters are not loaded: {body.lora_path}")
         if faults.refuse_status is not None and self._refusing.picks(faults.refuse_share):
             raise EngineRefused("The emulator was told to refuse.", status=faults.refuse_status)
         if self._tokens_to_crash == 0:
@@ -178,8 +180,9 @@ class EmulatedEngine:
             )
         tokens, is_cut = wanted_tokens(body, question, mean=order.output_tokens_mean, room=room)
         words = pieces.answer(question.key, question.said_tokens, tokens)
+        adapter = body.lora_path or (None if body.model == order.served_model else body.model)
         # An adapter's keys and values are its own, and so are those of another salt.
-        salt = f"{body.model}\0{body.cache_salt}"
+        salt = f"{adapter or body.model}\0{body.cache_salt}"
         blocks = pieces.block_hashes(question.text + b"".join(words), order.scheduling.block_tokens, salt)
         job = Job(id=next(self._ids), prompt_tokens=prompt_tokens, output_tokens=tokens, blocks=blocks)
         return Planned(
@@ -188,7 +191,7 @@ class EmulatedEngine:
             tokens=words,
             is_cut=is_cut,
             limit_tokens=min(asked or room, room),
-            adapter=None if body.model == order.served_model else body.model,
+            adapter=adapter,
             salt=body.cache_salt,
         )
 

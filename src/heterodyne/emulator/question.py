@@ -45,6 +45,7 @@ class Body(Struct):
     stream_options: StreamOptions | None = None
     continue_final_message: bool = False
     cache_salt: str = ""
+    lora_path: str | None = None  # the adapter's name, in SGLang's requests
 
 
 class Question(Struct, frozen=True, kw_only=True):

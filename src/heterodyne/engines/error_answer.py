@@ -36,6 +36,7 @@ class _Body(msgspec.Struct):
 class _Answer(msgspec.Struct):
     error: _Body | str | None = None
     message: str | None = None
+    error_message: str | None = None
     detail: list[_Detail] | str | None = None
     param: str | None = None
 
@@ -44,7 +45,10 @@ _decode = msgspec.json.Decoder(_Answer).decode
 
 
 def read_error(body: bytes) -> ErrorAnswer:
-    """Nested as OpenAI's, flat as SGLang's and TensorRT-LLM's, a word as TGI's, or findings as FastAPI's."""
+    """Nested as OpenAI's, flat as SGLang's and TensorRT-LLM's, a word as TGI's, findings as FastAPI's.
+
+    The `error_message` is of SGLang's control calls.
+    """
     try:
         answer = _decode(body)
     except (ValueError, RecursionError):
@@ -55,7 +59,8 @@ def read_error(body: bytes) -> ErrorAnswer:
         return ErrorAnswer(message, code if isinstance(code, str) else None, answer.error.param)
     if isinstance(answer.detail, list):
         return _finding(answer.detail)
-    return ErrorAnswer((answer.error or answer.message or answer.detail or "")[:MESSAGE_CHARS_MAX], None, answer.param)
+    message = answer.error or answer.message or answer.detail or answer.error_message or ""
+    return ErrorAnswer(message[:MESSAGE_CHARS_MAX], None, answer.param)
 
 
 def _finding(details: list[_Detail]) -> ErrorAnswer:

@@ -5,15 +5,19 @@ from collections.abc import Sequence
 import msgspec
 
 from heterodyne.domain.engine_load import Capability, EngineLoad
-from heterodyne.domain.errors import EngineGarbage
+from heterodyne.domain.errors import EngineGarbage, EngineUnavailable, HeterodyneError
+from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
 from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
+from heterodyne.engines.error_answer import read_error
+from heterodyne.engines.json_edit import put
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import count, read_page, share
-from heterodyne.ports.engine import Said
+from heterodyne.ports.engine import Call, Said
 from heterodyne.ports.engine_control import ControlCall
 
 TEXT_TOKENS_DEFAULT = 16  # of a completion whose length nobody says
+NO_ADAPTER = "LoRA adapters are not loaded"
 RANK = "dp_rank"
 RUNNING, WAITING, KV_SHARE = "sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage"
 KV_TOKENS, BLOCK_TOKENS = "sglang:max_total_num_tokens", "sglang:page_size"
@@ -50,6 +54,21 @@ class SglangDialect(OwnEngineDialect):
         if request.operation is Operation.CHAT:
             return continue_chat(request, said, GO_ON)
         return continue_text(request, said, tokens_default=TEXT_TOKENS_DEFAULT)
+
+    def call(self, request: Request, replica: Replica) -> Call:
+        """An adapter is asked for beside the model: alone in its place, the model itself would answer."""
+        path, body = super().call(request, replica)
+        if replica.adapters and request.model in replica.adapters:
+            changes = {"model": msgspec.json.encode(replica.engine_model or replica.model)}
+            if request.operation not in (Operation.TOKENIZE, Operation.DETOKENIZE):
+                changes["lora_path"] = msgspec.json.encode(request.model)
+            body = put(body, changes)
+        return Call(path, body)
+
+    def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
+        if status == 400 and NO_ADAPTER in read_error(body).message:
+            return EngineUnavailable("The engine does not hold the adapter it was asked for.")
+        return super().refusal(request, status, body)
 
     def is_ready(self, status: int, body: bytes) -> bool:
         return status == 200

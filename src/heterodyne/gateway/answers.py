@@ -152,6 +152,7 @@ class Model(Struct):
     owned_by: str
     max_model_len: int | None = None
     purpose: Literal["generate", "embed"] | None = None
+    parent: str | None = None  # the model a LoRA adapter belongs to
 
 
 class ModelList(Struct):

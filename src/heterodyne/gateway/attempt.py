@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from heterodyne.domain.errors import EngineError, EngineGarbage, EngineStalled, EngineUnavailable
+from heterodyne.domain.errors import AdapterUnavailable, EngineError, EngineGarbage, EngineStalled, EngineUnavailable
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
+from heterodyne.ports.adapters import AdapterUse
 from heterodyne.ports.engine import Call
 from heterodyne.routing.standing.outcome import Outcome
 from heterodyne.wire.chunks import unframe
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 # On the request path an enum's member costs five times as much as a global.
 SUCCESS, CALLER_ERROR, CANCELLED = Outcome.SUCCESS, Outcome.CALLER_ERROR, Outcome.CANCELLED
 
+NOT_YET = float("inf")  # while the adapter is loaded, so that nobody calls the replica late
 LIGHTLY_LOADED = 4  # attempts of ours on the replica
 
 
@@ -57,6 +59,8 @@ class Attempt:
         "_request_id",
         "_standing",
         "_trial",
+        "_use",
+        "adapter",
         "asked_at_s",
         "expected_s",
         "heard_at_s",
@@ -77,6 +81,7 @@ class Attempt:
         *,
         request_id: str,
         tokens: int,
+        adapter: str | None,
         earns: bool,
         is_paused: bool,
     ) -> None:
@@ -94,14 +99,22 @@ class Attempt:
         self.retry_after: bytes | None = None  # as the engine said it
         self.relay: StreamRelay | None = None  # once it streams
         self.is_over = False
+        self.adapter = adapter  # that the replica must hold; None: the model alone is asked
+        self._use: AdapterUse | None = None
         self.asked_at_s = self.heard_at_s = now_s = back.clock()
         self.expected_s = back.expected_s(wire.replica.pool, tokens)
         self._standing = back.standing.of(wire.replica.id)
         self._trial = self._standing.on_start(now_s, tokens if earns else 0)
         back.house.occupy(wire.replica.id)
+        if adapter is not None and back.adapters.nearness(wire.replica, adapter):
+            self.asked_at_s = NOT_YET
 
     def start(self, *, fresh: bool = False) -> None:
-        """Ask for a connection; `fresh` insists on a new one."""
+        """Ask for a connection, once the replica has the adapter; `fresh` insists on a new one."""
+        if self.adapter is not None and self._use is None:
+            self._use = self._back.adapters.use(self.wire.replica, self.adapter)
+            self._use.when_ready(self._has_adapter)
+            return
         self._back.pool.lend(self.wire.address, self._connected, self._unconnected, fresh=fresh)
 
     def again(self, call: Call) -> None:
@@ -117,6 +130,8 @@ class Attempt:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.cancel()
+        if self._use is not None:
+            self._use.end()
         self._standing.on_end(outcome, self._back.clock(), self._trial)
         self._back.house.vacate(self.wire.replica.id)
         self.relay = None  # it points back here, and nobody looks for cycles often
@@ -155,6 +170,17 @@ class Attempt:
         """When the replica was last heard of."""
         relay = self.relay
         return max(relay.last_at_s, self.heard_at_s) if relay is not None else self.heard_at_s
+
+    # Called by the keeper of adapters.
+
+    def _has_adapter(self, error: EngineError | None) -> None:
+        if self.is_over:
+            return
+        if error is not None:
+            self._owner.attempt_failed(self, error)
+            return
+        self.asked_at_s = self.heard_at_s = self._back.clock()
+        self.start()
 
     # Called by the connection pool.
 
@@ -227,6 +253,8 @@ def outcome_of(error: EngineError, *, has_begun: bool) -> Outcome:
     """What a failure says about the replica."""
     if isinstance(error, EngineUnavailable):
         return Outcome.CONNECT_FAILED
+    if isinstance(error, AdapterUnavailable):
+        return CANCELLED  # the model alone may be served as well as ever
     if isinstance(error, EngineGarbage):
         return Outcome.GARBAGE
     if isinstance(error, EngineStalled):

@@ -12,6 +12,7 @@ from heterodyne.domain.request import Request
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.render import Dateline
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.ports.adapters import Adapters
 from heterodyne.ports.records import RecordSink
 from heterodyne.routing.decide import decide
 from heterodyne.routing.expected_ttft import ExpectedTtft
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from heterodyne.gateway.exchange import Exchange
 
 NOBODY: frozenset[ReplicaId] = frozenset()
+ADAPTER_RETRY_AFTER_S = 2
 
 
 class Backstage:
@@ -36,6 +38,7 @@ class Backstage:
         standing: FleetStanding,
         house: House,
         pool: ConnectionPool,
+        adapters: Adapters,
         records: RecordSink,
         tokens: TokenEstimator,
         clock: Callable[[], float],
@@ -46,6 +49,7 @@ class Backstage:
         self.standing = standing
         self.house = house
         self.pool = pool
+        self.adapters = adapters
         self.tokens = tokens
         self.clock = clock
         self.wall_clock = wall_clock
@@ -79,6 +83,7 @@ class Backstage:
         """A newer fleet."""
         self.fleet.publish(snapshot)
         self.standing.publish(snapshot, self.clock())
+        self.adapters.publish(snapshot)
         self._expected = {
             pool: self._expected.get(pool) or ExpectedTtft() for pool in {r.pool for r in snapshot.replicas}
         }
@@ -91,6 +96,8 @@ class Backstage:
         """The replica to ask, of the model or of one that stands in for it; raises why there is none."""
         snapshot, now_s = self.fleet.snapshot, self.clock()
         model = snapshot.aliases.get(request.model, request.model)
+        if snapshot.adapters and model in snapshot.adapters:
+            return self._decide_adapter(request, model, failed, now_s)
         try:
             return self._decide(request, model, failed, now_s)
         except EngineUnavailable:
@@ -140,6 +147,26 @@ class Backstage:
             standing.usable(model, now_s),
             self.house.by_replica,
             excluded=failed,
+            weigh=lambda replica: standing.of(replica.id).weight(now_s),
+        ).target
+
+    def _decide_adapter(self, request: Request, name: str, failed: frozenset[ReplicaId], now_s: float) -> Replica:
+        """One that may hold the adapter, the nearest to it first. Nobody stands in for an adapter."""
+        model, standing = self.fleet.snapshot.adapters[name], self.standing
+        able = [one for one in standing.usable(model, now_s) if name in one.adapters and one.id not in failed]
+        if not able:
+            raise EngineUnavailable(
+                f"No replica of {model!r} that may hold the adapter {name!r} can take the request now.",
+                retry_after_s=ADAPTER_RETRY_AFTER_S,
+            )
+        nearness = [self.adapters.nearness(one, name) for one in able]
+        nearest = min(nearness)
+        return decide(
+            request,
+            self.fleet.snapshot,
+            model,
+            [one for one, near in zip(able, nearness, strict=True) if near is nearest],
+            self.house.by_replica,
             weigh=lambda replica: standing.of(replica.id).weight(now_s),
         ).target
 

@@ -21,6 +21,7 @@ from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.request_ids import RequestIds
+from heterodyne.gateway.standing_meters import note_standing
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.message import HttpRequest
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
@@ -109,6 +110,7 @@ class Door:
             opened, idle = lanes.get(self.fleet.wire(replica.id).address, (0, 0))
             metrics.engine_connections.set((replica.id, "busy"), opened - idle)
             metrics.engine_connections.set((replica.id, "idle"), idle)
+        note_standing(self._back.standing.snapshot(self._back.clock()), self.fleet.snapshot)
         for model, error_ratio in self._back.tokens.error_ratio.items():
             metrics.token_estimate_error.set((model,), error_ratio)
 

@@ -36,12 +36,15 @@ from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.told import Told, read_told
 from heterodyne.ports.engine import Call, EventEdit
+from heterodyne.routing.standing.outcome import Outcome
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.server_connection import ServerConnection
 
 ATTEMPTS_MAX = 3  # before the first event
+CONNECTS_MAX = 10  # the same where nobody was even reached
 CONTINUATIONS_MAX = 3
 RETRY_AFTER_MAX_S = 3600
+ADAPTER_UNKNOWN = (400, 404)  # how engines say that they do not hold it
 KEPT_BYTES_MAX = 1 << 20  # of one answer: some four thousand tokens
 
 _log = log.get("gateway")
@@ -101,7 +104,12 @@ class Exchange:
 
     def client_gone(self) -> None:
         """Closing the engine's connection is what stops its generation."""
-        self._end(ClientGone.status, ClientGone.code)
+        relay = self._winner.relay if self._winner is not None else None
+        if relay is not None and relay.is_done:
+            # It has everything; only the engine's last chunk, which says nothing, is still on its way.
+            self._end(200, "", relay.usage, relay.bytes_sent, relay)
+        else:
+            self._end(ClientGone.status, ClientGone.code)
 
     def client_slow(self) -> None:
         self._is_paused = True
@@ -178,13 +186,14 @@ class Exchange:
         self._over(attempt)
         attempt.end(outcome)
         metrics.attempts_failed.add((replica.model, replica.pool, outcome.value))
-        self._failed |= {replica.id}
+        if not self._has_lost_adapter(attempt):
+            self._failed |= {replica.id}
         if self._attempts:
             return  # its rival goes on
         if self._first_byte_at_s and self._request.stream:
             if not self._continue(relay):
                 self._fail(error, relay)
-        elif not self._retry():
+        elif not self._retry(is_free=outcome is Outcome.CONNECT_FAILED):
             self._fail(_with_retry_after(error, attempt.retry_after))
 
     # Called by the worker.
@@ -235,6 +244,7 @@ class Exchange:
             call,
             request_id=self._request.id,
             tokens=self._tokens,
+            adapter=self._request.model if target.adapters and self._request.model in target.adapters else None,
             earns=earns,
             is_paused=self._is_paused,
         )
@@ -244,14 +254,18 @@ class Exchange:
             self._hedge_at_s = attempt.asked_at_s + attempt.hedge_after_s()
         attempt.start()
 
-    def _retry(self) -> bool:
-        """Another replica, if one may be asked and the answer has not begun."""
+    def _retry(self, *, is_free: bool) -> bool:
+        """Another replica, if one may be asked and the answer has not begun; a refused connection cost nobody work."""
         back, request = self._back, self._request
-        if self._first_byte_at_s or self._retries + 1 >= ATTEMPTS_MAX or back.clock() > request.deadline_s:
+        if self._first_byte_at_s or back.clock() > request.deadline_s:
+            return False
+        if self._retries + 1 >= (CONNECTS_MAX if is_free else ATTEMPTS_MAX):
             return False
         target = back.try_decide(request, self._failed)
         call = self._try_call(target)
-        if target is None or call is None or not back.standing.try_retry(target.model, self._tokens, back.clock()):
+        if target is None or call is None:
+            return False
+        if not is_free and not back.standing.try_retry(target.model, self._tokens, back.clock()):
             return False
         self._retries += 1
         metrics.retries.add((target.model, target.pool))
@@ -267,6 +281,13 @@ class Exchange:
         except HeterodyneError:
             return None
 
+    def _has_lost_adapter(self, attempt: Attempt) -> bool:
+        """Whether the engine only lacks an adapter that it had: then it may be asked again, once, and is given it."""
+        if attempt.adapter is None or attempt.status not in ADAPTER_UNKNOWN:
+            return False
+        was_held = self._back.adapters.doubt(attempt.wire.replica.id, attempt.adapter)
+        return was_held and not self._retries
+
     def _hedge(self) -> None:
         """A rival for an attempt that is unusually late with its first token."""
         if len(self._attempts) != 1 or self._winner is not None or self._is_hedged:
@@ -274,7 +295,12 @@ class Exchange:
         back, late = self._back, self._attempts[0].wire.replica
         target = back.try_decide(self._request, self._failed | {late.id})
         call = self._try_call(target)
-        if target is None or call is None or target.model != late.model or not back.standing.try_hedge(target.model):
+        if target is None or call is None or target.model != late.model:
+            return
+        adapter = self._attempts[0].adapter
+        if adapter is not None and back.adapters.nearness(target, adapter):
+            return  # nobody loads an adapter to be quicker
+        if not back.standing.try_hedge(target.model):
             return
         self._is_hedged = True
         metrics.hedges.add((target.model, target.pool))
@@ -330,12 +356,12 @@ class Exchange:
         if told.is_complete:
             self._close_in_its_place(told, broken)
             return True
-        target = self._back.try_decide(request, self._failed)
-        if target is None:
+        found = self._try_successor(told)
+        if found is None:
             return False
+        target, rest = found
         dialect = self._back.fleet.wire(target.id).dialect
-        rest = dialect.continuation(request, told.said)
-        if rest is None or not self._back.standing.try_retry(target.model, self._tokens, self._back.clock()):
+        if not self._back.standing.try_retry(target.model, self._tokens, self._back.clock()):
             return False
         self._told = told
         self._continuations += 1
@@ -344,6 +370,17 @@ class Exchange:
         _log.info("stream_continued", request_id=request.id, replica=target.id, tokens_before=told.said.tokens)
         self._try(target, dialect.call(rest, target))
         return True
+
+    def _try_successor(self, told: Told) -> tuple[Replica, Request] | None:
+        """A replica of the same model whose engine can take the answer up, and the request that asks for the rest."""
+        assert self._wire is not None
+        model, tried = self._wire.replica.model, self._failed
+        while (target := self._back.try_decide(self._request, tried)) is not None and target.model == model:
+            rest = self._back.fleet.wire(target.id).dialect.continuation(self._request, told.said)
+            if rest is not None:
+                return target, rest
+            tried |= {target.id}
+        return None
 
     def _close_in_its_place(self, told: Told, relay: StreamRelay | None) -> None:
         """The model had finished and only the end of the stream was lost: say it for the engine."""

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 import msgspec
 
 from heterodyne.domain.errors import UnknownModel
-from heterodyne.domain.fleet import Health, Replica
+from heterodyne.domain.fleet import FleetSnapshot, Health, Replica
 from heterodyne.gateway import render
 from heterodyne.routing.decide import unknown_model
 from heterodyne.telemetry import exposition
@@ -27,17 +27,21 @@ class Answer(NamedTuple):
 
 def models(door: "Door", http: "HttpRequest") -> Answer:
     """GET /v1/models"""
-    by_model = door.fleet.snapshot.by_model
-    data = [_model(name, replicas, door.started_at) for name, replicas in by_model.items()]
+    snapshot = door.fleet.snapshot
+    data = [_model(name, replicas, door.started_at) for name, replicas in snapshot.by_model.items()]
+    data += [_adapter(name, parent, snapshot, door.started_at) for name, parent in snapshot.adapters.items()]
     return _json(200, {"object": "list", "data": data})
 
 
 def model(door: "Door", http: "HttpRequest") -> Answer:
     """GET /v1/models/{id}"""
     name = unquote(http.path.removeprefix(b"/v1/models/").decode("ascii", "replace"))
-    replicas = door.fleet.snapshot.by_model.get(name)
+    snapshot = door.fleet.snapshot
+    replicas = snapshot.by_model.get(name)
+    if replicas is None and name in snapshot.adapters:
+        return _json(200, _adapter(name, snapshot.adapters[name], snapshot, door.started_at))
     if replicas is None:
-        raise UnknownModel(unknown_model(name, door.fleet.snapshot), param="model")
+        raise UnknownModel(unknown_model(name, snapshot), param="model")
     return _json(200, _model(name, replicas, door.started_at))
 
 
@@ -78,6 +82,10 @@ def _model(name: str, replicas: tuple[Replica, ...], created: int) -> dict[str, 
     if first.purpose is not None:
         entry["purpose"] = first.purpose
     return entry
+
+
+def _adapter(name: str, parent: str, snapshot: FleetSnapshot, created: int) -> dict[str, object]:
+    return {**_model(name, snapshot.by_model[parent], created), "parent": parent}
 
 
 def _json(status: int, body: object) -> Answer:

@@ -87,7 +87,7 @@ def _nobody(model: str, fleet: FleetSnapshot, *, has_failed: bool) -> Heterodyne
 
 def unknown_model(model: str, fleet: FleetSnapshot) -> str:
     """What to say of a model nobody serves."""
-    known = [*fleet.by_model, *fleet.aliases]
+    known = [*fleet.by_model, *fleet.aliases, *fleet.adapters]
     nearest = get_close_matches(model, known, n=1)
     hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
     named = ", ".join(known[:MODELS_NAMED_MAX]) + (", …" if len(known) > MODELS_NAMED_MAX else "")

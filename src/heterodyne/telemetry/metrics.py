@@ -91,6 +91,46 @@ engine_waiting = SharedGauge(
 engine_kv_ratio = SharedGauge(
     "heterodyne_fleet_engine_kv_ratio", "Share of the engine's KV memory in use, 0 to 1, as it says.", ENGINE
 )
+adapter_loads = Counter(
+    "heterodyne_fleet_adapter_loads_total", "LoRA adapters that replicas were given.", ("model", "pool")
+)
+adapter_unloads = Counter(
+    "heterodyne_fleet_adapter_unloads_total", "LoRA adapters taken from replicas to make room.", ("model", "pool")
+)
+adapter_failures = Counter(
+    "heterodyne_fleet_adapter_failures_total",
+    "LoRA adapters that a replica could not be given, by why.",
+    ("model", "pool", "reason"),
+)
+adapter_load_seconds = Histogram(
+    "heterodyne_fleet_adapter_load_seconds",
+    "From the first request that waits for a LoRA adapter to the replica that has it.",
+    ("model", "pool"),
+    bounds=SECONDS,
+)
+STANDING = ("pool", "replica")
+ejected = SharedGauge("heterodyne_routing_ejected", "1 while a worker has ejected the replica.", STANDING)
+ejections = Counter("heterodyne_routing_ejections_total", "How often a replica was ejected.", STANDING)
+ejections_refused = Counter(
+    "heterodyne_routing_ejections_refused_total", "Ejections that the share of the pool did not allow.", ("pool",)
+)
+breaker_open = SharedGauge(
+    "heterodyne_routing_breaker_open", "1 while a replica's breaker is open, 0.5 while half-open.", STANDING
+)
+weight = SharedGauge(
+    "heterodyne_routing_weight_ratio", "Share of its usual work a replica gets; below 1 in slow start.", STANDING
+)
+in_flight_limit = Gauge(
+    "heterodyne_routing_in_flight_limit", "Requests a replica may hold, as its speed shows; all workers.", STANDING
+)
+panic = SharedGauge(
+    "heterodyne_routing_panic", "1 while too few replicas are in good standing for standing to count.", ("model",)
+)
+retry_tokens = Counter("heterodyne_routing_retry_tokens_total", "Prompt tokens sent again elsewhere.", ("model",))
+retries_refused = Counter(
+    "heterodyne_routing_retries_refused_total", "Retries that the budget did not allow.", ("model",)
+)
+hedges_refused = Counter("heterodyne_routing_hedges_refused_total", "Hedges that the budget did not allow.", ("model",))
 records_dropped = Counter(
     "heterodyne_telemetry_records_dropped_total", "Request records lost because the writer fell behind."
 )
@@ -121,5 +161,19 @@ ALL: tuple[Meter, ...] = (
     engine_running,
     engine_waiting,
     engine_kv_ratio,
+    adapter_loads,
+    adapter_unloads,
+    adapter_failures,
+    adapter_load_seconds,
+    ejected,
+    ejections,
+    ejections_refused,
+    breaker_open,
+    weight,
+    in_flight_limit,
+    panic,
+    retry_tokens,
+    retries_refused,
+    hedges_refused,
     records_dropped,
 )

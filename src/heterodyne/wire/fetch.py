@@ -32,8 +32,24 @@ async def get(
     `keeps_alive` takes an idle connection where there is one and leaves it open for the next; else the connection is
     new and ends with the answer.
     """
+    head = _head("GET", address, path, headers, keeps_alive=keeps_alive)
+    return await _fetch(pool, address, path, head, timeout_s=timeout_s, keeps_alive=keeps_alive)
+
+
+async def post(
+    pool: ConnectionPool, address: Address, path: str, body: bytes, *, timeout_s: float, headers: bytes = b""
+) -> Fetched:
+    """POST JSON over a connection of its own, so that it is never sent twice; raises as `get` does."""
+    framing = f"content-type: application/json\r\ncontent-length: {len(body)}\r\n".encode()
+    head = _head("POST", address, path, framing + headers, keeps_alive=False)
+    return await _fetch(pool, address, path, head + body, timeout_s=timeout_s, keeps_alive=False)
+
+
+async def _fetch(
+    pool: ConnectionPool, address: Address, path: str, request: bytes, *, timeout_s: float, keeps_alive: bool
+) -> Fetched:
     loop = asyncio.get_running_loop()
-    fetch = _Fetch(loop, pool, address, _head(address, path, headers, keeps_alive=keeps_alive), keeps_alive=keeps_alive)
+    fetch = _Fetch(loop, pool, address, request, keeps_alive=keeps_alive)
     # A timer of our own costs a third of `asyncio.timeout`, which also has to tell cancellations apart.
     timer = loop.call_later(timeout_s, fetch.on_failure, EngineStalled(f"No answer to {path} within {timeout_s:g} s."))
     try:
@@ -44,10 +60,10 @@ async def get(
         fetch.stop()
 
 
-def _head(address: Address, path: str, headers: bytes, *, keeps_alive: bool) -> bytes:
+def _head(method: str, address: Address, path: str, headers: bytes, *, keeps_alive: bool) -> bytes:
     host = f"[{address.host}]" if ":" in address.host else address.host
     ending = "" if keeps_alive else "connection: close\r\n"
-    return f"GET {path} HTTP/1.1\r\nhost: {host}:{address.port}\r\n{ending}".encode() + headers + b"\r\n"
+    return f"{method} {path} HTTP/1.1\r\nhost: {host}:{address.port}\r\n{ending}".encode() + headers + b"\r\n"
 
 
 class _Fetch:
@@ -56,11 +72,11 @@ class _Fetch:
     __slots__ = (
         "_address",
         "_connection",
-        "_head",
         "_is_reused",
         "_keeps_alive",
         "_pieces",
         "_pool",
+        "_request",
         "_status",
         "done",
     )
@@ -70,14 +86,14 @@ class _Fetch:
         loop: asyncio.AbstractEventLoop,
         pool: ConnectionPool,
         address: Address,
-        head: bytes,
+        request: bytes,
         *,
         keeps_alive: bool,
     ) -> None:
         self.done: asyncio.Future[Fetched] = loop.create_future()
         self._pool = pool
         self._address = address
-        self._head = head
+        self._request = request
         self._keeps_alive = keeps_alive
         self._is_reused = False
         self._connection: ClientConnection | None = None
@@ -130,7 +146,7 @@ class _Fetch:
             return
         self._connection = connection
         self._is_reused = connection.requests_sent > 0
-        connection.send(self, self._head, b"")
+        connection.send(self, self._request, b"")
 
     def _fail(self, error: EngineError) -> None:
         if not self.done.done():

@@ -1,5 +1,7 @@
 """The whole fleet: who may be asked, and who is remembered."""
 
+import msgspec
+
 from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.routing.standing.fleet_standing import FleetStanding
@@ -150,3 +152,28 @@ def test_a_probe_of_a_replica_nobody_knows_is_ignored() -> None:
     fleet.on_probe(ReplicaId("gone"), 10.0)
     fleet.on_probe(ReplicaId("r0"), 10.0)
     assert names(fleet, 10.0) == ["r0", "r1"]
+
+
+def hold(fleet: FleetStanding, name: str, requests: int) -> None:
+    for _ in range(requests):
+        fleet.of(ReplicaId(name)).on_start(0.0, 10)
+
+
+def test_a_learned_limit_sends_work_elsewhere_and_never_away() -> None:
+    settings = RoutingSettings(concurrency_min=2, concurrency_initial=2, concurrency_max=2)
+    fleet = standing(replica("a"), replica("b"), settings=settings)
+    hold(fleet, "a", 2)
+    assert names(fleet) == ["b"]
+    hold(fleet, "b", 2)
+    assert names(fleet) == ["a", "b"], "an engine's own queue is better than a refusal"
+
+
+def test_what_an_operator_allows_is_kept_strictly() -> None:
+    strict = msgspec.structs.replace(replica("a"), in_flight_max=3)
+    fleet = standing(strict)
+    hold(fleet, "a", 2)
+    assert names(fleet) == ["a"]
+    hold(fleet, "a", 1)
+    assert names(fleet) == []
+    fleet.of(ReplicaId("a")).on_end(Outcome.SUCCESS, 1.0)
+    assert names(fleet, 1.0) == ["a"]

@@ -54,6 +54,7 @@ def examine(invocation: Invocation) -> "list[Finding]":
         *accelerators(),
         *about_settings,
         port(settings.gateway),
+        *([port(settings.console)] if settings.console.listens else []),
         file_descriptors(settings.gateway),
         *weights(settings),
     ]

@@ -1,4 +1,4 @@
-"""Whether the gateway's port is free, and who has it when it is not."""
+"""Whether the ports of gateway and console are free, and who has them when they are not."""
 
 import errno
 import os
@@ -6,14 +6,15 @@ import socket
 from pathlib import Path
 
 from heterodyne.cli.doctor.finding import Finding, State
+from heterodyne.console.settings import ConsoleSettings
 from heterodyne.gateway.settings import GatewaySettings
 
 TOPIC = "port"
 LISTENING = "0A"  # the state column of /proc/net/tcp
 
 
-def port(settings: GatewaySettings) -> Finding:
-    """Tries to listen where the gateway would."""
+def port(settings: GatewaySettings | ConsoleSettings) -> Finding:
+    """Tries to listen where the gateway or the console would."""
     name = f"{settings.host}:{settings.port}"
     try:
         _try_listen(settings.host, settings.port)

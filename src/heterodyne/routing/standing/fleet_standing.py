@@ -15,7 +15,7 @@ from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, Re
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.routing.standing.model_standing import ModelStanding
 from heterodyne.routing.standing.outlier import OutlierPool
-from heterodyne.routing.standing.replica_standing import ReplicaStanding
+from heterodyne.routing.standing.replica_standing import UNBOUNDED, ReplicaStanding
 from heterodyne.routing.standing.snapshot import FleetStandingSnapshot
 
 
@@ -42,6 +42,7 @@ class FleetStanding:
         for replica in fleet.replicas:
             was = before.get(replica.id)
             standing = self._standings.get(replica.id) or self._welcome(replica)
+            standing.in_flight_max = UNBOUNDED if replica.in_flight_max is None else replica.in_flight_max
             # Whoever is ready when we start has not just come back.
             if before and replica.health is Health.READY and (was is None or was.health is not Health.READY):
                 standing.on_recovered(now_s)

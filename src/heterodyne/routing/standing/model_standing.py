@@ -51,22 +51,28 @@ class ModelStanding:
             self.panic.is_on = False
 
     def usable(self, now_s: float) -> Sequence[Replica]:
-        """The ready replicas that may take a request, in the order of the fleet; not the caller's to change."""
+        """The ready replicas that may take a request, in the order of the fleet; not the caller's to change.
+
+        A learned limit sends work elsewhere and never away: with everybody at theirs, an engine's own queue is a
+        better place than a refusal.
+        """
         if not self._troubled:
             return self._ready
-        taking, judged = [], 0
+        taking, full, judged = [], [], 0
         for replica, standing in self._members:
             obstacle = standing.may_take(now_s) if standing.is_troubled else None
             if obstacle is None:
                 taking.append(replica)
-            elif obstacle is not FULL and obstacle is not PAUSED:
+            elif obstacle is FULL:
+                if not standing.is_crammed:
+                    full.append(replica)
+            elif obstacle is not PAUSED:
                 judged += 1
         if not judged:
             self.panic.is_on = False
-            return taking
-        if not self.panic.judge(len(self._members) - judged, self._known):
-            return taking
-        return [replica for replica, standing in self._members if standing.fullness() is None]
+        elif self.panic.judge(len(self._members) - judged, self._known):
+            taking = [replica for replica, standing in self._members if standing.fullness() is None]
+        return taking or full
 
     def snapshot(self, model: str, now_s: float) -> ModelStandingSnapshot:
         """How it stands now."""

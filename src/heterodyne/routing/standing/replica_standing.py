@@ -19,6 +19,7 @@ from heterodyne.routing.standing.outlier import Outlier, OutlierPool
 from heterodyne.routing.standing.slow_start import slow_start_weight
 from heterodyne.routing.standing.snapshot import Obstacle, StandingSnapshot
 
+UNBOUNDED = 1 << 31
 SUCCESS, REFUSED_BUSY = Outcome.SUCCESS, Outcome.REFUSED_BUSY
 EJECTED, BREAKER_OPEN, TRIAL_RUNNING, FULL, PAUSED = Obstacle
 
@@ -49,6 +50,7 @@ class ReplicaStanding:
         "_slow_start_share_min",
         "_successes",
         "in_flight",
+        "in_flight_max",
         "is_troubled",
         "replica",
     )
@@ -56,6 +58,7 @@ class ReplicaStanding:
     def __init__(self, replica: ReplicaId, settings: RoutingSettings, pool: OutlierPool, group: Group) -> None:
         self.replica = replica
         self.in_flight = 0
+        self.in_flight_max = UNBOUNDED  # what an operator allows; the learned limit is not for going beyond
         self.is_troubled = False
         self._group = group
         self._pool = pool
@@ -95,7 +98,7 @@ class ReplicaStanding:
         if tokens:
             self._group.on_request(tokens, now_s)
         trial = NO_TRIAL if self._breaker.state is CLOSED else self._breaker.try_trial(now_s)
-        if self.in_flight >= self._limit.limit and not self.is_troubled:
+        if (self.in_flight >= self._limit.limit or self.in_flight >= self.in_flight_max) and not self.is_troubled:
             self._settle()
         return trial
 
@@ -154,9 +157,14 @@ class ReplicaStanding:
                 return TRIAL_RUNNING
         return self.fullness()
 
+    @property
+    def is_crammed(self) -> bool:
+        """Whether it holds all that its operator allows."""
+        return self.in_flight >= self.in_flight_max
+
     def fullness(self) -> Obstacle | None:
         """What stands in the way when nobody judges the replica: it has enough to do."""
-        if self.in_flight >= self._limit.limit:
+        if self.in_flight >= self._limit.limit or self.is_crammed:
             return FULL
         return PAUSED if self._limit.is_paused else None
 
@@ -185,7 +193,7 @@ class ReplicaStanding:
             breaker=self._breaker.state,
             weight=self.weight(now_s),
             in_flight=self.in_flight,
-            in_flight_limit=self._limit.limit,
+            in_flight_limit=min(self._limit.limit, self.in_flight_max),
             failures_in_a_row=outlier.failures_in_a_row,
             ejected_until_s=outlier.until_s if outlier.is_ejected else None,
             ejections=outlier.ejections,
@@ -239,6 +247,7 @@ class ReplicaStanding:
             self._outlier.is_ejected
             or self._breaker.state is not CLOSED
             or self.in_flight >= self._limit.limit
+            or self.in_flight >= self.in_flight_max
             or self._limit.is_paused
         )
         if is_troubled is not self.is_troubled:
