@@ -15,10 +15,10 @@ def adapters_meet_an_engine_that_takes_them(settings: Settings, _: Mapping[str, 
     for name, pool in settings.pools.items():
         if not pool.adapters:
             continue
-        if pool.engine not in able:
-            message = f'"{pool.engine}" takes no adapters; {", ".join(able)} do'
-        elif pool.weights is not None:
+        if pool.weights is not None:
             message = "a replica started here from weights has no adapters; they are for replicas reached by urls"
+        elif pool.engine not in able:
+            message = f'"{pool.engine}" takes no adapters by name; {", ".join(able)} do'
         else:
             continue
         yield Problem(

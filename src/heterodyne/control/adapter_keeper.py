@@ -100,7 +100,7 @@ class AdapterKeeper:
         """Called by a use."""
         if name in shelf.waiting:
             shelf.waiting[name].append(then)
-        elif shelf.has(name) and not shelf.is_stale(name):
+        elif shelf.has(name) and (not shelf.is_stale(name) or shelf.uses(name) > 1):
             then(None)
         elif (failure := shelf.failure(name, self._clock())) is not None:
             then(failure)
@@ -147,9 +147,8 @@ class AdapterKeeper:
             loop.call_soon(then, failure)
 
     async def _give(self, shelf: AdapterShelf, name: str) -> None:
-        is_stale = shelf.has(name)
         await self._read_list(shelf)
-        if is_stale:
+        if shelf.is_stale(name):
             await self._unload(shelf, name)
         elif shelf.has(name):
             return

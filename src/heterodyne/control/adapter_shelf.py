@@ -43,8 +43,12 @@ class AdapterShelf:
         return not self._can_load or name in self._used_at_s or self.replica.adapters.get(name) is None
 
     def is_stale(self, name: str) -> bool:
-        """Whether it has to be loaded anew, and whoever asks is the only one to use it."""
-        return name in self._stale and self._uses[name] <= 1
+        """Whether it is held from another source than the settings name now."""
+        return name in self._stale
+
+    def uses(self, name: str) -> int:
+        """Requests of this worker that count on it or wait for it."""
+        return self._uses[name]
 
     def nearness(self, name: str, now_s: float) -> Nearness:
         if name in self.waiting:

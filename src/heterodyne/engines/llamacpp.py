@@ -42,8 +42,8 @@ _decode_context_error = msgspec.json.Decoder(_ContextErrorAnswer).decode
 class LlamaCppDialect(OwnEngineDialect):
     """Adds what OpenAI's schema requires and llama.cpp leaves out.
 
-    It has the adapters it was started with, each in every request as strongly as its scale says; none can be loaded
-    while it runs.
+    It has the adapters it was started with, each in every request as strongly as its scale says: none can be loaded
+    while it runs or asked for by name, so it counts as an engine without.
     """
 
     name = "llamacpp"
@@ -56,7 +56,6 @@ class LlamaCppDialect(OwnEngineDialect):
             Capability.JSON_SCHEMA,
             Capability.LOGPROBS,
             Capability.VISION,
-            Capability.LORA,
             Capability.EMBEDDINGS,
             Capability.CONTINUES_ANSWERS,
         }

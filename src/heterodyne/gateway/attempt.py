@@ -102,7 +102,7 @@ class Attempt:
         self.adapter = adapter  # that the replica must hold; None: the model alone is asked
         self._use: AdapterUse | None = None
         self.asked_at_s = self.heard_at_s = now_s = back.clock()
-        self.expected_s = back.expected_s(wire.replica.pool, tokens)
+        self.expected_s = wire.usual.expect_s(tokens) if wire.usual is not None else 0.0
         self._standing = back.standing.of(wire.replica.id)
         self._trial = self._standing.on_start(now_s, tokens if earns else 0)
         back.house.occupy(wire.replica.id)
@@ -138,11 +138,12 @@ class Attempt:
 
     def first_token(self, now_s: float) -> None:
         """What the client waits for has begun to come."""
-        ttft_s = now_s - self.asked_at_s
-        self._standing.on_first_token(now_s, self.expected_s, ttft_s, self._trial)
-        if self._standing.in_flight <= LIGHTLY_LOADED:
+        if self.expected_s or self._trial:
+            self._standing.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
+        usual = self.wire.usual
+        if usual is not None and self._standing.in_flight <= LIGHTLY_LOADED:
             # What is expected is the time without a queue: a limit that took queues for usual would never see one.
-            self._back.learn_ttft(self.wire.replica.pool, self.tokens, ttft_s)
+            usual.learn(self.tokens, now_s - self.asked_at_s)
 
     def outrun(self, now_s: float) -> None:
         """Another attempt was faster."""

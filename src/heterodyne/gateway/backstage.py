@@ -57,7 +57,7 @@ class Backstage:
         self._records = records
         self._meters = RequestMeters()
         self._dateline = Dateline()
-        self._expected: dict[PoolName, ExpectedTtft] = {}
+        self._usual: dict[PoolName, ExpectedTtft] = {}  # first tokens, by pool
         self.publish(fleet.snapshot)
 
     def identity(self, request_id: str) -> bytes:
@@ -84,9 +84,11 @@ class Backstage:
         self.fleet.publish(snapshot)
         self.standing.publish(snapshot, self.clock())
         self.adapters.publish(snapshot)
-        self._expected = {
-            pool: self._expected.get(pool) or ExpectedTtft() for pool in {r.pool for r in snapshot.replicas}
-        }
+        usual = {replica.pool: self._usual.get(replica.pool) or ExpectedTtft() for replica in snapshot.replicas}
+        self._usual = usual
+        for replicas in snapshot.by_model.values():
+            for replica in replicas:
+                self.fleet.wire(replica.id).usual = usual[replica.pool] if len(replicas) > 1 else None
 
     def on_probe(self, replica: ReplicaId, now_s: float) -> None:
         """A health probe found the replica ready."""
@@ -115,17 +117,6 @@ class Backstage:
             return self.decide(request, failed)
         except HeterodyneError:
             return None
-
-    def expected_s(self, pool: PoolName, tokens: int) -> float:
-        """The usual time to the first token there; 0 while nobody knows."""
-        known = self._expected.get(pool)
-        return known.expect_s(tokens) if known is not None else 0.0
-
-    def learn_ttft(self, pool: PoolName, tokens: int, ttft_s: float) -> None:
-        """A first token came."""
-        known = self._expected.get(pool)
-        if known is not None:
-            known.learn(tokens, ttft_s)
 
     def trim_kept(self) -> None:
         """Hold what is remembered for continuations within its bound: the longest answers are let go first."""

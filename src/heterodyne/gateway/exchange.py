@@ -90,7 +90,8 @@ class Exchange:
         self._kept: list[bytes] | None = [] if request.stream and back.settings.continues_streams else None
         self._started_at_s = back.clock()
         self._first_byte_at_s = 0.0
-        self._tokens = request.prompt_tokens or back.tokens.estimate(request.model, request.prompt_chars)
+        # What a prompt weighs in budgets may be rough; what is written down is not.
+        self._tokens = request.prompt_tokens or (request.prompt_chars >> 2) + 1
         self._is_paused = False
         self._is_ended = False
 
@@ -384,7 +385,8 @@ class Exchange:
 
     def _close_in_its_place(self, told: Told, relay: StreamRelay | None) -> None:
         """The model had finished and only the end of the stream was lost: say it for the engine."""
-        reported = Usage(prompt_tokens=self._tokens, completion_tokens=told.said.tokens, is_estimated=True)
+        counted = self._estimated_tokens()
+        reported = Usage(prompt_tokens=counted, completion_tokens=told.said.tokens, is_estimated=True)
         client = self._client
         if self._request.wants_usage:
             client.write_payload(usage.event(self._request, reported, id_=told.id, created=told.created))
@@ -442,7 +444,9 @@ class Exchange:
         events = (relay.events if relay is not None else 0) + said_before
         if reported is None:
             reported = Usage(
-                prompt_tokens=self._tokens if self._first_byte_at_s else 0, completion_tokens=events, is_estimated=True
+                prompt_tokens=self._estimated_tokens() if self._first_byte_at_s else 0,
+                completion_tokens=events,
+                is_estimated=True,
             )
         itl_ms = None
         if relay is not None and relay.events > 1:
@@ -471,6 +475,10 @@ class Exchange:
             continuations=self._continuations,
             is_hedged=self._is_hedged,
         )
+
+    def _estimated_tokens(self) -> int:
+        request = self._request
+        return request.prompt_tokens or self._back.tokens.estimate(request.model, request.prompt_chars)
 
     def _headers(self) -> bytes:
         identity = self._back.identity(self._request.id)

@@ -59,7 +59,11 @@ def test_what_a_pool_says_of_itself_is_said_of_its_replicas() -> None:
         )
     )
     assert (found.version, found.hardware, found.tp, found.region) == ("2026-05", "h100-sxm", 4, "eu-west")
-    assert (found.labels, found.in_flight_max, found.adapters) == ({"team": "search"}, 7, ("law", "code"))
+    assert (found.labels, found.in_flight_max, found.adapters) == (
+        {"team": "search"},
+        7,
+        {"law": "/srv/law", "code": "/srv/code"},
+    )
     assert found.purpose is None
 
 

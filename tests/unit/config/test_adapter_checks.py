@@ -17,11 +17,11 @@ def lora(model: str, *names: str) -> PoolSettings:
     return PoolSettings(model=model, engine="vllm", adapters={name: f"/srv/{name}" for name in names})
 
 
-@pytest.mark.parametrize("engine", ["openai", "ollama", "mlx-lm"])
+@pytest.mark.parametrize("engine", ["openai", "ollama", "mlx-lm", "llamacpp"])
 def test_adapters_on_an_engine_that_takes_none_are_refused_with_those_that_do(engine: str) -> None:
     pool = PoolSettings(model="m", engine=engine, adapters={"law": "/srv/law"})
     (problem,) = found(adapter_checks.adapters_meet_an_engine_that_takes_them, Settings(pools={"p": pool}))
-    assert problem.startswith(f'pools.p.adapters: "{engine}" takes no adapters; ')
+    assert problem.startswith(f'pools.p.adapters: "{engine}" takes no adapters by name; ')
     assert "vllm" in problem
 
 

@@ -2,7 +2,15 @@
 
 import pytest
 
-from heterodyne.control.readings import FROZEN_AFTER_S, adapters_of, find_model, follow, frozen_for_s, has_restarted
+from heterodyne.control.readings import (
+    FROZEN_AFTER_S,
+    adapters_listed,
+    adapters_of,
+    find_model,
+    follow,
+    frozen_for_s,
+    has_restarted,
+)
 from heterodyne.domain.engine_load import EngineLoad, ServedModel
 
 BUSY = EngineLoad(prompt_tokens=1000.0, output_tokens=200.0, started_at_s=1e9)
@@ -72,4 +80,5 @@ def test_a_name_without_a_tag_is_the_latest() -> None:
 
 def test_adapters_are_the_configured_ones_and_those_it_lists() -> None:
     models = (ServedModel(name="base"), ServedModel(name="b", parent="base"), ServedModel(name="c", parent="base"))
-    assert adapters_of(models, ("a", "b")) == ("a", "b", "c")
+    assert adapters_listed(models) == ("b", "c")
+    assert adapters_of(("b", "c"), {"a": "/a", "b": "/b"}) == {"a": "/a", "b": "/b", "c": None}

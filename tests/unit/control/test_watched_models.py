@@ -19,12 +19,13 @@ MODEL = "llama-3.1-8b"
 
 async def test_an_emulated_engine_tells_its_context_its_adapters_and_its_load() -> None:
     async with EmulatorServer(order(adapters=("sql",))) as engine:
-        fleet = replica(engine.port, model=MODEL, engine="vllm", adapters=("chat",), hardware="h100")
+        fleet = replica(engine.port, model=MODEL, engine="vllm", adapters={"chat": "/srv/chat"}, hardware="h100")
         async with watching(fleet) as watched:
             await watched.until_health(Health.READY)
             latest = watched.latest()
             assert latest.context_tokens == CONTEXT_TOKENS
-            assert latest.adapters == ("chat", "sql")
+            assert latest.adapters == {"chat": "/srv/chat", "sql": None}
+            assert latest.adapters_listed == ("sql",)
             assert latest.load is not None
             assert latest.load.running == 0
             assert latest.load.block_tokens == engine.order.scheduling.block_tokens
