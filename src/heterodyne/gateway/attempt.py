@@ -151,8 +151,8 @@ class Attempt:
         self.end(CANCELLED)
 
     def hedge_after_s(self) -> float:
-        """How long it is worth waiting for the first token alone; infinite where nobody knows what is usual."""
-        return self._standing.hedge_after_s(self.expected_s) if self.expected_s > 0 else float("inf")
+        """How long it is worth waiting for the first token alone, where it is known what is usual."""
+        return self._standing.hedge_after_s(self.expected_s)
 
     def pause(self) -> None:
         """Whoever takes the answer cannot keep up."""

@@ -18,7 +18,7 @@ from heterodyne.domain.errors import (
     HeterodyneError,
     InternalError,
 )
-from heterodyne.domain.fleet import Replica, ReplicaId
+from heterodyne.domain.fleet import Replica
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
@@ -30,7 +30,7 @@ from heterodyne.gateway.attempt import (
     outcome_of,
     outcome_of_status,
 )
-from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.backstage import NOBODY, Backstage
 from heterodyne.gateway.continued_stream import ContinuedStream
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
@@ -40,6 +40,7 @@ from heterodyne.routing.standing.outcome import Outcome
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.server_connection import ServerConnection
 
+NEVER = float("inf")
 ATTEMPTS_MAX = 3  # before the first event
 CONNECTS_MAX = 10  # the same where nobody was even reached
 CONTINUATIONS_MAX = 3
@@ -81,11 +82,11 @@ class Exchange:
         self._attempts: list[Attempt] = []  # that are not over
         self._winner: Attempt | None = None  # the one whose answer the client gets
         self._wire: ReplicaWire | None = None  # of the replica that was asked last, or won
-        self._failed: frozenset[ReplicaId] = frozenset()
+        self._failed = NOBODY
         self._retries = 0
         self._continuations = 0
         self._is_hedged = False
-        self._hedge_at_s = float("inf")
+        self._hedge_at_s = NEVER
         self._told: Told | None = None  # what earlier replicas said, when this answer is a continued one
         self._kept: list[bytes] | None = [] if request.stream and back.settings.continues_streams else None
         self._started_at_s = back.clock()
@@ -218,7 +219,7 @@ class Exchange:
             elif now_s - attempt.asked_at_s > settings.first_byte_timeout_s:
                 self._stalled(attempt, f"The engine did not answer within {settings.first_byte_timeout_s:g} s.")
         if now_s > self._hedge_at_s:
-            self._hedge_at_s = float("inf")
+            self._hedge_at_s = NEVER
             self._hedge()
         if self.kept_bytes > KEPT_BYTES_MAX:
             self.forget_kept()
@@ -251,7 +252,7 @@ class Exchange:
         )
         self._attempts.append(attempt)
         self._wire = wire
-        if not self._first_byte_at_s and not self._is_hedged:
+        if attempt.expected_s and not self._first_byte_at_s and not self._is_hedged:
             self._hedge_at_s = attempt.asked_at_s + attempt.hedge_after_s()
         attempt.start()
 
@@ -310,7 +311,7 @@ class Exchange:
     def _win(self, winner: Attempt, now_s: float) -> None:
         self._winner = winner
         self._wire = winner.wire
-        self._hedge_at_s = float("inf")
+        self._hedge_at_s = NEVER
         winner.first_token(now_s)
         if len(self._attempts) > 1:
             for loser in [attempt for attempt in self._attempts if attempt is not winner]:
