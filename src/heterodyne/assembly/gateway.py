@@ -24,7 +24,6 @@ from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.server import GatewayServer
 from heterodyne.routing.standing.fleet_standing import FleetStanding
-from heterodyne.routing.standing.outcome import Outcome
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.records import RecordWriter
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -93,7 +92,7 @@ async def running_gateway(
         workers=settings.gateway.workers,
         on_probe=back.on_probe,
         on_restart=keeper.forget,
-        answers_of=lambda replica: back.standing.of(replica).snapshot(time.monotonic()).outcomes[Outcome.SUCCESS],
+        answers_of=lambda replica: back.standing.of(replica).answers,
     )
     gateway = LiveGateway(settings, server, door, back, watch)
     try:

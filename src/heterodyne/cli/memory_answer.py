@@ -36,13 +36,18 @@ def print_memory(answer: Fit, caveats: tuple[str, ...]) -> None:
         click.echo(f"Note: {caveat}.", err=True)
 
 
-def _verdict(answer: Fit) -> list[str]:
+def what_fits(answer: Fit) -> str:
+    """Of a demand that fits: how much more would."""
     demand, budget = answer.demand, answer.budget
+    return (
+        f"Fits. At {demand.context_tokens} tokens {budget.concurrency_max} sequences fit at once; "
+        f"at {demand.concurrency} at once the longest is {budget.context_max_tokens} tokens."
+    )
+
+
+def _verdict(answer: Fit) -> list[str]:
     if answer.is_fitting:
-        return [
-            f"Fits. At {demand.context_tokens} tokens {budget.concurrency_max} sequences fit at once; "
-            f"at {demand.concurrency} at once the longest is {budget.context_max_tokens} tokens."
-        ]
+        return [what_fits(answer)]
     if not answer.changes:
         return ["Does not fit, and no single change we know of would make it."]
     smallest, *others = answer.changes

@@ -34,7 +34,7 @@ def print_mix(problem: MixProblem, plan: MixPlan) -> None:
             for bucket in problem.buckets
         ],
     )
-    click.echo(f"\n{_comparison(plan)}")
+    click.echo(f"\n{comparison(plan)}")
     if plan.gap > 0:
         click.echo(f"time ran out: a mix up to {plan.gap:.1%} cheaper was not ruled out; fewer buckets or kinds help")
 
@@ -43,12 +43,12 @@ def _served_by(shares: dict[str, float]) -> str:
     return ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share >= SHOWN_MIN)
 
 
-def _comparison(plan: MixPlan) -> str:
+def comparison(plan: MixPlan) -> str:
+    """Beside the best that one kind alone could do."""
     alone = plan.single_kind_usd_per_hour
     if not alone:
         return "no single kind could do it alone"
     best = min(alone, key=alone.__getitem__)
     saved = 1 - plan.usd_per_hour / alone[best] if alone[best] else 0.0
-    if saved < 0.005:
-        return f"no cheaper than the best single kind, {best} at {alone[best]:,.2f} USD/hour"
-    return f"{saved:.0%} cheaper than the best single kind, {best} at {alone[best]:,.2f} USD/hour"
+    how = "no cheaper" if saved < 0.005 else f"{saved:.0%} cheaper"
+    return f"{how} than the best single kind, {best} at {alone[best]:,.2f} USD/hour"

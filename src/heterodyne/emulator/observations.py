@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.machine import Ended, Step
+from heterodyne.telemetry.exposition import cumulative
 from heterodyne.telemetry.meters import add_to_histogram
 
 # The bounds vLLM and TensorRT-LLM have in common.
@@ -46,13 +47,7 @@ class Distribution:
 
     def buckets(self) -> list[tuple[str, float]]:
         """Cumulative counts by upper bound, the last without one."""
-        names = [*(repr(float(bound)) for bound in self.bounds), "+Inf"]
-        total = 0.0
-        buckets = []
-        for name, count in zip(names, self._cell[:-1], strict=True):
-            total += count
-            buckets.append((name, total))
-        return buckets
+        return cumulative(self.bounds, self._cell[:-1])
 
 
 class Life(Struct, kw_only=True, gc=False):

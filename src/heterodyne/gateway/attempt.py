@@ -24,7 +24,7 @@ LIGHTLY_LOADED = 4  # attempts of ours on the replica
 class AttemptOwner(Protocol):
     """The exchange that an attempt is made for."""
 
-    def attempt_streams(self, attempt: "Attempt", headers: dict[bytes, bytes]) -> StreamRelay | None:
+    def attempt_streams(self, attempt: "Attempt") -> StreamRelay | None:
         """A good stream has begun; whoever returned takes it from here, None: it is to be read whole."""
         ...
 
@@ -205,7 +205,7 @@ class Attempt:
         self.status = status
         self.heard_at_s = self._back.clock()
         if status == 200 and headers.get(b"content-type", b"").startswith(b"text/event-stream"):
-            self.relay = self._owner.attempt_streams(self, headers)
+            self.relay = self._owner.attempt_streams(self)
             if self.relay is not None and self._connection is not None:
                 self._connection.listener = self.relay
         elif status != 200:

@@ -57,6 +57,7 @@ class Exchange:
     __slots__ = (
         "_attempts",
         "_back",
+        "_bytes_before",
         "_client",
         "_continuations",
         "_failed",
@@ -85,6 +86,7 @@ class Exchange:
         self._failed = NOBODY
         self._retries = 0
         self._continuations = 0
+        self._bytes_before = 0  # sent by replicas that broke off
         self._is_hedged = False
         self._hedge_at_s = NEVER
         self._told: Told | None = None  # what earlier replicas said, when this answer is a continued one
@@ -125,7 +127,7 @@ class Exchange:
 
     # Called by attempts.
 
-    def attempt_streams(self, attempt: Attempt, headers: dict[bytes, bytes]) -> StreamRelay | None:
+    def attempt_streams(self, attempt: Attempt) -> StreamRelay | None:
         request = self._request
         if not request.stream:
             return None
@@ -229,7 +231,7 @@ class Exchange:
         """What is remembered of the answer in case it has to be continued."""
         if self._kept is None or self._winner is None or self._winner.relay is None:
             return 0
-        return self._winner.relay.bytes_sent
+        return self._bytes_before + self._winner.relay.bytes_sent
 
     def forget_kept(self) -> None:
         """Remember no more; a break from here on is an error."""
@@ -366,6 +368,7 @@ class Exchange:
         if not self._back.standing.try_retry(target.model, self._tokens, self._back.clock()):
             return False
         self._told = told
+        self._bytes_before += broken.bytes_sent if broken is not None else 0
         self._continuations += 1
         self._winner = None
         metrics.continuations.add((target.model, target.pool))
@@ -471,7 +474,7 @@ class Exchange:
             itl_ms=itl_ms,
             total_ms=(now_s - self._started_at_s) * 1000,
             request_bytes=len(request.body),
-            response_bytes=response_bytes,
+            response_bytes=self._bytes_before + response_bytes,
             retries=self._retries,
             continuations=self._continuations,
             is_hedged=self._is_hedged,

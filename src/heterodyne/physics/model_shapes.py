@@ -17,6 +17,7 @@ class _KnownModels(Struct, frozen=True, kw_only=True):
 
     specs: dict[str, ModelSpec]
     short_names: dict[str, str]
+    ids: dict[str, tuple[str, ...]]  # as its makers write them
 
 
 def model_specs() -> Mapping[str, ModelSpec]:
@@ -38,12 +39,19 @@ def hugging_face_ids(name: str) -> tuple[str, ...]:
     return tuple(id_ for id_, short in _known().short_names.items() if short == name and id_ != name)
 
 
+def published_id(name: str) -> str | None:
+    """The Hugging Face id of a built-in model as its makers write it, the one tuned for chat where there are two."""
+    ids = _known().ids.get(name, ())
+    tuned = [one for one in ids if one.endswith(("-Instruct", "-it", "-instruct"))]
+    return next(iter((*tuned, *ids)), None)
+
+
 @cache
 def _known() -> _KnownModels:
     text = files("heterodyne.physics").joinpath("data", "models.toml").read_text(encoding="utf-8")
-    specs, short_names = {}, {}
+    specs, short_names, ids = {}, {}, {}
     for name, fields in tomllib.loads(text).items():
-        names = (name, *fields.pop("aliases"))
-        short_names.update({one.lower(): name for one in names})
+        ids[name] = tuple(fields.pop("aliases"))
+        short_names.update({one.lower(): name for one in (name, *ids[name])})
         specs[name] = msgspec.convert({**fields, "name": name}, ModelSpec)
-    return _KnownModels(specs=specs, short_names=short_names)
+    return _KnownModels(specs=specs, short_names=short_names, ids=ids)

@@ -6,7 +6,8 @@ stays, so counters never go back.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import msgspec
@@ -99,7 +100,9 @@ class _Collector:
         for sample in self._samples:
             meter, family = self._meters.get(sample.meter), families.get(sample.meter)
             if isinstance(family, HistogramMetricFamily) and isinstance(meter, Histogram):
-                family.add_metric(sample.labels, _buckets(meter, sample.values), sum_value=sample.values[-1])
+                family.add_metric(
+                    sample.labels, cumulative(meter.bounds, sample.values[:-1]), sum_value=sample.values[-1]
+                )
             elif isinstance(family, CounterMetricFamily | GaugeMetricFamily):
                 family.add_metric(sample.labels, sample.values[0])
         return families.values()
@@ -113,12 +116,7 @@ def _family(meter: Meter) -> Metric:
     return GaugeMetricFamily(meter.name, meter.help, labels=meter.labels)
 
 
-def _buckets(meter: Histogram, values: list[float]) -> list[tuple[str, float]]:
-    """Cumulative counts under their upper bounds, as the text format wants them."""
-    names = [*(repr(bound) for bound in meter.bounds), "+Inf"]
-    total = 0.0
-    buckets = []
-    for name, count in zip(names, values[:-1], strict=True):
-        total += count
-        buckets.append((name, total))
-    return buckets
+def cumulative(bounds: Sequence[float], counts: Sequence[float]) -> list[tuple[str, float]]:
+    """Counts up to each bound, the last without one, as the text format wants them."""
+    names = [*(repr(float(bound)) for bound in bounds), "+Inf"]
+    return list(zip(names, accumulate(counts), strict=True))

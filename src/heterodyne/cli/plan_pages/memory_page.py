@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from heterodyne.cli.memory_answer import what_fits
 from heterodyne.cli.output import gib_in_words
 from heterodyne.cli.plan_pages.bars import Segment, stacked_bar, swatch
 from heterodyne.cli.plan_pages.element import Markup
@@ -42,13 +43,9 @@ def memory_page(answer: Fit, *, caveats: tuple[str, ...], provenance: Provenance
 
 
 def _verdict(answer: Fit) -> Verdict:
-    demand, budget = answer.demand, answer.budget
     if answer.is_fitting:
-        return Verdict(
-            sentence=f"Fits. At {demand.context_tokens} tokens {budget.concurrency_max} sequences fit at once; "
-            f"at {demand.concurrency} at once the longest is {budget.context_max_tokens} tokens."
-        )
-    lacking = f"Does not fit: each chip lacks {gib_in_words(-budget.free_bytes)}."
+        return Verdict(sentence=what_fits(answer))
+    lacking = f"Does not fit: each chip lacks {gib_in_words(-answer.budget.free_bytes)}."
     if not answer.changes:
         return Verdict(sentence=f"{lacking} No single change we know of would make it.", is_good=False)
     return Verdict(sentence=f"{lacking} The smallest change that would: {answer.changes[0].sentence}.", is_good=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from heterodyne.cli.mix_tables import comparison
 from heterodyne.cli.plan_pages.bars import Segment, stacked_bar, swatch
 from heterodyne.cli.plan_pages.basis_words import bases
 from heterodyne.cli.plan_pages.element import Markup, element
@@ -41,17 +42,7 @@ def mix_page(problem: MixProblem, plan: MixPlan, *, provenance: Provenance) -> s
 
 def _verdict(plan: MixPlan) -> Verdict:
     replicas = _count(sum(plan.replicas.values()), "replica")
-    return Verdict(sentence=f"{replicas} for {plan.usd_per_hour:,.2f} USD/hour; {_comparison(plan)}.")
-
-
-def _comparison(plan: MixPlan) -> str:
-    alone = plan.single_kind_usd_per_hour
-    if not alone:
-        return "no single kind could do it alone"
-    best = min(alone, key=alone.__getitem__)
-    saved = 1 - plan.usd_per_hour / alone[best] if alone[best] else 0.0
-    how = "no cheaper" if saved < 0.005 else f"{saved:.0%} cheaper"
-    return f"{how} than the best single kind, {best} at {alone[best]:,.2f} USD/hour"
+    return Verdict(sentence=f"{replicas} for {plan.usd_per_hour:,.2f} USD/hour; {comparison(plan)}.")
 
 
 def _replicas(problem: MixProblem, plan: MixPlan) -> Markup:

@@ -5,11 +5,11 @@ from enum import StrEnum
 from msgspec import Struct
 
 from heterodyne.physics.engine_kind import EngineKind
+from heterodyne.physics.model_shapes import published_id
 from heterodyne.physics.step_time import Speculation, inter_token_s
 from heterodyne.physics.weights import weight_bytes
 from heterodyne.planning.launch.latency_choice import Pace
 from heterodyne.planning.launch.platform import Platform
-from heterodyne.planning.launch.weights import published_id
 from heterodyne.planning.launch.wish import LaunchWish
 from heterodyne.planning.workload_class import WorkloadClass
 

@@ -1,13 +1,10 @@
 """What the engine is told to load: the published checkpoint, quantised on the way where the engine can, or a file."""
 
-import tomllib
-from functools import cache
-from importlib.resources import files
-
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.engine_kind import EngineKind
+from heterodyne.physics.model_shapes import published_id
 from heterodyne.physics.precision import Precision
 from heterodyne.planning.launch.platform import Platform
 from heterodyne.planning.launch.wish import LaunchWish
@@ -49,13 +46,6 @@ def is_path(place: str) -> bool:
     return place.startswith(("/", "./", "../", "~")) or place.endswith(".gguf")
 
 
-def published_id(name: str) -> str | None:
-    """The Hugging Face id of a built-in model as its makers write it, the one tuned for chat where there are two."""
-    names = _aliases().get(name, ())
-    tuned = [one for one in names if one.endswith(("-Instruct", "-it", "-instruct"))]
-    return next(iter((*tuned, *names)), None)
-
-
 def _as_published(wish: LaunchWish, engine: EngineKind, platform: Platform, place: str) -> Weights:
     published = wish.model.checkpoint_precision
     if wish.precision is published or {wish.precision, published} <= set(_SIXTEEN_BITS):
@@ -72,9 +62,3 @@ def _as_published(wish: LaunchWish, engine: EngineKind, platform: Platform, plac
         f"weights: {place} is published in {published} and {engine} does not turn it into {wish.precision} "
         f"on {wish.accelerator.name}; name a checkpoint in {wish.precision} with --weights, or ask for {published}"
     )
-
-
-@cache
-def _aliases() -> dict[str, tuple[str, ...]]:
-    text = files("heterodyne.physics").joinpath("data", "models.toml").read_text(encoding="utf-8")
-    return {name: tuple(fields["aliases"]) for name, fields in tomllib.loads(text).items()}

@@ -158,6 +158,11 @@ class ReplicaStanding:
         return self.fullness()
 
     @property
+    def answers(self) -> int:
+        """Whole answers it has given us."""
+        return self._successes
+
+    @property
     def is_crammed(self) -> bool:
         """Whether it holds all that its operator allows."""
         return self.in_flight >= self.in_flight_max
