@@ -16,6 +16,7 @@ from schemathesis.specs.openapi.checks import (
 
 from heterodyne.gateway.openapi import document
 from heterodyne.testing.every_operation import answer_everything
+from heterodyne.testing.scripted_engine import EngineCall
 from tests.support.gateways import gateway_over
 from tests.support.requests import MODEL
 from tests.support.threads import in_thread
@@ -30,12 +31,25 @@ CHECKS = [
 ]
 
 api = schemathesis.openapi.from_dict(document())
+tensors = schemathesis.openapi.from_dict(document()).include(path_regex="^/v2")
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """A gateway over an engine that answers everything, in a thread of its own."""
     with in_thread(gateway_over(answer_everything())) as rig:
+        yield f"http://127.0.0.1:{rig.port}"
+
+
+@pytest.fixture(scope="module")
+def tensor_url() -> Iterator[str]:
+    """The same for tensors."""
+
+    async def infer(call: EngineCall) -> None:
+        output = {"name": "y", "shape": [1], "datatype": "FP32", "data": [0.5]}
+        call.whole(200, {"model_name": MODEL, "outputs": [output]})
+
+    with in_thread(gateway_over(infer, pool={"engine": "open_inference"})) as rig:
         yield f"http://127.0.0.1:{rig.port}"
 
 
@@ -48,12 +62,21 @@ def map_body(context: schemathesis.HookContext, body: object) -> object:
 
 
 @api.hook
+@tensors.hook
 def map_path_parameters(context: schemathesis.HookContext, path_parameters: dict[str, str] | None) -> object:
-    """The same for the one path with a name in it."""
-    return {"model": MODEL} if path_parameters and len(path_parameters["model"]) < MADE_UP_CHARS else path_parameters
+    """The same for the paths with a name in them."""
+    if path_parameters and len(path_parameters["model"]) < MADE_UP_CHARS:
+        return {**path_parameters, "model": MODEL}
+    return path_parameters
 
 
 @api.parametrize()
 @hypothesis.settings(max_examples=15, derandomize=True, deadline=None, database=None)
 def test_every_answer_is_one_the_description_promises(case: Case, url: str) -> None:
     case.call_and_validate(base_url=url, checks=CHECKS)
+
+
+@tensors.parametrize()
+@hypothesis.settings(max_examples=15, derandomize=True, deadline=None, database=None)
+def test_every_answer_about_tensors_is_one_the_description_promises(case: Case, tensor_url: str) -> None:
+    case.call_and_validate(base_url=tensor_url, checks=CHECKS)

@@ -27,17 +27,19 @@ from tests.support.requests import get, post
 from tests.support.surfaces import MODEL, page
 
 EMULATED = tuple(kind.value for kind in EngineKind)
-CHATS = tuple(name for name in ENGINES if name != "jetstream")
+CHATS = tuple(name for name in ENGINES if name not in ("jetstream", "open_inference"))
 CONTINUES_CHAT = ("llamacpp", "vllm", "sglang", "tgi", "lmdeploy")
 CONTINUES_TEXT = (*CONTINUES_CHAT, "tensorrt-llm", "mlx-lm")
 GENERATES = {Operation.CHAT, Operation.COMPLETION}
-CALLED = {  # where it is not every operation
+TEXT = set(Operation) - {Operation.INFER}
+CALLED = {  # where it is not every operation on text
     "tensorrt-llm": GENERATES | {Operation.EMBEDDING},
     "tgi": GENERATES,
     "lmdeploy": GENERATES,
     "jetstream": {Operation.COMPLETION},
     "ollama": GENERATES | {Operation.EMBEDDING},
     "mlx-lm": GENERATES,
+    "open_inference": {Operation.INFER},
 }
 QUESTION = [{"role": "user", "content": "why is the sky blue?"}]
 GARBAGE = (
@@ -119,7 +121,7 @@ def test_a_whole_request_that_needs_no_change_is_the_same_bytes(engine: str) -> 
 def test_an_operation_is_called_or_refused_with_a_reason(engine: str, operation: Operation) -> None:
     body = {"model": MODEL, "messages": QUESTION, "prompt": "x", "input": "x", "tokens": [1]}
     request = _request(operation, body)
-    if operation in CALLED.get(engine, Operation):
+    if operation in CALLED.get(engine, TEXT):
         assert ENGINES[engine].call(request, replica(engine)).path.startswith("/")
         return
     with pytest.raises(errors.EngineRefused, match=operation) as refused:
@@ -328,7 +330,7 @@ def test_only_what_the_engine_can_take_up_is_continued(engine: str) -> None:
     assert (dialect.continuation(chat(max_tokens=9), said) is not None) == (engine in CONTINUES_CHAT)
     assert (dialect.continuation(text(max_tokens=9), said) is not None) == (engine in CONTINUES_TEXT)
     assert (Capability.CONTINUES_ANSWERS in dialect.capabilities) == (engine in CONTINUES_CHAT)
-    for operation in (Operation.EMBEDDING, Operation.TOKENIZE, Operation.DETOKENIZE):
+    for operation in (Operation.EMBEDDING, Operation.TOKENIZE, Operation.DETOKENIZE, Operation.INFER):
         assert dialect.continuation(_request(operation, {"model": MODEL}), said) is None
 
 

@@ -66,5 +66,11 @@ HEALTH: dict[str, tuple[Health, ...]] = {
         DOWN,
     ),
     "ollama": (Health(200, b'{"version":"0.34.0"}', True), DOWN),
+    "open_inference": (
+        OK,  # Triton and MLServer have an empty page
+        Health(200, b'{"ready":true}', True),
+        Health(400, b"", False),
+        DOWN,
+    ),
     "mlx-lm": (Health(200, b'{"status": "ok"}', True), Health(503, b'{"status": "unavailable"}', False)),
 }

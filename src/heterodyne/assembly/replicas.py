@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from heterodyne.assembly.replica_price import replica_price
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId
+from heterodyne.engines.open_inference import OpenInferenceDialect
 from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_template
 from heterodyne.fleet.child_order import ChildOrder
 from heterodyne.fleet.settings import PoolSettings
@@ -102,6 +103,7 @@ def _remote(replica: Replica, pool: PoolSettings, url: str) -> Replica:
         port=parts.port or (443 if is_tls else 80),
         tls=is_tls,
         base_path=parts.path.rstrip("/"),
+        purpose=Purpose.INFER if pool.engine == OpenInferenceDialect.name else None,
         engine_model=pool.engine_model,
         api_key_env=pool.api_key_env,
     )

@@ -6,6 +6,7 @@ from typing import NewType, Self
 from msgspec import Struct
 
 from heterodyne.domain.engine_load import EngineLoad
+from heterodyne.domain.routing_rule import RoutingRule
 
 PoolName = NewType("PoolName", str)
 ReplicaId = NewType("ReplicaId", str)
@@ -24,6 +25,7 @@ class Purpose(StrEnum):
 
     GENERATE = "generate"
     EMBED = "embed"
+    INFER = "infer"  # tensors in, tensors out
 
 
 class Price(Struct, frozen=True, kw_only=True):
@@ -88,6 +90,8 @@ class ModelRule(Struct, frozen=True, kw_only=True):
     context_tokens: int | None = None  # None: what its replicas say
     regions_only: tuple[str, ...] = ()  # empty: anywhere
     regions_first: tuple[str, ...] = ()  # preferred, in this order, while they can
+    routing: RoutingRule = RoutingRule()
+    late_fallbacks: tuple[str, ...] = ()  # models that answer in its place when none of its replicas would in time
 
 
 class FleetSnapshot(Struct, frozen=True, kw_only=True):

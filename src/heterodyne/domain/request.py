@@ -13,6 +13,7 @@ class Operation(StrEnum):
     EMBEDDING = "embedding"
     TOKENIZE = "tokenize"
     DETOKENIZE = "detokenize"
+    INFER = "infer"  # tensors in, tensors out
 
 
 class Request(Struct, frozen=True, kw_only=True, gc=False):
@@ -22,10 +23,11 @@ class Request(Struct, frozen=True, kw_only=True, gc=False):
     operation: Operation
     model: str
     body: bytes
+    model_version: str | None = None  # of an `INFER`, in the engine's words; None: the engine chooses
     stream: bool = False
     wants_usage: bool = False  # the client asked for a usage chunk at the end of its stream
     has_stream_options: bool = False  # the body has that member, whatever is in it
-    prompt_chars: int = 0  # of all text the model will read
+    prompt_chars: int = 0  # of all text the model will read; of the whole body where that is tensors
     prompt_tokens: int | None = None  # exact when the client sent token ids, else unknown at the door
     output_tokens_max: int | None = None  # None: the engine's own limit
     choices: int = 1

@@ -7,6 +7,7 @@ from heterodyne.engines.llamacpp import LlamaCppDialect
 from heterodyne.engines.lmdeploy import LmdeployDialect
 from heterodyne.engines.mlx_lm import MlxLmDialect
 from heterodyne.engines.ollama import OllamaDialect
+from heterodyne.engines.open_inference import OpenInferenceDialect
 from heterodyne.engines.openai import OpenAIDialect
 from heterodyne.engines.sglang import SglangDialect
 from heterodyne.engines.tensorrt_llm import TensorRtLlmDialect
@@ -31,6 +32,7 @@ _ENGINES: tuple[Engine, ...] = (
     JetStreamDialect(),
     OllamaDialect(),
     MlxLmDialect(),
+    OpenInferenceDialect(),
 )
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in _ENGINES}
 DIALECTS: dict[str, EngineDialect] = {**ENGINES}  # what the data plane needs to know of them

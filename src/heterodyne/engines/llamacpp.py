@@ -86,6 +86,8 @@ class LlamaCppDialect(OwnEngineDialect):
                 case Operation.EMBEDDING:
                     _check_dimensions(request.body, body)
                     return body
+                case Operation.INFER:
+                    raise AssertionError("`call` refuses it")
         except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
             raise EngineGarbage("The engine's answer has not the promised form.") from error
 

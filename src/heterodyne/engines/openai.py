@@ -42,7 +42,7 @@ class OpenAIDialect:
         {Capability.TOOLS, Capability.JSON_SCHEMA, Capability.LOGPROBS, Capability.VISION, Capability.EMBEDDINGS}
     )
     # What single engines lack, for their files to say.
-    operations: frozenset[Operation] = frozenset(Operation)
+    operations: frozenset[Operation] = frozenset(PATHS)
     has_choices: bool = True  # False: it writes one answer however many are asked for
     context_words: tuple[str, ...] = ("maximum context length",)  # lower case; in messages of its refusals
 

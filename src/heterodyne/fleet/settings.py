@@ -5,7 +5,17 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 EngineName = Literal[
-    "llamacpp", "openai", "vllm", "sglang", "tensorrt-llm", "tgi", "lmdeploy", "jetstream", "ollama", "mlx-lm"
+    "llamacpp",
+    "openai",
+    "vllm",
+    "sglang",
+    "tensorrt-llm",
+    "tgi",
+    "lmdeploy",
+    "jetstream",
+    "ollama",
+    "mlx-lm",
+    "open_inference",
 ]
 
 
@@ -65,6 +75,17 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         str | None, Meta(description="The accelerator the replicas run on, as `heterodyne hardware list` has it.")
     ] = None
     tp: Annotated[int, Meta(ge=1, le=1024, description="Chips one replica is split over.")] = 1
+    shape: Annotated[
+        str | None,
+        Meta(
+            description="The built-in model, as `heterodyne plan memory` knows it, that this one has the size of; "
+            "predictions begin with it. Absent, the one of the public name."
+        ),
+    ] = None
+    precision: Annotated[
+        Literal["fp32", "fp16", "bf16", "fp8", "int8", "fp4", "int4"] | None,
+        Meta(description="Format of the weights; absent, what the model comes in."),
+    ] = None
     price_usd_per_hour: Annotated[
         Annotated[float, Meta(ge=0)] | None,
         Meta(

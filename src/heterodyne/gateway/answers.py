@@ -20,6 +20,12 @@ class Error(Struct):
     error: ErrorDetail
 
 
+class PlainError(Struct):
+    """The Open Inference Protocol's error shape."""
+
+    error: str
+
+
 class TokenUsage(Struct):
     """Tokens read and written."""
 
@@ -151,7 +157,7 @@ class Model(Struct):
     created: int
     owned_by: str
     max_model_len: int | None = None
-    purpose: Literal["generate", "embed"] | None = None
+    purpose: Literal["generate", "embed", "infer"] | None = None
     parent: str | None = None  # the model a LoRA adapter belongs to
 
 
@@ -182,3 +188,59 @@ class Description(Struct):
     info: dict[str, Raw]
     paths: dict[str, Raw]
     components: dict[str, Raw]
+
+
+class AnsweredTensor(Struct):
+    """One tensor of an answer."""
+
+    name: str
+    shape: list[int]
+    datatype: str
+    data: list[Raw]
+    parameters: dict[str, Raw] = {}
+
+
+class Inference(Struct):
+    """What a model made of the tensors it was given."""
+
+    model_name: str
+    outputs: list[AnsweredTensor]
+    model_version: str | None = None
+    id: str | None = None
+    parameters: dict[str, Raw] = {}
+
+
+class ServerMetadata(Struct):
+    """This gateway, to clients of the Open Inference Protocol."""
+
+    name: str
+    version: str
+    extensions: list[str]
+
+
+class ServerLiveness(Struct):
+    """The process answers."""
+
+    live: bool
+
+
+class ServerReadiness(Struct):
+    """Whether work is taken."""
+
+    ready: bool
+
+
+class ModelMetadata(Struct):
+    """What the fleet knows of a model; its tensors only its engine knows."""
+
+    name: str
+    platform: str
+    versions: list[str] = []
+    properties: dict[str, str] = {}
+
+
+class ModelReadiness(Struct):
+    """Whether some replica of a model can be asked."""
+
+    name: str
+    ready: bool

@@ -19,6 +19,7 @@ from heterodyne.domain.errors import (
 from heterodyne.domain.record import RequestRecord
 from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.dialects import open_inference
 from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.standing_meters import note_standing
@@ -87,8 +88,7 @@ class Door:
                     )
                 )
                 return None
-            assert route.read is not None
-            return self._infer(route.read, http, connection, request_id)
+            return self._infer(route, http, connection, request_id)
         except HeterodyneError as error:
             self._refuse(error, connection, request_id, http)
         except Exception as error:  # noqa: BLE001  # the root of a request: our mistake must not cost an answer
@@ -98,7 +98,7 @@ class Door:
 
     def refuse(self, error: HeterodyneError, connection: ServerConnection) -> None:
         """Bytes that never became a request."""
-        self._answer_error(error, connection, self._ids.next())
+        self._answer_error(error, render.error_body(error), connection, self._ids.next())
 
     def note_gauges(self) -> None:
         """Bring the gauges that nobody counts as they change up to date."""
@@ -115,24 +115,26 @@ class Door:
             metrics.token_estimate_error.set((model,), error_ratio)
 
     def _infer(
-        self, read: routes.Reader, http: HttpRequest, connection: ServerConnection, request_id: str
+        self, route: routes.Route, http: HttpRequest, connection: ServerConnection, request_id: str
     ) -> Exchange | None:
+        assert route.read is not None
         back = self._back
         back.house.check_room()
         _check_media_type(http.headers)
         deadline_s = back.clock() + _deadline_s(
             http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s
         )
-        request = read(http.body, request_id, deadline_s, back.settings)
+        request = route.read(http.body, request_id, deadline_s, back.settings)
         target = back.decide(request)
         if target.context_tokens is not None:
             check_context(request, target.context_tokens)
-        exchange = Exchange(back, connection, request)
+        exchange = route.exchange(back, connection, request)
         exchange.start(target)
         return exchange
 
     def _refuse(self, error: HeterodyneError, connection: ServerConnection, request_id: str, http: HttpRequest) -> None:
-        self._answer_error(error, connection, request_id, is_head=http.method == b"HEAD")
+        body = render.plain_error_body(error) if routes.is_open_inference(http.path) else render.error_body(error)
+        self._answer_error(error, body, connection, request_id, is_head=http.method == b"HEAD")
         self._back.refused(
             RequestRecord(
                 id=request_id,
@@ -146,12 +148,17 @@ class Door:
         )
 
     def _answer_error(
-        self, error: HeterodyneError, connection: ServerConnection, request_id: str, *, is_head: bool = False
+        self,
+        error: HeterodyneError,
+        body: bytes,
+        connection: ServerConnection,
+        request_id: str,
+        *,
+        is_head: bool = False,
     ) -> None:
         metrics.refusals.add((error.code,))
         headers = render.error_headers(error) + self._back.identity(request_id)
         keeps_alive = connection.keeps_alive
-        body = render.error_body(error)
         connection.finish(render.whole(error.status, headers, body, keeps_alive=keeps_alive, is_head=is_head))
 
 
@@ -159,6 +166,8 @@ def _check_media_type(headers: dict[bytes, bytes]) -> None:
     """Only declared JSON: a web page cannot send that to a loopback port without being asked first."""
     declared = headers.get(b"content-type", b"")
     if not declared.lower().startswith(b"application/json"):
+        if b"inference-header-content-length" in headers:
+            raise UnsupportedMediaType(open_inference.BINARY)
         raise UnsupportedMediaType("Send the body as JSON with the header `Content-Type: application/json`.")
     if headers.get(b"content-encoding", b"identity") != b"identity":
         raise UnsupportedMediaType("Compressed request bodies are not supported.")

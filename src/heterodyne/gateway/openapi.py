@@ -13,13 +13,26 @@ from heterodyne.gateway import answers
 from heterodyne.gateway.dialects.chat import ChatFields
 from heterodyne.gateway.dialects.completion import CompletionFields
 from heterodyne.gateway.dialects.embedding import EmbeddingFields
+from heterodyne.gateway.dialects.open_inference import InferFields
 from heterodyne.gateway.dialects.tokenization import DetokenizeFields, TokenizeFields
-from heterodyne.gateway.routes import MODEL_ROUTE, ROUTES, Route
+from heterodyne.gateway.routes import (
+    MODEL_ROUTE,
+    ROUTES,
+    TENSOR_MODEL_READY_ROUTE,
+    TENSOR_MODEL_ROUTE,
+    Route,
+    find,
+    is_open_inference,
+)
 
 Json = dict[str, Any]
 ErrorKind = type[HeterodyneError]
 
 MODEL_PATH = "/v1/models/{model}"
+TENSOR_MODEL_PATH = "/v2/models/{model}"
+TENSOR_MODEL_READY_PATH = "/v2/models/{model}/ready"
+INFER_PATH = "/v2/models/{model}/infer"
+INFER_VERSION_PATH = "/v2/models/{model}/versions/{version}/infer"
 EVERYWHERE: tuple[ErrorKind, ...] = (
     errors.MalformedHttp,
     errors.RequestTooSlow,
@@ -79,27 +92,61 @@ DESCRIBED: dict[str, Described] = {
     ),
     "/metrics": Described(summary="Metrics in the Prometheus text format"),
     "/openapi.json": Described(summary="This description", answer=answers.Description),
+    "/v2": Described(summary="Describe the server", answer=answers.ServerMetadata),
+    "/v2/health/live": Described(summary="Whether the server answers", answer=answers.ServerLiveness),
+    "/v2/health/ready": Described(
+        summary="Whether the server takes work", answer=answers.ServerReadiness, refusals={503: answers.ServerReadiness}
+    ),
+    TENSOR_MODEL_PATH: Described(
+        summary="Describe one model of any kind", answer=answers.ModelMetadata, raises=(errors.UnknownModel,)
+    ),
+    TENSOR_MODEL_READY_PATH: Described(
+        summary="Whether one model can be asked",
+        answer=answers.ModelReadiness,
+        refusals={503: answers.ModelReadiness},
+        raises=(errors.UnknownModel,),
+    ),
+    INFER_PATH: Described(summary="Tensors through a model", fields=InferFields, answer=answers.Inference),
+    INFER_VERSION_PATH: Described(
+        summary="Tensors through one version of a model", fields=InferFields, answer=answers.Inference
+    ),
+}
+NAMED: dict[str, str] = {  # in paths
+    "model": "The model's name.",
+    "version": "The version of the model, as its engine calls it.",
 }
 
 
 def document() -> Json:
     """The whole description; every route is in it."""
-    routes = {path.decode(): route for path, route in ROUTES.items()} | {MODEL_PATH: MODEL_ROUTE}
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Heterodyne",
             "version": __version__,
-            "description": "The OpenAI API over every pool of this gateway. Fields not named here go to the engine.",
+            "description": "The OpenAI API over every pool of this gateway, and the Open Inference Protocol for "
+            "models that take tensors. Fields not named here go to the engine.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
-        "paths": {path: _path(path, route) for path, route in routes.items()},
+        "paths": {path: _path(path, route) for path, route in described_routes().items()},
         "components": {
             "schemas": _schemas(DESCRIBED.values()),
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }
+
+
+def described_routes() -> dict[str, Route]:
+    """Every route under its path, those with names in them included."""
+    routes = {path.decode(): route for path, route in ROUTES.items()}
+    routes |= {MODEL_PATH: MODEL_ROUTE, TENSOR_MODEL_PATH: TENSOR_MODEL_ROUTE}
+    routes[TENSOR_MODEL_READY_PATH] = TENSOR_MODEL_READY_ROUTE
+    for path in (INFER_PATH, INFER_VERSION_PATH):
+        route = find(path.encode())  # made for each name
+        assert route is not None
+        routes[path] = route
+    return routes
 
 
 def _path(path: str, route: Route) -> Json:
@@ -108,7 +155,7 @@ def _path(path: str, route: Route) -> Json:
         "operationId": _operation_id(path, route),
         "summary": described.summary,
         "parameters": _parameters(path, route),
-        "responses": _responses(route, described),
+        "responses": _responses(path, route, described),
         # A gateway on loopback may run without keys.
         "security": [] if route.is_open else [{"key": []}, {}],
     }
@@ -123,25 +170,27 @@ def _operation_id(path: str, route: Route) -> str:
 
 
 def _parameters(path: str, route: Route) -> list[Json]:
-    if path == MODEL_PATH:
-        described = "The model's name; it may have slashes."
-        return [
-            {
-                "name": "model",
-                "in": "path",
-                "required": True,
-                "description": described,
-                "schema": {"type": "string", "minLength": 1},
-            }
-        ]
-    if route.read is None:
-        return []
-    described = "The answer must be complete in this time, else 504."
-    schema = {"type": "integer", "minimum": 1}
-    return [{"name": "x-heterodyne-deadline-ms", "in": "header", "description": described, "schema": schema}]
+    parameters: list[Json] = [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": "The model's name; it may have slashes." if path == MODEL_PATH else described,
+            "schema": {"type": "string", "minLength": 1},
+        }
+        for name, described in NAMED.items()
+        if f"{{{name}}}" in path
+    ]
+    if route.read is not None:
+        described = "The answer must be complete in this time, else 504."
+        schema = {"type": "integer", "minimum": 1}
+        parameters.append(
+            {"name": "x-heterodyne-deadline-ms", "in": "header", "description": described, "schema": schema}
+        )
+    return parameters
 
 
-def _responses(route: Route, described: Described) -> Json:
+def _responses(path: str, route: Route, described: Described) -> Json:
     responses: Json = {"200": {"description": described.summary + ".", "content": _success(described)}}
     kinds = EVERYWHERE + described.raises
     kinds += () if route.is_open else WITH_A_KEY
@@ -149,14 +198,20 @@ def _responses(route: Route, described: Described) -> Json:
     for status in sorted({kind.status for kind in kinds}):
         lines = [f"`{kind.code}`: {kind.__doc__}" for kind in kinds if kind.status == status]
         own = described.refusals.get(status)
-        schema = _reference(answers.Error)
+        schema = _error(path)
         if own is not None:
             schema = {"anyOf": [_reference(own), schema]}
         responses[str(status)] = {"description": "\n\n".join(lines), "content": _json(schema)}
     if route.read is not None:
         description = f"`{errors.EngineRefused.code}`: {errors.EngineRefused.__doc__}"
-        responses["4XX"] = {"description": description, "content": _json(_reference(answers.Error))}
+        responses["4XX"] = {"description": description, "content": _json(_error(path))}
     return responses
+
+
+def _error(path: str) -> Json:
+    """What never became a request is answered before its path is known, in OpenAI's shape."""
+    ours = _reference(answers.Error)
+    return {"anyOf": [_reference(answers.PlainError), ours]} if is_open_inference(path.encode()) else ours
 
 
 def _success(described: Described) -> Json:
@@ -178,7 +233,7 @@ def _reference(struct: type[Struct]) -> Json:
 
 
 def _schemas(described: Iterable[Described]) -> Json:
-    structs: list[type[Struct]] = [answers.Error]
+    structs: list[type[Struct]] = [answers.Error, answers.PlainError]
     for one in described:
         structs += [struct for struct in (one.fields, one.answer, one.event) if struct is not None]
     _, schemas = msgspec.json.schema_components(structs, ref_template="#/components/schemas/{name}")

@@ -1,4 +1,4 @@
-"""Answers as bytes: heads, OpenAI-shaped error bodies, and the error event of a stream that broke."""
+"""Answers as bytes: heads, error bodies in the shape of each protocol, and the error event of a stream that broke."""
 
 from email.utils import formatdate
 
@@ -56,6 +56,11 @@ def error_body(error: HeterodyneError) -> bytes:
     return msgspec.json.encode(
         {"error": {"message": error.message, "type": openai_type, "param": error.param, "code": code}}
     )
+
+
+def plain_error_body(error: HeterodyneError) -> bytes:
+    """The Open Inference Protocol's error shape: a sentence and nothing else."""
+    return msgspec.json.encode({"error": error.message})
 
 
 def error_headers(error: HeterodyneError) -> bytes:

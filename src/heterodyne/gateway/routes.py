@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from msgspec import Struct
 
 from heterodyne.domain.request import Request
-from heterodyne.gateway import pages
-from heterodyne.gateway.dialects import chat, completion, embedding, tokenization
+from heterodyne.gateway import open_inference_pages, pages
+from heterodyne.gateway.dialects import chat, completion, embedding, open_inference, tokenization
+from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.tensor_exchange import TensorExchange
 
 if TYPE_CHECKING:
     from heterodyne.gateway.door import Door
@@ -23,6 +26,7 @@ class Route(Struct, frozen=True, kw_only=True):
 
     method: bytes
     read: Reader | None = None
+    exchange: type[Exchange] = Exchange  # what becomes of a request that was read
     page: Page | None = None
     is_open: bool = False  # needs no key
 
@@ -38,13 +42,52 @@ ROUTES: dict[bytes, Route] = {
     b"/health/ready": Route(method=b"GET", page=pages.ready, is_open=True),
     b"/metrics": Route(method=b"GET", page=pages.metrics, is_open=True),
     b"/openapi.json": Route(method=b"GET", page=pages.description, is_open=True),
+    b"/v2": Route(method=b"GET", page=open_inference_pages.server),
+    b"/v2/health/live": Route(method=b"GET", page=open_inference_pages.live, is_open=True),
+    b"/v2/health/ready": Route(method=b"GET", page=open_inference_pages.ready, is_open=True),
 }
 MODEL_ROUTE = Route(method=b"GET", page=pages.model)  # /v1/models/{id}; ids may have slashes
+TENSOR_MODEL_ROUTE = Route(method=b"GET", page=open_inference_pages.model)
+TENSOR_MODEL_READY_ROUTE = Route(method=b"GET", page=open_inference_pages.model_ready)
 
 
 def find(path: bytes) -> Route | None:
     """The route of a path."""
     route = ROUTES.get(path)
-    if route is None and path.startswith(b"/v1/models/"):
+    if route is not None:
+        return route
+    if path.startswith(b"/v1/models/"):
         return MODEL_ROUTE
-    return route
+    if path.startswith(b"/v2/"):
+        return _find_tensors(path)
+    return None
+
+
+def is_open_inference(path: bytes) -> bool:
+    """Whether the path, known or not, is of the protocol that has an error shape of its own."""
+    return path.startswith(b"/v2/") or path == b"/v2"
+
+
+def _find_tensors(path: bytes) -> Route | None:
+    """Names in these paths are one segment; a slash in one is written %2F."""
+    match path.split(b"/")[2:]:
+        case [b""]:
+            return ROUTES[b"/v2"]
+        case [b"models", name] if name:
+            return TENSOR_MODEL_ROUTE
+        case [b"models", name, b"ready"] if name:
+            return TENSOR_MODEL_READY_ROUTE
+        case [b"models", name, b"infer"] if name:
+            return _infer(name, None)
+        case [b"models", name, b"versions", version, b"infer"] if name and version:
+            return _infer(name, version)
+    return None
+
+
+def _infer(name: bytes, version: bytes | None) -> Route:
+    read = open_inference.reader(_word(name), None if version is None else _word(version))
+    return Route(method=b"POST", read=read, exchange=TensorExchange)
+
+
+def _word(segment: bytes) -> str:
+    return unquote(segment.decode("ascii", "replace"))

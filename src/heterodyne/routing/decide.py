@@ -8,15 +8,23 @@ from heterodyne.domain.errors import EngineUnavailable, HeterodyneError, Invalid
 from heterodyne.domain.fleet import FleetSnapshot, Purpose, Replica, ReplicaId
 from heterodyne.domain.request import Operation, Request
 
-ONLY_REPLICA, LEAST_LOADED = Reason
+ONLY_REPLICA, LEAST_LOADED = Reason.ONLY_REPLICA, Reason.LEAST_LOADED
 MODELS_NAMED_MAX = 20
 RESTART_RETRY_AFTER_S = 2
+INFER = Purpose.INFER  # on the request path an enum's member costs five times as much as a global
 NOBODY: frozenset[ReplicaId] = frozenset()
 
 _PURPOSE_OF = {
     Operation.CHAT: Purpose.GENERATE,
     Operation.COMPLETION: Purpose.GENERATE,
     Operation.EMBEDDING: Purpose.EMBED,
+    Operation.INFER: Purpose.INFER,
+}
+_SAID_OF = {
+    Purpose.GENERATE: "generates text",
+    Purpose.EMBED: "embeds text; ask it on /v1/embeddings",
+    Purpose.INFER: "takes tensors; ask it on /v2/models/NAME/infer",
+    None: "does not take tensors; ask it on /v1",
 }
 
 
@@ -62,9 +70,11 @@ def _least_loaded(
 
 def _check_purpose(request: Request, target: Replica) -> None:
     wanted = _PURPOSE_OF.get(request.operation)
-    if wanted is not None and target.purpose is not None and target.purpose is not wanted:
-        what = "embeds text; ask it on /v1/embeddings" if target.purpose is Purpose.EMBED else "generates text"
-        raise InvalidField(f"Model {request.model!r} {what}.", param="model")
+    if wanted is None or target.purpose is wanted:
+        return
+    # Engines whose purpose nobody says answer in text or vectors, never in tensors.
+    if target.purpose is not None or wanted is INFER:
+        raise InvalidField(f"Model {request.model!r} {_SAID_OF[target.purpose]}.", param="model")
 
 
 def _nobody(model: str, fleet: FleetSnapshot, *, has_failed: bool) -> HeterodyneError:

@@ -5,14 +5,16 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from heterodyne.gateway.openapi import document
-from heterodyne.gateway.routes import MODEL_ROUTE, ROUTES, Route, find
+from heterodyne.gateway.openapi import described_routes, document
+from heterodyne.gateway.routes import ROUTES, Route, find
 
 DOCUMENT = document()
 
 
 def served() -> dict[str, Route]:
-    return {path.decode(): route for path, route in ROUTES.items()} | {"/v1/models/{model}": MODEL_ROUTE}
+    routes = described_routes()
+    assert set(routes) > {path.decode() for path in ROUTES}
+    return routes
 
 
 def operations() -> list[dict[str, Any]]:

@@ -95,6 +95,20 @@ def test_a_model_is_asked_only_for_what_it_is_for() -> None:
     assert decided(request("m", Operation.TOKENIZE), known).target.id == "a"
 
 
+def test_only_a_model_that_takes_tensors_is_given_them_and_nothing_else() -> None:
+    known = fleet(
+        replica("a", purpose=Purpose.INFER), replica("b", model="n"), replica("c", model="g", purpose=Purpose.GENERATE)
+    )
+    assert decided(request("m", Operation.INFER), known).target.id == "a"
+    for operation in (Operation.CHAT, Operation.COMPLETION, Operation.EMBEDDING):
+        with pytest.raises(InvalidField, match="/v2/models"):
+            decided(request("m", operation), known)
+    with pytest.raises(InvalidField, match="does not take tensors"):
+        decided(request("n", Operation.INFER), known)
+    with pytest.raises(InvalidField, match="generates text"):
+        decided(request("g", Operation.INFER), known)
+
+
 def test_preferred_regions_and_own_capacity_come_first() -> None:
     hosted = msgspec.structs.replace(replica("hosted"), price=Price(usd_per_million_prompt_tokens=1.0), region="eu")
     far, near = (

@@ -1,0 +1,65 @@
+"""What the gateway answers by itself to clients of the Open Inference Protocol: metadata and readiness."""
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import msgspec
+
+from heterodyne import __version__
+from heterodyne.domain.errors import UnknownModel
+from heterodyne.domain.fleet import Health, Replica
+from heterodyne.gateway import pages, render
+from heterodyne.routing.decide import unknown_model
+
+if TYPE_CHECKING:
+    from heterodyne.gateway.door import Door
+    from heterodyne.wire.message import HttpRequest
+
+MODEL_SEGMENT = 3  # of /v2/models/{model}/…
+
+
+def server(door: "Door", http: "HttpRequest") -> pages.Answer:
+    """GET /v2: no extension is served, neither binary tensors nor the repository."""
+    return _json(200, {"name": "heterodyne", "version": __version__, "extensions": []})
+
+
+def live(door: "Door", http: "HttpRequest") -> pages.Answer:
+    """GET /v2/health/live: the process answers."""
+    return _json(200, {"live": True})
+
+
+def ready(door: "Door", http: "HttpRequest") -> pages.Answer:
+    """GET /v2/health/ready: what /health/ready says; a fleet that has lost one of its models is still of use."""
+    status = pages.ready(door, http).status
+    return _json(status, {"ready": status == 200})
+
+
+def model(door: "Door", http: "HttpRequest") -> pages.Answer:
+    """GET /v2/models/{model}: its tensors are the engine's to tell, so they are absent rather than empty."""
+    name, replicas = _asked(door, http)
+    first = replicas[0]
+    versions = sorted({replica.version for replica in replicas if replica.version is not None})
+    said: dict[str, object] = {"name": name, "versions": versions, "platform": first.engine}
+    if first.purpose is not None:
+        said["properties"] = {"purpose": first.purpose}
+    return _json(200, said)
+
+
+def model_ready(door: "Door", http: "HttpRequest") -> pages.Answer:
+    """GET /v2/models/{model}/ready"""
+    name, replicas = _asked(door, http)
+    is_ready = any(replica.health is Health.READY for replica in replicas) and not door.house.is_draining
+    return _json(200 if is_ready else 503, {"name": name, "ready": is_ready})
+
+
+def _asked(door: "Door", http: "HttpRequest") -> tuple[str, tuple[Replica, ...]]:
+    name = unquote(http.path.split(b"/")[MODEL_SEGMENT].decode("ascii", "replace"))
+    snapshot = door.fleet.snapshot
+    replicas = snapshot.by_model.get(snapshot.aliases.get(name, name))
+    if replicas is None:
+        raise UnknownModel(unknown_model(name, snapshot), param="model")
+    return name, replicas
+
+
+def _json(status: int, body: object) -> pages.Answer:
+    return pages.Answer(status, render.JSON, msgspec.json.encode(body))
