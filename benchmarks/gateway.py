@@ -4,7 +4,10 @@ import argparse
 import datetime
 import sys
 import tempfile
+from collections.abc import Iterable
 from contextlib import ExitStack
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -12,8 +15,11 @@ import msgspec
 import page
 import running
 from environments import PeerUnavailable
+from failing_upstream import Failure
+from failover import Failover, measure_failover
+from many_replicas import NAMES, measure_many
 from measure import MeasureFailed, Sample, measure
-from peers import PEERS
+from peers import HETERODYNE, PEERS
 from results import make_row
 from running import Gateway
 from scenarios import SCENARIOS
@@ -21,31 +27,45 @@ from scenarios import SCENARIOS
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
+GATEWAYS, MANY, FAILOVER = SECTIONS = ("gateways", "replicas", "failover")
+FAILOVER_S_MIN = 4.0
 OPENING, CLOSING = "<!-- benchmarks: written by `make bench` -->\n", "<!-- /benchmarks -->"
 
 
 def main() -> int:
     """Exit status 1 when Heterodyne was asked for and could not be measured."""
     options = _options()
-    names = options.only or list(PEERS)
-    with tempfile.TemporaryDirectory(prefix="heterodyne-bench-") as folder, ExitStack() as stack:
-        gateways, absent = _start(names, Path(folder), options.environments.resolve(), stack)
-        samples = _rounds(gateways, options, absent)
+    sections = options.section or list(SECTIONS)
+    names = (options.only or list(PEERS)) if GATEWAYS in sections else []
+    if MANY in sections and GATEWAYS not in sections:
+        names = [name for name in options.only or PEERS if name in NAMES]
+    absent: dict[str, str] = {}
+    every: list[Sample] = []
+    with tempfile.TemporaryDirectory(prefix="heterodyne-bench-") as temporary, ExitStack() as stack:
+        folder, environments = Path(temporary), options.environments.resolve()
+        gateways = _start(names, folder, environments, stack, absent)
+        rounds = partial(_rounds, options=options, absent=absent, every=every)
+        samples = rounds(gateways, options.scenario or SCENARIOS) if GATEWAYS in sections else []
+        many = measure_many(gateways, rounds, folder, environments, absent) if MANY in sections else ()
+    failovers = _failovers(options, absent) if FAILOVER in sections else ()
     run = page.Run(
         day=datetime.datetime.now(datetime.UTC).date().isoformat(),
         rounds=options.rounds,
         seconds=options.seconds,
-        rows=tuple(make_row(gateway, samples) for gateway in gateways),
+        rows=tuple(make_row(gateway, samples) for gateway in gateways) if samples else (),
+        many=many,
+        failovers=failovers,
         absent=absent,
     )
     print(page.tables(run))
     if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode({"run": run, "samples": samples})))
-    if not options.quick and not options.only and not options.scenario and "heterodyne" not in absent:
+        options.json.write_bytes(msgspec.json.format(msgspec.json.encode({"run": run, "samples": every})))
+    is_whole = not (options.quick or options.only or options.scenario or options.section)
+    if is_whole and HETERODYNE not in absent:
         PAGE.write_text(page.render(run), encoding="utf-8")
         README.write_text(_with_summary(README.read_text(encoding="utf-8"), page.summary(run)), encoding="utf-8")
         _say(f"wrote {PAGE.relative_to(ROOT)} and the table in {README.relative_to(ROOT)}")
-    return 1 if "heterodyne" in absent else 0
+    return 1 if HETERODYNE in absent else 0
 
 
 def _options() -> argparse.Namespace:
@@ -67,6 +87,13 @@ def _options() -> argparse.Namespace:
         metavar="NAME",
         help=f"one of {', '.join(SCENARIOS)}; may be repeated; the page is left alone",
     )
+    parser.add_argument(
+        "--section",
+        action="append",
+        choices=SECTIONS,
+        metavar="NAME",
+        help=f"one of {', '.join(SECTIONS)}; may be repeated; the page is left alone",
+    )
     parser.add_argument("--rounds", type=int, default=3, help="times each measure is repeated (default: 3)")
     parser.add_argument("--seconds", type=float, default=4.0, help="length of one measure (default: 4)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample")
@@ -84,41 +111,66 @@ def _options() -> argparse.Namespace:
 
 
 def _start(
-    names: list[str], folder: Path, environments: Path, stack: ExitStack
-) -> tuple[list[Gateway], dict[str, str]]:
-    """The engine and every gateway that can be started; the others with the reason."""
-    bare = stack.enter_context(running.upstream(folder))
-    gateways, absent = [bare], {}
+    names: list[str], folder: Path, environments: Path, stack: ExitStack, absent: dict[str, str]
+) -> list[Gateway]:
+    """The engine and every gateway that can be started; the others are noted with the reason."""
+    if not names:
+        return []
+    (bare,) = stack.enter_context(running.upstream(folder))
+    gateways = [bare]
     for name in names:
         try:
-            gateway = stack.enter_context(running.gateway(name, bare.port, folder, environments))
+            gateway = stack.enter_context(running.gateway(name, [bare.port], folder, environments))
         except PeerUnavailable as unavailable:
             absent[name] = unavailable.reason
             _say(f"{name}: {unavailable}")
         else:
             gateways.append(gateway)
             _say(f"{name} {gateway.version} is up")
-    return gateways, absent
+    return gateways
 
 
-def _rounds(gateways: list[Gateway], options: argparse.Namespace, absent: dict[str, str]) -> list[Sample]:
-    """Every measure of every round; one that fails is noted beside the gateways that are absent."""
+def _rounds(
+    gateways: list[Gateway],
+    scenarios: Iterable[str],
+    *,
+    options: argparse.Namespace,
+    absent: dict[str, str],
+    every: list[Sample],
+) -> list[Sample]:
+    """Every measure of every round, also added to `every`; one that fails is noted beside the absent gateways."""
     samples = []
-    for number in range(options.rounds):
-        for name in options.scenario or SCENARIOS:
-            for gateway in gateways:
-                try:
-                    sample = measure(gateway, SCENARIOS[name], options.seconds)
-                except MeasureFailed as failed:
-                    absent[f"{gateway.name} ({name})"] = str(failed)
-                    _say(f"{gateway.name} ({name}): {failed}")
-                    continue
-                samples.append(sample)
-                _say(
-                    f"round {number + 1}  {name:8} {gateway.name:14} {sample.cpu_us_per_request:11,.1f} µs CPU  "
-                    f"{sample.load.requests / sample.load.elapsed_s:10,.1f}/s  p50 {sample.load.p50_ms:8.2f} ms"
-                )
+    for number, name, gateway in product(range(options.rounds), scenarios, gateways):
+        title = gateway.name if gateway.replicas == 1 else f"{gateway.name} x{gateway.replicas}"
+        try:
+            sample = measure(gateway, SCENARIOS[name], options.seconds)
+        except MeasureFailed as failed:
+            absent[f"{title} ({name})"] = str(failed)
+            _say(f"{title} ({name}): {failed}")
+            continue
+        samples.append(sample)
+        _say(
+            f"round {number + 1}  {name:8} {title:17} {sample.cpu_us_per_request:11,.1f} µs CPU  "
+            f"{sample.load.requests / sample.load.elapsed_s:10,.1f}/s  p50 {sample.load.p50_ms:8.2f} ms"
+        )
+    every += samples
     return samples
+
+
+def _failovers(options: argparse.Namespace, absent: dict[str, str]) -> tuple[Failover, ...]:
+    """Alone on the machine: these are latencies."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="heterodyne-bench-") as folder:
+        for failure in Failure:
+            try:
+                one = measure_failover(failure, max(FAILOVER_S_MIN, options.rounds * options.seconds), Path(folder))
+            except PeerUnavailable as unavailable:
+                absent[f"failover ({failure})"] = unavailable.reason
+                _say(f"failover ({failure}): {unavailable}")
+            else:
+                found.append(one)
+                _say(f"failover  {failure:8} {one.failovers} times, {one.added_ms:.2f} ms added at p50")
+    return tuple(found)
 
 
 def _with_summary(readme: str, summary: str) -> str:

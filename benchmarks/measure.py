@@ -34,6 +34,7 @@ class Sample(Struct, frozen=True, kw_only=True):
     """One gateway, one scenario, one round."""
 
     gateway: str
+    replicas: int
     scenario: str
     load: LoadResult
     cpu_us_per_request: float
@@ -60,6 +61,7 @@ def measure(gateway: Gateway, scenario: Scenario, seconds: float) -> Sample:
         raise MeasureFailed("no whole answer")
     return Sample(
         gateway=gateway.name,
+        replicas=gateway.replicas,
         scenario=scenario.name,
         load=result,
         cpu_us_per_request=1e6 * (after.cpu_s - before.cpu_s) / result.requests,

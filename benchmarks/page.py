@@ -6,11 +6,14 @@ from textwrap import dedent
 from msgspec import Struct
 
 import machine
+from cells import BARE, amount, number, title
+from failover import Failover
+from failover_page import failover_section
+from many_page import many_section
+from many_replicas import ManyReplicas
 from results import Row
 from targets import Verdict, verdicts
 from upstream import TOKENS
-
-BARE = "none"
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -20,6 +23,8 @@ class Run(Struct, frozen=True, kw_only=True):
     rounds: int
     seconds: float
     rows: tuple[Row, ...]
+    many: tuple[ManyReplicas, ...]
+    failovers: tuple[Failover, ...]
     absent: dict[str, str]  # gateway: why it was not measured
 
 
@@ -37,7 +42,7 @@ def summary(run: Run) -> str:
     for row in run.rows:
         if row.name != BARE:
             cells = (row.request_cpu_us, row.stream_cpu_us, row.prompt_cpu_ms, row.rss_mib)
-            lines.append(f"| {_title(row)} | {' | '.join(_number(cell) for cell in cells)} |")
+            lines.append(f"| {title(row)} | {' | '.join(number(cell) for cell in cells)} |")
     where = "[docs/benchmarks.md](docs/benchmarks.md)"
     closing = f"`make bench` installs the peers beside us, repeats this on your machine and rewrites {where}: method,"
     return "\n".join(
@@ -48,8 +53,15 @@ def summary(run: Run) -> str:
 def tables(run: Run) -> str:
     """The numbers alone."""
     rows = {row.name: row for row in run.rows}
-    parts = [_targets(verdicts(rows)), _costs(run.rows), _latencies(rows), _validity(run)]
-    return "\n".join(parts)
+    parts = [
+        _targets(verdicts(rows, run.failovers)),
+        _costs(run.rows) if rows else "",
+        _latencies(rows),
+        many_section(run.many),
+        failover_section(run.failovers),
+        _validity(run),
+    ]
+    return "\n".join(part for part in parts if part)
 
 
 def _opening(run: Run) -> str:
@@ -68,8 +80,8 @@ def _opening(run: Run) -> str:
 def _targets(found: tuple[Verdict, ...]) -> str:
     lines = ["## Targets", "", "| Heterodyne | measured | target | |", "|---|---:|---:|---|"]
     for verdict in found:
-        measured = "–" if verdict.measured is None else _amount(verdict.measured, verdict.unit)
-        limit = _amount(verdict.limit, verdict.unit)
+        measured = "–" if verdict.measured is None else amount(verdict.measured, verdict.unit)
+        limit = amount(verdict.limit, verdict.unit)
         lines.append(f"| {verdict.what} | {measured} | ≤ {limit} | {verdict.word} |")
     return "\n".join([*lines, ""])
 
@@ -86,15 +98,15 @@ def _costs(rows: tuple[Row, ...]) -> str:
     ]
     for row in rows:
         cells = (
-            _number(row.request_cpu_us),
-            _number(row.requests_per_s),
-            _number(row.stream_cpu_us),
-            _number(row.token_cpu_us),
-            _number(row.streams_per_s),
-            _number(row.prompt_cpu_ms),
-            _number(row.rss_mib),
+            number(row.request_cpu_us),
+            number(row.requests_per_s),
+            number(row.stream_cpu_us),
+            number(row.token_cpu_us),
+            number(row.streams_per_s),
+            number(row.prompt_cpu_ms),
+            number(row.rss_mib),
         )
-        lines.append(f"| {_title(row)} | {' | '.join(cells)} |")
+        lines.append(f"| {title(row)} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 
@@ -120,20 +132,23 @@ def _latencies(rows: Mapping[str, Row]) -> str:
             _added(row.loaded_p50_ms, bare.loaded_p50_ms),
             _added(row.loaded_p99_ms, bare.loaded_p99_ms),
         )
-        lines.append(f"| {_title(row)} | {' | '.join(cells)} |")
+        lines.append(f"| {title(row)} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 
 def _validity(run: Run) -> str:
     lines = ["## Validity", ""]
-    total, failed = sum(row.requests for row in run.rows), [row for row in run.rows if row.failures]
+    rows = (*run.rows, *(row for pair in run.many for row in (pair.one, pair.many)))
+    total, failed = sum(row.requests for row in rows), [row for row in rows if row.failures]
+    if not total and not run.absent:
+        return ""
     lines.append(
         f"{total:,} answers were counted, each to its last byte. Before the load, every gateway returned all {TOKENS} "
         "tokens of the engine, whole and streamed."
     )
     if not failed:
         lines.append("Under load there was no status other than 200 and no broken or incomplete answer.")
-    lines += [f"- {_title(row)}: {row.failures:,} of {row.requests:,} answers failed." for row in failed]
+    lines += [f"- {title(row)}: {row.failures:,} of {row.requests:,} answers failed." for row in failed]
     lines += [f"- {name} was not measured: {reason}" for name, reason in run.absent.items()]
     return "\n".join([*lines, ""])
 
@@ -167,29 +182,12 @@ def _method(run: Run) -> str:
 
         ```console
         $ make bench                                   # everything; installs the peers under .venv-bench/
-        $ make bench ARGS="--only heterodyne --quick"  # a few seconds, prints and leaves this page alone
+        $ make bench ARGS="--only heterodyne --quick"  # under a minute, prints and leaves this page alone
+        $ make bench ARGS="--section failover"         # that section alone; also gateways, replicas
         ```
         """
     )
 
 
-def _title(row: Row) -> str:
-    return "none (the mock engine)" if row.name == BARE else f"{row.name} {row.version}".strip()
-
-
 def _added(value: float | None, bare: float | None) -> str:
     return "–" if value is None or bare is None else f"{value - bare:,.2f}"
-
-
-def _amount(value: float, unit: str) -> str:
-    if unit == "×":
-        return f"1/{1 / value:.0f}" if value < 0.02 else f"{value:.2f} ×"
-    return f"{_number(value)} {unit}"
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -1,5 +1,6 @@
-"""One function per gateway: how it is installed and started, with one worker, in front of the mock engine."""
+"""One function per gateway: how it is installed and started, with one worker, in front of the mock's replicas."""
 
+import json
 import os
 import re
 import shutil
@@ -25,7 +26,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
     port: int
     spare_port: int  # for metrics, where a gateway insists on a second one
-    upstream_url: str
+    upstream_urls: tuple[str, ...]
     folder: Path  # its own, emptied afterwards
     environments: Path
 
@@ -47,7 +48,7 @@ def heterodyne(place: Place) -> Launch:
     settings.write_text(
         f"[gateway]\nport = {place.port}\n\n[console]\nlistens = false\n\n"
         f'[telemetry]\nrecords = "{place.folder / "records.jsonl"}"\n\n'
-        f'[pools.mock]\nmodel = "{MODEL}"\nengine = "openai"\nurls = ["{place.upstream_url}"]\n'
+        f'[pools.mock]\nmodel = "{MODEL}"\nengine = "openai"\nurls = {json.dumps(place.upstream_urls)}\n'
     )
     return Launch(
         version=version(Path(sys.executable).parent, "heterodyne"),
@@ -77,10 +78,13 @@ def litellm(place: Place) -> Launch:
     """LiteLLM's proxy, in Python."""
     bin_folder = environment(place.environments, LITELLM, "litellm[proxy]>=1.106,<2")
     settings = place.folder / "litellm.yaml"
+    replicas = "".join(
+        f"  - model_name: {MODEL}\n    litellm_params:\n      model: openai/{MODEL}\n"
+        f"      api_base: {url}/v1\n      api_key: none\n"
+        for url in place.upstream_urls
+    )
     settings.write_text(
-        f"model_list:\n  - model_name: {MODEL}\n    litellm_params:\n      model: openai/{MODEL}\n"
-        f"      api_base: {place.upstream_url}/v1\n      api_key: none\n"
-        "general_settings:\n  dangerously_permit_weak_or_unset_master_key: true\n"
+        f"model_list:\n{replicas}general_settings:\n  dangerously_permit_weak_or_unset_master_key: true\n"
     )
     return Launch(
         version=version(bin_folder, LITELLM),
@@ -100,13 +104,13 @@ def nginx(place: Place) -> Launch:
     settings = place.folder / "nginx.conf"
     user = "user root;\n" if os.geteuid() == 0 else ""
     bodies = "".join(f"{kind}_temp_path {place.folder};\n" for kind in ("client_body", "proxy", "fastcgi"))
+    servers = " ".join(f"server {url.removeprefix('http://')};" for url in place.upstream_urls)
     settings.write_text(
         f"{user}worker_processes 1;\ndaemon off;\npid {place.folder}/nginx.pid;\nerror_log stderr;\n"
         "events { worker_connections 1024; }\n"
         f"http {{\naccess_log off;\n{bodies}uwsgi_temp_path {place.folder};\nscgi_temp_path {place.folder};\n"
         f"client_body_buffer_size 1m;\nkeepalive_requests 1000000;\n"
-        f"upstream engine {{ server {place.upstream_url.removeprefix('http://')}; "
-        "keepalive 64; keepalive_requests 1000000; }\n"
+        f"upstream engine {{ {servers} keepalive 64; keepalive_requests 1000000; }}\n"
         f"server {{ listen 127.0.0.1:{place.port};\nlocation / {{ proxy_pass http://engine; "
         'proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }\n}\n}\n'
     )
@@ -130,7 +134,7 @@ PEERS: dict[str, Callable[[Place], Launch]] = {
 def _router_flags(place: Place) -> tuple[str, ...]:
     # A quiet log is kind to the routers: at its default level sglang-router writes a line for every request.
     return (
-        *("--host", "127.0.0.1", "--port", str(place.port), "--worker-urls", place.upstream_url),
+        *("--host", "127.0.0.1", "--port", str(place.port), "--worker-urls", *place.upstream_urls),
         *("--policy", "round_robin", "--log-level", "error"),
         *("--prometheus-host", "127.0.0.1", "--prometheus-port", str(place.spare_port)),
     )

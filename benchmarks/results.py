@@ -16,6 +16,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
     name: str
     version: str
+    replicas: int
     request_cpu_us: float | None
     requests_per_s: float | None
     stream_cpu_us: float | None
@@ -37,7 +38,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
 def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
     """The medians of one gateway's samples."""
-    own = [sample for sample in samples if sample.gateway == gateway.name]
+    own = [one for one in samples if (one.gateway, one.replicas) == (gateway.name, gateway.replicas)]
     request, stream, prompt, alone = (
         [sample for sample in own if sample.scenario == scenario.name] for scenario in (REQUEST, STREAM, PROMPT, ALONE)
     )
@@ -45,6 +46,7 @@ def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
     return Row(
         name=gateway.name,
         version=gateway.version,
+        replicas=gateway.replicas,
         request_cpu_us=_median(sample.cpu_us_per_request for sample in request),
         requests_per_s=_median(sample.load.requests / sample.load.elapsed_s for sample in request),
         stream_cpu_us=_median(sample.cpu_us_per_request for sample in stream),

@@ -5,8 +5,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -27,67 +27,74 @@ class Gateway(Struct, frozen=True, kw_only=True):
     version: str
     port: int
     pid: int
+    replicas: int = 1  # that it has behind it
 
 
 @contextmanager
-def upstream(folder: Path) -> Iterator[Gateway]:
-    """The mock engine."""
-    port = free_port()
-    with _process([sys.executable, str(HERE / "upstream.py"), str(port)], folder / "upstream.log") as process:
-        _wait_valid(process, port, folder / "upstream.log")
-        yield Gateway(name="none", version="", port=port, pid=process.pid)
+def upstream(folder: Path, replicas: int = 1) -> Iterator[tuple[Gateway, ...]]:
+    """The mock engine, once for each of its ports; one process is all of them."""
+    ports, log = free_ports(replicas), folder / f"upstream-{replicas}.log"
+    with process([sys.executable, str(HERE / "upstream.py"), *map(str, ports)], log) as engine:
+        for port in ports:
+            wait_valid(engine, port, log)
+        yield tuple(Gateway(name="none", version="", port=port, pid=engine.pid) for port in ports)
 
 
 @contextmanager
-def gateway(name: str, upstream_port: int, folder: Path, environments: Path) -> Iterator[Gateway]:
-    """One gateway in front of the engine, its answers checked; raises PeerUnavailable."""
-    own = folder / name
+def gateway(name: str, upstream_ports: Sequence[int], folder: Path, environments: Path) -> Iterator[Gateway]:
+    """One gateway in front of these replicas, its answers checked; raises PeerUnavailable."""
+    own = folder / f"{name}-{len(upstream_ports)}"
     own.mkdir()
+    port, spare_port = free_ports(2)
     place = Place(
-        port=free_port(),
-        spare_port=free_port(),
-        upstream_url=f"http://127.0.0.1:{upstream_port}",
+        port=port,
+        spare_port=spare_port,
+        upstream_urls=tuple(f"http://127.0.0.1:{one}" for one in upstream_ports),
         folder=own,
         environments=environments,
     )
     launch = PEERS[name](place)
-    with _process(list(launch.command), own / "log", {**os.environ, **launch.environment}, own) as process:
-        _wait_valid(process, place.port, own / "log")
-        yield Gateway(name=name, version=launch.version, port=place.port, pid=process.pid)
+    with process(list(launch.command), own / "log", {**os.environ, **launch.environment}, own) as started:
+        wait_valid(started, place.port, own / "log")
+        yield Gateway(name=name, version=launch.version, port=place.port, pid=started.pid, replicas=len(upstream_ports))
 
 
-def free_port() -> int:
-    """A port nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def free_ports(count: int) -> list[int]:
+    """Ports nobody listens on at this moment, all different."""
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
 
 
 @contextmanager
-def _process(
+def process(
     command: list[str], log: Path, environment: dict[str, str] | None = None, folder: Path | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
+    """A child that is ended with the block."""
     with log.open("wb") as output:
-        process = subprocess.Popen(
+        child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, cwd=folder
         )
     try:
-        yield process
+        yield child
     finally:
-        process.terminate()
+        child.terminate()
         try:
-            process.wait(END_S_MAX)
+            child.wait(END_S_MAX)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            child.kill()
+            child.wait()
 
 
-def _wait_valid(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+def wait_valid(child: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    """Return when its answers are whole; raises PeerUnavailable when that takes too long."""
     deadline_s = time.monotonic() + START_S_MAX
     while (problem := validity.problem(port)) is not None:
-        if process.poll() is not None or time.monotonic() > deadline_s:
+        if child.poll() is not None or time.monotonic() > deadline_s:
             what = (
-                "ended before it answered" if process.poll() is not None else f"not answering after {START_S_MAX:.0f} s"
+                "ended before it answered" if child.poll() is not None else f"not answering after {START_S_MAX:.0f} s"
             )
             last_lines = " | ".join(log.read_text(errors="replace").strip().splitlines()[-3:])
             raise PeerUnavailable(what, f"{problem}; its log ends: {last_lines[-500:]}")

@@ -20,19 +20,23 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
     def request(self) -> bytes:
         """The whole HTTP request, the same every time."""
-        messages = [
-            {"role": "system", "content": "You are a helpful assistant."},
-            {"role": "user", "content": self.prompt},
-        ]
-        fields = {"model": MODEL, "messages": messages, "max_tokens": TOKENS, "temperature": 0}
-        if self.stream:
-            fields["stream"] = True
-        body = json.dumps(fields, separators=(",", ":")).encode()
+        body = self.body(MODEL)
         head = (
             "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer sk-benchmark\r\n"
             f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body
+
+    def body(self, model: str) -> bytes:
+        """Its JSON, for a model by this name."""
+        messages = [
+            {"role": "system", "content": "You are a helpful assistant."},
+            {"role": "user", "content": self.prompt},
+        ]
+        fields = {"model": model, "messages": messages, "max_tokens": TOKENS, "temperature": 0}
+        if self.stream:
+            fields["stream"] = True
+        return json.dumps(fields, separators=(",", ":")).encode()
 
 
 SHORT = "Explain in two sentences why a key-value cache makes decoding faster."

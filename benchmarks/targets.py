@@ -1,9 +1,11 @@
 """The numbers Heterodyne has set itself, and whether this run reached them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from failover import Failover
+from failover_page import WORDS
 from peers import HETERODYNE, LITELLM, VLLM_ROUTER
 from results import Row
 
@@ -23,7 +25,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
         return "pass" if self.measured <= self.limit else "miss"
 
 
-def verdicts(rows: Mapping[str, Row]) -> tuple[Verdict, ...]:
+def verdicts(rows: Mapping[str, Row], failovers: Iterable[Failover]) -> tuple[Verdict, ...]:
     """Every target, measured or not."""
     ours, vllm, litellm = rows.get(HETERODYNE), rows.get(VLLM_ROUTER), rows.get(LITELLM)
     request, stream = ours and ours.request_cpu_us, ours and ours.stream_cpu_us
@@ -34,9 +36,15 @@ def verdicts(rows: Mapping[str, Row]) -> tuple[Verdict, ...]:
         _ratio("request, against vllm-router", request, vllm and vllm.request_cpu_us, 0.75),
         _ratio("stream, against vllm-router", stream, vllm and vllm.stream_cpu_us, 0.85),
         _ratio("request, against LiteLLM", request, litellm and litellm.request_cpu_us, 1 / 150),
+        *map(_failover, failovers),
     )
 
 
 def _ratio(what: str, ours: float | None, theirs: float | None, limit: float) -> Verdict:
     measured = ours / theirs if ours is not None and theirs else None
     return Verdict(what=f"CPU per {what}", measured=measured, limit=limit, unit="×")
+
+
+def _failover(one: Failover) -> Verdict:
+    what = f"failover, the first replica {WORDS[one.failure]}: added"
+    return Verdict(what=what, measured=one.added_ms, limit=one.engine_ms, unit="ms")

@@ -1,6 +1,10 @@
-"""A mock engine on uvloop: one canned JSON answer, or a stream of one-token writes. Run alone: upstream.py PORT."""
+"""A mock engine on uvloop: one canned JSON answer, or a stream of one-token writes. Run alone: upstream.py PORT...
+
+On several ports it is as many replicas.
+"""
 
 import asyncio
+import contextlib
 import json
 import sys
 
@@ -97,12 +101,14 @@ class Engine(asyncio.Protocol):
         self.transport.write(STREAM_LAST)
 
 
-async def serve(port: int) -> None:
+async def serve(ports: list[int]) -> None:
     """Listen on loopback until ended."""
-    server = await asyncio.get_running_loop().create_server(Engine, "127.0.0.1", port, backlog=1024)
-    async with server:
-        await server.serve_forever()
+    loop = asyncio.get_running_loop()
+    async with contextlib.AsyncExitStack() as stack:
+        for port in ports:
+            await stack.enter_async_context(await loop.create_server(Engine, "127.0.0.1", port, backlog=1024))
+        await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    uvloop.run(serve(int(sys.argv[1])))
+    uvloop.run(serve([int(port) for port in sys.argv[1:]]))

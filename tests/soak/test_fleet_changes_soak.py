@@ -21,7 +21,7 @@ from heterodyne.testing.serve_process import ServeProcess
 from tests.soak.soak_client import load_whole
 from tests.support.requests import MODEL
 
-STREAMS = int(os.environ.get("SOAK_REQUESTS", "1500")) // 2
+STREAMS = int(os.environ.get("SOAK_REQUESTS", "3750")) // 5
 CLIENTS = 64
 TOKENS = 8
 

@@ -10,14 +10,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
 from tests.soak.soak_client import load
-from tests.support.raw_client import ask
-from tests.support.requests import MODEL, get
+from tests.soak.worker_figures import rss_kib, settled
+from tests.support.requests import MODEL
 
 REQUESTS = int(os.environ.get("SOAK_REQUESTS", "1500"))
 CLIENTS = 64
@@ -34,11 +33,11 @@ async def test_memory_stays_flat_and_nothing_leaks(tmp_path: Path, capfd: pytest
             await asyncio.to_thread(serve.wait_ready, 30)
             port, worker = urlsplit(serve.url).port or 0, serve.pid_of("worker-0")
             warm = await load(port, max(400, REQUESTS // 5), clients=CLIENTS, tokens=TOKENS, seed=SEED)
-            warm_kib, began_s = _rss_kib(worker), time.monotonic()
+            warm_kib, began_s = rss_kib(worker), time.monotonic()
             tally = await load(port, REQUESTS, clients=CLIENTS, tokens=TOKENS, seed=SEED + CLIENTS)
             took_s = time.monotonic() - began_s
-            figures = await _settled(port)
-            grown_kib = _rss_kib(worker) - warm_kib
+            figures = await settled(port)
+            grown_kib = rss_kib(worker) - warm_kib
             with capfd.disabled():
                 print(
                     f"\nsoak: {REQUESTS} requests of {TOKENS} tokens by {CLIENTS} clients in {took_s:.1f} s: "
@@ -55,37 +54,3 @@ async def test_memory_stays_flat_and_nothing_leaks(tmp_path: Path, capfd: pytest
             assert figures["busy"] == figures["in_flight"] == figures["body_bytes"] == 0
             assert grown_kib < GROWTH_MAX_KIB
             assert '"level":"error"' not in serve.log.replace(" ", "")
-
-
-async def _settled(port: int) -> dict[str, float]:
-    """The gateway's own figures, once the last connections have gone and no probe is under way."""
-    async with asyncio.timeout(5):
-        while True:
-            figures = _figures((await ask(port, get("/metrics"))).body.decode())
-            if figures["connections"] == 1 and not figures["busy"]:
-                return figures
-            await asyncio.sleep(0.05)
-
-
-def _figures(text: str) -> dict[str, float]:
-    figures = dict.fromkeys(("requests", "200", "499", "connections", "busy", "in_flight", "body_bytes"), 0.0)
-    names = {
-        "heterodyne_gateway_client_connections": "connections",
-        "heterodyne_gateway_requests_in_flight": "in_flight",
-        "heterodyne_gateway_body_bytes": "body_bytes",
-        "heterodyne_gateway_requests_total": "requests",
-    }
-    for family in text_string_to_metric_families(text):
-        for sample in family.samples:
-            if sample.name in names:
-                figures[names[sample.name]] += sample.value
-            if sample.name == "heterodyne_gateway_requests_total":
-                figures[sample.labels["status"]] = figures.get(sample.labels["status"], 0.0) + sample.value
-            if sample.name == "heterodyne_gateway_engine_connections" and sample.labels["state"] == "busy":
-                figures["busy"] += sample.value
-    return figures
-
-
-def _rss_kib(pid: int) -> int:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0])
