@@ -1,5 +1,8 @@
 """Whatever comes and goes, every job ends once, every token is counted, and memory is neither lost nor overdrawn."""
 
+from math import inf
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,12 +19,12 @@ manners = st.fixed_dictionaries(
 )
 
 
-def jobs(workload: list[tuple[float, tuple[int, int, int]]]) -> list[tuple[float, Job]]:
+def jobs(workload: list[tuple[float, tuple[int, int, int]]], hash_tokens: int = 16) -> list[tuple[float, Job]]:
     """Arrivals in order; jobs of one family begin alike."""
     at_s, made = 0.0, []
     for number, (gap_s, (prompt, output, family)) in enumerate(workload):
         at_s += gap_s
-        blocks = tuple(hash((family, place)) for place in range((prompt + output) // 16))
+        blocks = tuple(hash((family, place)) for place in range((prompt + output) // hash_tokens))
         made.append((at_s, Job(id=number, prompt_tokens=prompt, output_tokens=output, blocks=blocks)))
     return made
 
@@ -50,7 +53,58 @@ def test_every_job_ends_once_with_all_its_tokens(
 def test_leaping_changes_no_time(workload: list[tuple[float, tuple[int, int, int]]], manner: dict[str, int]) -> None:
     arrivals = jobs(workload)
     leaping = {one.job.id: one for one in rehearse(machine(blocks=BLOCKS, **manner), arrivals).timings}
-    walking, now_s, left = machine(blocks=BLOCKS, **manner), 0.0, list(arrivals)
+    finished = walk(machine(blocks=BLOCKS, **manner), arrivals)
+    assert all(abs(leaping[number].finished_at_s - at_s) < 1e-9 for number, at_s in finished.items())
+
+
+@given(workloads, manners)
+@settings(max_examples=200, deadline=None)
+def test_a_leap_that_is_cut_ends_where_steps_would_have(
+    workload: list[tuple[float, tuple[int, int, int]]], manner: dict[str, int]
+) -> None:
+    arrivals = jobs(workload)
+    finished = walk(machine(blocks=BLOCKS, **manner), arrivals)
+    leaping, left = machine(blocks=BLOCKS, **manner), list(arrivals)
+    ends_at_s, seen = inf, {}
+    while len(seen) < len(arrivals):
+        if left and left[0][0] <= ends_at_s:
+            at_s, one = left.pop(0)
+            leaping.submit(one, at_s)
+            step = leaping.cut(leaping.ready_at_s)
+            ends_at_s = min(ends_at_s, leaping.ready_at_s) if step is None else step.ends_at_s
+            continue
+        now_s = ends_at_s
+        if leaping.step is not None:
+            seen |= dict.fromkeys(leaping.finish().finished, now_s)
+        step = leaping.begin(now_s, leap_until_s=inf)
+        ends_at_s = leaping.ready_at_s if step is None else step.ends_at_s
+        assert is_sound(leaping)
+    assert seen == {number: pytest.approx(at_s, abs=1e-9) for number, at_s in finished.items()}
+
+
+@given(workloads, manners)
+@settings(max_examples=100, deadline=None)
+def test_a_hash_of_several_blocks_loses_no_memory_and_never_counts_more_than_the_prompt(
+    workload: list[tuple[float, tuple[int, int, int]]], manner: dict[str, int]
+) -> None:
+    replica = machine(blocks=BLOCKS, blocks_per_hash=3, **manner)
+    arrivals = jobs(workload, hash_tokens=48)
+    for at_s, one in arrivals:
+        replica.submit(one, at_s)
+    cached: dict[int, int] = {}
+    now_s = arrivals[-1][0]
+    while (step := replica.begin(now_s, leap_until_s=inf)) is not None:
+        now_s = step.ends_at_s
+        ended = replica.finish()
+        assert is_sound(replica)
+        cached |= dict(zip(ended.finished, ended.cached_tokens, strict=True))
+    assert all(cached[one.id] % 48 == 0 and cached[one.id] < one.prompt_tokens for _, one in arrivals)
+    assert (replica.blocks.used, replica.blocks.private) == (0, 0)
+
+
+def walk(walking: ReplicaMachine, arrivals: list[tuple[float, Job]]) -> dict[int, float]:
+    """When each job ends, pass by pass."""
+    now_s, left = 0.0, list(arrivals)
     finished: dict[int, float] = {}
     while len(finished) < len(arrivals):
         while left and left[0][0] <= now_s:
@@ -63,7 +117,7 @@ def test_leaping_changes_no_time(workload: list[tuple[float, tuple[int, int, int
             continue
         now_s = step.ends_at_s
         finished |= dict.fromkeys(walking.finish().finished, now_s)
-    assert all(abs(leaping[number].finished_at_s - at_s) < 1e-9 for number, at_s in finished.items())
+    return finished
 
 
 @given(workloads, manners, st.data())

@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of
     "hardware": ("heterodyne.cli.hardware", "List the accelerators we know and where each number was read."),
     "plan": ("heterodyne.cli.plan", "Answer what fits where, before any hardware is bought."),
     "calibrate": ("heterodyne.cli.calibrate", "Measure a live replica, so that plans know how fast it is."),
+    "simulate": ("heterodyne.cli.simulate", "Say how a fleet would serve a trace, under any policy."),
     "emulate": ("heterodyne.cli.emulate", "Answer as an engine on hardware that is not here."),
     "bench": ("heterodyne.cli.bench", "Measure a gateway under load."),
 }

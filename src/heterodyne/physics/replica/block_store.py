@@ -1,7 +1,8 @@
 """Paged KV memory: blocks in use, and finished ones kept for whoever comes with the same prefix.
 
 A block is private to one sequence until it is full and its hash is known; then it may be shared. Shared blocks nobody
-uses stay until memory is needed, the longest unused go first.
+uses stay until memory is needed, the longest unused go first. A hash may stand for several blocks in a row: logs hash
+prompts in longer pieces than engines page memory in.
 """
 
 from collections import OrderedDict
@@ -11,10 +12,11 @@ from collections.abc import Iterable, Sequence
 class BlockStore:
     """Counts private blocks, knows shared ones by hash."""
 
-    __slots__ = ("_idle", "_users", "private", "removed", "total")
+    __slots__ = ("_idle", "_users", "per_hash", "private", "removed", "total")
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, *, per_hash: int = 1) -> None:
         self.total = total
+        self.per_hash = per_hash  # blocks behind one hash
         self.private = 0
         self.removed: list[int] = []  # hashes evicted since somebody last looked and cleared it
         self._users: dict[int, int] = {}  # hash: sequences that hold it
@@ -23,45 +25,54 @@ class BlockStore:
     @property
     def used(self) -> int:
         """Blocks that sequences hold."""
-        return self.private + len(self._users)
+        return self.private + len(self._users) * self.per_hash
 
     @property
     def available(self) -> int:
         """Blocks that could be taken now, idle shared ones among them."""
-        return self.total - self.used
+        return self.total - self.private - len(self._users) * self.per_hash
 
     @property
     def cached(self) -> int:
         """Shared blocks, held or idle."""
-        return len(self._users) + len(self._idle)
+        return (len(self._users) + len(self._idle)) * self.per_hash
 
     def known(self, hashes: Sequence[int]) -> int:
-        """How many of the first blocks are here."""
+        """How many of the first hashes are here."""
+        users, idle = self._users, self._idle
         for count, block in enumerate(hashes):
-            if block not in self._users and block not in self._idle:
+            if block not in users and block not in idle:
                 return count
         return len(hashes)
 
     def idle_among(self, hashes: Iterable[int]) -> int:
-        """How many of these nobody holds: taking them makes so many fewer available."""
-        return sum(block in self._idle for block in hashes)
+        """How many blocks of these nobody holds: taking them makes so many fewer available."""
+        idle = self._idle
+        return sum([block in idle for block in hashes]) * self.per_hash if idle else 0
 
     def hold(self, hashes: Iterable[int]) -> None:
         """One more sequence uses these blocks, which are here."""
+        users, idle = self._users, self._idle
         for block in hashes:
-            self._users[block] = self._users.get(block, 0) + 1
-            self._idle.pop(block, None)
+            held = users.get(block, 0)
+            users[block] = held + 1
+            if not held:
+                idle.pop(block, None)
 
     def take(self, count: int) -> None:
         """So many more private blocks, evicting idle ones where memory is full; `available` must allow it."""
         self.private += count
-        while self.used + len(self._idle) > self.total:
+        if not self._idle:
+            return
+        over = self.private + self.cached - self.total
+        while over > 0:
             block, _ = self._idle.popitem(last=False)
             self.removed.append(block)
+            over -= self.per_hash
 
     def share(self, hashes: Sequence[int]) -> set[int]:
         """A sequence's private blocks became these; returns the new ones. Of the others it gives its copy back."""
-        self.private -= len(hashes)
+        self.private -= len(hashes) * self.per_hash
         fresh = {block for block in hashes if block not in self._users and block not in self._idle}
         self.hold(hashes)
         return fresh

@@ -9,8 +9,8 @@ class Job(Struct, frozen=True, kw_only=True, gc=False):
     id: int
     prompt_tokens: int
     output_tokens: int  # it ends after so many
-    # Chained hashes of its full blocks, the prompt's first; they may reach into the answer. Two jobs whose first hashes
-    # are equal share that prefix. Empty: it shares nothing.
+    # Chained hashes of its full blocks, or of runs of them (`Scheduling.blocks_per_hash`), the prompt's first; they may
+    # reach into the answer. Two jobs whose first hashes are equal share that prefix. Empty: it shares nothing.
     blocks: tuple[int, ...] = ()
 
 
@@ -25,6 +25,12 @@ class Scheduling(Struct, frozen=True, kw_only=True):
         True  # a step holds decoding sequences and prompt chunks; False: prompts have steps of their own
     )
     reuses_prefixes: bool = True
+    blocks_per_hash: int = 1  # blocks that one hash of a job stands for
+
+    @property
+    def hash_tokens(self) -> int:
+        """Tokens behind one hash of a job."""
+        return self.block_tokens * self.blocks_per_hash
 
     @property
     def kv_tokens(self) -> int:

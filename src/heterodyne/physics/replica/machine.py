@@ -7,7 +7,8 @@ Whoever drives it begins a step, lets its time pass on a clock of its own, real 
     ended = machine.finish()           # at step.ends_at_s
 
 A step costs the same however many sequences decode in it: what they have in common is counted, not walked through.
-That lets a simulator run whole days, and `leap_until_s` lets it take many equal steps at once.
+That lets a simulator run whole days, and `leap_until_s` lets it take many equal steps at once. A leap may be begun
+without knowing what comes: `cut` shortens it when something does.
 """
 
 from collections import deque
@@ -48,6 +49,7 @@ class Ended(Struct, frozen=True, kw_only=True, gc=False):
         int, ...
     ]  # jobs whose prompt is complete and gave a token: the first, or the next after a preemption
     finished: tuple[int, ...]
+    cached_tokens: tuple[int, ...]  # of each finished one's prompt, found in memory when it was first admitted
     preempted: tuple[int, ...]  # lost their memory before the step and wait again
     stored: tuple[Stored, ...]
     removed: tuple[int, ...]  # hashes of blocks that are gone
@@ -70,8 +72,9 @@ class ReplicaMachine:
     def __init__(self, clock: StepClock, scheduling: Scheduling) -> None:
         self.scheduling = scheduling
         self.counters = Counters()
-        self.blocks = BlockStore(scheduling.blocks)
+        self.blocks = BlockStore(scheduling.blocks, per_hash=scheduling.blocks_per_hash)
         self._clock = clock
+        self._hash_tokens = scheduling.hash_tokens
         self._all: dict[int, Sequence] = {}
         self._arriving: list[tuple[float, int, Sequence]] = []  # a heap, by the time the scheduler sees them
         self._waiting: deque[Sequence] = deque()
@@ -82,11 +85,12 @@ class ReplicaMachine:
         self._context_tokens = 0  # of all decoding sequences
         self._pass = 0  # decode passes so far
         self._order = 0
-        self._step: Step | None = None
+        self.step: Step | None = None  # under way
         self._chunks: list[tuple[Sequence, Chunk]] = []
         self._admitted: list[int] = []
         self._preempted: list[int] = []
         self._stored: list[Stored] = []
+        self._cached: list[int] = []  # of the jobs that finish
 
     # What goes in.
 
@@ -96,7 +100,7 @@ class ReplicaMachine:
         assert job.id not in self._all, f"job {job.id} is already here"
         sequence = Sequence(job)
         self._all[job.id] = sequence
-        cached_tokens = self._known(sequence) * self.scheduling.block_tokens
+        cached_tokens = self._known(sequence) * self._hash_tokens
         self._order += 1
         ready_at_s = now_s + self._clock.ahead_s(job.prompt_tokens, cached_tokens)
         heappush(self._arriving, (ready_at_s, self._order, sequence))
@@ -133,42 +137,67 @@ class ReplicaMachine:
 
     def begin(self, now_s: float, *, leap_until_s: float = -inf) -> Step | None:
         """Plan the next step. With `leap_until_s`, as many decode passes as end before anything else can happen."""
-        assert self._step is None, "the step before has not been finished"
-        while self.ready_at_s <= now_s:
+        assert self.step is None, "the step before has not been finished"
+        while self._arriving and self._arriving[0][0] <= now_s:
             self._waiting.append(heappop(self._arriving)[2])
         self._make_room()
-        self._chunks = self._plan_chunks()
-        decoding = len(self._decoding) if self.scheduling.mixes_prompts or not self._chunks else 0
-        if not decoding and not self._chunks:
+        chunks = self._chunks = self._plan_chunks() if self._waiting or self._prefilling else []
+        decoding = len(self._decoding) if self.scheduling.mixes_prompts or not chunks else 0
+        if not decoding and not chunks:
             return None
-        passes = self._passes(now_s, leap_until_s) if decoding and not self._chunks else 1
+        passes = self._passes(now_s, leap_until_s) if decoding and not chunks else 1
         duration_s = passes * self._decode_s(passes) if decoding else 0.0
-        if self._chunks:
-            duration_s += self._clock.chunks_s([chunk for _, chunk in self._chunks])
-        self._step = Step(
+        prompt_tokens = 0
+        if chunks:
+            pieces = [chunk for _, chunk in chunks]
+            duration_s += self._clock.chunks_s(pieces)
+            prompt_tokens = sum([end - start for start, end in pieces])
+        self.step = Step(
             begins_at_s=now_s,
             ends_at_s=now_s + duration_s,
             passes=passes,
             decoding=decoding,
-            prompt_tokens=sum(chunk.end - chunk.start for _, chunk in self._chunks),
+            prompt_tokens=prompt_tokens,
             admitted=tuple(self._admitted),
         )
         self._admitted.clear()
-        return self._step
+        return self.step
+
+    def cut(self, at_s: float) -> Step | None:
+        """End the leap under way with its first pass that ends at this time or later; the step as it is now.
+
+        After a `submit`, `cut(ready_at_s)` gives what was to be had by knowing of the job before; `cancel` comes after.
+        """
+        step = self.step
+        if step is None or step.passes == 1 or step.ends_at_s <= at_s:
+            return step
+        passes = self._passes_within(at_s - step.begins_at_s, step.passes)
+        if passes < step.passes:
+            self.step = Step(
+                begins_at_s=step.begins_at_s,
+                ends_at_s=step.begins_at_s + passes * self._decode_s(passes),
+                passes=passes,
+                decoding=step.decoding,
+                prompt_tokens=0,
+                admitted=step.admitted,
+            )
+        return self.step
 
     def finish(self, *, names_decoded: bool = False) -> Ended:
         """The step's time has passed."""
-        step, self._step = self._step, None
+        step, self.step = self.step, None
         assert step is not None, "no step was begun"
         decoded = tuple(self._decoding) if names_decoded and step.decoding else ()
+        self._cached = []
         finished = self._decode(step.passes) if step.decoding else []
-        prompted = self._prefill(finished)
+        prompted = self._prefill(finished) if self._chunks else []
         self.counters.passes += step.passes
         self.counters.finished += len(finished)
         ended = Ended(
             decoded=decoded,
             prompted=tuple(prompted),
             finished=tuple(finished),
+            cached_tokens=tuple(self._cached),
             preempted=tuple(self._preempted),
             stored=tuple(self._stored),
             removed=tuple(self.blocks.removed),
@@ -235,7 +264,7 @@ class ReplicaMachine:
         sequence = self._waiting[0]
         known = self._known(sequence)
         shared = sequence.job.blocks[:known]
-        fresh = sequence.prefill_tokens // self.scheduling.block_tokens + 1 - known
+        fresh = sequence.prefill_tokens // self.scheduling.block_tokens + 1 - known * self.scheduling.blocks_per_hash
         needed = fresh + self.blocks.idle_among(shared) + self._growth(self._pass + 1)
         if needed > self.blocks.available:
             return None
@@ -245,7 +274,9 @@ class ReplicaMachine:
         sequence.is_admitted = True
         self._admitted.append(sequence.job.id)
         sequence.shared = known
-        sequence.done_tokens = known * self.scheduling.block_tokens
+        sequence.done_tokens = known * self._hash_tokens
+        if sequence.cached_tokens < 0:
+            sequence.cached_tokens = sequence.done_tokens
         self._prefilling.append(sequence)
         self.counters.prompt_tokens += sequence.prefill_tokens
         self.counters.cached_tokens += sequence.done_tokens
@@ -253,9 +284,9 @@ class ReplicaMachine:
 
     def _known(self, sequence: Sequence) -> int:
         """Blocks of its prompt that are in memory; the last token is always computed."""
-        if not self.scheduling.reuses_prefixes:
+        if not sequence.job.blocks or not self.scheduling.reuses_prefixes:
             return 0
-        return self.blocks.known(sequence.job.blocks[: (sequence.prefill_tokens - 1) // self.scheduling.block_tokens])
+        return self.blocks.known(sequence.job.blocks[: (sequence.prefill_tokens - 1) // self._hash_tokens])
 
     def _passes(self, now_s: float, leap_until_s: float) -> int:
         """How many decode passes run before a sequence ends, a block runs out, or the time comes; at least one."""
@@ -264,13 +295,35 @@ class ReplicaMachine:
             return 1
         while self._leaving[0][2].leaves_at != self._leaving[0][0]:
             heappop(self._leaving)
+        most = self._leaving[0][0] - self._pass
+        if most > 1:
+            most = min(most, self._passes_in_memory(most))
+        return self._passes_within(until_s - now_s, most) if until_s < inf else most
+
+    def _passes_in_memory(self, most: int) -> int:
+        """Of so many passes, those with a block for everybody who needs one; at least one, for which room was made."""
+        decoding, size = len(self._decoding), self.scheduling.block_tokens
         # In as many passes as a block has tokens, every sequence fills one block.
-        in_memory = self.blocks.available // len(self._decoding) * self.scheduling.block_tokens
-        passes = max(1, min(self._leaving[0][0] - self._pass, in_memory))
-        wanted_s = until_s - now_s
+        cycles, available = divmod(self.blocks.available, decoding)
+        passes = cycles * size
+        while passes < most:
+            available -= self._growth(self._pass + passes + 1)
+            if available < 0:
+                break
+            passes += 1
+        return max(1, passes)
+
+    def _passes_within(self, wanted_s: float, most: int) -> int:
+        """The first pass that ends so much later or after; at least one, and `most` when none of those does."""
+        if most == 1 or wanted_s <= 0.0:
+            return 1
+        # Later passes take longer, so at the pace of the first one there are too many.
+        passes = min(most, int(wanted_s / self._decode_s(1)) + 1)
         while passes > 1 and (passes - 1) * self._decode_s(passes - 1) >= wanted_s:
-            # Later passes take longer: the pace of the last guess aims a little short, never far.
+            # The pace of the last guess aims a little short, never far.
             passes = max(1, min(passes - 1, int(wanted_s / self._decode_s(passes)) + 1))
+        while passes < most and passes * self._decode_s(passes) < wanted_s:
+            passes += 1
         return passes
 
     def _decode_s(self, passes: int) -> float:
@@ -284,17 +337,18 @@ class ReplicaMachine:
         """Everybody in the batch has its tokens; those that are complete leave."""
         decoding, size = len(self._decoding), self.scheduling.block_tokens
         cycles, rest = divmod(passes, size)
-        self.blocks.take(cycles * decoding + sum(self._growth(self._pass + number) for number in range(1, rest + 1)))
+        begin = (self._pass + 1) % size
+        growth = sum(self._growing[begin : begin + rest]) + sum(self._growing[: max(0, begin + rest - size)])
+        self.blocks.take(cycles * decoding + growth)
         self._pass += passes
         self._context_tokens += passes * decoding
         self.counters.output_tokens += passes * decoding
-        finished = []
+        finished: list[int] = []
         while self._leaving and self._leaving[0][0] <= self._pass:
             leaves_at, _, sequence = heappop(self._leaving)
             if sequence.leaves_at == leaves_at:
                 self._leave(sequence)
-                del self._all[sequence.job.id]
-                finished.append(sequence.job.id)
+                self._complete(sequence, finished)
         return finished
 
     def _prefill(self, finished: list[int]) -> list[int]:
@@ -313,11 +367,15 @@ class ReplicaMachine:
                 self._join(sequence)
             else:
                 self._release(sequence)
-                del self._all[sequence.job.id]
-                finished.append(sequence.job.id)
+                self._complete(sequence, finished)
         self._chunks = []
         self.counters.output_tokens += len(prompted)
         return prompted
+
+    def _complete(self, sequence: Sequence, finished: list[int]) -> None:
+        del self._all[sequence.job.id]
+        finished.append(sequence.job.id)
+        self._cached.append(sequence.cached_tokens)
 
     def _join(self, sequence: Sequence) -> None:
         sequence.join(self._pass)
@@ -344,16 +402,17 @@ class ReplicaMachine:
     def _release(self, sequence: Sequence) -> None:
         """Give its memory back; shared blocks stay for others."""
         held = sequence.tokens_held(self._pass) // self.scheduling.block_tokens + 1
-        self.blocks.release(sequence.job.blocks[: sequence.shared], held - sequence.shared)
+        private = held - sequence.shared * self.scheduling.blocks_per_hash
+        self.blocks.release(sequence.job.blocks[: sequence.shared], private)
         sequence.is_admitted = False
         sequence.shared = 0
 
     def _share(self, sequence: Sequence, tokens: int) -> None:
         """Make known the blocks that a sequence's first tokens fill, as far as their hashes are."""
-        if not self.scheduling.reuses_prefixes:
+        if not sequence.job.blocks or not self.scheduling.reuses_prefixes:
             return
         first = sequence.shared
-        hashes = sequence.job.blocks[first : tokens // self.scheduling.block_tokens]
+        hashes = sequence.job.blocks[first : tokens // self._hash_tokens]
         if not hashes:
             return
         fresh = self.blocks.share(hashes)

@@ -7,6 +7,7 @@ class Sequence:
     """What the step machine remembers of a job; only the machine changes it."""
 
     __slots__ = (
+        "cached_tokens",
         "done_tokens",
         "is_admitted",
         "is_gone",
@@ -23,6 +24,7 @@ class Sequence:
         self.prefill_tokens = job.prompt_tokens  # to compute before the next token: after a preemption the answer too
         self.written_tokens = 0  # of the answer, when it last joined the decoding ones
         self.done_tokens = 0  # of the prefill
+        self.cached_tokens = -1  # of the prompt, found in memory when it was first admitted; below zero: not yet
         self.shared = 0  # leading blocks that others may use too
         self.joined_at = 0  # pass after which it decodes
         self.leaves_at = 0  # pass that gives its last token; 0: it is not decoding

@@ -1,13 +1,18 @@
-"""How long a step takes: the decoding sequences together, and the chunks of prompts beside them."""
+"""How long a step takes: the decoding sequences together, and the chunks of prompts beside them.
+
+Times are linear in tokens, contexts and pairs of tokens: the coefficients are worked out once, those of a decode step
+once for every size of the batch, and asked thousands of times.
+"""
 
 from typing import NamedTuple
 
 from heterodyne.physics.placement import Placement
 from heterodyne.physics.profile import Profile
 from heterodyne.physics.step_time import Speculation, inter_token_s, prefill_s
-from heterodyne.physics.terms import Terms, prefill_terms
+from heterodyne.physics.terms import NOTHING, decode_terms
 
-WHOLE = 1 << 40  # a chunk is one piece, however long it is
+# Engines compute a long prompt in pieces of this size, when it is alone.
+ALONE_CHUNK_TOKENS = 8192
 
 
 class Chunk(NamedTuple):
@@ -18,35 +23,101 @@ class Chunk(NamedTuple):
 
 
 class StepClock:
-    """Step times of one placement at a profile's prices."""
+    """Step times of one placement at a profile's prices; `slowdown` makes a replica slower than they say."""
 
-    __slots__ = ("_placement", "_prices", "_profile", "_speculation")
+    __slots__ = (
+        "_ahead_fixed_s",
+        "_ahead_multiple",
+        "_decode",
+        "_pair_s",
+        "_pass_s",
+        "_piece_s",
+        "_placement",
+        "_profile",
+        "_slowdown",
+        "_speculation",
+        "_token_s",
+        "_window_pair_s",
+        "_window_tokens",
+    )
 
-    def __init__(self, placement: Placement, profile: Profile, *, speculation: Speculation | None = None) -> None:
+    def __init__(
+        self,
+        placement: Placement,
+        profile: Profile,
+        *,
+        speculation: Speculation | None = None,
+        slowdown: float = 1.0,
+    ) -> None:
+        work, prices = placement.work, profile.prices
         self._placement = placement
         self._profile = profile
-        self._prices = profile.prices
         self._speculation = speculation
+        self._slowdown = slowdown
+        # By sequences: what is fixed, a context token of each of them, and what one within the window adds.
+        self._decode: dict[int, tuple[float, float, float]] = {}
+        self._window_tokens = work.window_tokens
+        once = NOTHING._replace(hops=placement.hop_s + placement.stage_hop_s, prompt_layers=work.layers)
+        token = NOTHING._replace(
+            exchange=placement.exchange_s_per_token,
+            prompt_compute=placement.prompt_flops_s,
+            prompt_reduce=placement.reduce_s_per_token + placement.stage_s_per_token,
+        )
+        pair_s = slowdown * prices.prompt_compute * placement.attention_s_per_flop
+        self._pass_s = slowdown * prices.seconds(once)
+        self._token_s = slowdown * prices.seconds(token)
+        self._piece_s = slowdown * prices.prompt_compute * placement.head_flops_s
+        self._pair_s = pair_s * work.attention_flops_per_pair
+        self._window_pair_s = pair_s * work.window_flops_per_pair
+        self._ahead_fixed_s = profile.first_token.fixed_s
+        self._ahead_multiple = profile.first_token.prompt - 1.0
 
     def decode_s(self, sequences: int, context_tokens: float) -> float:
         """One token for each of so many sequences with so many tokens each."""
-        return inter_token_s(
-            self._placement, self._prices, batch=sequences, context=context_tokens, speculation=self._speculation
-        )
+        known = self._decode.get(sequences)
+        if known is None:
+            known = self._decode[sequences] = self._coefficients(sequences)
+        fixed_s, token_s, window_token_s = known
+        if window_token_s:
+            return fixed_s + token_s * context_tokens + window_token_s * min(context_tokens, self._window_tokens)
+        return fixed_s + token_s * context_tokens
 
     def chunks_s(self, chunks: list[Chunk]) -> float:
         """Pieces of prompts in one pass: layers are launched and collectives begun once for all of them."""
-        terms = [prefill_terms(self._placement, chunk.end, cached=chunk.start, chunk_tokens=WHOLE) for chunk in chunks]
-        together = terms[0] if len(terms) == 1 else _one_pass(terms)
-        return self._prices.seconds(together)
+        seconds = self._pass_s
+        for start, end in chunks:
+            seconds += self._chunk_s(start, end)
+        return seconds
 
     def ahead_s(self, tokens: int, cached_tokens: int) -> float:
         """What passes before the scheduler sees a request: server, tokenizer, and what its prompt adds there."""
-        first = self._profile.first_token
-        own_s = prefill_s(self._placement, self._prices, tokens=tokens, cached=cached_tokens)
-        return first.fixed_s + (first.prompt - 1.0) * own_s
+        new = tokens - cached_tokens
+        if 0 < new <= ALONE_CHUNK_TOKENS:
+            own_s = self._pass_s + self._chunk_s(cached_tokens, tokens)
+        else:
+            own_s = self._slowdown * prefill_s(
+                self._placement,
+                self._profile.prices,
+                tokens=tokens,
+                cached=cached_tokens,
+                chunk_tokens=ALONE_CHUNK_TOKENS,
+            )
+        return self._ahead_fixed_s + self._ahead_multiple * own_s
 
+    def _chunk_s(self, start: int, end: int) -> float:
+        new = end - start
+        pairs = (end * end - start * start) / 2
+        seconds = self._piece_s + new * self._token_s + pairs * self._pair_s
+        if self._window_pair_s:
+            seconds += self._window_pair_s * min(pairs, new * min(end, self._window_tokens))
+        return seconds
 
-def _one_pass(terms: list[Terms]) -> Terms:
-    together = Terms(*map(sum, zip(*terms, strict=True)))
-    return together._replace(hops=max(one.hops for one in terms), prompt_layers=max(one.prompt_layers for one in terms))
+    def _coefficients(self, sequences: int) -> tuple[float, float, float]:
+        placement, prices, guess = self._placement, self._profile.prices, self._speculation
+        fixed_s = inter_token_s(placement, prices, batch=sequences, context=0.0, speculation=guess)
+        # Drafting reads the context too, and a verified step yields several tokens.
+        reads = 1.0 if guess is None else (1.0 + guess.draft_tokens * guess.draft_share) / guess.accepted_tokens()
+        running = decode_terms(placement, sequences, 0.0).sequences
+        byte_s = self._slowdown * reads * prices.kv * running * placement.kv_s_per_byte
+        work = placement.work
+        return self._slowdown * fixed_s, byte_s * work.kv_bytes_per_token, byte_s * work.window_bytes_per_token

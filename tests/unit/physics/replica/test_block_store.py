@@ -44,3 +44,14 @@ def test_clearing_forgets_only_what_nobody_holds() -> None:
     store.clear()
     assert store.known((1, 2)) == 1
     assert store.removed == [2]
+
+
+def test_a_hash_of_several_blocks_is_held_kept_and_evicted_whole() -> None:
+    store = BlockStore(10, per_hash=4)
+    store.take(9)
+    store.share((1, 2))
+    assert (store.private, store.used, store.available) == (1, 9, 1)
+    store.release((1, 2), private=1)
+    assert (store.used, store.cached, store.idle_among((1, 2, 3))) == (0, 8, 8)
+    store.take(3)
+    assert (store.removed, store.cached) == ([2], 4)

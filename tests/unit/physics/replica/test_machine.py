@@ -1,5 +1,7 @@
 """Continuous batching, chunked prompts, shared prefixes, preemption: one step at a time."""
 
+from math import inf
+
 import pytest
 
 from heterodyne.physics.profile import FirstToken, Profile, ProfileKey
@@ -150,3 +152,60 @@ def test_a_job_larger_than_memory_does_not_fit() -> None:
     assert replica.fits(job(1, prompt=60, output=4))
     assert not replica.fits(job(2, prompt=60, output=5))
     assert not replica.fits(job(3, prompt=0))
+
+
+def test_a_leap_is_cut_to_the_pass_in_which_a_new_job_would_have_been_seen() -> None:
+    replica = machine()
+    replica.submit(job(1, prompt=100, output=50), 0.0)
+    first, _ = one_step(replica)
+    leap = replica.begin(first.ends_at_s, leap_until_s=inf)
+    assert leap is not None
+    assert leap.passes == 49
+    pass_s = (leap.ends_at_s - leap.begins_at_s) / leap.passes
+    replica.submit(job(2), leap.begins_at_s + 2.5 * pass_s)
+    cut = replica.cut(replica.ready_at_s)
+    assert cut is not None
+    assert cut.passes == 3
+    assert cut.ends_at_s >= replica.ready_at_s > cut.ends_at_s - 1.1 * pass_s
+    replica.finish()
+    following = replica.begin(cut.ends_at_s, leap_until_s=inf)
+    assert following is not None
+    assert following.admitted == (2,)
+
+
+def test_a_cut_after_the_end_of_a_leap_changes_nothing() -> None:
+    replica = machine()
+    assert replica.cut(1.0) is None
+    replica.submit(job(1, prompt=100, output=50), 0.0)
+    first, _ = one_step(replica)
+    leap = replica.begin(first.ends_at_s, leap_until_s=inf)
+    assert leap is not None
+    assert replica.cut(leap.ends_at_s + 1.0) is leap
+
+
+def test_a_finished_job_says_how_much_of_its_prompt_was_found_in_memory() -> None:
+    replica = machine()
+    replica.submit(job(1, prompt=64, output=1, blocks=(1, 2, 3, 4)), 0.0)
+    replica.submit(job(2, prompt=70, output=1, blocks=(1, 2, 9, 10)), 0.0)
+    ended = [ended for _, ended in run_dry(replica)]
+    found = {name: tokens for one in ended for name, tokens in zip(one.finished, one.cached_tokens, strict=True)}
+    assert found == {1: 0, 2: 32}
+
+
+def test_what_was_found_is_of_the_first_time_when_a_job_is_preempted() -> None:
+    replica = machine(blocks=7)
+    replica.submit(job(1, prompt=40, output=30, blocks=(1, 2)), 0.0)
+    replica.submit(job(2, prompt=40, output=30, blocks=(3, 4)), 0.0)
+    ended = [ended for _, ended in run_dry(replica)]
+    assert replica.counters.preemptions
+    assert [tokens for one in ended for tokens in one.cached_tokens] == [0, 0]
+
+
+def test_a_hash_may_stand_for_several_blocks() -> None:
+    replica = machine(blocks_per_hash=4)
+    replica.submit(job(1, prompt=100, output=1, blocks=(1,)), 0.0)
+    run_dry(replica)
+    assert (replica.blocks.used, replica.blocks.cached) == (0, 4)
+    replica.submit(job(2, prompt=100, output=1, blocks=(1,)), 1.0)
+    step, ended = one_step(replica, 1.0)
+    assert (step.prompt_tokens, ended.cached_tokens) == (36, (64,))

@@ -1,0 +1,188 @@
+"""`heterodyne simulate`: a fleet that need not exist under a trace that did, through the router that serves."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from heterodyne.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from heterodyne.simulator.report import Report
+
+
+@click.command()
+@click.option(
+    "--fleet",
+    "fleet_file",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="TOML with [pools.NAME]: model, hardware, tp, engine, replicas, price; the settings file will do.",
+)
+@click.option(
+    "--trace",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="A log of requests, in any form that `plan traffic` reads.",
+)
+@click.option(
+    "--policy", "policies", multiple=True, metavar="NAME", help="How to route; several give a row each. [slo]"
+)
+@click.option("--model", metavar="NAME", help="Whose pools are meant, where the fleet serves several.")
+@click.option("--seed", type=int, default=7, show_default=True, metavar="N", help="The same seed, the same report.")
+@click.option("--load", type=float, metavar="X", help="Scale the trace to this share of the fleet's capacity for it.")
+@click.option("--rate", type=float, metavar="R", help="Scale the trace to so many requests a second.")
+@click.option("--requests", type=int, metavar="N", help="The first N requests; repeated where the trace has fewer.")
+@click.option("--slo-ttft-ms", type=float, default=1000.0, show_default=True, metavar="MS", help="To the first token.")
+@click.option("--slo-itl-ms", type=float, default=50.0, show_default=True, metavar="MS", help="Between two tokens.")
+@click.option(
+    "--gauge-interval-s",
+    type=float,
+    default=0.5,
+    show_default=True,
+    metavar="S",
+    help="How often the router is told the replicas' gauges, a quarter of them read anew each time.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON.")
+def simulate(
+    *,
+    fleet_file: Path,
+    trace: Path,
+    policies: tuple[str, ...],
+    model: str | None,
+    seed: int,
+    load: float | None,
+    rate: float | None,
+    requests: int | None,
+    slo_ttft_ms: float,
+    slo_itl_ms: float,
+    gauge_interval_s: float,
+    as_json: bool,
+) -> None:
+    """Say how a fleet would have served a trace under one policy or several, without any of its hardware.
+
+    Replicas are step machines at the speed of the performance model; the router is the one that `serve` runs. With
+    neither --load nor --rate requests come as they were recorded.
+
+    \b
+    Examples:
+      heterodyne simulate --fleet fleet.toml --trace trace.jsonl.gz --load 0.8
+      heterodyne simulate --fleet fleet.toml --trace trace.csv.gz --policy slo --policy cost --policy round-robin
+      heterodyne simulate --fleet heterodyne.toml --trace records.jsonl --rate 40 --requests 20000 --json
+    """
+    from time import perf_counter
+
+    from heterodyne.cli.catalogue_argument import catalogue, own_profiles
+    from heterodyne.cli.model_argument import model_from
+    from heterodyne.domain.errors import InvalidSpec
+    from heterodyne.physics.serving import Slo
+    from heterodyne.registry.request_log import read_request_log
+    from heterodyne.routing.catalogue import check_policy
+    from heterodyne.simulator.capacity import capacity_rps
+    from heterodyne.simulator.fleet import lay_out
+    from heterodyne.simulator.fleet_file import read_fleet
+    from heterodyne.simulator.report import report
+    from heterodyne.simulator.run import Trial, run
+    from heterodyne.simulator.workload import workload
+
+    if load is not None and rate is not None:
+        raise InvalidSpec("--load and --rate: both say how often requests come; give one of them")
+    for name, number in (
+        ("--load", load),
+        ("--slo-ttft-ms", slo_ttft_ms),
+        ("--slo-itl-ms", slo_itl_ms),
+        ("--gauge-interval-s", gauge_interval_s),
+    ):
+        if number is not None and not number > 0:
+            raise InvalidSpec(f"{name}: {number:g} is not above zero")
+    wanted = policies or ("slo",)
+    for policy in wanted:
+        check_policy(policy)
+    file = read_fleet(fleet_file)
+    pools = lay_out(file, model=model, catalogue=catalogue(), measured=own_profiles(), model_from=model_from)
+    slo = Slo(ttft_s=slo_ttft_ms / 1000, itl_s=slo_itl_ms / 1000)
+    log = read_request_log(trace)
+    traffic = workload(log, rate=rate, requests=requests)
+    if load is not None:
+        capacity = capacity_rps(pools, traffic, slo)
+        traffic = workload(log, rate=load * capacity, requests=requests)
+        click.echo(f"capacity for this trace: {capacity:.1f} requests/s; {load:g} of it is asked for", err=True)
+    if file.left_out:
+        click.echo(f"left out, since they name no hardware: {', '.join(file.left_out)}", err=True)
+    click.echo(f"speeds from: {', '.join(f'{pool.name} {pool.basis}' for pool in pools)}", err=True)
+    reports = []
+    for policy in wanted:
+        begun_s = perf_counter()
+        trial = Trial(policy=policy, seed=seed, slo=slo, gauge_interval_s=gauge_interval_s)
+        reports.append(report(run(pools, traffic, trial), trial))
+        took_s = perf_counter() - begun_s
+        click.echo(f"{policy}: {reports[-1].requests / took_s:,.0f} requests simulated a second", err=True)
+    if as_json:
+        print_json(reports)
+    else:
+        _print(reports)
+
+
+def _print(reports: "list[Report]") -> None:
+    first = reports[0]
+    refused = f" ({first.refused} too long for all of them)" if first.refused else ""
+    click.echo(
+        f"{first.requests} requests on {first.replicas} replicas{refused}, "
+        f"within {first.slo_ttft_s * 1000:g} ms to the first token and {first.slo_itl_s * 1000:g} ms a token\n"
+    )
+    header = (
+        "policy",
+        "within",
+        "ttft p50",
+        "ttft p99",
+        "itl p50",
+        "itl p99",
+        "total p50",
+        "usd",
+        "usd busy",
+        "usd/1M within",
+        "prefix hits",
+        "hottest/mean",
+        "req/s",
+    )
+    print_table(header, [_row(one) for one in reports])
+    if len(reports) == 1:
+        click.echo()
+        print_table(
+            ("pool", "replicas", "requests", "busy", "prefix hits", "usd"),
+            [
+                (
+                    pool.pool,
+                    str(pool.replicas),
+                    str(pool.requests),
+                    f"{pool.busy_share:.1%}",
+                    f"{pool.prefix_hit_share:.1%}",
+                    _usd(pool.usd),
+                )
+                for pool in first.pools
+            ],
+        )
+
+
+def _row(one: "Report") -> tuple[str, ...]:
+    return (
+        one.policy,
+        f"{one.attainment:.1%}",
+        f"{one.ttft.p50_s * 1000:.0f} ms",
+        f"{one.ttft.p99_s * 1000:.0f} ms",
+        f"{one.itl.p50_s * 1000:.1f} ms",
+        f"{one.itl.p99_s * 1000:.1f} ms",
+        f"{one.total.p50_s:.2f} s",
+        _usd(one.usd),
+        _usd(one.usd_busy),
+        _usd(one.usd_per_million_output_tokens_within_slo),
+        f"{one.prefix_hit_share:.1%}",
+        f"{one.inside_hottest / one.inside_mean:.2f}" if one.inside_mean else "-",
+        f"{one.requests_per_s:.1f}",
+    )
+
+
+def _usd(amount: float | None) -> str:
+    return "-" if amount is None else f"{amount:.2f}"

@@ -1,0 +1,36 @@
+"""What the router needs to know of a request."""
+
+from enum import StrEnum
+from math import inf
+
+from msgspec import Struct
+
+from heterodyne.routing.kv.chain import EMPTY, Chain
+
+
+class Urgency(StrEnum):
+    """A request's class: how urgent it is."""
+
+    INTERACTIVE = "interactive"
+    BATCH = "batch"  # somebody waits for it, but not now
+    BACKGROUND = "background"  # nobody does
+
+
+class Ask(Struct, frozen=True, kw_only=True, gc=False):
+    """One request, as far as its place in the fleet depends on it."""
+
+    model: str  # that is to answer: no alias
+    prompt_tokens: int
+    output_tokens: float  # expected
+    chain: Chain = EMPTY  # its prompt, block by block; empty where nobody looks at prefixes
+    session: str = ""  # what ties it to requests before it; empty: nothing does
+    urgency: Urgency = Urgency.INTERACTIVE
+    ttft_slo_s: float = inf
+    itl_slo_s: float = inf
+    streams: bool = True  # False: the answer comes whole, and nobody sees its first token
+    policy: str = ""  # empty: the model's own
+
+    @property
+    def has_slo(self) -> bool:
+        """Whether anything is promised."""
+        return self.ttft_slo_s < inf or self.itl_slo_s < inf

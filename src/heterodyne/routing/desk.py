@@ -1,0 +1,132 @@
+"""Pure: everything the router keeps for one model: its seats by tier and pool, its policy, its conversations' homes."""
+
+from collections.abc import Sequence
+
+from heterodyne.domain.decision import Reason
+from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
+from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.catalogue import objective, try_peer
+from heterodyne.routing.choice import Choice
+from heterodyne.routing.kv.index import PrefixIndex
+from heterodyne.routing.kv.sticky import Homes
+from heterodyne.routing.picker import Chance, Ended, Picker
+from heterodyne.routing.policies.objective import BROKEN, CROWDED, Objective, promise
+from heterodyne.routing.predictive import NOTHING_CACHED, Cached, choose
+from heterodyne.routing.seat import Seat
+
+Tier = list[list[Seat]]  # pools whose replicas come before those of the next tier
+
+
+class Desk:
+    """One per model."""
+
+    def __init__(self, rule: RoutingRule, index: PrefixIndex) -> None:
+        self.rule = rule
+        self._index = index
+        self._homes = Homes()
+        self._objectives: dict[str, Objective] = {}
+        self._seats: dict[ReplicaId, Seat] = {}
+        self._by_place: dict[int, Seat] = {}
+        self._fleet_tiers: dict[ReplicaId, int] = {}
+        self._usable: Sequence[Replica] = ()  # whom the tiers below were made of
+        self._tiers: list[Tier] = []
+        self.picker: Picker | None = None
+        self.take(rule)
+
+    def take(self, rule: RoutingRule) -> None:
+        """Another rule from the next request on."""
+        self.rule = rule
+        self._objectives = {}
+        if self.picker is None or self.picker.name != rule.policy:
+            self.picker = try_peer(rule.policy)
+
+    def publish(self, seats: Sequence[Seat], fleet: FleetSnapshot) -> None:
+        """These serve the model from now on."""
+        self._seats = {seat.replica.id: seat for seat in seats}
+        self._by_place = {seat.place: seat for seat in seats}
+        self._fleet_tiers = fleet.tiers
+        self._usable = ()
+        self._tiers = []
+
+    def forget(self, place: int) -> None:
+        """A replica has left, or lost what it remembered."""
+        self._homes.forget(place)
+
+    def choose(self, ask: Ask, usable: Sequence[Replica], now_s: float, chance: Chance) -> Choice:
+        """One of the usable, of which there is at least one."""
+        cached = self._cached(ask)
+        if len(usable) == 1:
+            seat = self._seats[usable[0].id]
+            forecast = seat.forecast(ask, cached.get(seat.place, 0.0), now_s)
+            return Choice(forecast, promise(forecast), Reason.ONLY_REPLICA)
+        if usable is not self._usable:
+            self._tiers, self._usable = self._arrange(usable), usable
+        if self.picker is not None and ask.policy in ("", self.picker.name):
+            seats = [seat for tier in self._tiers for pool in tier for seat in pool]
+            seat = self.picker.pick(ask, seats, now_s, chance)
+            forecast = seat.forecast(ask, cached.get(seat.place, 0.0), now_s)
+            return Choice(forecast, promise(forecast), Reason.PEER)
+        best: Choice | None = None
+        for tier in self._tiers:
+            choice = choose(ask, tier, cached, self._objective(ask), now_s=now_s, chance=chance)
+            if best is None or choice.promise < best.promise:
+                best = choice
+            if best.promise < CROWDED:
+                break
+        assert best is not None
+        return self._stay(ask, best, now_s) if ask.session and self.rule.kv is KvStrategy.STICKY else best
+
+    def start(self, ask: Ask, seat: Seat, now_s: float) -> int:
+        """The request goes there; the tokens of its prompt that the replica has shown to have."""
+        if ask.session:
+            self._homes.settle(ask.session, seat.place)
+        if self.picker is not None:
+            self.picker.on_start(ask, seat, now_s)
+        return self._index.insert(seat.place, ask.chain) if ask.chain.hashes else 0
+
+    def first_token(self, ask: Ask, seat: Seat) -> None:
+        """Its prompt has been computed there."""
+        if ask.chain.hashes:
+            self._index.prove(seat.place, ask.chain)
+
+    def end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float, *, said_tokens: int) -> None:
+        """It is over, and the engine may have told how much of its prompt it still had."""
+        if self.picker is not None:
+            self.picker.on_end(ask, seat, ended, now_s)
+        if said_tokens and ended.is_complete:
+            started_s = now_s - ended.total_s
+            if seat.belief.learn(said_tokens, ended.cached_tokens, ask.prompt_tokens, started_s=started_s, now_s=now_s):
+                self._index.forget(seat.place)
+            seat.trust = seat.belief.factor
+
+    def _objective(self, ask: Ask) -> Objective:
+        name = ask.policy or self.rule.policy
+        known = self._objectives.get(name)
+        if known is None:
+            known = self._objectives[name] = objective(name, self.rule)
+        return known
+
+    def _cached(self, ask: Ask) -> Cached:
+        if not ask.chain.hashes:
+            return NOTHING_CACHED
+        return self._index.matches(ask.chain)
+
+    def _stay(self, ask: Ask, best: Choice, now_s: float) -> Choice:
+        """At home, while that is there and not later than promised; without a promise, not much later than the best."""
+        place = self._homes.home(ask.session)
+        seat = None if place is None else self._by_place.get(place)
+        if seat is None or seat is best.forecast.seat or seat.replica not in self._usable:
+            return best
+        forecast = seat.forecast(ask, 0.0, now_s)
+        kept = promise(forecast)
+        if kept == BROKEN or kept > best.promise:
+            return best
+        return Choice(forecast, kept, Reason.HOME)
+
+    def _arrange(self, usable: Sequence[Replica]) -> list[Tier]:
+        tiers: dict[int, dict[PoolName, list[Seat]]] = {}
+        for replica in usable:
+            tier = tiers.setdefault(self._fleet_tiers.get(replica.id, 0), {})
+            tier.setdefault(replica.pool, []).append(self._seats[replica.id])
+        return [list(tiers[number].values()) for number in sorted(tiers)]

@@ -1,0 +1,54 @@
+"""Pure: which replica was sent which prompts, for peers that keep an index of their own.
+
+It is the index of `routing/kv`, with each peer's own bounds and without what engines report back. A replica that takes
+another's place begins with nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from heterodyne.domain.fleet import ReplicaId
+from heterodyne.routing.kv.chain import Chain
+from heterodyne.routing.kv.index import PrefixIndex
+from heterodyne.routing.seat import Seat
+
+BLOCKS_MAX = 2**18  # of one replica, where its tokens set no limit before
+
+
+class PrefixBook:
+    """An index that notices who sits where."""
+
+    __slots__ = ("_index", "_limits", "_owners")
+
+    def __init__(self) -> None:
+        self._index = PrefixIndex(BLOCKS_MAX)
+        self._owners: dict[int, ReplicaId] = {}  # place: whose blocks are there
+        self._limits: dict[int, float] = {}
+
+    @property
+    def entries(self) -> int:
+        """Blocks over all replicas."""
+        return self._index.entries
+
+    def matched(self, chain: Chain, seats: Sequence[Seat]) -> list[int]:
+        """The prompt tokens each of these was sent before, in their order."""
+        found = self._index.matches(chain)
+        if not found:
+            return [0] * len(seats)
+        owners = self._owners
+        return [found.get(seat.place, 0) if owners.get(seat.place) == seat.replica.id else 0 for seat in seats]
+
+    def note(self, chain: Chain, seat: Seat, tokens_max: float) -> None:
+        """This prompt goes there, where `tokens_max` are remembered."""
+        place = seat.place
+        if self._owners.get(place) != seat.replica.id:
+            self._owners[place] = seat.replica.id
+            self._index.forget(place)
+        if self._limits.get(place) != tokens_max:
+            self._limits[place] = tokens_max
+            self._index.limit(place, tokens_max)
+        self._index.insert(place, chain)
+
+    def drop(self, blocks: Iterable[int], seat: Seat) -> None:
+        """These are there no more."""
+        if self._owners.get(seat.place) == seat.replica.id:
+            self._index.remove(seat.place, blocks)

@@ -1,0 +1,39 @@
+"""One way to choose a replica. Ours predicts (`predictive`); those of other systems are in `peers/`."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.seat import Seat
+
+Chance = Callable[[], float]  # uniform, from 0 up to 1
+
+
+class Ended(Struct, frozen=True, kw_only=True, gc=False):
+    """How a request fared on the replica that was picked."""
+
+    ttft_s: float | None  # None: no first token was seen, as of an answer that came whole
+    total_s: float
+    output_tokens: int
+    cached_tokens: int | None = None  # as the engine counted them; None: it does not say
+    is_complete: bool = True
+
+
+class Picker(Protocol):
+    """One per model; it may remember."""
+
+    name: str
+
+    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+        """One of these, of which there is at least one and each may take the request."""
+        ...
+
+    def on_start(self, ask: Ask, seat: Seat, now_s: float) -> None:
+        """The request goes there; after a retry not where it was meant to."""
+        ...
+
+    def on_end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float) -> None:
+        """It is over."""
+        ...

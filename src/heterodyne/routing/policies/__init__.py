@@ -1,0 +1,1 @@
+"""What a choice between forecasts is for: one objective per file."""

@@ -1,0 +1,48 @@
+"""What every objective has in common: whether a forecast keeps the promise, and how late it is when it does not."""
+
+from typing import Protocol
+
+from heterodyne.domain.fleet import Replica
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.forecast import Forecast
+
+LOAD_MAX = 0.95  # from this share on a replica is over capacity: one more may cost somebody the promise
+
+RISK_KEPT = 0.15  # promises expected to be broken: below this they are as good as kept
+RISK_LIKELY = 0.5
+
+# How well a promise is kept. Lower is better, and whatever an objective prefers comes after it.
+KEPT, LIKELY, CROWDED, BROKEN = range(4)
+
+Rank = tuple[int, float, float]  # what forecasts are compared by, the smallest first; how the promise is kept leads
+
+
+class Objective(Protocol):
+    """One way to compare forecasts."""
+
+    name: str
+
+    def rank(self, ask: Ask, forecast: Forecast) -> Rank:
+        """Where it stands among the candidates."""
+        ...
+
+
+class Preference(Protocol):
+    """What an operator prefers among hardware."""
+
+    def prefers(self, replica: Replica) -> bool:
+        """Whether the replica is one of those."""
+        ...
+
+
+def promise(forecast: Forecast) -> int:
+    """Kept with room, probably kept, kept on a replica that is full, or not kept.
+
+    The risk counts the promises made to others too: a request that would make ten late is not well placed in time.
+    """
+    risk = forecast.risk
+    if risk >= RISK_LIKELY:
+        return BROKEN
+    if forecast.load > LOAD_MAX:
+        return CROWDED
+    return KEPT if risk < RISK_KEPT else LIKELY

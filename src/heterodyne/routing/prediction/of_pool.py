@@ -1,0 +1,64 @@
+"""Pure: the prior of a pool: its model on its hardware under its engine, as far as the catalogues know them."""
+
+from collections.abc import Mapping, Sequence
+
+from heterodyne.domain.errors import OperatorError
+from heterodyne.fleet.settings import PoolSettings
+from heterodyne.physics.catalogue import accelerator
+from heterodyne.physics.engine_kind import EngineKind
+from heterodyne.physics.hardware import Accelerator
+from heterodyne.physics.memory import Layout
+from heterodyne.physics.model_shapes import model_spec
+from heterodyne.physics.precision import Precision
+from heterodyne.physics.profile import Basis, Profile
+from heterodyne.physics.profile_catalogue import profile_for
+from heterodyne.physics.replica.of_layout import placement_of, scheduling_of
+from heterodyne.physics.replica.step_clock import StepClock
+from heterodyne.routing.prediction.prior import Prior, prior_of
+
+CONTEXT_TOKENS = 4096  # of a usual sequence, where the pool does not say
+DOUBTS = {Basis.OWN: 0.1, Basis.CHIP: 0.2, Basis.FAMILY: 0.4}
+DOUBT_OTHERWISE = 0.8
+
+
+def try_prior(
+    pool: PoolSettings, catalogue: Mapping[str, Accelerator], measured: Sequence[Profile] = ()
+) -> Prior | None:
+    """None where the model, the chip or what fits on it is not known: then everything has to be learned."""
+    if pool.hardware is None:
+        return None
+    try:
+        return prior_for(layout_of(pool, catalogue), measured, context_tokens=pool.context_tokens or CONTEXT_TOKENS)
+    except OperatorError:
+        return None
+
+
+def layout_of(pool: PoolSettings, catalogue: Mapping[str, Accelerator]) -> Layout:
+    """The pool's model on its chips; raises what is not known of it."""
+    spec = model_spec(pool.shape or pool.model)
+    return Layout(
+        model=spec,
+        accelerator=accelerator(pool.hardware or "", catalogue),
+        precision=spec.checkpoint_precision if pool.precision is None else Precision(pool.precision),
+        kv_precision=Precision.BF16,
+        tp=pool.tp,
+        # An engine without numbers of its own is taken for the most usual one.
+        engine=EngineKind(pool.engine) if pool.engine in tuple(EngineKind) else EngineKind.VLLM,
+    )
+
+
+def prior_for(layout: Layout, measured: Sequence[Profile], *, context_tokens: int) -> Prior:
+    """What physics says of one replica laid out like this."""
+    found = profile_for(
+        layout.model,
+        layout.accelerator,
+        engine=layout.engine,
+        precision=layout.precision,
+        tp=layout.tp,
+        measured=measured,
+    )
+    return prior_of(
+        StepClock(placement_of(layout), found.profile),
+        scheduling_of(layout, context_tokens=context_tokens),
+        doubt=DOUBTS.get(found.basis, DOUBT_OTHERWISE),
+    )

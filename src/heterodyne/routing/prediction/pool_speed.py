@@ -1,0 +1,128 @@
+"""Pure: how fast the replicas of one pool are, from a prior and from every request that went there."""
+
+from math import exp, inf
+
+from msgspec import Struct
+
+from heterodyne.routing.prediction.band import Band
+from heterodyne.routing.prediction.corrector import Corrector
+from heterodyne.routing.prediction.prior import Prior
+
+PROMPT_RATE_S = 5.0  # over which the share of time that prompts take is averaged
+FIXED_MIN_S = 0.002  # so that a delay nobody expected can be learned at all
+# First tokens scatter, and their parts come and go together; the pace of tokens tells its parts apart.
+FIRST_KINSHIP, LATER_KINSHIP = 0.03, 0.002
+FIRST_SCATTER, LATER_SCATTER = 0.2, 0.1
+REFERENCE_BATCH = 32  # a token's share of a step is counted as in a batch of this size, whatever runs now
+
+
+class PoolSpeed:
+    """One per pool: the prior, how far off it has been found, and what follows, ready to be multiplied.
+
+    TTFT is made of what happens before the scheduler, of prompts, and of others' steps in between; the time per token
+    of the step itself, of what is in it, and of prompts in between.
+    """
+
+    __slots__ = (
+        "_first",
+        "_fixed_s",
+        "_later",
+        "_prompt_at_s",
+        "_prompt_rate",
+        "ahead",
+        "ahead_s",
+        "context_token_s",
+        "heard_at_s",
+        "itl_band",
+        "prior",
+        "prompts",
+        "prompts_between",
+        "replicas",
+        "sequence_s",
+        "step_s",
+        "steps",
+        "token_share_s",
+        "ttft_band",
+        "ttft_band_waiting",
+    )
+
+    def __init__(self, prior: Prior) -> None:
+        self.prior = prior
+        self.replicas = 1
+        self._prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
+        self._prompt_at_s = 0.0
+        self.heard_at_s = -inf  # when a request last told something
+        self._fixed_s = max(prior.fixed_s, FIXED_MIN_S)
+        self._first = Corrector(prior.doubt, kinship=FIRST_KINSHIP, scatter=FIRST_SCATTER)
+        self._later = Corrector(prior.doubt, kinship=LATER_KINSHIP, scatter=LATER_SCATTER)
+        self.ttft_band = Band()
+        self.ttft_band_waiting = Band()  # of requests that had to queue: they are harder to foresee
+        self.itl_band = Band()
+        self._settle()
+
+    def add_prompt(self, work_s: float, now_s: float) -> None:
+        """A replica has computed a prompt."""
+        passed_s = now_s - self._prompt_at_s
+        if passed_s > 0.0:
+            self._prompt_rate *= exp(-passed_s / PROMPT_RATE_S)
+            self._prompt_at_s = now_s
+        self._prompt_rate += work_s / PROMPT_RATE_S
+
+    def prompt_share(self, now_s: float) -> float:
+        """Of a replica's time, lately, for prompts: work is spread, so what one will get is what all get."""
+        # Near enough to an exponential for the little time since the last prompt.
+        return self._prompt_rate / (1.0 + (now_s - self._prompt_at_s) / PROMPT_RATE_S) / self.replicas
+
+    def learn_first(self, work_s: float, backlog_s: float, steps_s: float, ttft_s: float) -> None:
+        """A first token came, with this much before it."""
+        prior = self.prior
+        ahead_s = self._fixed_s + prior.ahead_share * work_s
+        self._first.learn(ahead_s, work_s + backlog_s / self.prompts, steps_s, ttft_s)
+        self._settle()
+
+    def learn_later(self, batch_s: float, prompts_s: float, itl_s: float) -> None:
+        """Tokens came at this pace, beside this batch and these prompts, both by the prior."""
+        self._later.learn(self.prior.step_s, batch_s, prompts_s, itl_s)
+        self._settle()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its predictions are no guide."""
+        return self.ttft_band.is_lost and self.ttft_band_waiting.is_lost
+
+    def snapshot(self) -> "PoolSpeedSnapshot":
+        """What has been learned."""
+        first, later = self._first, self._later
+        return PoolSpeedSnapshot(
+            ttft_factors=(first.first, first.second, first.third),
+            itl_factors=(later.first, later.second, later.third),
+            ttft_error_ratio=self.ttft_band.error,
+            ttft_waiting_error_ratio=self.ttft_band_waiting.error,
+            itl_error_ratio=self.itl_band.error,
+            samples=self.ttft_band.samples + self.ttft_band_waiting.samples,
+            is_lost=self.is_lost,
+        )
+
+    def _settle(self) -> None:
+        prior, first, later = self.prior, self._first, self._later
+        self.ahead_s = first.first * self._fixed_s
+        self.ahead = first.first * prior.ahead_share
+        self.prompts = first.second
+        self.steps = first.third
+        self.step_s = later.first * prior.step_s
+        self.sequence_s = later.second * prior.sequence_s
+        self.context_token_s = later.second * prior.context_token_s
+        self.prompts_between = later.third
+        self.token_share_s = self.step_s / REFERENCE_BATCH + self.sequence_s
+
+
+class PoolSpeedSnapshot(Struct, frozen=True, kw_only=True):
+    """For metrics and the explanation."""
+
+    ttft_factors: tuple[float, float, float]
+    itl_factors: tuple[float, float, float]
+    ttft_error_ratio: float
+    ttft_waiting_error_ratio: float
+    itl_error_ratio: float
+    samples: int
+    is_lost: bool

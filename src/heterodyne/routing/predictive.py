@@ -1,0 +1,112 @@
+"""Pure: the replica whose forecast an objective likes best.
+
+Within a pool replicas are equal but for what they hold, so one pass of a few additions finds the best of each; only
+those are forecast in full and compared. Where two are as good as each other chance decides, so that gateways with the
+same stale picture do not all run to the same place.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from heterodyne.domain.decision import Reason
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.choice import Choice
+from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.least_harm import least_harm
+from heterodyne.routing.picker import Chance
+from heterodyne.routing.policies.load import Load
+from heterodyne.routing.policies.objective import KEPT, Objective, Rank, promise
+from heterodyne.routing.seat import Seat
+
+TIE_STEPS = 0.25  # replicas are as good as each other when less than this part of a step lies between them
+UNTIMELY_S = 1e6  # behind every replica whose steps are quick enough
+EXPLORED_SHARE = 0.01  # of requests that may go and see how a pool is doing
+STALE_S = 5.0  # nothing was seen of a pool for so long
+
+Cached = Mapping[int, float]  # place: tokens of the prompt that it should have in memory
+NOTHING_CACHED: Cached = {}
+
+_BY_LOAD = Load()
+
+
+def choose(
+    ask: Ask, pools: Sequence[Sequence[Seat]], cached: Cached, objective: Objective, *, now_s: float, chance: Chance
+) -> Choice:
+    """The best of all pools, none of which is empty."""
+    forecasts = []
+    is_lost = False
+    for seats in pools:
+        seat = seats[0] if len(seats) == 1 else _soonest(ask, seats, cached, now_s, chance)
+        forecasts.append(seat.forecast(ask, cached.get(seat.place, 0.0) if cached else 0.0, now_s))
+        is_lost = is_lost or seat.speed.is_lost
+    if is_lost and len(forecasts) > 1:
+        # Where predictions are no guide, what can be counted is.
+        best, rank = _best(ask, forecasts, _BY_LOAD)
+        return Choice(best, objective.rank(ask, best)[0], Reason.LEAST_LOADED)
+    best, rank = _best(ask, forecasts, objective)
+    if rank[0] != KEPT:
+        best = least_harm(ask, pools, cached, now_s)
+        return Choice(best, promise(best), Reason.LEAST_HARM)
+    if len(forecasts) == 1:
+        return Choice(best, rank[0], Reason.ONLY_POOL)
+    if chance() < EXPLORED_SHARE:
+        stale = _stalest(ask, forecasts, objective, now_s)
+        if stale is not None and stale is not best:
+            return Choice(stale, KEPT, Reason.EXPLORED)
+    return Choice(best, rank[0], REASONS[objective.name])
+
+
+REASONS = {
+    "slo": Reason.FASTEST,
+    "cost": Reason.CHEAPEST,
+    "affinity": Reason.PREFERRED,
+    "load": Reason.LEAST_LOADED,
+    "mix": Reason.BEST_MIX,
+}
+
+
+def _soonest(ask: Ask, seats: Sequence[Seat], cached: Cached, now_s: float, chance: Chance) -> Seat:
+    """Of equal replicas the one with the earliest first token, and quick enough steps where any has them."""
+    speed = seats[0].speed
+    prior = speed.prior
+    steps = speed.steps * (1.5 + ask.prompt_tokens // prior.step_tokens)
+    itl_slo_s, pace = ask.itl_slo_s, speed.prompts
+    token_s, token_squared_s = prior.prompt_token_s, prior.prompt_token_squared_s
+    best = second = seats[0]
+    best_s = second_s = float("inf")
+    begin = int(chance() * len(seats))
+    for seat in (*seats[begin:], *seats[:begin]):
+        wait_s = seat.free_at_s - now_s
+        wait_s = max(wait_s, seat.floor_s)
+        wait_s = max(wait_s, seat.room_s)
+        wait_s += steps * seat.step_s
+        if seat.step_s > itl_slo_s:
+            wait_s += UNTIMELY_S
+        if cached and seat.place in cached:
+            tokens = cached[seat.place] * seat.trust
+            wait_s -= pace * tokens * (token_s + token_squared_s * tokens)
+        if wait_s < best_s:
+            best, second, second_s, best_s = seat, best, best_s, wait_s
+        elif wait_s < second_s:
+            second, second_s = seat, wait_s
+    if second_s - best_s < TIE_STEPS * best.step_s and chance() < 0.5:
+        return second
+    return best
+
+
+def _best(ask: Ask, forecasts: Sequence[Forecast], objective: Objective) -> tuple[Forecast, Rank]:
+    best, rank = forecasts[0], objective.rank(ask, forecasts[0])
+    for forecast in forecasts[1:]:
+        other = objective.rank(ask, forecast)
+        if other < rank:
+            best, rank = forecast, other
+    return best, rank
+
+
+def _stalest(ask: Ask, forecasts: Sequence[Forecast], objective: Objective, now_s: float) -> Forecast | None:
+    """A replica of the pool that was not heard of for longest, where it should keep the promise."""
+    stale = [
+        forecast
+        for forecast in forecasts
+        if now_s - forecast.seat.speed.heard_at_s > STALE_S and objective.rank(ask, forecast)[0] == KEPT
+    ]
+    return min(stale, key=lambda forecast: forecast.seat.speed.heard_at_s, default=None)

@@ -1,0 +1,131 @@
+"""Pure: the router. It knows every replica as a seat, places requests, and learns from each that it has placed.
+
+    router.publish(fleet, now_s)                    whenever the control loop does
+    choice = router.decide(ask, usable, now_s)      a replica, what it should take there, and why
+    ticket = router.start(ask, choice.forecast, now_s)
+    ticket.first_token(now_s)
+    ticket.end(now_s, output_tokens=…, cached_tokens=…)
+
+The gateway and the simulator drive the same object, the one by the clock on the wall, the other by its own.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+
+from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.choice import Choice
+from heterodyne.routing.desk import Desk
+from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.kv.index import PrefixIndex
+from heterodyne.routing.picker import Chance
+from heterodyne.routing.prediction.pool_speed import PoolSpeed, PoolSpeedSnapshot
+from heterodyne.routing.prediction.prior import UNKNOWN, Prior
+from heterodyne.routing.seat import Seat
+from heterodyne.routing.ticket import Ticket
+
+NO_RULE = ModelRule()
+
+PriorOf = Callable[[Replica], Prior | None]
+
+
+class Router:
+    """One per worker, or per simulation. Never larger than the latest fleet it was given, plus its bounded indices."""
+
+    def __init__(self, fleet: FleetSnapshot, *, prior_of: PriorOf, chance: Chance, now_s: float) -> None:
+        self._prior_of = prior_of
+        self._chance = chance
+        self._index = PrefixIndex()
+        self._seats: dict[ReplicaId, Seat] = {}
+        self._free_places: list[int] = []
+        self._speeds: dict[PoolName, PoolSpeed] = {}
+        self._desks: dict[str, Desk] = {}
+        self.publish(fleet, now_s)
+
+    def publish(self, fleet: FleetSnapshot, now_s: float) -> None:
+        """Welcome who is new, forget who is gone."""
+        present = {replica.id: replica for replica in fleet.replicas}
+        for gone in [
+            seat
+            for known, seat in self._seats.items()
+            if known not in present or _has_changed(seat.replica, present[known])
+        ]:
+            self._leave(gone, now_s)
+        for replica in fleet.replicas:
+            seat = self._seats.get(replica.id)
+            if seat is None:
+                self._seats[replica.id] = self._seat(replica, now_s)
+            else:
+                seat.publish(replica, now_s)
+        for seat in self._seats.values():
+            if seat.kv_tokens != inf:
+                self._index.limit(seat.place, seat.kv_tokens)
+        pools = Counter(replica.pool for replica in fleet.replicas)
+        self._speeds = {pool: speed for pool, speed in self._speeds.items() if pool in pools}
+        for pool, speed in self._speeds.items():
+            speed.replicas = pools[pool]
+        self._desks = {model: self._desk(model, fleet) for model in fleet.by_model}
+        for model, replicas in fleet.by_model.items():
+            self._desks[model].publish([self._seats[replica.id] for replica in replicas], fleet)
+
+    def decide(self, ask: Ask, usable: Sequence[Replica], now_s: float) -> Choice:
+        """Where to send the request, among replicas of its model that may take it: at least one."""
+        return self._desks[ask.model].choose(ask, usable, now_s, self._chance)
+
+    def forecast(self, ask: Ask, replica: ReplicaId, now_s: float) -> Forecast:
+        """What it would take there, whoever chose the replica."""
+        seat = self._seats[replica]
+        cached = self._index.matches(ask.chain).get(seat.place, 0.0) if ask.chain.hashes else 0.0
+        return seat.forecast(ask, cached, now_s)
+
+    def start(self, ask: Ask, forecast: Forecast, now_s: float) -> Ticket:
+        """The request is sent to the replica of a forecast made just now."""
+        return Ticket(ask, forecast, self._desks.get(ask.model), now_s)
+
+    def on_memory_lost(self, replica: ReplicaId, now_s: float) -> None:
+        """It has restarted or emptied its cache: nothing of a prompt is there any more."""
+        seat = self._seats.get(replica)
+        if seat is not None:
+            self._index.forget(seat.place)
+            seat.belief.on_forgotten(now_s)
+            for desk in self._desks.values():
+                desk.forget(seat.place)
+
+    def speeds(self) -> Mapping[PoolName, PoolSpeedSnapshot]:
+        """What has been learned of each pool."""
+        return {pool: speed.snapshot() for pool, speed in self._speeds.items()}
+
+    def _desk(self, model: str, fleet: FleetSnapshot) -> Desk:
+        rule = fleet.rules.get(model, NO_RULE).routing
+        desk = self._desks.get(model)
+        if desk is None:
+            return Desk(rule, self._index)
+        if desk.rule != rule:
+            desk.take(rule)
+        return desk
+
+    def _seat(self, replica: Replica, now_s: float) -> Seat:
+        speed = self._speeds.get(replica.pool)
+        if speed is None:
+            speed = self._speeds[replica.pool] = PoolSpeed(self._prior_of(replica) or UNKNOWN)
+        place = self._free_places.pop() if self._free_places else len(self._seats)
+        return Seat(replica, place, speed, now_s)
+
+    def _leave(self, seat: Seat, now_s: float) -> None:
+        """Requests still there end on a seat that nobody looks at."""
+        self.on_memory_lost(seat.replica.id, now_s)
+        del self._seats[seat.replica.id]
+        self._free_places.append(seat.place)
+
+
+def _has_changed(before: Replica, now: Replica) -> bool:
+    """Whether the same name stands for something else: another pool, model or make."""
+    return (before.pool, before.model, before.hardware, before.tp, before.engine, before.version) != (
+        now.pool,
+        now.model,
+        now.hardware,
+        now.tp,
+        now.engine,
+        now.version,
+    )

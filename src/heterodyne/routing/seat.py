@@ -1,0 +1,263 @@
+"""Pure: one replica as the router sees it: what it has been given, how far that has come, what one more would take.
+
+Gauges that engines publish lag by seconds; what we sent and what has come back does not. A request waits from when it
+is sent to its first token, then it decodes until it ends; sums over both are kept, so that a forecast costs the same
+however much is in flight.
+"""
+
+from math import inf
+
+from heterodyne.domain.fleet import Replica
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.kv.trust import Trust
+from heterodyne.routing.prediction.band import Band
+from heterodyne.routing.prediction.pool_speed import PoolSpeed
+
+PROMPT_SHARE_MAX = 0.8
+LATENESS_WEIGHT = 0.02  # broken promises that being late by one more TTFT is as bad as: late is bad, later worse
+BUSY = 0.25  # of a TTFT spent waiting: from there on a request counts as having queued
+
+
+class Seat:
+    """Changed by tickets alone, read by whoever decides."""
+
+    __slots__ = (
+        "_at_s",
+        "_blind_until_s",
+        "_context_area",
+        "_head_since_s",
+        "_sequence_area",
+        "_step_prior_s",
+        "_work_done_s",
+        "answer_token_usd",
+        "answer_tokens",
+        "belief",
+        "context_tokens",
+        "decoding",
+        "floor_s",
+        "free_at_s",
+        "in_flight",
+        "is_by_token",
+        "kv_tokens",
+        "others",
+        "place",
+        "prompt_token_usd",
+        "replica",
+        "room_s",
+        "slots",
+        "speed",
+        "step_s",
+        "trust",
+        "usd_per_s",
+        "waiting",
+        "waiting_tokens",
+        "waiting_work_s",
+    )
+
+    def __init__(self, replica: Replica, place: int, speed: PoolSpeed, now_s: float) -> None:
+        self.place = place
+        self.speed = speed
+        self.in_flight = 0
+        self.waiting = 0  # in flight, without a first token
+        self.decoding = 0
+        self.others = 0  # sequences it has from elsewhere, by its own account
+        self.waiting_tokens = 0.0  # uncached prompt tokens of those that wait
+        self.waiting_work_s = 0.0  # the same, in seconds by the prior
+        self.context_tokens = 0.0  # held by all in flight, prompts and half of their answers
+        self.answer_tokens = 0.0  # that all in flight are expected to get
+        self.free_at_s = now_s  # when the prompts that wait are worked off
+        self.room_s = 0.0  # until there is memory or a slot for one more like those it has
+        self.floor_s = 0.0  # but not sooner than this from now: nothing has been heard of them
+        self.belief = Trust()  # in what the prefix index says of it
+        self.trust = self.belief.factor
+        self._head_since_s = now_s
+        self._blind_until_s = now_s  # when the prompts of answers that come whole should be done: nobody tells us
+        self._at_s = now_s
+        self._sequence_area = self._context_area = self._work_done_s = 0.0
+        self.publish(replica, now_s)
+
+    def publish(self, replica: Replica, now_s: float) -> None:
+        """What the fleet knows of it now."""
+        self._pass(now_s)
+        self.replica = replica
+        prior, load, price = self.speed.prior, replica.load, replica.price
+        self.slots = prior.slots if replica.in_flight_max is None else min(prior.slots, replica.in_flight_max)
+        self.kv_tokens = prior.kv_tokens
+        self.usd_per_s = inf if price.usd_per_hour is None else price.usd_per_hour / 3600
+        self.is_by_token = price.is_by_token
+        self.prompt_token_usd = (price.usd_per_million_prompt_tokens or 0.0) / 1e6
+        self.answer_token_usd = (price.usd_per_million_completion_tokens or 0.0) / 1e6
+        if load is not None:
+            self.kv_tokens = load.kv_tokens or self.kv_tokens
+            self.others = max(0, (load.running or 0) + (load.waiting or 0) - self.in_flight)
+        self._settle(now_s)
+
+    # What happens to its requests.
+
+    def start(self, ask: Ask, forecast: Forecast, now_s: float) -> None:
+        """One more is sent."""
+        self._enter(ask, now_s)
+        if not self.waiting:
+            self._head_since_s = now_s
+        self.waiting += 1
+        self.waiting_tokens += ask.prompt_tokens - forecast.cached_tokens
+        self.waiting_work_s += forecast.work_s
+        self._settle(now_s)
+
+    def start_blind(self, ask: Ask, forecast: Forecast, now_s: float) -> None:
+        """One more is sent whose first token nobody will see: its prompt is thought to take its time."""
+        self._enter(ask, now_s)
+        self.decoding += 1
+        self._blind_until_s = max(self._blind_until_s, now_s) + self.speed.prompts * forecast.work_s
+        self._settle(now_s)
+
+    def first_token(self, ask: Ask, forecast: Forecast, now_s: float) -> None:
+        """One that waited decodes."""
+        self._pass(now_s)
+        self._leave_line(ask, forecast)
+        self.decoding += 1
+        self._head_since_s = now_s
+        self._work_done_s += forecast.work_s
+        self.speed.add_prompt(forecast.work_s, now_s)
+        self._settle(now_s)
+
+    def end(self, ask: Ask, forecast: Forecast, now_s: float, *, waited: bool) -> None:
+        """One is over, with or without a first token."""
+        self._pass(now_s)
+        self.in_flight -= 1
+        if self.in_flight:
+            self.context_tokens -= ask.prompt_tokens + 0.5 * ask.output_tokens
+            self.answer_tokens -= ask.output_tokens
+        else:
+            self.context_tokens = self.answer_tokens = 0.0  # nothing is left of rounding
+        if waited:
+            self._leave_line(ask, forecast)
+        else:
+            self.decoding -= 1
+        self._settle(now_s)
+
+    def areas(self, now_s: float) -> tuple[float, float, float]:
+        """Sequences and context over time, and seconds of prompts, so far: two readings give what ran in between."""
+        self._pass(now_s)
+        return self._sequence_area, self._context_area, self._work_done_s
+
+    # What one more would take.
+
+    def forecast(self, ask: Ask, cached_tokens: float, now_s: float) -> Forecast:
+        """A few dozen additions and products, however much is in flight."""
+        speed = self.speed
+        prior = speed.prior
+        prompt, answer = ask.prompt_tokens, ask.output_tokens
+        cached_tokens *= self.trust
+        new = prompt - cached_tokens
+        work_s = prior.prompt_s + new * (prior.prompt_token_s + prior.prompt_token_squared_s * (prompt + cached_tokens))
+        backlog_s = self.free_at_s - now_s
+        backlog_s = max(backlog_s, self.floor_s)
+        busy = self.in_flight + self.others
+        steps_s = 0.0
+        if busy:
+            steps_s = 0.5 * self._step_prior_s
+            if prior.mixes_prompts:
+                steps_s *= 3.0 + 2.0 * ((new + self.waiting_tokens) // prior.step_tokens)
+        sequence_tokens = prompt + 0.5 * answer
+        context = self.context_tokens + sequence_tokens
+        share = speed.prompts_between * speed.prompt_share(now_s)
+        stretch = 1.0 / (1.0 - (share if share < PROMPT_SHARE_MAX else PROMPT_SHARE_MAX))
+        itl_s = (speed.step_s + speed.sequence_s * (busy + 1) + speed.context_token_s * context) * stretch
+        load, kv_load = (busy + 1) / self.slots, context / self.kv_tokens
+        load = max(load, kv_load)
+        room_s = 0.0
+        if load > 1.0:
+            room_s = (load - 1.0) * self._answer_tokens() * itl_s
+            if room_s < backlog_s:
+                room_s = 0.0
+        wait_s = room_s or backlog_s
+        ttft_s = speed.ahead_s + (speed.ahead + speed.prompts) * work_s + speed.steps * steps_s + wait_s
+        band = speed.ttft_band_waiting if wait_s > BUSY * ttft_s else speed.ttft_band
+        risk = 0.0
+        if ask.has_slo:
+            ttft_slo_s, itl_slo_s, itl_band = ask.ttft_slo_s, ask.itl_slo_s, speed.itl_band
+            own_s = speed.prompts * work_s
+            late = band.miss(ttft_s, ttft_slo_s)
+            risk = late + (1.0 - late) * itl_band.miss(itl_s, itl_slo_s) + LATENESS_WEIGHT * ttft_s / ttft_slo_s
+            if busy:
+                # Whoever decodes there gets slower steps and waits for the prompt; whoever comes next waits longer.
+                before_s = itl_s - (speed.sequence_s + speed.context_token_s * sequence_tokens) * stretch
+                after_s = itl_s + own_s / (self._answer_tokens() + 1.0)
+                risk += busy * (itl_band.miss(after_s, itl_slo_s) - itl_band.miss(before_s, itl_slo_s))
+                if self.waiting:
+                    risk += self.waiting * (band.miss(ttft_s + own_s, ttft_slo_s) - late)
+        if self.is_by_token:
+            usd = prompt * self.prompt_token_usd + answer * self.answer_token_usd
+        else:
+            usd = self.usd_per_s * (
+                speed.prompts * work_s + answer * (speed.token_share_s + speed.context_token_s * sequence_tokens)
+            )
+        return Forecast(
+            self,
+            ttft_s,
+            ttft_s * band.high,
+            itl_s,
+            itl_s * speed.itl_band.high,
+            risk,
+            usd,
+            load,
+            cached_tokens,
+            work_s,
+            steps_s,
+            backlog_s,
+            room_s,
+        )
+
+    def ttft_band(self, forecast: Forecast) -> Band:
+        """The band that a forecast's TTFT lies in."""
+        speed = self.speed
+        return speed.ttft_band_waiting if forecast.wait_s > BUSY * forecast.ttft_s else speed.ttft_band
+
+    def _answer_tokens(self) -> float:
+        return self.answer_tokens / self.in_flight if self.in_flight else 0.0
+
+    def _enter(self, ask: Ask, now_s: float) -> None:
+        self._pass(now_s)
+        self.in_flight += 1
+        self.context_tokens += ask.prompt_tokens + 0.5 * ask.output_tokens
+        self.answer_tokens += ask.output_tokens
+
+    def _leave_line(self, ask: Ask, forecast: Forecast) -> None:
+        self.waiting -= 1
+        if self.waiting:
+            self.waiting_tokens -= ask.prompt_tokens - forecast.cached_tokens
+            self.waiting_work_s -= forecast.work_s
+        else:
+            self.waiting_tokens = self.waiting_work_s = 0.0
+
+    def _pass(self, now_s: float) -> None:
+        """Time passes with what is in flight."""
+        passed_s = now_s - self._at_s
+        if passed_s > 0.0:
+            self._sequence_area += passed_s * (self.decoding + self.others)
+            if self.decoding:
+                self._context_area += passed_s * self.context_tokens * self.decoding / self.in_flight
+            self._at_s = now_s
+
+    def _settle(self, now_s: float) -> None:
+        """What follows from the sums, worked out once for all forecasts until the next change."""
+        speed = self.speed
+        prior = speed.prior
+        busy, context = self.in_flight + self.others, self.context_tokens
+        self._step_prior_s = prior.step_s + prior.sequence_s * busy + prior.context_token_s * context
+        self.step_s = speed.step_s + speed.sequence_s * (busy + 1) + speed.context_token_s * context
+        load, kv_load = (busy + 1) / self.slots, context * (1.0 + 1.0 / (busy + 1)) / self.kv_tokens
+        load = max(load, kv_load)
+        self.room_s = (load - 1.0) * self._answer_tokens() * self.step_s if load > 1.0 else 0.0
+        begins_s = self._blind_until_s if self._blind_until_s > now_s else now_s
+        if self.waiting:
+            # The first in line is being computed since somebody last left it; the others have not begun.
+            pace, work_s = speed.prompts, self.waiting_work_s
+            mean_s = work_s / self.waiting
+            begun_s = (now_s - self._head_since_s) / pace
+            self.free_at_s = begins_s + pace * (work_s - (begun_s if begun_s < mean_s else mean_s))
+            self.floor_s = pace * (work_s - mean_s)
+        else:
+            self.free_at_s, self.floor_s = begins_s, 0.0

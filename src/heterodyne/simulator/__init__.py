@@ -1,0 +1,1 @@
+"""A fleet in virtual time: replicas as step machines, and the very same routing code that serves traffic."""

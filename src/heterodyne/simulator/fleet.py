@@ -1,0 +1,147 @@
+"""Pools laid out on their hardware: what each replica is, how fast physics says it is, and how fast it will be."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import gcd
+
+from msgspec import Struct, structs
+
+from heterodyne.domain.errors import InvalidSpec, UnknownName
+from heterodyne.domain.fleet import Health, PoolName, Price, Replica, ReplicaId
+from heterodyne.domain.nearest import unknown_name
+from heterodyne.physics.catalogue import accelerator
+from heterodyne.physics.hardware import Accelerator
+from heterodyne.physics.memory import Layout
+from heterodyne.physics.model_shapes import model_spec
+from heterodyne.physics.model_spec import ModelSpec
+from heterodyne.physics.profile import Basis, Profile
+from heterodyne.physics.profile_catalogue import profile_for
+from heterodyne.physics.replica.job import Scheduling
+from heterodyne.physics.replica.machine import ReplicaMachine
+from heterodyne.physics.replica.of_layout import placement_of, scheduling_of
+from heterodyne.physics.replica.step_clock import StepClock
+from heterodyne.planning.hardware_choice import lowest_price
+from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
+
+CONTEXT_TOKENS = 8192  # of a usual sequence, when nobody says
+
+
+class LaidOutPool(Struct, frozen=True, kw_only=True):
+    """Equal replicas of one model."""
+
+    name: str
+    layout: Layout
+    profile: Profile
+    basis: Basis
+    scheduling: Scheduling
+    slowdown: float
+    sequence_tokens_max: int  # prompt and answer together
+    replicas: tuple[Replica, ...]  # as a gateway would list them
+
+    def clock(self) -> StepClock:
+        """How fast physics says it is."""
+        return StepClock(placement_of(self.layout), self.profile)
+
+    def machines(self, hash_tokens: int) -> list[ReplicaMachine]:
+        """One for each replica, as fast as it really is, for prompts whose blocks are hashed so long.
+
+        Blocks are made small enough that a hash stands for whole ones.
+        """
+        clock = StepClock(placement_of(self.layout), self.profile, slowdown=self.slowdown)
+        size = gcd(hash_tokens, self.scheduling.block_tokens)
+        scheduling = structs.replace(
+            self.scheduling,
+            block_tokens=size,
+            blocks=self.scheduling.kv_tokens // size,
+            blocks_per_hash=hash_tokens // size,
+        )
+        return [ReplicaMachine(clock, scheduling) for _ in self.replicas]
+
+
+def lay_out(
+    file: FleetFile,
+    *,
+    model: str | None = None,
+    catalogue: Mapping[str, Accelerator] | None = None,
+    measured: Sequence[Profile] = (),
+    model_from: Callable[[str], ModelSpec] = model_spec,
+) -> tuple[LaidOutPool, ...]:
+    """The pools of one model, which must be named where the file has several."""
+    models = list(dict.fromkeys(pool.model for pool in file.pools.values()))
+    if model is None and len(models) > 1:
+        raise InvalidSpec(f"the fleet serves {', '.join(models)}; name the one that the trace is for with --model")
+    if model is not None and model not in models:
+        raise unknown_name("model in the fleet", model, models)
+    wanted = model or models[0]
+    return tuple(
+        _laid_out(name, pool, catalogue, measured, model_from)
+        for name, pool in file.pools.items()
+        if pool.model == wanted
+    )
+
+
+def _laid_out(
+    name: str,
+    pool: SimulatedPool,
+    catalogue: Mapping[str, Accelerator] | None,
+    measured: Sequence[Profile],
+    model_from: Callable[[str], ModelSpec],
+) -> LaidOutPool:
+    try:
+        spec = model_from(pool.engine_model or pool.model)
+        chip = accelerator(pool.hardware, catalogue)
+        layout = Layout(
+            model=spec,
+            accelerator=chip,
+            precision=pool.precision or spec.checkpoint_precision,
+            kv_precision=pool.kv_precision,
+            tp=pool.tp,
+            engine=pool.engine,
+            slots=pool.slots,
+        )
+        longest = min(pool.context_tokens or spec.context_tokens, spec.context_tokens)
+        scheduling = scheduling_of(layout, context_tokens=min(CONTEXT_TOKENS, longest))
+    except (InvalidSpec, UnknownName) as error:
+        raise type(error)(f"pools.{name}: {error}") from error
+    found = profile_for(spec, chip, engine=layout.engine, precision=layout.precision, tp=layout.tp, measured=measured)
+    return LaidOutPool(
+        name=name,
+        layout=layout,
+        profile=found.profile,
+        basis=found.basis,
+        scheduling=scheduling,
+        slowdown=pool.slowdown,
+        sequence_tokens_max=min(longest, scheduling.kv_tokens),
+        replicas=tuple(_replica(name, pool, chip, longest, number) for number in range(pool.replicas)),
+    )
+
+
+def _replica(name: str, pool: SimulatedPool, chip: Accelerator, context_tokens: int, number: int) -> Replica:
+    return Replica(
+        id=ReplicaId(f"{name}-{number}"),
+        pool=PoolName(name),
+        model=pool.model,
+        engine=pool.engine,
+        host="simulated",
+        port=number + 1,
+        context_tokens=context_tokens,
+        version=pool.version,
+        hardware=chip.name,
+        tp=pool.tp,
+        region=pool.region,
+        labels=pool.labels,
+        price=_price(pool, chip),
+        in_flight_max=pool.in_flight_max,
+        health=Health.READY,
+    )
+
+
+def _price(pool: SimulatedPool, chip: Accelerator) -> Price:
+    said = Price(
+        usd_per_hour=pool.price_usd_per_hour,
+        usd_per_million_prompt_tokens=pool.price_usd_per_million_prompt_tokens,
+        usd_per_million_completion_tokens=pool.price_usd_per_million_completion_tokens,
+    )
+    if said != Price():
+        return said
+    lowest = lowest_price(chip)
+    return said if lowest is None else Price(usd_per_hour=lowest.usd_per_hour * pool.tp)

@@ -1,0 +1,86 @@
+"""Reads the pools of a fleet to simulate: a file of its own, or the settings file that `serve` reads."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from heterodyne.domain.errors import InvalidSpec
+from heterodyne.domain.nearest import unknown_name
+from heterodyne.fleet.settings import PoolSettings
+from heterodyne.physics.engine_kind import EngineKind
+from heterodyne.physics.precision import Precision
+
+REPLICAS_MAX = 4096
+
+
+class SimulatedPool(Struct, frozen=True, kw_only=True):
+    """One pool, in the words of the settings, and three of its own: the two precisions and `slowdown`."""
+
+    model: Annotated[str, Meta(min_length=1)]
+    hardware: str
+    engine: EngineKind = EngineKind.VLLM
+    engine_model: str | None = None  # where the public name is none that the performance model knows
+    tp: Annotated[int, Meta(ge=1)] = 1
+    precision: Precision | None = None  # None: what the model comes in
+    kv_precision: Precision = Precision.BF16
+    replicas: Annotated[int, Meta(ge=1, le=REPLICAS_MAX)] = 1
+    slots: Annotated[int, Meta(ge=1)] | None = None  # None: the engine's default
+    context_tokens: Annotated[int, Meta(ge=16)] | None = None  # None: all the model takes
+    version: str | None = None
+    price_usd_per_hour: Annotated[float, Meta(ge=0)] | None = None  # None: the lowest of its hardware
+    price_usd_per_million_prompt_tokens: Annotated[float, Meta(ge=0)] | None = None
+    price_usd_per_million_completion_tokens: Annotated[float, Meta(ge=0)] | None = None
+    region: str | None = None
+    labels: dict[str, str] = {}
+    in_flight_max: Annotated[int, Meta(ge=1)] | None = None
+    slowdown: Annotated[float, Meta(gt=0)] = 1.0  # its steps take so many times what the router is led to expect
+
+
+class FleetFile(Struct, frozen=True, kw_only=True):
+    """What a file says."""
+
+    pools: dict[str, SimulatedPool]
+    left_out: tuple[str, ...]  # pools without hardware: nothing is known of their speed
+
+
+def read_fleet(path: Path) -> FleetFile:
+    """Every pool that names its hardware; raises `InvalidSpec` with the place of what is wrong."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidSpec(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidSpec(f"{path}: {error}") from error
+    tables = document.get("pools")
+    if not isinstance(tables, dict) or not tables:
+        raise InvalidSpec(f"{path}: no pools; describe each as [pools.NAME] with model, hardware and replicas")
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise InvalidSpec(f"{path}: pools.{name}: not a table; write [pools.{name}]")
+    pools = {
+        name: _pool(f"{path}: pools.{name}", table)
+        for name, table in tables.items()
+        if table.get("hardware") is not None
+    }
+    if not pools:
+        raise InvalidSpec(f'{path}: no pool names its hardware; add for example hardware = "h100-sxm"')
+    return FleetFile(pools=pools, left_out=tuple(name for name in tables if name not in pools))
+
+
+def _pool(place: str, table: Mapping[str, object]) -> SimulatedPool:
+    own, served = SimulatedPool.__struct_fields__, PoolSettings.__struct_fields__
+    for field in table:
+        if field not in own and field not in served:
+            raise InvalidSpec(f"{place}: {unknown_name('field', field, dict.fromkeys((*own, *served)))}")
+    said = {field: value for field, value in table.items() if field in own}
+    urls = table.get("urls")
+    if "replicas" not in said and isinstance(urls, list) and urls:
+        said["replicas"] = len(urls)
+    try:
+        return msgspec.convert(said, SimulatedPool)
+    except msgspec.ValidationError as error:
+        raise InvalidSpec(f"{place}: {error}") from error

@@ -1,0 +1,77 @@
+"""One replica of the simulation: its machine, when it wants to be woken, and what it tells of itself."""
+
+from math import inf
+
+from heterodyne.domain.engine_load import EngineLoad
+from heterodyne.domain.fleet import Replica
+from heterodyne.physics.replica.job import Job
+from heterodyne.physics.replica.machine import Ended, ReplicaMachine
+
+
+class SimulatedReplica:
+    """Moves when it is told the time. `wake_at_s` is when its step ends, or work is ready for it to begin one."""
+
+    __slots__ = (
+        "busy_s",
+        "inside_s",
+        "listed",
+        "machine",
+        "output_tokens",
+        "prompt_tokens",
+        "requests",
+        "sequence_tokens_max",
+        "wake_at_s",
+    )
+
+    def __init__(self, listed: Replica, machine: ReplicaMachine, *, sequence_tokens_max: int) -> None:
+        self.listed = listed
+        self.machine = machine
+        self.sequence_tokens_max = sequence_tokens_max
+        self.wake_at_s = inf
+        self.busy_s = 0.0  # in steps
+        self.inside_s = 0.0  # of all its requests together
+        self.requests = 0  # that have ended, and their tokens
+        self.prompt_tokens = 0
+        self.output_tokens = 0
+
+    def submit(self, job: Job, now_s: float) -> None:
+        """A request arrives; a leap under way ends where the machine would have seen it."""
+        machine = self.machine
+        machine.submit(job, now_s)
+        step = machine.cut(machine.ready_at_s)
+        self.wake_at_s = machine.ready_at_s if step is None else step.ends_at_s
+
+    def wake(self, now_s: float) -> Ended | None:
+        """What the step brought about that ends now, if one does; the next begins."""
+        machine = self.machine
+        step = machine.step
+        ended = None
+        if step is not None:
+            self.busy_s += now_s - step.begins_at_s
+            ended = machine.finish()
+        begun = machine.begin(now_s, leap_until_s=inf)
+        self.wake_at_s = machine.ready_at_s if begun is None else begun.ends_at_s
+        return ended
+
+    def end(self, prompt_tokens: int, output_tokens: int, inside_s: float) -> None:
+        """A request is answered."""
+        self.requests += 1
+        self.prompt_tokens += prompt_tokens
+        self.output_tokens += output_tokens
+        self.inside_s += inside_s
+
+    def load(self) -> EngineLoad:
+        """What its metrics page says; tokens of a leap are counted when it ends."""
+        machine = self.machine
+        counters, scheduling = machine.counters, machine.scheduling
+        return EngineLoad(
+            running=machine.running,
+            waiting=machine.waiting,
+            kv_share=machine.kv_share,
+            kv_tokens=scheduling.kv_tokens,
+            block_tokens=scheduling.block_tokens,
+            prefix_query_tokens=counters.prompt_tokens,
+            prefix_hit_tokens=counters.cached_tokens,
+            prompt_tokens=counters.prompt_tokens - counters.cached_tokens,
+            output_tokens=counters.output_tokens,
+        )

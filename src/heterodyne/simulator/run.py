@@ -1,0 +1,190 @@
+"""The virtual clock: arrivals go through the router to replicas, replicas step, and the router hears what came of it.
+
+Three things happen: a request arrives, a replica wakes, and now and then the router is told what the replicas' metrics
+pages say. The same fleet, traffic, policy and seed give the same run, to the last bit.
+"""
+
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from math import inf
+from random import Random
+
+from msgspec import Struct, structs
+
+from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
+from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.physics.replica.job import Job
+from heterodyne.physics.replica.machine import Ended
+from heterodyne.physics.serving import Slo
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.catalogue import check_policy
+from heterodyne.routing.prediction.output_length import OutputLengths
+from heterodyne.routing.prediction.prior import Prior, prior_of
+from heterodyne.routing.router import Router
+from heterodyne.routing.ticket import Ticket
+from heterodyne.simulator.fleet import LaidOutPool
+from heterodyne.simulator.replica import SimulatedReplica
+from heterodyne.simulator.tally import Tally
+from heterodyne.simulator.workload import Visit, Workload
+
+
+class Trial(Struct, frozen=True, kw_only=True):
+    """How a fleet is driven."""
+
+    policy: str
+    seed: int
+    slo: Slo
+    gauge_interval_s: float = 0.5  # between two times that the router is told the replicas' gauges
+    gauge_turns: int = 4  # a replica's gauges are read every so many times: in between it is told what they said
+
+
+class Journey:
+    """One request under way."""
+
+    __slots__ = ("first_at_s", "replica", "ticket", "visit")
+
+    def __init__(self, visit: Visit, replica: SimulatedReplica, ticket: Ticket) -> None:
+        self.visit = visit
+        self.replica = replica
+        self.ticket = ticket
+        self.first_at_s: float | None = None
+
+
+def run(pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial) -> Tally:
+    """Drive the traffic through the fleet until the last request has ended."""
+    check_policy(trial.policy)
+    return _Run(pools, traffic, trial).drive(traffic)
+
+
+class _Run:
+    def __init__(self, pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial) -> None:
+        self._trial = trial
+        self._replicas = [
+            SimulatedReplica(listed, machine, sequence_tokens_max=pool.sequence_tokens_max)
+            for pool in pools
+            for listed, machine in zip(pool.replicas, pool.machines(traffic.hash_tokens), strict=True)
+        ]
+        self._numbers = {replica.listed.id: number for number, replica in enumerate(self._replicas)}
+        self._model = pools[0].replicas[0].model
+        self._rules = {self._model: ModelRule(routing=RoutingRule(policy=trial.policy))}
+        self._version = 0
+        self._tokens_min = min(pool.sequence_tokens_max for pool in pools)
+        self._tokens_max = max(pool.sequence_tokens_max for pool in pools)
+        self._lengths = OutputLengths()
+        self._journeys: dict[int, Journey] = {}
+        self._events: list[tuple[float, int]] = []  # when, and which replica; stale where it wakes at another time
+        self._gauges_at_s = 0.0
+        self._turn = 0  # of the gauges
+        self._tally = Tally(self._replicas)
+        self._listed = [replica.listed for replica in self._replicas]  # with the gauges that were read last
+        self._usable: Sequence[Replica] = ()
+        priors = {pool.name: prior_of(pool.clock(), pool.scheduling) for pool in pools}
+
+        def prior(replica: Replica) -> Prior:
+            return priors[replica.pool]
+
+        self._router = Router(self._fleet(), prior_of=prior, chance=Random(trial.seed).random, now_s=0.0)  # noqa: S311 (no secret)
+
+    def drive(self, visits: Iterable[Visit]) -> Tally:
+        coming = iter(visits)
+        visit = next(coming, None)
+        arrives_at_s = inf if visit is None else visit.at_s
+        events, replicas = self._events, self._replicas
+        while True:
+            if events and events[0][0] < arrives_at_s:
+                now_s, number = heappop(events)
+                replica = replicas[number]
+                if replica.wake_at_s != now_s:
+                    continue
+                if now_s >= self._gauges_at_s:
+                    self._publish(now_s)
+                ended = replica.wake(now_s)
+                if replica.wake_at_s < inf:
+                    heappush(events, (replica.wake_at_s, number))
+                if ended is not None and (ended.prompted or ended.finished):
+                    self._tell(ended, now_s)
+            elif visit is not None:
+                if arrives_at_s >= self._gauges_at_s:
+                    self._publish(arrives_at_s)
+                self._arrive(visit)
+                visit = next(coming, None)
+                arrives_at_s = inf if visit is None else visit.at_s
+            else:
+                break
+        return self._tally
+
+    def _arrive(self, visit: Visit) -> None:
+        now_s, tokens = visit.at_s, visit.prompt_tokens + visit.output_tokens
+        if tokens > self._tokens_max:
+            self._tally.refused += 1
+            return
+        slo = self._trial.slo
+        ask = Ask(
+            model=self._model,
+            prompt_tokens=visit.prompt_tokens,
+            output_tokens=self._lengths.expect(None, None),
+            chain=visit.chain,
+            session=visit.session,
+            ttft_slo_s=slo.ttft_s,
+            itl_slo_s=slo.itl_s,
+        )
+        usable = self._usable if tokens <= self._tokens_min else self._able(tokens)
+        forecast = self._router.decide(ask, usable, now_s).forecast
+        number = self._numbers[forecast.seat.replica.id]
+        replica = self._replicas[number]
+        self._journeys[visit.number] = Journey(visit, replica, self._router.start(ask, forecast, now_s))
+        woke_at_s = replica.wake_at_s
+        replica.submit(
+            Job(
+                id=visit.number,
+                prompt_tokens=visit.prompt_tokens,
+                output_tokens=visit.output_tokens,
+                blocks=visit.numbers,
+            ),
+            now_s,
+        )
+        if replica.wake_at_s != woke_at_s:
+            heappush(self._events, (replica.wake_at_s, number))
+
+    def _able(self, tokens: int) -> Sequence[Replica]:
+        """Who has the memory and the context for so long a sequence."""
+        return [
+            listed
+            for listed, replica in zip(self._usable, self._replicas, strict=True)
+            if tokens <= replica.sequence_tokens_max
+        ]
+
+    def _tell(self, ended: Ended, now_s: float) -> None:
+        """First tokens and ends, to the router and to the report."""
+        journeys = self._journeys
+        for job_id in ended.prompted:
+            journey = journeys[job_id]
+            if journey.first_at_s is None:
+                journey.first_at_s = now_s
+                journey.ticket.first_token(now_s)
+        for job_id, cached_tokens in zip(ended.finished, ended.cached_tokens, strict=True):
+            journey = journeys.pop(job_id)
+            visit = journey.visit
+            journey.ticket.end(now_s, output_tokens=visit.output_tokens, cached_tokens=cached_tokens)
+            self._lengths.learn(None, visit.output_tokens)
+            assert journey.first_at_s is not None
+            journey.replica.end(visit.prompt_tokens, visit.output_tokens, now_s - visit.at_s)
+            self._tally.end(visit, journey.first_at_s, now_s, cached_tokens)
+
+    def _publish(self, now_s: float) -> None:
+        """What the gauges say now they said when they were last due: nothing has happened since."""
+        interval_s, turns = self._trial.gauge_interval_s, self._trial.gauge_turns
+        turn = int(now_s / interval_s)
+        passed, self._turn = turn - self._turn, turn
+        at_s = turn * interval_s
+        self._gauges_at_s = at_s + interval_s
+        for number, replica in enumerate(self._replicas):
+            if (turn + number) % turns < passed:
+                self._listed[number] = structs.replace(replica.listed, load=replica.load(), load_at_s=at_s)
+        self._router.publish(self._fleet(), at_s)
+
+    def _fleet(self) -> FleetSnapshot:
+        self._version += 1
+        fleet = FleetSnapshot.of(self._version, tuple(self._listed), self._rules)
+        self._usable = fleet.by_model[self._model]
+        return fleet

@@ -1,0 +1,44 @@
+"""What a run brought about, one number per request and question, until a report is made of it."""
+
+from collections.abc import Sequence
+
+from heterodyne.simulator.replica import SimulatedReplica
+from heterodyne.simulator.workload import Visit
+
+
+class Tally:
+    """Grows while the run lasts."""
+
+    __slots__ = (
+        "cached_tokens",
+        "ended_at_s",
+        "itl_s",
+        "output_tokens",
+        "prompt_tokens",
+        "refused",
+        "replicas",
+        "total_s",
+        "ttft_s",
+    )
+
+    def __init__(self, replicas: Sequence[SimulatedReplica]) -> None:
+        self.replicas = replicas
+        self.refused = 0  # too long for every replica
+        self.ended_at_s = 0.0
+        self.prompt_tokens = 0
+        self.cached_tokens = 0
+        # Of each request that was answered, in the order they ended.
+        self.ttft_s: list[float] = []
+        self.itl_s: list[float] = []  # the mean between two of its tokens
+        self.total_s: list[float] = []
+        self.output_tokens: list[int] = []
+
+    def end(self, visit: Visit, first_at_s: float, now_s: float, cached_tokens: int) -> None:
+        """One is answered."""
+        self.ended_at_s = now_s
+        self.prompt_tokens += visit.prompt_tokens
+        self.cached_tokens += cached_tokens
+        self.ttft_s.append(first_at_s - visit.at_s)
+        self.itl_s.append((now_s - first_at_s) / max(1, visit.output_tokens - 1))
+        self.total_s.append(now_s - visit.at_s)
+        self.output_tokens.append(visit.output_tokens)

@@ -1,0 +1,81 @@
+"""Fleet files: their own and the settings file; pools that cannot be say why."""
+
+from pathlib import Path
+
+import pytest
+
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.physics.serving import Slo
+from heterodyne.simulator.capacity import capacity_rps
+from heterodyne.simulator.fleet import lay_out
+from heterodyne.simulator.fleet_file import read_fleet
+from heterodyne.simulator.workload import workload
+from tests.support.simulations import SLO, log, pools, write_fleet
+
+EXAMPLE = Path("examples/mixed-fleet/heterodyne.toml")
+LLAMA = 'model = "llama-3.1-8b"\n'
+
+
+def test_the_settings_of_a_gateway_are_a_fleet_and_pools_without_hardware_are_left_out() -> None:
+    file = read_fleet(EXAMPLE)
+    assert file.left_out == ("cpu",)
+    laid_out = lay_out(file)
+    assert [pool.name for pool in laid_out] == ["h100", "h200", "mi300x", "tpu-v5e"]
+    assert laid_out[0].replicas[0].price.usd_per_hour == 1.80
+
+
+def test_every_url_of_a_pool_is_a_replica(tmp_path: Path) -> None:
+    text = f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\nurls = ["http://a:1", "http://b:1"]\n'
+    assert len(lay_out(read_fleet(write_fleet(tmp_path, text)))[0].replicas) == 2
+
+
+def test_a_pool_without_a_price_costs_what_its_chips_do() -> None:
+    one, two = pools()[0], pools(tp=2)[0]
+    assert one.replicas[0].price.usd_per_hour
+    assert two.replicas[0].price.usd_per_hour == 2 * one.replicas[0].price.usd_per_hour
+
+
+@pytest.mark.parametrize("hash_tokens", [16, 24, 512])
+def test_memory_is_the_same_however_long_the_blocks_of_a_trace_are(hash_tokens: int) -> None:
+    for engine in ("vllm", "tensorrt-llm"):
+        pool = pools(engine=engine)[0]
+        [machine] = pool.machines(hash_tokens)
+        assert machine.scheduling.hash_tokens == hash_tokens
+        assert 0 <= pool.scheduling.kv_tokens - machine.scheduling.kv_tokens < 32
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[gateway]\nport = 1\n", "no pools"),
+        ("pools = 3\n", "no pools"),
+        ("[pools]\na = 3\n", "not a table"),
+        (f"[pools.a]\n{LLAMA}", "no pool names its hardware"),
+        (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\nreplica = 3\n', 'did you mean "replicas"'),
+        (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\nreplicas = 0\n', "pools.a"),
+        (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\nengine = "tgi"\n', "pools.a"),
+        (f'[pools.a]\n{LLAMA}hardware = "h1000"\n', 'pools.a: no accelerator "h1000"'),
+        ('[pools.a]\nmodel = "lama-3.1-8b"\nhardware = "h100-sxm"\n', 'pools.a: no model "lama-3.1-8b"'),
+        ('[pools.a]\nmodel = "llama-3.1-70b"\nhardware = "l4"\n', "pools.a: .* does not fit"),
+        (
+            f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\n[pools.b]\nmodel = "qwen3-32b"\nhardware = "h100-sxm"\n',
+            "name the one",
+        ),
+        ("[pools.a", "fleet.toml"),
+    ],
+)
+def test_a_fleet_that_cannot_be_says_where_and_why(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(HeterodyneError, match=said):
+        lay_out(read_fleet(write_fleet(tmp_path, text)))
+
+
+def test_twice_the_replicas_have_twice_the_capacity_and_slow_ones_less() -> None:
+    traffic = workload(log(50))
+    one = capacity_rps(pools(), traffic, SLO)
+    assert capacity_rps(pools(replicas=2), traffic, SLO) == pytest.approx(2 * one)
+    assert capacity_rps(pools(slowdown=2.0), traffic, SLO) == pytest.approx(one / 2)
+
+
+def test_a_service_level_nobody_keeps_has_no_capacity() -> None:
+    with pytest.raises(HeterodyneError, match="--rate"):
+        capacity_rps(pools(), workload(log(50)), Slo(ttft_s=0.001, itl_s=0.05))
