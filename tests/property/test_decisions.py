@@ -1,4 +1,4 @@
-"""Routing, admission and the meters, for any state."""
+"""Admission and the meters, for any state."""
 
 import math
 
@@ -7,77 +7,11 @@ from hypothesis import strategies as st
 
 from heterodyne.admission.house import House
 from heterodyne.admission.tokens import MODELS_MAX, TokenEstimator
-from heterodyne.domain.errors import CallerError, EngineUnavailable, Overloaded, UnknownModel
-from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Purpose, Replica, ReplicaId
-from heterodyne.domain.request import Operation, Request
-from heterodyne.routing.decide import decide
+from heterodyne.domain.errors import Overloaded
+from heterodyne.domain.fleet import ReplicaId
 from heterodyne.telemetry.exposition import merge
 from heterodyne.telemetry.meters import LABEL_SETS_MAX, Counter, Sample
 from tests.support.splits import bounded
-
-models = st.sampled_from(["a", "b", "c"])
-replicas = st.lists(
-    st.builds(
-        lambda model, health, purpose: (model, health, purpose),
-        models,
-        st.sampled_from(Health),
-        st.sampled_from([None, *Purpose]),
-    ),
-    max_size=8,
-)
-
-
-def fleet_of(drawn: list[tuple[str, Health, Purpose | None]]) -> FleetSnapshot:
-    return FleetSnapshot.of(
-        1,
-        tuple(
-            Replica(
-                id=ReplicaId(f"r{index}"),
-                pool=PoolName("p"),
-                model=model,
-                engine="openai",
-                host="h",
-                port=1,
-                health=health,
-                purpose=purpose,
-            )
-            for index, (model, health, purpose) in enumerate(drawn)
-        ),
-    )
-
-
-@bounded
-@given(
-    replicas,
-    models,
-    st.sampled_from(Operation),
-    st.dictionaries(st.sampled_from([ReplicaId(f"r{i}") for i in range(8)]), st.integers(1, 50)),
-    st.sets(st.sampled_from([ReplicaId(f"r{i}") for i in range(8)])),
-)
-def test_a_decision_names_a_ready_replica_of_the_model_or_says_why_not(
-    drawn: list[tuple[str, Health, Purpose | None]],
-    model: str,
-    operation: Operation,
-    in_flight: dict[ReplicaId, int],
-    excluded: set[ReplicaId],
-) -> None:
-    fleet = fleet_of(drawn)
-    request = Request(id="1", operation=operation, model=model, body=b"")
-    serving = [one for one in fleet.replicas if one.model == model]
-    ready = [one for one in serving if one.health is Health.READY and one.id not in excluded]
-    try:
-        usable = [one for one in serving if one.is_takeable]
-        target = decide(request, fleet, model, usable, in_flight, excluded=frozenset(excluded)).target
-    except UnknownModel:
-        assert not serving
-    except EngineUnavailable:
-        assert serving
-        assert not ready
-    except CallerError:
-        assert operation is Operation.INFER or any(one.purpose is not None for one in ready)
-    else:
-        assert target in ready
-        assert in_flight.get(target.id, 0) == min(in_flight.get(one.id, 0) for one in ready)
 
 
 @bounded

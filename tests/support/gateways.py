@@ -13,9 +13,11 @@ from heterodyne.assembly.gateway import running_gateway
 from heterodyne.assembly.replicas import model_rules, remote_replicas
 from heterodyne.config.settings import Settings
 from heterodyne.domain.record import RequestRecord
+from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.server import GatewayServer, ServerSnapshot
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.routing.settings import RoutingSettings
 from heterodyne.telemetry.settings import TelemetrySettings
 from heterodyne.testing.scripted_engine import Behaviour, ScriptedEngine
 from tests.support import requests
@@ -70,6 +72,8 @@ async def gateway_over(
     gateway: dict[str, Any] | None = None,
     admission: dict[str, Any] | None = None,
     pool: dict[str, Any] | None = None,
+    routing: dict[str, Any] | None = None,
+    model: dict[str, Any] | None = None,
     records: Path | None = None,
     waits_ready: bool = True,
 ) -> AsyncIterator[Rig]:
@@ -81,6 +85,8 @@ async def gateway_over(
     settings = Settings(
         gateway=GatewaySettings(port=0, **(gateway or {})),
         admission=AdmissionSettings(**(admission or {})),
+        routing=RoutingSettings(**(routing or {})),
+        models={(pool or {}).get("model", requests.MODEL): ModelSettings(**model)} if model else {},
         telemetry=TelemetrySettings(records=str(records) if records else "off", log_level="error"),
         pools={
             "pool": PoolSettings(

@@ -13,16 +13,19 @@ from heterodyne.admission.keys import KeyRing
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.assembly.live_gateway import LiveGateway, host_names
 from heterodyne.assembly.replica_place import replica_place
+from heterodyne.assembly.replica_priors import ReplicaPriors
 from heterodyne.config.settings import Settings
 from heterodyne.control.adapter_keeper import AdapterKeeper
 from heterodyne.control.fleet_watch import FleetWatch
-from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
+from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.door import Door
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.server import GatewayServer
+from heterodyne.routing.router import Router
 from heterodyne.routing.standing.fleet_standing import FleetStanding
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.records import RecordWriter
@@ -56,10 +59,15 @@ async def running_gateway(
         clock=time.monotonic,
     )
     records = RecordWriter(settings.telemetry)
+    chance = random.Random().random  # noqa: S311 - spreads probes and requests, keeps no secret
+    priors = ReplicaPriors(settings)
+    router = Router(fleet.snapshot, prior_of=priors.prior_of, chance=chance, now_s=time.monotonic())
+    standing = FleetStanding(settings.routing, fleet.snapshot, time.monotonic())
     back = Backstage(
         settings=settings.gateway,
         fleet=fleet,
-        standing=FleetStanding(settings.routing, fleet.snapshot, time.monotonic()),
+        decider=Decider(fleet, standing, router, keeper, clock=time.monotonic, chance=chance),
+        router=router,
         house=House(settings.admission.in_flight_max, settings.admission.retry_after_s),
         pool=pool,
         adapters=keeper,
@@ -87,14 +95,14 @@ async def running_gateway(
         fleet.snapshot,
         back.publish,
         clock=time.monotonic,
-        chance=random.Random().random,  # noqa: S311 - spreads probes in time, keeps no secret
+        chance=chance,
         place=lambda replica: replica_place(gateway.settings if gateway else settings, replica),
         workers=settings.gateway.workers,
         on_probe=back.on_probe,
-        on_restart=keeper.forget,
+        on_restart=lambda replica: _forget_memory(replica, keeper, router),
         answers_of=lambda replica: back.standing.of(replica).answers,
     )
-    gateway = LiveGateway(settings, server, door, back, watch)
+    gateway = LiveGateway(settings, server, door, back, watch, priors=priors)
     try:
         await server.open(reuse_port=reuse_port)
         async with asyncio.TaskGroup() as loops:
@@ -107,6 +115,12 @@ async def running_gateway(
     finally:
         await server.close()
         records.close()
+
+
+def _forget_memory(replica: ReplicaId, keeper: AdapterKeeper, router: Router) -> None:
+    """An engine that has started again holds neither adapters nor prompts."""
+    keeper.forget(replica)
+    router.on_memory_lost(replica, time.monotonic())
 
 
 async def _leave_meters(door: Door, run_dir: Path, name: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from heterodyne.admission.host_names import HostNames
 from heterodyne.admission.keys import KeyRing
+from heterodyne.assembly.replica_priors import ReplicaPriors
 from heterodyne.assembly.worker_view import WorkerView
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
@@ -24,7 +25,14 @@ class LiveGateway:
     """One per worker."""
 
     def __init__(
-        self, settings: Settings, server: GatewayServer, door: Door, back: Backstage, watch: FleetWatch
+        self,
+        settings: Settings,
+        server: GatewayServer,
+        door: Door,
+        back: Backstage,
+        watch: FleetWatch,
+        *,
+        priors: ReplicaPriors,
     ) -> None:
         self.settings = settings
         self.server = server
@@ -32,6 +40,7 @@ class LiveGateway:
         self._door = door
         self._back = back
         self._watch = watch
+        self._priors = priors
 
     def apply(
         self, settings: Settings, replicas: tuple[Replica, ...], rules: dict[str, ModelRule], version: int
@@ -47,7 +56,8 @@ class LiveGateway:
             _log.error("certificate_unreadable", file=settings.gateway.tls_certificate, error=str(error))
         if settings.routing != before.routing:
             # What was learned of replicas was learned under other rules; they are new to these.
-            back.standing = FleetStanding(settings.routing, back.fleet.snapshot, back.clock())
+            back.decider.standing = FleetStanding(settings.routing, back.fleet.snapshot, back.clock())
+        self._priors.settings = settings
         gone = {replica.id: replica for replica in back.fleet.snapshot.replicas}
         self._watch.update(replicas, rules)
         for replica in replicas:

@@ -11,9 +11,11 @@ from msgspec import Struct, structs
 from heterodyne.assembly.replica_price import replica_price
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId
+from heterodyne.domain.routing_rule import KvStrategy, Requirement, RoutingRule
 from heterodyne.engines.open_inference import OpenInferenceDialect
 from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_template
 from heterodyne.fleet.child_order import ChildOrder
+from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.catalogue import accelerator, accelerators, with_overrides
 from heterodyne.physics.hardware import Accelerator
@@ -55,25 +57,58 @@ def local_replicas(settings: Settings, weights: Mapping[str, Path]) -> tuple[Loc
 
 def model_rules(settings: Settings) -> dict[str, ModelRule]:
     """What the settings say about models, as the data plane reads it."""
-    return {
-        name: ModelRule(
-            pools=None if model.pools is None else tuple(map(PoolName, model.pools)),
-            aliases=model.aliases,
-            fallbacks=model.fallbacks,
-            context_tokens=model.context_tokens,
-            regions_only=model.regions_only,
-            regions_first=model.regions_first,
-        )
-        for name, model in settings.models.items()
-    }
+    catalogue = _catalogue(settings)
+    return {name: _rule(model, catalogue) for name, model in settings.models.items()}
 
 
 def _catalogue(settings: Settings) -> Mapping[str, Accelerator]:
     return with_overrides(accelerators(), settings.physics.hardware)
 
 
+def _rule(model: ModelSettings, catalogue: Mapping[str, Accelerator]) -> ModelRule:
+    return ModelRule(
+        pools=None if model.pools is None else tuple(map(PoolName, model.pools)),
+        aliases=model.aliases,
+        fallbacks=model.fallbacks,
+        context_tokens=model.context_tokens,
+        regions_only=model.regions_only,
+        regions_first=model.regions_first,
+        requires=_requirement(model, catalogue),
+        routing=_routing_rule(model, catalogue),
+        late_fallbacks=model.fallbacks_when_late,
+    )
+
+
+def _requirement(model: ModelSettings, catalogue: Mapping[str, Accelerator]) -> Requirement:
+    return Requirement(
+        hardware=_chips(model.require_hardware, catalogue),
+        engines=model.require_engines,
+        labels=model.require_labels,
+        memory_bytes_min=model.require_memory_bytes_min,
+    )
+
+
+def _routing_rule(model: ModelSettings, catalogue: Mapping[str, Accelerator]) -> RoutingRule:
+    return RoutingRule(
+        policy=model.policy,
+        ttft_slo_s=None if model.slo_ttft_ms is None else model.slo_ttft_ms / 1000,
+        itl_slo_s=None if model.slo_itl_ms is None else model.slo_itl_ms / 1000,
+        kv=KvStrategy(model.kv),
+        prefers_hardware=_chips(model.prefer_hardware, catalogue),
+        prefers_labels=model.prefer_labels,
+        mix=model.mix,
+        is_overridable=model.policy_override,
+    )
+
+
+def _chips(names: tuple[str, ...], catalogue: Mapping[str, Accelerator]) -> tuple[str, ...]:
+    """Replicas go by the catalogue's own names, not by other ones for the same chip."""
+    return tuple(dict.fromkeys(accelerator(name, catalogue).name for name in names))
+
+
 def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str, Accelerator]) -> Replica:
     """What every replica of a pool has in common; where it is reached is left to others."""
+    chip = None if pool.hardware is None else accelerator(pool.hardware, catalogue)
     return Replica(
         id=ReplicaId(f"{name}-{index}"),
         pool=PoolName(name),
@@ -83,8 +118,9 @@ def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str
         port=0,
         context_tokens=pool.context_tokens,
         version=pool.version,
-        hardware=None if pool.hardware is None else accelerator(pool.hardware, catalogue).name,
+        hardware=None if chip is None else chip.name,
         tp=pool.tp,
+        memory_bytes=None if chip is None else int(chip.memory_bytes) * pool.tp,
         region=pool.region,
         labels=pool.labels,
         price=replica_price(pool, catalogue),

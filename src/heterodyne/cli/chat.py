@@ -93,7 +93,7 @@ def _first_chat_model(client: "OpenAIClient") -> str:
     models = client.models()
     if not models:
         raise click.ClickException(f"{client.url} serves no models; `heterodyne models list` shows the settings")
-    return next((model.id for model in models if model.purpose != "embed"), models[0].id)
+    return next((model.id for model in models if model.purpose in (None, "generate")), models[0].id)
 
 
 def _ask_once(conversation: "Conversation", question: str) -> None:

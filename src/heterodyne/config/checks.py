@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 
-from heterodyne.config import adapter_checks, hardware_checks, model_checks, pool_checks
+from heterodyne.config import adapter_checks, hardware_checks, model_checks, place_checks, policy_checks, pool_checks
 from heterodyne.config.problems import Problem
 from heterodyne.config.settings import Settings
 
@@ -102,8 +102,16 @@ CHECKS: tuple[Check, ...] = (
     model_checks.aliases_are_free,
     model_checks.fallbacks_can_answer,
     model_checks.fallbacks_come_to_an_end,
-    model_checks.regions_have_pools,
-    model_checks.a_model_may_be_served_somewhere,
+    place_checks.regions_have_pools,
+    place_checks.hardware_of_models_is_known,
+    place_checks.labels_have_pools,
+    place_checks.preferences_are_within_requirements,
+    place_checks.a_model_may_be_served_somewhere,
+    policy_checks.policies_are_known,
+    policy_checks.a_policy_has_what_it_goes_by,
+    policy_checks.weights_of_a_mix_can_be,
+    policy_checks.only_a_promise_can_be_late,
+    policy_checks.promises_can_be_kept,
 )
 
 

@@ -26,7 +26,7 @@ def hardware_facts_can_be(settings: Settings, _: Mapping[str, str]) -> Iterator[
 def hardware_is_known(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
     """A pool's hardware is in the catalogue, or described in the settings."""
     named = {name: pool.hardware for name, pool in settings.pools.items() if pool.hardware is not None}
-    known, misdescribed = _known(settings) if named else ({}, set())
+    known, misdescribed = known_hardware(settings) if named else ({}, set())
     for name, hardware in named.items():
         if hardware in misdescribed:
             continue  # what is wrong with it is said where it is described
@@ -36,7 +36,7 @@ def hardware_is_known(settings: Settings, _: Mapping[str, str]) -> Iterator[Prob
             yield Problem(path=dotted(POOLS, name, "hardware"), message=error.message, rests_on=("physics.hardware",))
 
 
-def _known(settings: Settings) -> tuple[Mapping[str, Accelerator], set[str]]:
+def known_hardware(settings: Settings) -> tuple[Mapping[str, Accelerator], set[str]]:
     """The catalogue with what the settings describe, and the names whose description cannot be."""
     known, misdescribed = accelerators(), set()
     for name, fields in settings.physics.hardware.items():

@@ -1,26 +1,25 @@
-"""What models must say: of pools, names, stand-ins and regions that exist and agree."""
+"""What models must say: of pools, names and stand-ins that exist and agree."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
 
-from heterodyne.config.fields import POOLS, dotted
+from heterodyne.config.fields import MODELS, POOLS, dotted
 from heterodyne.config.problems import Problem
+from heterodyne.config.served_models import field_of_every_pool, purposes
 from heterodyne.config.settings import Settings
 from heterodyne.config.suggestions import or_nearest
 from heterodyne.fleet.model_settings import ModelSettings
 
-MODELS = "models"
-
 
 def a_model_is_served(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
     """A section about a model that no pool serves is often a misspelt one."""
-    served = _purposes(settings)
+    served = purposes(settings)
     for name in settings.models:
         if name not in served:
             yield Problem(
                 path=dotted(MODELS, name),
                 message=or_nearest("no pool serves this model", name, served),
-                rests_on=_field_of_every_pool(settings, "model"),
+                rests_on=field_of_every_pool(settings, "model"),
             )
 
 
@@ -47,7 +46,7 @@ def pools_of_a_model_serve_it(settings: Settings, _: Mapping[str, str]) -> Itera
 
 def aliases_are_free(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
     """A name means one model."""
-    served = _purposes(settings)
+    served = purposes(settings)
     first: dict[str, str] = {}
     for name, model in settings.models.items():
         for index, alias in enumerate(model.aliases):
@@ -57,7 +56,7 @@ def aliases_are_free(settings: Settings, _: Mapping[str, str]) -> Iterator[Probl
             elif alias in served:
                 owner = "this model's own name" if alias == name else "the name of another model"
                 yield Problem(
-                    path=where, message=f'"{alias}" is {owner}', rests_on=_field_of_every_pool(settings, "model")
+                    path=where, message=f'"{alias}" is {owner}', rests_on=field_of_every_pool(settings, "model")
                 )
             elif alias in first:
                 yield Problem(
@@ -70,31 +69,22 @@ def aliases_are_free(settings: Settings, _: Mapping[str, str]) -> Iterator[Probl
 
 def fallbacks_can_answer(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
     """Who answers in a model's place is another model, is served, and answers the same kind of request."""
-    purposes = _purposes(settings)
+    served = purposes(settings)
     aliases = {alias: name for name, model in settings.models.items() for alias in model.aliases}
     for name, model in settings.models.items():
-        for index, fallback in enumerate(model.fallbacks):
-            if fallback == name:
-                message = "a model cannot answer in its own place"
-            elif fallback in model.fallbacks[:index]:
-                message = f'"{fallback}" is listed twice'
-            elif fallback in aliases and fallback not in purposes:
-                message = f'"{fallback}" is an alias; did you mean "{aliases[fallback]}"?'
-            elif fallback not in purposes:
-                others = [other for other in purposes if other != name]
-                message = or_nearest(f'no pool serves "{fallback}"', fallback, others)
-            elif name in purposes and purposes[fallback] != purposes[name]:
-                message = f'"{fallback}" has purpose "{purposes[fallback]}", this model "{purposes[name]}"'
-            else:
-                continue
-            yield Problem(
-                path=f"{dotted(MODELS, name, 'fallbacks')}[{index}]",
-                message=message,
-                rests_on=(
-                    *_field_of_every_pool(settings, "model"),
-                    *_field_of_every_pool(settings, "purpose"),
-                ),
-            )
+        for field, others in (("fallbacks", model.fallbacks), ("fallbacks_when_late", model.fallbacks_when_late)):
+            for index, other in enumerate(others):
+                message = (
+                    f'"{other}" is listed twice'
+                    if other != name and other in others[:index]
+                    else _fallback_complaint(name, other, served, aliases)
+                )
+                if message is not None:
+                    yield Problem(
+                        path=f"{dotted(MODELS, name, field)}[{index}]",
+                        message=message,
+                        rests_on=field_of_every_pool(settings, "model", "purpose", "engine"),
+                    )
 
 
 def fallbacks_come_to_an_end(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
@@ -111,52 +101,17 @@ def fallbacks_come_to_an_end(settings: Settings, _: Mapping[str, str]) -> Iterat
             )
 
 
-def regions_have_pools(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
-    """A region that a model names is one that a pool is in."""
-    regions = _regions(settings)
-    for name, model in settings.models.items():
-        for field, named in (("regions_only", model.regions_only), ("regions_first", model.regions_first)):
-            for index, region in enumerate(named):
-                if region not in regions:
-                    yield Problem(
-                        path=f"{dotted(MODELS, name, field)}[{index}]",
-                        message=or_nearest(f'no pool is in region "{region}"', region, regions),
-                        rests_on=_field_of_every_pool(settings, "region"),
-                    )
-
-
-def a_model_may_be_served_somewhere(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
-    """Of the pools that serve a model, one at least is in a region where it may be served."""
-    regions = _regions(settings)
-    for name, model in settings.models.items():
-        own = [
-            pool
-            for pool, one in settings.pools.items()
-            if one.model == name and (model.pools is None or pool in model.pools)
-        ]
-        allowed = model.regions_only
-        if not allowed or not own or not regions.issuperset(allowed):
-            continue  # nothing to compare, or a region that is refused above
-        if all(settings.pools[pool].region not in allowed for pool in own):
-            yield Problem(
-                path=dotted(MODELS, name, "regions_only"),
-                message=f"none of the pools that serve it is there: {', '.join(own)}",
-                rests_on=(dotted(MODELS, name, "pools"), *_field_of_every_pool(settings, "region")),
-            )
-
-
-def _purposes(settings: Settings) -> dict[str, str]:
-    """Every model that a pool serves, with what it is for."""
-    return {pool.model: pool.purpose for pool in settings.pools.values()}
-
-
-def _regions(settings: Settings) -> set[str]:
-    return {pool.region for pool in settings.pools.values() if pool.region is not None}
-
-
-def _field_of_every_pool(settings: Settings, field: str) -> tuple[str, ...]:
-    """What a finding rests on that has looked at all pools."""
-    return (POOLS, *(dotted(POOLS, name, field) for name in settings.pools))
+def _fallback_complaint(model: str, fallback: str, served: Mapping[str, str], aliases: Mapping[str, str]) -> str | None:
+    """What keeps one model from answering for another."""
+    if fallback == model:
+        return "a model cannot answer in its own place"
+    if fallback in aliases and fallback not in served:
+        return f'"{fallback}" is an alias; did you mean "{aliases[fallback]}"?'
+    if fallback not in served:
+        return or_nearest(f'no pool serves "{fallback}"', fallback, [other for other in served if other != model])
+    if model in served and served[fallback] != served[model]:
+        return f'"{fallback}" has purpose "{served[fallback]}", this model "{served[model]}"'
+    return None
 
 
 def _try_cycle(models: Mapping[str, ModelSettings], start: str) -> tuple[str, ...] | None:

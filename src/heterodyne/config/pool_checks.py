@@ -7,6 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from heterodyne.config.fields import POOLS, dotted
 from heterodyne.config.problems import Problem
+from heterodyne.config.served_models import purpose_of
 from heterodyne.config.settings import Settings
 from heterodyne.fleet.chat_template import BUILTIN_PREFIX, builtin_names
 from heterodyne.registry.sources.catalogue import SOURCES
@@ -136,12 +137,17 @@ def one_model_has_one_purpose(settings: Settings, _: Mapping[str, str]) -> Itera
     first: dict[str, str] = {}
     for name, pool in settings.pools.items():
         other = first.setdefault(pool.model, name)
-        if settings.pools[other].purpose != pool.purpose:
+        purpose, others = purpose_of(pool), purpose_of(settings.pools[other])
+        if purpose != others:
+            is_said = purpose == pool.purpose  # else it follows from the engine
             yield Problem(
-                path=dotted(POOLS, name, "purpose"),
-                message=f'"{pool.purpose}", but pools.{other} serves the same model, "{pool.model}", '
-                f'with purpose "{settings.pools[other].purpose}"',
-                rests_on=(dotted(POOLS, other, "purpose"), dotted(POOLS, other, "model"), dotted(POOLS, name, "model")),
+                path=dotted(POOLS, name, "purpose" if is_said else "engine"),
+                message=("" if is_said else f'"{pool.engine}" is for purpose ')
+                + f'"{purpose}", but pools.{other} serves the same model, "{pool.model}", '
+                f'with purpose "{others}"',
+                rests_on=tuple(
+                    dotted(POOLS, one, field) for one in (other, name) for field in ("purpose", "engine", "model")
+                ),
             )
 
 

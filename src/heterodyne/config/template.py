@@ -30,12 +30,17 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "chat_template": "/etc/heterodyne/template.jinja",
     "version": "2026-05",
     "hardware": "h100-sxm",
+    "shape": "llama-3.1-70b",
+    "precision": "fp8",
     "price_usd_per_hour": 2.5,
     "price_usd_per_million_prompt_tokens": 0.6,
     "price_usd_per_million_completion_tokens": 1.8,
     "region": "eu-west",
     "in_flight_max": 64,
     "pools": ["chat"],
+    "slo_ttft_ms": 500.0,
+    "slo_itl_ms": 50.0,
+    "require_memory_gib_min": 64.0,
 }
 URL_POOL = """\
 # A pool of replicas that already run, for example vLLM on two machines:

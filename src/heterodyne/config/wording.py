@@ -51,12 +51,16 @@ def _in_words(info: inspect.Type) -> str:
             if info.pattern is not None:
                 return PATTERNS.get(info.pattern, f"text matching {info.pattern}")
             return "text that is not empty" if info.min_length else "text"
+        case inspect.VarTupleType(item_type=inspect.LiteralType() as word):
+            return "a list of any of " + ", ".join(f'"{value}"' for value in word.values)
         case inspect.VarTupleType():
             return f"a list of {_in_words(info.item_type)}"
         case inspect.DictType(value_type=inspect.DictType()):
             return "a table of tables"
         case inspect.DictType(value_type=inspect.AnyType()):
             return "a table"
+        case inspect.DictType(value_type=inspect.FloatType() as number):
+            return "a table of numbers" + _range(number)
         case inspect.DictType():
             return f"a table of {_in_words(info.value_type)}"
     raise AssertionError(f"no words for {info!r}")  # a settings field of a new kind needs a case above

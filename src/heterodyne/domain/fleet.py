@@ -6,7 +6,7 @@ from typing import NewType, Self
 from msgspec import Struct
 
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.domain.routing_rule import Requirement, RoutingRule
 
 PoolName = NewType("PoolName", str)
 ReplicaId = NewType("ReplicaId", str)
@@ -60,6 +60,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     version: str | None = None  # of the weights; None: nobody says
     hardware: str | None = None  # an accelerator of the catalogue; None: unknown, as of hosted capacity
     tp: int = 1
+    memory_bytes: int | None = None  # of all its chips; None: unknown, as its hardware is
     region: str | None = None  # None: it is nowhere in particular
     labels: dict[str, str] = {}
     price: Price = Price()
@@ -90,6 +91,7 @@ class ModelRule(Struct, frozen=True, kw_only=True):
     context_tokens: int | None = None  # None: what its replicas say
     regions_only: tuple[str, ...] = ()  # empty: anywhere
     regions_first: tuple[str, ...] = ()  # preferred, in this order, while they can
+    requires: Requirement = Requirement()
     routing: RoutingRule = RoutingRule()
     late_fallbacks: tuple[str, ...] = ()  # models that answer in its place when none of its replicas would in time
 
@@ -131,7 +133,19 @@ def _is_allowed(replica: Replica, rule: ModelRule | None) -> bool:
         return True
     if rule.pools is not None and replica.pool not in rule.pools:
         return False
-    return not rule.regions_only or replica.region in rule.regions_only
+    if rule.regions_only and replica.region not in rule.regions_only:
+        return False
+    return _meets(replica, rule.requires)
+
+
+def _meets(replica: Replica, requires: Requirement) -> bool:
+    if requires.hardware and replica.hardware not in requires.hardware:
+        return False
+    if requires.engines and replica.engine not in requires.engines:
+        return False
+    if requires.memory_bytes_min is not None and (replica.memory_bytes or 0) < requires.memory_bytes_min:
+        return False
+    return all(replica.labels.get(label) == value for label, value in requires.labels.items())
 
 
 def _adapters(by_model: dict[str, tuple[Replica, ...]], aliases: dict[str, str]) -> dict[str, str]:

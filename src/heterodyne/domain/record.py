@@ -27,4 +27,8 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     asked_model: str = ""  # the name the client used, where another answered: an alias, or a model it fell back from
     retries: int = 0  # attempts on other replicas before the first event
     continuations: int = 0  # replicas that went on where another had broken off
+    decision: str = ""  # why the replica was chosen
+    predicted_ttft_ms: float | None = None  # when it was
+    predicted_itl_ms: float | None = None
+    usd: float | None = None  # what the request was thought to cost there; None: nobody says what the replica costs
     is_hedged: bool = False  # a second replica was asked because the first was late

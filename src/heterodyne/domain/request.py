@@ -27,6 +27,9 @@ class Request(Struct, frozen=True, kw_only=True, gc=False):
     stream: bool = False
     wants_usage: bool = False  # the client asked for a usage chunk at the end of its stream
     has_stream_options: bool = False  # the body has that member, whatever is in it
+    prompt: bytes = b""  # what stands for the prompt as the engine will render it; empty where nobody compares prompts
+    opening_bytes: int = 0  # of it, up to the end of a conversation's first question
+    user: str = ""  # whom the client says it asks for
     prompt_chars: int = 0  # of all text the model will read; of the whole body where that is tensors
     prompt_tokens: int | None = None  # exact when the client sent token ids, else unknown at the door
     output_tokens_max: int | None = None  # None: the engine's own limit
@@ -39,5 +42,5 @@ class Usage(Struct, frozen=True, kw_only=True, gc=False):
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cached_tokens: int = 0
+    cached_tokens: int | None = None  # None: the engine does not say
     is_estimated: bool = False

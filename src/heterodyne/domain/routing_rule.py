@@ -1,4 +1,4 @@
-"""How an operator wants the requests of one model to be placed."""
+"""How an operator wants the requests of one model to be placed, and where they may be at all."""
 
 from enum import StrEnum
 
@@ -23,4 +23,13 @@ class RoutingRule(Struct, frozen=True, kw_only=True):
     prefers_hardware: tuple[str, ...] = ()  # for the policy `affinity`
     prefers_labels: dict[str, str] = {}
     mix: dict[str, float] = {}  # weights by policy, for the policy `mix`
-    is_overridable: bool = True  # requests may name another policy and other objectives
+    is_overridable: bool = True  # requests may name another policy and other promises
+
+
+class Requirement(Struct, frozen=True, kw_only=True):
+    """What a replica must have to be given a model's requests; a replica of which it is not known has it not."""
+
+    hardware: tuple[str, ...] = ()  # one of these accelerators; empty: any
+    engines: tuple[str, ...] = ()  # one of these; empty: any
+    labels: dict[str, str] = {}  # all of these
+    memory_bytes_min: int | None = None  # of all its chips

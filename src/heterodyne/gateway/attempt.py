@@ -7,6 +7,8 @@ from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.ports.adapters import AdapterUse
 from heterodyne.ports.engine import Call
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.choice import Choice
 from heterodyne.routing.standing.outcome import Outcome
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 SUCCESS, CALLER_ERROR, CANCELLED = Outcome.SUCCESS, Outcome.CALLER_ERROR, Outcome.CANCELLED
 
 NOT_YET = float("inf")  # while the adapter is loaded, so that nobody calls the replica late
-LIGHTLY_LOADED = 4  # attempts of ours on the replica
 
 
 class AttemptOwner(Protocol):
@@ -58,6 +59,7 @@ class Attempt:
         "_pieces_bytes",
         "_request_id",
         "_standing",
+        "_ticket",
         "_trial",
         "_use",
         "adapter",
@@ -68,7 +70,6 @@ class Attempt:
         "relay",
         "retry_after",
         "status",
-        "tokens",
         "wire",
     )
 
@@ -79,8 +80,9 @@ class Attempt:
         wire: ReplicaWire,
         call: Call,
         *,
+        ask: Ask,
+        choice: Choice,
         request_id: str,
-        tokens: int,
         adapter: str | None,
         earns: bool,
         is_paused: bool,
@@ -94,7 +96,6 @@ class Attempt:
         self._pieces_bytes = 0
         self._is_paused = is_paused
         self.wire = wire
-        self.tokens = tokens
         self.status = 0  # of the engine's answer; 0 before its head
         self.retry_after: bytes | None = None  # as the engine said it
         self.relay: StreamRelay | None = None  # once it streams
@@ -102,9 +103,12 @@ class Attempt:
         self.adapter = adapter  # that the replica must hold; None: the model alone is asked
         self._use: AdapterUse | None = None
         self.asked_at_s = self.heard_at_s = now_s = back.clock()
-        self.expected_s = wire.usual.expect_s(tokens) if wire.usual is not None else 0.0
+        # Where nobody else could be asked nothing hangs on how long it should take.
+        is_shared = len(back.fleet.snapshot.by_model.get(wire.replica.model, ())) > 1
+        self.expected_s = choice.alone_s if is_shared else 0.0
+        self._ticket = back.router.start(ask, choice.forecast, now_s)
         self._standing = back.standing.of(wire.replica.id)
-        self._trial = self._standing.on_start(now_s, tokens if earns else 0)
+        self._trial = self._standing.on_start(now_s, ask.prompt_tokens if earns else 0)
         back.house.occupy(wire.replica.id)
         if adapter is not None and back.adapters.nearness(wire.replica, adapter):
             self.asked_at_s = NOT_YET
@@ -122,8 +126,8 @@ class Attempt:
         self._call, self._pieces, self._pieces_bytes, self.status = call, [], 0, 0
         self.start()
 
-    def end(self, outcome: Outcome) -> None:
-        """Over, once: the connection is cut if it still works on this, and the replica is told what it showed."""
+    def end(self, outcome: Outcome, *, output_tokens: int = 0, cached_tokens: int | None = None) -> None:
+        """Over, once: the connection is cut if it still works on this, and what it showed is learned from."""
         if self.is_over:
             return
         self.is_over = True
@@ -132,18 +136,19 @@ class Attempt:
             connection.cancel()
         if self._use is not None:
             self._use.end()
-        self._standing.on_end(outcome, self._back.clock(), self._trial)
+        now_s = self._back.clock()
+        self._ticket.end(
+            now_s, output_tokens=output_tokens, cached_tokens=cached_tokens, is_complete=outcome is SUCCESS
+        )
+        self._standing.on_end(outcome, now_s, self._trial)
         self._back.house.vacate(self.wire.replica.id)
         self.relay = None  # it points back here, and nobody looks for cycles often
 
     def first_token(self, now_s: float) -> None:
         """What the client waits for has begun to come."""
+        self._ticket.first_token(now_s)
         if self.expected_s or self._trial:
             self._standing.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
-        usual = self.wire.usual
-        if usual is not None and self._standing.in_flight <= LIGHTLY_LOADED:
-            # What is expected is the time without a queue: a limit that took queues for usual would never see one.
-            usual.learn(self.tokens, now_s - self.asked_at_s)
 
     def outrun(self, now_s: float) -> None:
         """Another attempt was faster."""

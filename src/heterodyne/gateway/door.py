@@ -7,7 +7,7 @@ import msgspec
 
 from heterodyne.admission.context import check_context
 from heterodyne.admission.host_names import HostNames
-from heterodyne.admission.keys import KeyRing
+from heterodyne.admission.keys import LOCAL, KeyRing
 from heterodyne.domain.errors import (
     HeterodyneError,
     InternalError,
@@ -23,6 +23,7 @@ from heterodyne.gateway.dialects import open_inference
 from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.standing_meters import note_standing
+from heterodyne.gateway.wishes import read_wishes
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.message import HttpRequest
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
@@ -77,7 +78,9 @@ class Door:
                 raise MethodNotAllowed(f"This path takes {allow} only.", allow=allow)
             if not route.is_open:
                 self._host_names.check(http.headers.get(b"host"))
-                self._keys.check(http.headers.get(b"authorization"))
+                tenant = self._keys.check(http.headers.get(b"authorization"))
+            else:
+                tenant = LOCAL
             if route.page is not None:
                 answer = route.page(self, http)
                 headers = answer.headers + self._back.identity(request_id)
@@ -88,7 +91,7 @@ class Door:
                     )
                 )
                 return None
-            return self._infer(route, http, connection, request_id)
+            return self._infer(route, http, connection, request_id, tenant)
         except HeterodyneError as error:
             self._refuse(error, connection, request_id, http)
         except Exception as error:  # noqa: BLE001  # the root of a request: our mistake must not cost an answer
@@ -115,7 +118,7 @@ class Door:
             metrics.token_estimate_error.set((model,), error_ratio)
 
     def _infer(
-        self, route: routes.Route, http: HttpRequest, connection: ServerConnection, request_id: str
+        self, route: routes.Route, http: HttpRequest, connection: ServerConnection, request_id: str, tenant: bytes
     ) -> Exchange | None:
         assert route.read is not None
         back = self._back
@@ -125,11 +128,13 @@ class Door:
             http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s
         )
         request = route.read(http.body, request_id, deadline_s, back.settings)
-        target = back.decide(request)
+        ask = back.asks.ask(request, read_wishes(http.headers), tenant, back.fleet.snapshot)
+        choice = back.decider.decide(request, ask)
+        target = choice.target
         if target.context_tokens is not None:
             check_context(request, target.context_tokens)
-        exchange = route.exchange(back, connection, request)
-        exchange.start(target)
+        exchange = route.exchange(back, connection, request, ask)
+        exchange.start(choice)
         return exchange
 
     def _refuse(self, error: HeterodyneError, connection: ServerConnection, request_id: str, http: HttpRequest) -> None:

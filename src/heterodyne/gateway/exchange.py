@@ -18,7 +18,6 @@ from heterodyne.domain.errors import (
     HeterodyneError,
     InternalError,
 )
-from heterodyne.domain.fleet import Replica
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
@@ -30,12 +29,15 @@ from heterodyne.gateway.attempt import (
     outcome_of,
     outcome_of_status,
 )
-from heterodyne.gateway.backstage import NOBODY, Backstage
+from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.continued_stream import ContinuedStream
+from heterodyne.gateway.decider import NOBODY
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.told import Told, read_told
 from heterodyne.ports.engine import Call, EventEdit
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.choice import Choice
 from heterodyne.routing.standing.outcome import Outcome
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.server_connection import ServerConnection
@@ -55,9 +57,11 @@ class Exchange:
     """Owns the attempts while they last; writes one record when it ends."""
 
     __slots__ = (
+        "_ask",
         "_attempts",
         "_back",
         "_bytes_before",
+        "_choice",
         "_client",
         "_continuations",
         "_failed",
@@ -70,16 +74,17 @@ class Exchange:
         "_request",
         "_retries",
         "_started_at_s",
-        "_tokens",
         "_told",
         "_winner",
         "_wire",
     )
 
-    def __init__(self, back: Backstage, client: ServerConnection, request: Request) -> None:
+    def __init__(self, back: Backstage, client: ServerConnection, request: Request, ask: Ask) -> None:
         self._back = back
         self._client = client
         self._request = request
+        self._ask = ask
+        self._choice: Choice | None = None  # the latest decision
         self._attempts: list[Attempt] = []  # that are not over
         self._winner: Attempt | None = None  # the one whose answer the client gets
         self._wire: ReplicaWire | None = None  # of the replica that was asked last, or won
@@ -93,16 +98,15 @@ class Exchange:
         self._kept: list[bytes] | None = [] if request.stream and back.settings.continues_streams else None
         self._started_at_s = back.clock()
         self._first_byte_at_s = 0.0
-        # What a prompt weighs in budgets may be rough; what is written down is not.
-        self._tokens = request.prompt_tokens or (request.prompt_chars >> 2) + 1
         self._is_paused = False
         self._is_ended = False
 
-    def start(self, target: Replica) -> None:
+    def start(self, choice: Choice) -> None:
         """Take a place in the house and ask the first replica; raises what its engine cannot be asked."""
+        target = choice.target
         call = self._back.fleet.wire(target.id).dialect.call(self._request, target)
         self._back.enter(self)
-        self._try(target, call, earns=True)
+        self._try(choice, call, earns=True)
 
     # Called by the client connection.
 
@@ -158,8 +162,12 @@ class Exchange:
         relay = attempt.relay
         assert relay is not None
         self._over(attempt)
-        attempt.end(SUCCESS)
-        self._end(200, "", relay.usage, relay.bytes_sent, relay)
+        reported = relay.usage
+        if reported is None:
+            attempt.end(SUCCESS, output_tokens=relay.events)
+        else:
+            attempt.end(SUCCESS, output_tokens=reported.completion_tokens, cached_tokens=reported.cached_tokens)
+        self._end(200, "", reported, relay.bytes_sent, relay)
         self._client.finish_stream()
 
     def attempt_answered(self, attempt: Attempt, body: bytes) -> None:
@@ -239,15 +247,18 @@ class Exchange:
         if self._winner is not None and self._winner.relay is not None:
             self._winner.relay.stop_keeping()
 
-    def _try(self, target: Replica, call: Call, *, earns: bool = False) -> None:
+    def _try(self, choice: Choice, call: Call, *, earns: bool = False) -> None:
+        target = choice.target
         wire = self._back.fleet.wire(target.id)
+        self._choice = choice
         attempt = Attempt(
             self,
             self._back,
             wire,
             call,
+            ask=self._ask,
+            choice=choice,
             request_id=self._request.id,
-            tokens=self._tokens,
             adapter=self._request.model if target.adapters and self._request.model in target.adapters else None,
             earns=earns,
             is_paused=self._is_paused,
@@ -265,21 +276,23 @@ class Exchange:
             return False
         if self._retries + 1 >= (CONNECTS_MAX if is_free else ATTEMPTS_MAX):
             return False
-        target = back.try_decide(request, self._failed)
-        call = self._try_call(target)
-        if target is None or call is None:
+        choice = back.decider.try_decide(request, self._ask, self._failed)
+        call = self._try_call(choice)
+        if choice is None or call is None:
             return False
-        if not is_free and not back.standing.try_retry(target.model, self._tokens, back.clock()):
+        target = choice.target
+        if not is_free and not back.standing.try_retry(target.model, self._ask.prompt_tokens, back.clock()):
             return False
         self._retries += 1
         metrics.retries.add((target.model, target.pool))
-        self._try(target, call)
+        self._try(choice, call)
         return True
 
-    def _try_call(self, target: Replica | None) -> Call | None:
+    def _try_call(self, choice: Choice | None) -> Call | None:
         """The request in the words of a replica's engine; None where it has no words for it."""
-        if target is None:
+        if choice is None:
             return None
+        target = choice.target
         try:
             return self._back.fleet.wire(target.id).dialect.call(self._request, target)
         except HeterodyneError:
@@ -297,10 +310,11 @@ class Exchange:
         if len(self._attempts) != 1 or self._winner is not None or self._is_hedged:
             return
         back, late = self._back, self._attempts[0].wire.replica
-        target = back.try_decide(self._request, self._failed | {late.id})
-        call = self._try_call(target)
-        if target is None or call is None or target.model != late.model:
+        choice = back.decider.try_decide(self._request, self._ask, self._failed | {late.id})
+        call = self._try_call(choice)
+        if choice is None or call is None or choice.target.model != late.model:
             return
+        target = choice.target
         adapter = self._attempts[0].adapter
         if adapter is not None and back.adapters.nearness(target, adapter):
             return  # nobody loads an adapter to be quicker
@@ -308,7 +322,7 @@ class Exchange:
             return
         self._is_hedged = True
         metrics.hedges.add((target.model, target.pool))
-        self._try(target, call)
+        self._try(choice, call)
 
     def _win(self, winner: Attempt, now_s: float) -> None:
         self._winner = winner
@@ -334,14 +348,19 @@ class Exchange:
             attempt.again(answer)
             return
         try:
-            reported = usage.of_answer(answer)
+            reported, is_error = usage.of_answer(answer)
         except (ValueError, RecursionError) as error:
             raise EngineGarbage("The engine's answer is not JSON.") from error
+        if is_error:
+            raise EngineGarbage("The engine answered 200 and an error.")
         self._first_byte_at_s = now_s = self._back.clock()
         self._win(attempt, now_s)
         headers = render.JSON + self._headers()
         self._over(attempt)
-        attempt.end(SUCCESS)
+        if reported is None:
+            attempt.end(SUCCESS)
+        else:
+            attempt.end(SUCCESS, output_tokens=reported.completion_tokens, cached_tokens=reported.cached_tokens)
         self._end(200, "", reported, len(answer))
         client = self._client
         client.finish(render.whole(200, headers, answer, keeps_alive=client.keeps_alive))
@@ -363,9 +382,10 @@ class Exchange:
         found = self._try_successor(told)
         if found is None:
             return False
-        target, rest = found
+        choice, rest = found
+        target = choice.target
         dialect = self._back.fleet.wire(target.id).dialect
-        if not self._back.standing.try_retry(target.model, self._tokens, self._back.clock()):
+        if not self._back.standing.try_retry(target.model, self._ask.prompt_tokens, self._back.clock()):
             return False
         self._told = told
         self._bytes_before += broken.bytes_sent if broken is not None else 0
@@ -373,17 +393,21 @@ class Exchange:
         self._winner = None
         metrics.continuations.add((target.model, target.pool))
         _log.info("stream_continued", request_id=request.id, replica=target.id, tokens_before=told.said.tokens)
-        self._try(target, dialect.call(rest, target))
+        self._try(choice, dialect.call(rest, target))
         return True
 
-    def _try_successor(self, told: Told) -> tuple[Replica, Request] | None:
+    def _try_successor(self, told: Told) -> tuple[Choice, Request] | None:
         """A replica of the same model whose engine can take the answer up, and the request that asks for the rest."""
         assert self._wire is not None
         model, tried = self._wire.replica.model, self._failed
-        while (target := self._back.try_decide(self._request, tried)) is not None and target.model == model:
+        decider = self._back.decider
+        while (choice := decider.try_decide(self._request, self._ask, tried)) is not None:
+            target = choice.target
+            if target.model != model:
+                return None
             rest = self._back.fleet.wire(target.id).dialect.continuation(self._request, told.said)
             if rest is not None:
-                return target, rest
+                return choice, rest
             tried |= {target.id}
         return None
 
@@ -436,13 +460,13 @@ class Exchange:
             attempt.end(CANCELLED)
         self._attempts.clear()
         self._back.leave(self)
-        self._back.finished(record, self._request)
+        self._back.finished(record, self._request, self._ask)
         self._winner = self._kept = None  # an attempt points back here, and nobody looks for cycles often
 
     def _record(
         self, status: int, reason: str, reported: Usage | None, response_bytes: int, relay: StreamRelay | None
     ) -> RequestRecord:
-        now_s, request = self._back.clock(), self._request
+        now_s, request, choice = self._back.clock(), self._request, self._choice
         replica = self._wire.replica if self._wire is not None else None
         said_before = self._told.said.tokens if self._told is not None else 0
         events = (relay.events if relay is not None else 0) + said_before
@@ -467,7 +491,7 @@ class Exchange:
             reason=reason,
             stream=request.stream,
             prompt_tokens=reported.prompt_tokens,
-            cached_tokens=reported.cached_tokens,
+            cached_tokens=reported.cached_tokens or 0,
             completion_tokens=reported.completion_tokens,
             is_estimated=reported.is_estimated,
             ttft_ms=(self._first_byte_at_s - self._started_at_s) * 1000 if self._first_byte_at_s else None,
@@ -478,6 +502,10 @@ class Exchange:
             retries=self._retries,
             continuations=self._continuations,
             is_hedged=self._is_hedged,
+            decision=choice.reason if choice is not None else "",
+            predicted_ttft_ms=choice.forecast.ttft_s * 1000 if choice is not None else None,
+            predicted_itl_ms=choice.forecast.itl_s * 1000 if choice is not None else None,
+            usd=choice.forecast.usd if choice is not None and choice.forecast.usd < NEVER else None,
         )
 
     def _estimated_tokens(self) -> int:

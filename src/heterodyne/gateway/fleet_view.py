@@ -4,21 +4,17 @@ import os
 
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.ports.engine import EngineDialect
-from heterodyne.routing.expected_ttft import ExpectedTtft
 from heterodyne.wire.connection_pool import Address
 
 
 class ReplicaWire:
     """What is the same in every exchange with one replica, made once."""
 
-    __slots__ = ("_host_line", "_key_line", "address", "dialect", "replica", "response_headers", "usual")
+    __slots__ = ("_host_line", "_key_line", "address", "dialect", "replica", "response_headers")
 
     def __init__(self, replica: Replica, dialect: EngineDialect) -> None:
         self.replica = replica
         self.dialect = dialect
-        self.usual: ExpectedTtft | None = (
-            None  # of its pool; None: nothing hangs on it, since nobody else could be asked
-        )
         self.address = Address(replica.host, replica.port, replica.tls)
         self.response_headers = f"x-heterodyne-pool: {replica.pool}\r\nx-heterodyne-replica: {replica.id}\r\n".encode()
         host = f"[{replica.host}]" if ":" in replica.host else replica.host

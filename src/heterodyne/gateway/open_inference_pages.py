@@ -9,7 +9,7 @@ from heterodyne import __version__
 from heterodyne.domain.errors import UnknownModel
 from heterodyne.domain.fleet import Health, Replica
 from heterodyne.gateway import pages, render
-from heterodyne.routing.decide import unknown_model
+from heterodyne.routing.nobody import unknown_model
 
 if TYPE_CHECKING:
     from heterodyne.gateway.door import Door

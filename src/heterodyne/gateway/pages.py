@@ -8,7 +8,7 @@ import msgspec
 from heterodyne.domain.errors import UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Health, Replica
 from heterodyne.gateway import render
-from heterodyne.routing.decide import unknown_model
+from heterodyne.routing.nobody import unknown_model
 from heterodyne.telemetry import exposition
 from heterodyne.telemetry import metrics as meters
 

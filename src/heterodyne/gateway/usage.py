@@ -17,6 +17,7 @@ class _Reported(msgspec.Struct):
 
 class _Answer(msgspec.Struct):
     usage: _Reported | None = None
+    error: object = None
 
 
 class _Event(msgspec.Struct):
@@ -37,9 +38,10 @@ class EventNews(msgspec.Struct, frozen=True):
     is_error: bool
 
 
-def of_answer(body: bytes) -> Usage | None:
-    """The usage of a whole answer; raises msgspec.DecodeError when the body is not a JSON object."""
-    return _usage(_decode_answer(body).usage)
+def of_answer(body: bytes) -> tuple[Usage | None, bool]:
+    """The usage of a whole answer, and whether it is an error; raises msgspec.DecodeError when it is no JSON object."""
+    answer = _decode_answer(body)
+    return _usage(answer.usage), answer.error is not None
 
 
 def of_event(data: bytes) -> EventNews:
@@ -78,5 +80,5 @@ def _usage(reported: _Reported | None) -> Usage | None:
     return Usage(
         prompt_tokens=reported.prompt_tokens or 0,
         completion_tokens=reported.completion_tokens or 0,
-        cached_tokens=(details.cached_tokens or 0) if details is not None else 0,
+        cached_tokens=details.cached_tokens if details is not None else None,
     )

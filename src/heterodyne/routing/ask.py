@@ -20,6 +20,7 @@ class Ask(Struct, frozen=True, kw_only=True, gc=False):
     """One request, as far as its place in the fleet depends on it."""
 
     model: str  # that is to answer: no alias
+    tenant: bytes = b""  # who asks
     prompt_tokens: int
     output_tokens: float  # expected
     chain: Chain = EMPTY  # its prompt, block by block; empty where nobody looks at prefixes

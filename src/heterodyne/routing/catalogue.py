@@ -39,6 +39,12 @@ def try_peer(name: str) -> Picker | None:
     return None if peer is None else peer()
 
 
+def check_objective(name: str) -> None:
+    """Raise unless the name is one of our own objectives, which is all that requests may ask for."""
+    if name not in OBJECTIVES:
+        raise unknown_name("policy", name, OBJECTIVES)
+
+
 def check_policy(name: str) -> None:
     """Raise what is wrong with the name of a policy."""
     if name not in OBJECTIVES and name not in PEERS:

@@ -6,6 +6,8 @@ from heterodyne.domain.decision import Reason
 from heterodyne.domain.fleet import Replica
 from heterodyne.routing.forecast import Forecast
 
+SAMPLES_MIN = 8
+
 
 class Choice(Struct, frozen=True, gc=False):
     """The outcome of a decision."""
@@ -13,6 +15,14 @@ class Choice(Struct, frozen=True, gc=False):
     forecast: Forecast
     promise: int  # see `policies.objective`
     reason: Reason
+
+    @property
+    def alone_s(self) -> float:
+        """The TTFT to expect there if nobody were before the request; 0 while too little is known of the pool."""
+        forecast = self.forecast
+        if forecast.seat.ttft_band(forecast).samples < SAMPLES_MIN:
+            return 0.0
+        return forecast.ttft_s - forecast.wait_s
 
     @property
     def target(self) -> Replica:

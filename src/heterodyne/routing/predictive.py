@@ -69,7 +69,8 @@ def _soonest(ask: Ask, seats: Sequence[Seat], cached: Cached, now_s: float, chan
     speed = seats[0].speed
     prior = speed.prior
     steps = speed.steps * (1.5 + ask.prompt_tokens // prior.step_tokens)
-    itl_slo_s, pace = ask.itl_slo_s, speed.prompts
+    sequence_s, context_token_s, pace = speed.sequence_s, speed.context_token_s, speed.prompts
+    batch_slo_s = ask.itl_slo_s - speed.step_s
     token_s, token_squared_s = prior.prompt_token_s, prior.prompt_token_squared_s
     best = second = seats[0]
     best_s = second_s = float("inf")
@@ -78,8 +79,9 @@ def _soonest(ask: Ask, seats: Sequence[Seat], cached: Cached, now_s: float, chan
         wait_s = seat.free_at_s - now_s
         wait_s = max(wait_s, seat.floor_s)
         wait_s = max(wait_s, seat.room_s)
-        wait_s += steps * seat.step_s
-        if seat.step_s > itl_slo_s:
+        batch_s = sequence_s * (seat.in_flight + seat.others) + context_token_s * seat.context_tokens
+        wait_s += steps * batch_s
+        if batch_s > batch_slo_s:
             wait_s += UNTIMELY_S
         if cached and seat.place in cached:
             tokens = cached[seat.place] * seat.trust
@@ -88,7 +90,7 @@ def _soonest(ask: Ask, seats: Sequence[Seat], cached: Cached, now_s: float, chan
             best, second, second_s, best_s = seat, best, best_s, wait_s
         elif wait_s < second_s:
             second, second_s = seat, wait_s
-    if second_s - best_s < TIE_STEPS * best.step_s and chance() < 0.5:
+    if second_s - best_s < TIE_STEPS * speed.step_s and chance() < 0.5:
         return second
     return best
 

@@ -47,7 +47,6 @@ class Seat:
         "room_s",
         "slots",
         "speed",
-        "step_s",
         "trust",
         "usd_per_s",
         "waiting",
@@ -210,6 +209,16 @@ class Seat:
             room_s,
         )
 
+    @property
+    def step_s(self) -> float:
+        """One decode step with one sequence more."""
+        speed = self.speed
+        return (
+            speed.step_s
+            + speed.sequence_s * (self.in_flight + self.others + 1)
+            + speed.context_token_s * self.context_tokens
+        )
+
     def ttft_band(self, forecast: Forecast) -> Band:
         """The band that a forecast's TTFT lies in."""
         speed = self.speed
@@ -247,7 +256,6 @@ class Seat:
         prior = speed.prior
         busy, context = self.in_flight + self.others, self.context_tokens
         self._step_prior_s = prior.step_s + prior.sequence_s * busy + prior.context_token_s * context
-        self.step_s = speed.step_s + speed.sequence_s * (busy + 1) + speed.context_token_s * context
         load, kv_load = (busy + 1) / self.slots, context * (1.0 + 1.0 / (busy + 1)) / self.kv_tokens
         load = max(load, kv_load)
         self.room_s = (load - 1.0) * self._answer_tokens() * self.step_s if load > 1.0 else 0.0

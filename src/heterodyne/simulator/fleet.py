@@ -41,12 +41,16 @@ class LaidOutPool(Struct, frozen=True, kw_only=True):
         """How fast physics says it is."""
         return StepClock(placement_of(self.layout), self.profile)
 
-    def machines(self, hash_tokens: int) -> list[ReplicaMachine]:
-        """One for each replica, as fast as it really is, for prompts whose blocks are hashed so long.
+    def real_clock(self) -> StepClock:
+        """How fast it is."""
+        return StepClock(placement_of(self.layout), self.profile, slowdown=self.slowdown)
+
+    def machines(self, hash_tokens: int, clock: StepClock | None = None) -> list[ReplicaMachine]:
+        """One for each replica, all by one clock, for prompts whose blocks are hashed so long.
 
         Blocks are made small enough that a hash stands for whole ones.
         """
-        clock = StepClock(placement_of(self.layout), self.profile, slowdown=self.slowdown)
+        clock = clock or self.real_clock()
         size = gcd(hash_tokens, self.scheduling.block_tokens)
         scheduling = structs.replace(
             self.scheduling,

@@ -39,6 +39,7 @@ class Report(Struct, frozen=True, kw_only=True):
     replicas: int
     requests: int  # that came
     refused: int  # of those, too long for every replica
+    arrivals_s: float  # from the first arrival to the last
     simulated_s: float  # from the first arrival to the last answer
     requests_per_s: float
     slo_ttft_s: float
@@ -78,6 +79,7 @@ def report(tally: Tally, trial: Trial) -> Report:
         replicas=len(tally.replicas),
         requests=came,
         refused=tally.refused,
+        arrivals_s=tally.last_came_at_s,
         simulated_s=span_s,
         requests_per_s=came / span_s if span_s else 0.0,
         slo_ttft_s=slo.ttft_s,

@@ -4,6 +4,7 @@ Three things happen: a request arrives, a replica wakes, and now and then the ro
 pages say. The same fleet, traffic, policy and seed give the same run, to the last bit.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from math import inf
@@ -23,9 +24,18 @@ from heterodyne.routing.prediction.prior import Prior, prior_of
 from heterodyne.routing.router import Router
 from heterodyne.routing.ticket import Ticket
 from heterodyne.simulator.fleet import LaidOutPool
+from heterodyne.simulator.foretold import Foretold, foretell
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.tally import Tally
 from heterodyne.simulator.workload import Visit, Workload
+
+
+class SpeedChange(Struct, frozen=True, kw_only=True):
+    """A pool becomes slower or faster while it serves, and nobody tells the router."""
+
+    at_s: float
+    pool: str
+    slowdown: float  # from then on, of what physics says
 
 
 class Trial(Struct, frozen=True, kw_only=True):
@@ -36,17 +46,20 @@ class Trial(Struct, frozen=True, kw_only=True):
     slo: Slo
     gauge_interval_s: float = 0.5  # between two times that the router is told the replicas' gauges
     gauge_turns: int = 4  # a replica's gauges are read every so many times: in between it is told what they said
+    speed_changes: tuple[SpeedChange, ...] = ()  # in the order they come; they wait for the next reading of gauges
+    keeps_forecasts: bool = False  # in the tally, beside what came of them
 
 
 class Journey:
     """One request under way."""
 
-    __slots__ = ("first_at_s", "replica", "ticket", "visit")
+    __slots__ = ("first_at_s", "foretold", "replica", "ticket", "visit")
 
-    def __init__(self, visit: Visit, replica: SimulatedReplica, ticket: Ticket) -> None:
+    def __init__(self, visit: Visit, replica: SimulatedReplica, ticket: Ticket, foretold: Foretold | None) -> None:
         self.visit = visit
         self.replica = replica
         self.ticket = ticket
+        self.foretold = foretold
         self.first_at_s: float | None = None
 
 
@@ -59,10 +72,14 @@ def run(pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial) -> Tally:
 class _Run:
     def __init__(self, pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial) -> None:
         self._trial = trial
+        self._clocks = {pool.name: pool.real_clock() for pool in pools}
+        self._speed_changes = deque(trial.speed_changes)
         self._replicas = [
             SimulatedReplica(listed, machine, sequence_tokens_max=pool.sequence_tokens_max)
             for pool in pools
-            for listed, machine in zip(pool.replicas, pool.machines(traffic.hash_tokens), strict=True)
+            for listed, machine in zip(
+                pool.replicas, pool.machines(traffic.hash_tokens, self._clocks[pool.name]), strict=True
+            )
         ]
         self._numbers = {replica.listed.id: number for number, replica in enumerate(self._replicas)}
         self._model = pools[0].replicas[0].model
@@ -115,6 +132,7 @@ class _Run:
 
     def _arrive(self, visit: Visit) -> None:
         now_s, tokens = visit.at_s, visit.prompt_tokens + visit.output_tokens
+        self._tally.last_came_at_s = now_s
         if tokens > self._tokens_max:
             self._tally.refused += 1
             return
@@ -132,7 +150,8 @@ class _Run:
         forecast = self._router.decide(ask, usable, now_s).forecast
         number = self._numbers[forecast.seat.replica.id]
         replica = self._replicas[number]
-        self._journeys[visit.number] = Journey(visit, replica, self._router.start(ask, forecast, now_s))
+        foretold = foretell(forecast, now_s) if self._trial.keeps_forecasts else None
+        self._journeys[visit.number] = Journey(visit, replica, self._router.start(ask, forecast, now_s), foretold)
         woke_at_s = replica.wake_at_s
         replica.submit(
             Job(
@@ -169,7 +188,7 @@ class _Run:
             self._lengths.learn(None, visit.output_tokens)
             assert journey.first_at_s is not None
             journey.replica.end(visit.prompt_tokens, visit.output_tokens, now_s - visit.at_s)
-            self._tally.end(visit, journey.first_at_s, now_s, cached_tokens)
+            self._tally.end(visit, journey.first_at_s, now_s, cached_tokens, journey.foretold)
 
     def _publish(self, now_s: float) -> None:
         """What the gauges say now they said when they were last due: nothing has happened since."""
@@ -178,6 +197,9 @@ class _Run:
         passed, self._turn = turn - self._turn, turn
         at_s = turn * interval_s
         self._gauges_at_s = at_s + interval_s
+        while self._speed_changes and self._speed_changes[0].at_s <= now_s:
+            change = self._speed_changes.popleft()
+            self._clocks[change.pool].slow_down(change.slowdown)
         for number, replica in enumerate(self._replicas):
             if (turn + number) % turns < passed:
                 self._listed[number] = structs.replace(replica.listed, load=replica.load(), load_at_s=at_s)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from heterodyne.simulator.foretold import Foretold
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.workload import Visit
 
@@ -12,7 +13,9 @@ class Tally:
     __slots__ = (
         "cached_tokens",
         "ended_at_s",
+        "foretold",
         "itl_s",
+        "last_came_at_s",
         "output_tokens",
         "prompt_tokens",
         "refused",
@@ -24,6 +27,7 @@ class Tally:
     def __init__(self, replicas: Sequence[SimulatedReplica]) -> None:
         self.replicas = replicas
         self.refused = 0  # too long for every replica
+        self.last_came_at_s = 0.0
         self.ended_at_s = 0.0
         self.prompt_tokens = 0
         self.cached_tokens = 0
@@ -32,8 +36,11 @@ class Tally:
         self.itl_s: list[float] = []  # the mean between two of its tokens
         self.total_s: list[float] = []
         self.output_tokens: list[int] = []
+        self.foretold: list[Foretold] = []  # empty where the trial does not keep them
 
-    def end(self, visit: Visit, first_at_s: float, now_s: float, cached_tokens: int) -> None:
+    def end(
+        self, visit: Visit, first_at_s: float, now_s: float, cached_tokens: int, foretold: Foretold | None = None
+    ) -> None:
         """One is answered."""
         self.ended_at_s = now_s
         self.prompt_tokens += visit.prompt_tokens
@@ -42,3 +49,5 @@ class Tally:
         self.itl_s.append((now_s - first_at_s) / max(1, visit.output_tokens - 1))
         self.total_s.append(now_s - visit.at_s)
         self.output_tokens.append(visit.output_tokens)
+        if foretold is not None:
+            self.foretold.append(foretold)

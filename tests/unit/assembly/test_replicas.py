@@ -9,6 +9,7 @@ from heterodyne.assembly.replicas import local_replicas, model_rules, remote_rep
 from heterodyne.assembly.worker_order import WorkerOrder
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Price, Purpose, Replica
+from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.catalogue import accelerators
@@ -127,6 +128,87 @@ def test_what_is_said_of_a_model_is_a_rule_of_the_fleet() -> None:
     assert fleet.aliases == {"fast": "m"}
 
 
+def test_what_is_said_of_placing_requests_is_a_rule_in_seconds_bytes_and_the_catalogues_names() -> None:
+    model = ModelSettings(
+        policy="mix",
+        policy_override=False,
+        slo_ttft_ms=500,
+        slo_itl_ms=25,
+        fallbacks_when_late=("n",),
+        kv="sticky",
+        prefer_hardware=("H100", "h100-sxm", "mi300x"),
+        prefer_labels={"tier": "gold"},
+        mix={"slo": 0.7, "cost": 0.3},
+        require_hardware=("H200", "mi300x"),
+        require_engines=("vllm",),
+        require_labels={"vendor": "amd"},
+        require_memory_gib_min=192.0,
+    )
+    [rule] = model_rules(Settings(models={"m": model})).values()
+    assert rule.routing == RoutingRule(
+        policy="mix",
+        ttft_slo_s=0.5,
+        itl_slo_s=0.025,
+        kv=KvStrategy.STICKY,
+        prefers_hardware=("h100-sxm", "mi300x"),
+        prefers_labels={"tier": "gold"},
+        mix={"slo": 0.7, "cost": 0.3},
+        is_overridable=False,
+    )
+    assert (rule.requires.hardware, rule.requires.engines) == (("h200-sxm", "mi300x"), ("vllm",))
+    assert rule.requires.labels == {"vendor": "amd"}
+    assert rule.requires.memory_bytes_min == pytest.approx(192 * 2**30, rel=1e-4)
+    assert rule.late_fallbacks == ("n",)
+
+
+def test_nothing_said_of_a_model_is_the_rule_that_every_model_has() -> None:
+    assert model_rules(Settings(models={"m": ModelSettings()})) == {"m": ModelRule()}
+
+
+def test_the_memory_of_a_replica_is_that_of_all_its_chips_as_the_settings_have_them() -> None:
+    chips = accelerators()
+    assert replica(PoolSettings(model="m", urls=URLS, hardware="h100", tp=4)).memory_bytes == 4 * int(
+        chips["h100-sxm"].memory_bytes
+    )
+    physics = PhysicsSettings(hardware={"h100-sxm": {"memory_bytes": 1e9}})
+    assert replica(PoolSettings(model="m", urls=URLS, hardware="h100", tp=2), physics).memory_bytes == 2 * 10**9
+    assert replica(PoolSettings(model="m", urls=URLS)).memory_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("model", "allowed"),
+    [
+        (ModelSettings(), ["h100", "mi300x", "somewhere"]),
+        (ModelSettings(require_hardware=("H100",)), ["h100"]),
+        (ModelSettings(require_hardware=("H100", "mi300x")), ["h100", "mi300x"]),
+        (ModelSettings(require_engines=("vllm", "sglang")), ["h100", "mi300x"]),
+        (ModelSettings(require_labels={"vendor": "amd"}), ["mi300x", "somewhere"]),
+        (ModelSettings(require_labels={"vendor": "amd", "tier": "gold"}), ["mi300x"]),
+        (ModelSettings(require_memory_gib_min=79.18), ["h100", "mi300x"]),  # as `hardware list` shows it
+        (ModelSettings(require_memory_gib_min=80), ["mi300x"]),
+        (ModelSettings(require_labels={"vendor": "amd"}, regions_only=("us",)), ["mi300x"]),
+    ],
+)
+def test_a_replica_without_what_a_model_requires_is_none_of_its_own(model: ModelSettings, allowed: list[str]) -> None:
+    settings = Settings(
+        pools={
+            "h100": PoolSettings(model="m", urls=URLS, hardware="h100", engine="vllm", labels={"vendor": "nvidia"}),
+            "mi300x": PoolSettings(
+                model="m",
+                urls=URLS,
+                hardware="mi300x",
+                engine="sglang",
+                region="us",
+                labels={"vendor": "amd", "tier": "gold"},
+            ),
+            "somewhere": PoolSettings(model="m", urls=URLS, labels={"vendor": "amd"}),
+        },
+        models={"m": model},
+    )
+    fleet = FleetSnapshot.of(1, remote_replicas(settings), model_rules(settings))
+    assert [one.pool for one in fleet.by_model["m"]] == allowed
+
+
 def test_a_model_may_keep_to_some_of_its_pools() -> None:
     assert model_rules(Settings(models={"m": ModelSettings(pools=("a",))})) == {"m": ModelRule(pools=("a",))}
 
@@ -134,7 +216,17 @@ def test_a_model_may_keep_to_some_of_its_pools() -> None:
 def test_a_worker_is_told_replicas_and_rules_unchanged() -> None:
     settings = Settings(
         pools={"p": PoolSettings(model="m", urls=URLS, hardware="h100", labels={"a": "b"})},
-        models={"m": ModelSettings(aliases=("fast",))},
+        models={
+            "m": ModelSettings(
+                aliases=("fast",),
+                policy="cost",
+                slo_ttft_ms=300,
+                require_memory_gib_min=40,
+                require_labels={"a": "b"},
+                prefer_hardware=("h100",),
+                mix={"slo": 1.0},
+            )
+        },
     )
     order = WorkerOrder(
         name="w", settings=settings, replicas=remote_replicas(settings), rules=model_rules(settings), run_dir="/tmp/x"

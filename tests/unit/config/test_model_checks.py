@@ -1,7 +1,5 @@
 """What models must say, one check at a time."""
 
-import pytest
-
 from heterodyne.config import model_checks
 from heterodyne.config.checks import Check
 from heterodyne.config.settings import Settings
@@ -13,6 +11,7 @@ POOLS = {
     "big-us": PoolSettings(model="llama-3.1-70b", region="us-east"),
     "small": PoolSettings(model="qwen3-8b", region="us-east"),
     "vectors": PoolSettings(model="minilm", purpose="embed"),
+    "triton": PoolSettings(model="tensors", engine="open_inference"),
 }
 LLAMA = "llama-3.1-70b"
 
@@ -64,6 +63,22 @@ def test_a_fallback_is_another_model_that_is_served_and_answers_the_same_kind_of
     ]
 
 
+def test_who_answers_when_a_model_is_late_is_held_to_the_same() -> None:
+    llama = ModelSettings(fallbacks_when_late=(LLAMA, "qwen3", "minilm", "tensors", "qwen3-8b"))
+    assert found(model_checks.fallbacks_can_answer, llama=llama) == [
+        'models."llama-3.1-70b".fallbacks_when_late[0]: a model cannot answer in its own place',
+        'models."llama-3.1-70b".fallbacks_when_late[1]: no pool serves "qwen3"; did you mean "qwen3-8b"?',
+        'models."llama-3.1-70b".fallbacks_when_late[2]: "minilm" has purpose "embed", this model "generate"',
+        'models."llama-3.1-70b".fallbacks_when_late[3]: "tensors" has purpose "infer", this model "generate"',
+    ]
+
+
+def test_two_models_may_answer_for_each_other_when_late_for_nothing_is_handed_on_twice() -> None:
+    models = {"llama": ModelSettings(fallbacks_when_late=("qwen3-8b",)), "qwen3_8b": ModelSettings(fallbacks=(LLAMA,))}
+    assert found(model_checks.fallbacks_come_to_an_end, **models) == []
+    assert found(model_checks.fallbacks_can_answer, **models) == []
+
+
 def test_a_circle_of_fallbacks_is_named_once() -> None:
     circle = {
         "a": ModelSettings(fallbacks=("b",)),
@@ -90,23 +105,3 @@ def test_many_ways_that_meet_are_no_circle_and_take_no_time() -> None:
     names = [f"m{number:02}" for number in range(60)]
     models = {name: ModelSettings(fallbacks=tuple(names[place + 1 :])) for place, name in enumerate(names)}
     assert found(model_checks.fallbacks_come_to_an_end, **models) == []
-
-
-@pytest.mark.parametrize("field", ["regions_only", "regions_first"])
-def test_a_region_that_no_pool_is_in_names_the_nearest(field: str) -> None:
-    model = ModelSettings(**{field: ("us-east", "eu-wst", "moon")})
-    assert found(model_checks.regions_have_pools, llama=model) == [
-        f'models."llama-3.1-70b".{field}[1]: no pool is in region "eu-wst"; did you mean "eu-west"?',
-        f'models."llama-3.1-70b".{field}[2]: no pool is in region "moon"',
-    ]
-
-
-def test_a_model_that_may_be_served_nowhere_is_refused() -> None:
-    check = model_checks.a_model_may_be_served_somewhere
-    assert found(check, qwen3_8b=ModelSettings(regions_only=("eu-west",))) == [
-        "models.qwen3-8b.regions_only: none of the pools that serve it is there: small"
-    ]
-    assert found(check, llama=ModelSettings(regions_only=("eu-west",), pools=("big-us",))) == [
-        'models."llama-3.1-70b".regions_only: none of the pools that serve it is there: big-us'
-    ]
-    assert found(check, llama=ModelSettings(regions_only=("eu-west",))) == []

@@ -111,6 +111,12 @@ def test_two_pools_of_one_model_must_have_one_purpose() -> None:
     embed = PoolSettings(model="m", urls=URLS, purpose="embed")
     (problem,) = found(pool_checks.one_model_has_one_purpose, pools(a=generate, b=embed))
     assert problem.startswith('pools.b.purpose: "embed", but pools.a serves the same model')
+    tensors = PoolSettings(model="m", urls=URLS, engine="open_inference")
+    (problem,) = found(pool_checks.one_model_has_one_purpose, pools(a=generate, b=tensors))
+    assert problem == (
+        'pools.b.engine: "open_inference" is for purpose "infer", but pools.a serves the same model, "m", '
+        'with purpose "generate"'
+    )
     assert found(pool_checks.one_model_has_one_purpose, pools(a=generate, b=generate)) == []
 
 

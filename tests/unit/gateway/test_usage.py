@@ -10,12 +10,12 @@ def test_the_usage_of_an_answer_is_read_with_its_cached_part() -> None:
     body = (
         b'{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":3}}}'
     )
-    assert usage.of_answer(body) == Usage(prompt_tokens=9, completion_tokens=4, cached_tokens=3)
+    assert usage.of_answer(body) == (Usage(prompt_tokens=9, completion_tokens=4, cached_tokens=3), False)
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"usage":null}', b'{"data":[1,2]}'])
 def test_an_answer_without_usage_has_none(body: bytes) -> None:
-    assert usage.of_answer(body) is None
+    assert usage.of_answer(body) == (None, False)
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b'{"usage":'])

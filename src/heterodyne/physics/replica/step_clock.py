@@ -49,14 +49,21 @@ class StepClock:
         speculation: Speculation | None = None,
         slowdown: float = 1.0,
     ) -> None:
-        work, prices = placement.work, profile.prices
         self._placement = placement
         self._profile = profile
         self._speculation = speculation
+        self._window_tokens = placement.work.window_tokens
+        self._ahead_fixed_s = profile.first_token.fixed_s
+        self._ahead_multiple = profile.first_token.prompt - 1.0
+        self.slow_down(slowdown)
+
+    def slow_down(self, slowdown: float) -> None:
+        """From the next step on, each takes so many times what the profile says."""
+        placement, prices = self._placement, self._profile.prices
+        work = placement.work
         self._slowdown = slowdown
         # By sequences: what is fixed, a context token of each of them, and what one within the window adds.
         self._decode: dict[int, tuple[float, float, float]] = {}
-        self._window_tokens = work.window_tokens
         once = NOTHING._replace(hops=placement.hop_s + placement.stage_hop_s, prompt_layers=work.layers)
         token = NOTHING._replace(
             exchange=placement.exchange_s_per_token,
@@ -69,8 +76,6 @@ class StepClock:
         self._piece_s = slowdown * prices.prompt_compute * placement.head_flops_s
         self._pair_s = pair_s * work.attention_flops_per_pair
         self._window_pair_s = pair_s * work.window_flops_per_pair
-        self._ahead_fixed_s = profile.first_token.fixed_s
-        self._ahead_multiple = profile.first_token.prompt - 1.0
 
     def decode_s(self, sequences: int, context_tokens: float) -> float:
         """One token for each of so many sequences with so many tokens each."""

@@ -18,7 +18,7 @@ from heterodyne.routing.standing.snapshot import ModelStandingSnapshot
 class ModelStanding:
     """Counts its troubled replicas, so that with none of them the answer is ready."""
 
-    __slots__ = ("_known", "_members", "_ready", "_troubled", "hedge_budget", "panic", "retry_budget")
+    __slots__ = ("_known", "_members", "_ready", "_troubled", "hedge_budget", "panic", "recovering", "retry_budget")
 
     def __init__(self, settings: RoutingSettings) -> None:
         self.panic = Panic(settings.panic_share)
@@ -29,6 +29,7 @@ class ModelStanding:
         )
         self.hedge_budget = HedgeBudget(settings.hedge_share)
         self._troubled = 0
+        self.recovering = 0  # replicas that have come back and are given less than their share
         self._known = 0
         self._members: tuple[tuple[Replica, ReplicaStanding], ...] = ()
         self._ready: tuple[Replica, ...] = ()
@@ -49,6 +50,10 @@ class ModelStanding:
         self._troubled += change
         if not self._troubled:
             self.panic.is_on = False
+
+    def on_recovering(self, change: int) -> None:
+        """One replica more, or one fewer, is in its slow start."""
+        self.recovering += change
 
     def usable(self, now_s: float) -> Sequence[Replica]:
         """The ready replicas that may take a request, in the order of the fleet; not the caller's to change.

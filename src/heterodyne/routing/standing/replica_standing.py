@@ -33,6 +33,9 @@ class Group(Protocol):
     def on_trouble(self, change: int) -> None:
         """One replica more, or one fewer, has to be looked at before it is given work."""
 
+    def on_recovering(self, change: int) -> None:
+        """One replica more, or one fewer, has come back and is given less than its share."""
+
 
 class ReplicaStanding:
     """Keeps its own count of requests in flight; `is_troubled` is False whenever it may certainly take a request."""
@@ -113,7 +116,7 @@ class ReplicaStanding:
             self._limit.on_sample(ratio, self.in_flight)
             self._hedge_timer.on_sample(ratio)
         if trial and self._breaker.on_good(trial):
-            self._recovered_at_s = now_s
+            self._begin_slowly(now_s)
         if self.is_troubled or self.in_flight >= self._limit.limit:
             self._settle()
 
@@ -126,7 +129,7 @@ class ReplicaStanding:
             self._pool.on_success(self._outlier, now_s)
             self._limit.on_taken()
             if trial and self._breaker.on_good(trial):
-                self._recovered_at_s = now_s
+                self._begin_slowly(now_s)
         else:
             self._on_other_end(outcome, now_s, trial)
         if self.is_troubled:
@@ -138,7 +141,7 @@ class ReplicaStanding:
 
     def on_recovered(self, now_s: float) -> None:
         """The replica was down and is ready: begin with little."""
-        self._recovered_at_s = now_s
+        self._begin_slowly(now_s)
         self._outlier.failures_in_a_row = 0
 
     # What is asked.
@@ -183,6 +186,7 @@ class ReplicaStanding:
         )
         if weight >= 1.0:
             self._recovered_at_s = None
+            self._group.on_recovering(-1)
         return weight
 
     def hedge_after_s(self, expected_s: float) -> float:
@@ -214,6 +218,9 @@ class ReplicaStanding:
         if self.is_troubled:
             self._group.on_trouble(-1)
             group.on_trouble(1)
+        if self._recovered_at_s is not None:
+            self._group.on_recovering(-1)
+            group.on_recovering(1)
         self._pool, self._group = pool, group
         self._outlier = Outlier(self._ejection_changed)
         pool.join(self._outlier)
@@ -244,8 +251,13 @@ class ReplicaStanding:
         returned_at_s = self._outlier.returned_at_s
         # The end of an ejection may be noticed late, after the replica has come back from something else.
         if not self._outlier.is_ejected and (self._recovered_at_s is None or returned_at_s > self._recovered_at_s):
-            self._recovered_at_s = returned_at_s
+            self._begin_slowly(returned_at_s)
         self._settle()
+
+    def _begin_slowly(self, at_s: float) -> None:
+        if self._recovered_at_s is None:
+            self._group.on_recovering(1)
+        self._recovered_at_s = at_s
 
     def _settle(self) -> None:
         is_troubled = (

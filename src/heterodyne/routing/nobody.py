@@ -1,18 +1,14 @@
-"""Pure: a request and the fleet become a target. Of those that may take it the least loaded wins."""
+"""Pure: why no replica can be named for a request."""
 
-from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 
-from heterodyne.domain.decision import Decision, Reason
 from heterodyne.domain.errors import EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
-from heterodyne.domain.fleet import FleetSnapshot, Purpose, Replica, ReplicaId
+from heterodyne.domain.fleet import FleetSnapshot, Purpose, Replica
 from heterodyne.domain.request import Operation, Request
 
-ONLY_REPLICA, LEAST_LOADED = Reason.ONLY_REPLICA, Reason.LEAST_LOADED
 MODELS_NAMED_MAX = 20
 RESTART_RETRY_AFTER_S = 2
-INFER = Purpose.INFER  # on the request path an enum's member costs five times as much as a global
-NOBODY: frozenset[ReplicaId] = frozenset()
+INFER = Purpose.INFER
 
 _PURPOSE_OF = {
     Operation.CHAT: Purpose.GENERATE,
@@ -28,47 +24,8 @@ _SAID_OF = {
 }
 
 
-def decide(
-    request: Request,
-    fleet: FleetSnapshot,
-    model: str,
-    usable: Sequence[Replica],
-    in_flight: Mapping[ReplicaId, int],
-    *,
-    excluded: frozenset[ReplicaId] = NOBODY,
-    weigh: Callable[[Replica], float] | None = None,
-) -> Decision:
-    """The replica to ask for `model`, or the reason why there is none.
-
-    `usable` are its replicas that may take a request now; `excluded` have already failed this one; `weigh` gives the
-    share of its usual work that a replica should get.
-    """
-    if len(usable) == 1 and not excluded:
-        target, reason = usable[0], ONLY_REPLICA
-    else:
-        left = [replica for replica in usable if replica.id not in excluded] if excluded else usable
-        if not left:
-            raise _nobody(model, fleet, has_failed=bool(excluded))
-        target, reason = _least_loaded(left, fleet, in_flight, weigh), LEAST_LOADED
-    _check_purpose(request, target)
-    return Decision(target=target, reason=reason)
-
-
-def _least_loaded(
-    replicas: Sequence[Replica],
-    fleet: FleetSnapshot,
-    in_flight: Mapping[ReplicaId, int],
-    weigh: Callable[[Replica], float] | None,
-) -> Replica:
-    if fleet.tiers:
-        first = min(fleet.tiers.get(replica.id, 0) for replica in replicas)
-        replicas = [replica for replica in replicas if fleet.tiers.get(replica.id, 0) == first]
-    if weigh is None:
-        return min(replicas, key=lambda replica: in_flight.get(replica.id, 0))
-    return min(replicas, key=lambda replica: (in_flight.get(replica.id, 0) + 1) / weigh(replica))
-
-
-def _check_purpose(request: Request, target: Replica) -> None:
+def check_purpose(request: Request, target: Replica) -> None:
+    """Raise when the model is for something else."""
     wanted = _PURPOSE_OF.get(request.operation)
     if wanted is None or target.purpose is wanted:
         return
@@ -77,7 +34,8 @@ def _check_purpose(request: Request, target: Replica) -> None:
         raise InvalidField(f"Model {request.model!r} {_SAID_OF[target.purpose]}.", param="model")
 
 
-def _nobody(model: str, fleet: FleetSnapshot, *, has_failed: bool) -> HeterodyneError:
+def nobody(model: str, fleet: FleetSnapshot, *, has_failed: bool) -> HeterodyneError:
+    """Why none of the model's replicas can take a request."""
     replicas = fleet.by_model.get(model)
     if replicas is None:
         return UnknownModel(unknown_model(model, fleet), param="model")

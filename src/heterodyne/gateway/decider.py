@@ -1,0 +1,130 @@
+"""Where a request goes: of its model, of an adapter on it, or of a model that stands in for it."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import structs
+
+from heterodyne.domain.errors import EngineUnavailable, HeterodyneError, UnknownModel
+from heterodyne.domain.fleet import Replica, ReplicaId
+from heterodyne.domain.request import Request
+from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.ports.adapters import Adapters
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.choice import Choice
+from heterodyne.routing.kv.chain import EMPTY
+from heterodyne.routing.nobody import check_purpose, nobody
+from heterodyne.routing.policies.objective import BROKEN
+from heterodyne.routing.router import Router
+from heterodyne.routing.standing.fleet_standing import FleetStanding
+
+NOBODY: frozenset[ReplicaId] = frozenset()
+ADAPTER_RETRY_AFTER_S = 2
+
+
+class Decider:
+    """One per worker: who may be asked, by their standing, and who is, by the router."""
+
+    def __init__(
+        self,
+        fleet: FleetView,
+        standing: FleetStanding,
+        router: Router,
+        adapters: Adapters,
+        *,
+        clock: Callable[[], float],
+        chance: Callable[[], float],
+    ) -> None:
+        self._fleet = fleet
+        self.standing = standing
+        self._router = router
+        self._adapters = adapters
+        self._clock = clock
+        self._chance = chance
+
+    def decide(self, request: Request, ask: Ask, failed: frozenset[ReplicaId] = NOBODY) -> Choice:
+        """The replica to ask; raises why there is none."""
+        snapshot, now_s = self._fleet.snapshot, self._clock()
+        name = snapshot.aliases.get(request.model, request.model)
+        if snapshot.adapters and name in snapshot.adapters:
+            return self._decide_adapter(request, ask, name, failed, now_s)
+        rule = snapshot.rules.get(ask.model)
+        try:
+            choice = self._decide(request, ask, failed, now_s)
+        except EngineUnavailable:
+            if rule is None:
+                raise
+            for other in rule.fallbacks:
+                try:
+                    return self._decide(request, _of_model(ask, other), failed, now_s)
+                except (EngineUnavailable, UnknownModel):
+                    continue
+            raise
+        if choice.promise == BROKEN and rule is not None and rule.late_fallbacks:
+            return self._in_time(request, ask, rule.late_fallbacks, failed, now_s) or choice
+        return choice
+
+    def try_decide(self, request: Request, ask: Ask, failed: frozenset[ReplicaId]) -> Choice | None:
+        """Another replica for a request that these have failed, or None."""
+        try:
+            return self.decide(request, ask, failed)
+        except HeterodyneError:
+            return None
+
+    def _decide(self, request: Request, ask: Ask, failed: frozenset[ReplicaId], now_s: float) -> Choice:
+        usable = self._usable(ask.model, failed, now_s)
+        if not usable:
+            raise nobody(ask.model, self._fleet.snapshot, has_failed=bool(failed))
+        choice = self._router.decide(ask, usable, now_s)
+        check_purpose(request, choice.target)
+        return choice
+
+    def _in_time(
+        self, request: Request, ask: Ask, others: Sequence[str], failed: frozenset[ReplicaId], now_s: float
+    ) -> Choice | None:
+        """A model that would keep the promise in its place; None: none would, so it may as well answer itself."""
+        for other in others:
+            try:
+                choice = self._decide(request, _of_model(ask, other), failed, now_s)
+            except (EngineUnavailable, UnknownModel):
+                continue
+            if choice.promise != BROKEN:
+                return choice
+        return None
+
+    def _usable(self, model: str, failed: frozenset[ReplicaId], now_s: float) -> Sequence[Replica]:
+        standing = self.standing
+        usable = standing.usable(model, now_s)
+        if failed:
+            usable = [replica for replica in usable if replica.id not in failed]
+        if standing.is_recovering(model) and len(usable) > 1:
+            return self._by_weight(usable, now_s)
+        return usable
+
+    def _by_weight(self, usable: Sequence[Replica], now_s: float) -> Sequence[Replica]:
+        """Whoever has just come back gets a growing share of what it would be given, beside those who have not."""
+        weights = [self.standing.of(one.id).weight(now_s) for one in usable]
+        most, chance = max(weights), self._chance
+        return [one for one, weight in zip(usable, weights, strict=True) if weight == most or chance() * most < weight]
+
+    def _decide_adapter(
+        self, request: Request, ask: Ask, name: str, failed: frozenset[ReplicaId], now_s: float
+    ) -> Choice:
+        """One that may hold the adapter, the nearest to it first. Nobody stands in for an adapter."""
+        able = [one for one in self._usable(ask.model, failed, now_s) if name in one.adapters]
+        if not able:
+            raise EngineUnavailable(
+                f"No replica of {ask.model!r} that may hold the adapter {name!r} can take the request now.",
+                retry_after_s=ADAPTER_RETRY_AFTER_S,
+            )
+        nearness = [self._adapters.nearness(one, name) for one in able]
+        nearest = min(nearness)
+        choice = self._router.decide(
+            ask, [one for one, near in zip(able, nearness, strict=True) if near is nearest], now_s
+        )
+        check_purpose(request, choice.target)
+        return choice
+
+
+def _of_model(ask: Ask, model: str) -> Ask:
+    """The same of another model, which knows nothing of the prompts of the first."""
+    return structs.replace(ask, model=model, chain=EMPTY)

@@ -1,0 +1,228 @@
+"""Where a request goes, by who may be asked and what the router forecasts."""
+
+import asyncio
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from heterodyne.control.adapter_keeper import AdapterKeeper
+from heterodyne.domain.decision import Reason
+from heterodyne.domain.errors import EngineUnavailable, InvalidField, UnknownModel
+from heterodyne.domain.fleet import (
+    FleetSnapshot,
+    Health,
+    ModelRule,
+    PoolName,
+    Price,
+    Purpose,
+    Replica,
+    ReplicaId,
+)
+from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.engines.catalogue import DIALECTS, ENGINES
+from heterodyne.gateway.decider import Decider
+from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.choice import Choice
+from heterodyne.routing.router import Router
+from heterodyne.routing.settings import RoutingSettings
+from heterodyne.routing.standing.fleet_standing import FleetStanding
+from heterodyne.routing.standing.outcome import Outcome
+from heterodyne.wire.connection_pool import ConnectionPool
+
+
+def replica(name: str, *, model: str = "m", health: Health = Health.READY, purpose: Purpose | None = None) -> Replica:
+    return Replica(
+        id=ReplicaId(name),
+        pool=PoolName(f"p-{model}"),
+        model=model,
+        engine="openai",
+        host="h",
+        port=1,
+        health=health,
+        purpose=purpose,
+    )
+
+
+def request(model: str = "m", operation: Operation = Operation.CHAT) -> Request:
+    return Request(id="1", operation=operation, model=model, body=b"")
+
+
+def fleet(*replicas: Replica, **rules: ModelRule) -> FleetSnapshot:
+    return FleetSnapshot.of(1, replicas, rules)
+
+
+class Rig:
+    """A decider over a fleet, at a time and with a chance of the test's choosing."""
+
+    def __init__(self, snapshot: FleetSnapshot) -> None:
+        self.now_s = 0.0
+        self.chances: Iterator[float] = iter(())
+        view = FleetView(DIALECTS, snapshot)
+        self.standing = FleetStanding(RoutingSettings(), snapshot, 0.0)
+        self.router = Router(snapshot, prior_of=lambda _: None, chance=self.chance, now_s=0.0)
+        loop = asyncio.new_event_loop()
+        keeper = AdapterKeeper(ENGINES, ConnectionPool(loop, idle_max=0, connect_timeout_s=1.0), clock=self.clock)
+        loop.close()
+        self.decider = Decider(view, self.standing, self.router, keeper, clock=self.clock, chance=self.chance)
+
+    def clock(self) -> float:
+        return self.now_s
+
+    def chance(self) -> float:
+        return next(self.chances, 0.9)
+
+    def decide(self, asked: Request | None = None, *, failed: tuple[str, ...] = (), **fields: object) -> Choice:
+        asked = asked or request()
+        ask = Ask(**{"model": asked.model, "prompt_tokens": 100, "output_tokens": 100.0, **fields})  # type: ignore[arg-type]
+        return self.decider.decide(asked, ask, frozenset(map(ReplicaId, failed)))
+
+    def fill(self, name: str, count: int) -> None:
+        """So many requests are on their way there."""
+        ask = Ask(model="m", prompt_tokens=1000, output_tokens=100.0)
+        for _ in range(count):
+            self.router.start(ask, self.router.forecast(ask, ReplicaId(name), self.now_s), self.now_s)
+
+
+def test_the_replica_with_less_to_do_is_asked() -> None:
+    rig = Rig(fleet(replica("a"), replica("b"), replica("c", health=Health.DOWN)))
+    rig.fill("a", 3)
+    rig.fill("b", 1)
+    choice = rig.decide()
+    assert (choice.target.id, choice.reason) == ("b", Reason.ONLY_POOL)
+
+
+def test_an_only_replica_is_taken_without_a_choice() -> None:
+    assert Rig(fleet(replica("a"))).decide().reason is Reason.ONLY_REPLICA
+
+
+def test_a_replica_that_failed_this_request_is_not_asked_again() -> None:
+    rig = Rig(fleet(replica("a"), replica("b")))
+    assert rig.decide(failed=("a",)).target.id == "b"
+    with pytest.raises(EngineUnavailable):
+        rig.decide(failed=("a", "b"))
+
+
+@pytest.mark.parametrize("health", [Health.STARTING, Health.DOWN])
+def test_a_model_without_a_ready_replica_is_worth_another_try_soon(health: Health) -> None:
+    with pytest.raises(EngineUnavailable) as caught:
+        Rig(fleet(replica("a", health=health))).decide()
+    assert caught.value.retry_after_s == 2
+
+
+def test_an_unknown_model_is_answered_with_the_nearest_and_the_known() -> None:
+    rig = Rig(fleet(replica("a", model="llama"), replica("b", model="mini")))
+    with pytest.raises(UnknownModel, match=r"Did you mean 'llama'\? Known models: llama, mini\."):
+        rig.decide(request("lama"))
+
+
+def test_of_very_many_models_some_are_named() -> None:
+    rig = Rig(fleet(*(replica(f"r{i}", model=f"model-{i}") for i in range(50))))
+    with pytest.raises(UnknownModel, match=r"model-19, …\.$"):
+        rig.decide(request("x"))
+
+
+def test_a_model_is_asked_only_for_what_it_is_for() -> None:
+    rig = Rig(fleet(replica("a", purpose=Purpose.EMBED), replica("b", model="n", purpose=Purpose.GENERATE)))
+    with pytest.raises(InvalidField, match="/v1/embeddings"):
+        rig.decide(request("m"))
+    with pytest.raises(InvalidField, match="generates text"):
+        rig.decide(request("n", Operation.EMBEDDING))
+    assert rig.decide(request("m", Operation.TOKENIZE)).target.id == "a"
+
+
+def test_only_a_model_that_takes_tensors_is_given_them_and_nothing_else() -> None:
+    rig = Rig(
+        fleet(
+            replica("a", purpose=Purpose.INFER),
+            replica("b", model="n"),
+            replica("c", model="g", purpose=Purpose.GENERATE),
+        )
+    )
+    assert rig.decide(request("m", Operation.INFER)).target.id == "a"
+    for operation in (Operation.CHAT, Operation.COMPLETION, Operation.EMBEDDING):
+        with pytest.raises(InvalidField, match="/v2/models"):
+            rig.decide(request("m", operation))
+    with pytest.raises(InvalidField, match="does not take tensors"):
+        rig.decide(request("n", Operation.INFER))
+    with pytest.raises(InvalidField, match="generates text"):
+        rig.decide(request("g", Operation.INFER))
+
+
+def test_preferred_regions_and_own_capacity_come_first() -> None:
+    hosted = msgspec.structs.replace(replica("hosted"), price=Price(usd_per_million_prompt_tokens=1.0), region="eu")
+    far, near = (
+        msgspec.structs.replace(replica(name), region=region) for name, region in (("far", "us"), ("near", "eu"))
+    )
+    rig = Rig(fleet(hosted, far, near, m=ModelRule(regions_first=("eu",))))
+    rig.fill("near", 50)
+    assert rig.decide().target.id == "near"
+    assert rig.decide(failed=("near",)).target.id == "far"
+    assert rig.decide(failed=("near", "far")).target.id == "hosted"
+
+
+def test_a_replica_that_has_just_come_back_gets_a_growing_share() -> None:
+    both = fleet(replica("a"), replica("b"))
+    rig = Rig(fleet(replica("a", health=Health.DOWN), replica("b")))
+    rig.now_s = 100.0
+    for part in (rig.standing, rig.router):
+        part.publish(both, 100.0)
+    rig.fill("b", 20)
+    rig.chances = iter([0.5])
+    assert rig.decide().target.id == "b", "a tenth of its share in the beginning"
+    rig.chances = iter([0.05])
+    assert rig.decide().target.id == "a"
+    rig.now_s = 200.0
+    assert rig.decide().target.id == "a", "all of it in the end"
+
+
+def test_replicas_that_all_have_just_started_share_as_ever() -> None:
+    rig = Rig(fleet(replica("a", health=Health.STARTING), replica("b", health=Health.STARTING)))
+    ready = fleet(replica("a"), replica("b"))
+    for part in (rig.standing, rig.router):
+        part.publish(ready, 1.0)
+    rig.now_s = 1.0
+    rig.fill("a", 2)
+    assert [rig.decide().target.id for _ in range(10)] == ["b"] * 10
+
+
+def test_rules_say_which_pools_and_regions_serve_a_model() -> None:
+    elsewhere = msgspec.structs.replace(replica("b"), region="us", pool=PoolName("q"))
+    for rule in (ModelRule(pools=(PoolName("p-m"),)), ModelRule(regions_only=("eu",))):
+        here = msgspec.structs.replace(replica("a"), region="eu")
+        assert [one.id for one in FleetSnapshot.of(1, (here, elsewhere), {"m": rule}).by_model["m"]] == ["a"]
+
+
+def test_a_fleet_that_is_drained_does_not_ask_to_come_back() -> None:
+    drained = msgspec.structs.replace(replica("a"), is_draining=True)
+    with pytest.raises(EngineUnavailable, match="drained") as caught:
+        Rig(fleet(drained)).decide()
+    assert caught.value.retry_after_s is None
+
+
+def test_a_model_nobody_can_serve_is_answered_by_its_fallback() -> None:
+    rig = Rig(
+        fleet(replica("a", health=Health.DOWN), replica("b", model="small"), m=ModelRule(fallbacks=("gone", "small")))
+    )
+    assert rig.decide().target.model == "small"
+
+
+def test_a_model_that_would_be_late_is_answered_by_one_that_would_not() -> None:
+    rule = ModelRule(late_fallbacks=("small",), routing=RoutingRule(ttft_slo_s=0.5))
+    rig = Rig(fleet(replica("a"), replica("b", model="small"), m=rule))
+    assert rig.decide(ttft_slo_s=0.5).target.model == "m", "in time"
+    rig.fill("a", 100)
+    assert rig.decide(ttft_slo_s=0.5).target.model == "small"
+    assert rig.decide().target.model == "m", "nothing is promised, so nothing is late"
+
+
+def test_a_replica_that_keeps_failing_is_left_out() -> None:
+    rig = Rig(fleet(*[replica(name) for name in "abc"]))
+    standing = rig.standing.of(ReplicaId("a"))
+    for _ in range(5):
+        standing.on_end(Outcome.ENGINE_FAILED, 0.0, standing.on_start(0.0, 1))
+    rig.fill("b", 3)
+    rig.fill("c", 3)
+    assert rig.decide().target.id != "a"
