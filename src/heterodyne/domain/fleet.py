@@ -6,6 +6,7 @@ from typing import NewType, Self
 from msgspec import Struct
 
 from heterodyne.domain.engine_load import EngineLoad
+from heterodyne.domain.kv_event import KvPublisher
 from heterodyne.domain.routing_rule import Requirement, RoutingRule
 
 PoolName = NewType("PoolName", str)
@@ -65,6 +66,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     labels: dict[str, str] = {}
     price: Price = Price()
     in_flight_max: int | None = None  # requests of one gateway worker at once; None: as many as it is found to bear
+    kv_publishers: tuple[KvPublisher, ...] = ()  # of KV events, one for each of its ranks; empty: nobody listens
     adapters: dict[str, str | None] = {}  # LoRA adapters it may be asked for, and whence; None: it came with them
     adapters_max: int = 4  # of those it is given while it runs, at once
     adapters_listed: tuple[str, ...] = ()  # those in its model list when that was last read

@@ -32,6 +32,13 @@ class AllBlocksCleared(Struct, frozen=True, kw_only=True):
 KvEvent = BlockStored | BlockRemoved | AllBlocksCleared
 
 
+class KvPublisher(Struct, frozen=True, kw_only=True):
+    """Where an engine, or one rank of it, tells of its cache."""
+
+    endpoint: str  # tcp://HOST:PORT
+    replay: str | None = None  # where lost messages can be asked for again; None: nowhere
+
+
 class KvEventBatch(Struct, frozen=True, kw_only=True):
     """What one message said; to be applied in order."""
 

@@ -15,6 +15,8 @@ class Operation(StrEnum):
     DETOKENIZE = "detokenize"
     INFER = "infer"  # tensors in, tensors out
 
+    __hash__ = str.__hash__  # that of enums is written in Python, and every request is looked up by this
+
 
 class Request(Struct, frozen=True, kw_only=True, gc=False):
     """What routing, admission and engines need to know; the rest stays in `body` as the client sent it."""

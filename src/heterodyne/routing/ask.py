@@ -15,6 +15,8 @@ class Urgency(StrEnum):
     BATCH = "batch"  # somebody waits for it, but not now
     BACKGROUND = "background"  # nobody does
 
+    __hash__ = str.__hash__  # that of enums is written in Python
+
 
 class Ask(Struct, frozen=True, kw_only=True, gc=False):
     """One request, as far as its place in the fleet depends on it."""

@@ -69,13 +69,20 @@ class Desk:
             return Choice(forecast, promise(forecast), Reason.PEER)
         best: Choice | None = None
         for tier in self._tiers:
-            choice = choose(ask, tier, cached, self._objective(ask), now_s=now_s, chance=chance)
-            if best is None or choice.promise < best.promise:
-                best = choice
+            choice = choose(ask, tier, cached, self.objective(ask), now_s=now_s, chance=chance)
+            best = choice if best is None else _better(best, choice)
             if best.promise < CROWDED:
                 break
         assert best is not None
         return self._stay(ask, best, now_s) if ask.session and self.rule.kv is KvStrategy.STICKY else best
+
+    def objective(self, ask: Ask) -> Objective:
+        """What the request's forecasts are compared by; raises for the rule of another system."""
+        name = ask.policy or self.rule.policy
+        known = self._objectives.get(name)
+        if known is None:
+            known = self._objectives[name] = objective(name, self.rule)
+        return known
 
     def start(self, ask: Ask, seat: Seat, now_s: float) -> int:
         """The request goes there; the tokens of its prompt that the replica has shown to have."""
@@ -87,25 +94,18 @@ class Desk:
 
     def first_token(self, ask: Ask, seat: Seat) -> None:
         """Its prompt has been computed there."""
-        if ask.chain.hashes:
+        if not seat.is_gone:
             self._index.prove(seat.place, ask.chain)
 
     def end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float, *, said_tokens: int) -> None:
         """It is over, and the engine may have told how much of its prompt it still had."""
         if self.picker is not None:
             self.picker.on_end(ask, seat, ended, now_s)
-        if said_tokens and ended.is_complete:
+        if said_tokens and ended.is_complete and not seat.is_gone:
             started_s = now_s - ended.total_s
             if seat.belief.learn(said_tokens, ended.cached_tokens, ask.prompt_tokens, started_s=started_s, now_s=now_s):
                 self._index.forget(seat.place)
             seat.trust = seat.belief.factor
-
-    def _objective(self, ask: Ask) -> Objective:
-        name = ask.policy or self.rule.policy
-        known = self._objectives.get(name)
-        if known is None:
-            known = self._objectives[name] = objective(name, self.rule)
-        return known
 
     def _cached(self, ask: Ask) -> Cached:
         if not ask.chain.hashes:
@@ -113,16 +113,17 @@ class Desk:
         return self._index.matches(ask.chain)
 
     def _stay(self, ask: Ask, best: Choice, now_s: float) -> Choice:
-        """At home, while that is there and not later than promised; without a promise, not much later than the best."""
+        """At home, while that is there, keeps the promise as well, and saves the prompt more time than it waits."""
         place = self._homes.home(ask.session)
         seat = None if place is None else self._by_place.get(place)
         if seat is None or seat is best.forecast.seat or seat.replica not in self._usable:
             return best
         forecast = seat.forecast(ask, 0.0, now_s)
         kept = promise(forecast)
-        if kept == BROKEN or kept > best.promise:
+        work_s = forecast.seat.speed.prompts * forecast.work_s
+        if kept == BROKEN or kept > best.promise or forecast.wait_s > best.forecast.wait_s + work_s:
             return best
-        return Choice(forecast, kept, Reason.HOME)
+        return Choice(forecast, kept, Reason.HOME, (*best.others, best.forecast))
 
     def _arrange(self, usable: Sequence[Replica]) -> list[Tier]:
         tiers: dict[int, dict[PoolName, list[Seat]]] = {}
@@ -130,3 +131,9 @@ class Desk:
             tier = tiers.setdefault(self._fleet_tiers.get(replica.id, 0), {})
             tier.setdefault(replica.pool, []).append(self._seats[replica.id])
         return [list(tiers[number].values()) for number in sorted(tiers)]
+
+
+def _better(before: Choice, later: Choice) -> Choice:
+    """Of an earlier tier and a later one, which takes over only where it keeps the promise better."""
+    better = later if later.promise < before.promise else before
+    return Choice(better.forecast, better.promise, better.reason, before.others + later.others)

@@ -11,9 +11,8 @@ from heterodyne.domain.decision import Reason
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.least_harm import least_harm
+from heterodyne.routing.least_harm import others
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.policies.load import Load
 from heterodyne.routing.policies.objective import KEPT, Objective, Rank, promise
 from heterodyne.routing.seat import Seat
 
@@ -24,8 +23,6 @@ STALE_S = 5.0  # nothing was seen of a pool for so long
 
 Cached = Mapping[int, float]  # place: tokens of the prompt that it should have in memory
 NOTHING_CACHED: Cached = {}
-
-_BY_LOAD = Load()
 
 
 def choose(
@@ -40,19 +37,20 @@ def choose(
         is_lost = is_lost or seat.speed.is_lost
     if is_lost and len(forecasts) > 1:
         # Where predictions are no guide, what can be counted is.
-        best, rank = _best(ask, forecasts, _BY_LOAD)
-        return Choice(best, objective.rank(ask, best)[0], Reason.LEAST_LOADED)
+        best = min(forecasts, key=lambda one: (round(one.load, 2), objective.rank(ask, one)))
+        return Choice(best, promise(best), Reason.LEAST_LOADED, tuple(forecasts))
     best, rank = _best(ask, forecasts, objective)
     if rank[0] != KEPT:
-        best = least_harm(ask, pools, cached, now_s)
-        return Choice(best, promise(best), Reason.LEAST_HARM)
+        forecasts += others(ask, pools, forecasts, cached, now_s=now_s, chance=chance)
+        best, rank = _best(ask, forecasts, objective)
+        return Choice(best, rank[0], Reason.LEAST_HARM, tuple(forecasts))
     if len(forecasts) == 1:
         return Choice(best, rank[0], Reason.ONLY_POOL)
     if chance() < EXPLORED_SHARE:
         stale = _stalest(ask, forecasts, objective, now_s)
         if stale is not None and stale is not best:
-            return Choice(stale, KEPT, Reason.EXPLORED)
-    return Choice(best, rank[0], REASONS[objective.name])
+            return Choice(stale, KEPT, Reason.EXPLORED, tuple(forecasts))
+    return Choice(best, rank[0], REASONS[objective.name], tuple(forecasts))
 
 
 REASONS = {

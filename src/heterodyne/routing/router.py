@@ -11,7 +11,6 @@ The gateway and the simulator drive the same object, the one by the clock on the
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
 
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.routing.ask import Ask
@@ -19,13 +18,18 @@ from heterodyne.routing.choice import Choice
 from heterodyne.routing.desk import Desk
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.kv.index import PrefixIndex
+from heterodyne.routing.peers.catalogue import PEERS
 from heterodyne.routing.picker import Chance
+from heterodyne.routing.policies.objective import Objective
+from heterodyne.routing.policies.slo import Slo
 from heterodyne.routing.prediction.pool_speed import PoolSpeed, PoolSpeedSnapshot
 from heterodyne.routing.prediction.prior import UNKNOWN, Prior
+from heterodyne.routing.predictive import NOTHING_CACHED
 from heterodyne.routing.seat import Seat
 from heterodyne.routing.ticket import Ticket
 
 NO_RULE = ModelRule()
+DEFAULT = Slo()
 
 PriorOf = Callable[[Replica], Prior | None]
 
@@ -39,6 +43,7 @@ class Router:
         self._index = PrefixIndex()
         self._seats: dict[ReplicaId, Seat] = {}
         self._free_places: list[int] = []
+        self._limits: dict[int, float] = {}
         self._speeds: dict[PoolName, PoolSpeed] = {}
         self._desks: dict[str, Desk] = {}
         self.publish(fleet, now_s)
@@ -52,15 +57,15 @@ class Router:
             if known not in present or _has_changed(seat.replica, present[known])
         ]:
             self._leave(gone, now_s)
+            if gone.replica.id in present:
+                self._speeds.pop(gone.replica.pool, None)  # what was learned was learned of something else
         for replica in fleet.replicas:
             seat = self._seats.get(replica.id)
             if seat is None:
                 self._seats[replica.id] = self._seat(replica, now_s)
             else:
                 seat.publish(replica, now_s)
-        for seat in self._seats.values():
-            if seat.kv_tokens != inf:
-                self._index.limit(seat.place, seat.kv_tokens)
+            self._limit(self._seats[replica.id])
         pools = Counter(replica.pool for replica in fleet.replicas)
         self._speeds = {pool: speed for pool, speed in self._speeds.items() if pool in pools}
         for pool, speed in self._speeds.items():
@@ -78,6 +83,32 @@ class Router:
         seat = self._seats[replica]
         cached = self._index.matches(ask.chain).get(seat.place, 0.0) if ask.chain.hashes else 0.0
         return seat.forecast(ask, cached, now_s)
+
+    def compare(self, ask: Ask, replicas: Sequence[Replica], now_s: float) -> tuple[Forecast, ...]:
+        """What it would take on each of these, whether they may be asked or not; nothing is decided."""
+        cached = self._index.matches(ask.chain) if ask.chain.hashes else NOTHING_CACHED
+        seats = (self._seats[replica.id] for replica in replicas)
+        return tuple(seat.forecast(ask, cached.get(seat.place, 0.0), now_s) for seat in seats)
+
+    def try_rehearse(self, ask: Ask, usable: Sequence[Replica], now_s: float) -> Choice | None:
+        """What `decide` would say, with nothing left to chance; None where another system's rule, which may remember
+        what it was asked, decides."""
+        desk = self._desks[ask.model]
+        if len(usable) > 1 and desk.picker is not None and ask.policy in ("", desk.picker.name):
+            return None
+        return desk.choose(ask, usable, now_s, _even)
+
+    def objective(self, ask: Ask) -> Objective:
+        """What the request's forecasts are compared by; where another system's rule decides, what we would go by."""
+        desk = self._desks.get(ask.model)
+        if desk is None or (ask.policy or desk.rule.policy) in PEERS:
+            return DEFAULT
+        return desk.objective(ask)
+
+    def policy(self, ask: Ask) -> str:
+        """The name of what decides."""
+        desk = self._desks.get(ask.model)
+        return ask.policy or (DEFAULT.name if desk is None else desk.rule.policy)
 
     def start(self, ask: Ask, forecast: Forecast, now_s: float) -> Ticket:
         """The request is sent to the replica of a forecast made just now."""
@@ -112,11 +143,22 @@ class Router:
         place = self._free_places.pop() if self._free_places else len(self._seats)
         return Seat(replica, place, speed, now_s)
 
+    def _limit(self, seat: Seat) -> None:
+        """The index remembers no more of a replica than it holds; a place keeps its limit until it is told another."""
+        if self._limits.get(seat.place) != seat.kv_tokens:
+            self._limits[seat.place] = seat.kv_tokens
+            self._index.limit(seat.place, seat.kv_tokens)
+
     def _leave(self, seat: Seat, now_s: float) -> None:
         """Requests still there end on a seat that nobody looks at."""
         self.on_memory_lost(seat.replica.id, now_s)
+        seat.is_gone = True
         del self._seats[seat.replica.id]
         self._free_places.append(seat.place)
+
+
+def _even() -> float:
+    return 0.5
 
 
 def _has_changed(before: Replica, now: Replica) -> bool:

@@ -28,10 +28,8 @@ class Seat:
         "_context_area",
         "_head_since_s",
         "_sequence_area",
-        "_step_prior_s",
         "_work_done_s",
         "answer_token_usd",
-        "answer_tokens",
         "belief",
         "context_tokens",
         "decoding",
@@ -39,6 +37,7 @@ class Seat:
         "free_at_s",
         "in_flight",
         "is_by_token",
+        "is_gone",
         "kv_tokens",
         "others",
         "place",
@@ -47,6 +46,7 @@ class Seat:
         "room_s",
         "slots",
         "speed",
+        "step_prior_s",
         "trust",
         "usd_per_s",
         "waiting",
@@ -60,11 +60,11 @@ class Seat:
         self.in_flight = 0
         self.waiting = 0  # in flight, without a first token
         self.decoding = 0
+        self.is_gone = False  # its replica has left, and another may have its place
         self.others = 0  # sequences it has from elsewhere, by its own account
         self.waiting_tokens = 0.0  # uncached prompt tokens of those that wait
         self.waiting_work_s = 0.0  # the same, in seconds by the prior
         self.context_tokens = 0.0  # held by all in flight, prompts and half of their answers
-        self.answer_tokens = 0.0  # that all in flight are expected to get
         self.free_at_s = now_s  # when the prompts that wait are worked off
         self.room_s = 0.0  # until there is memory or a slot for one more like those it has
         self.floor_s = 0.0  # but not sooner than this from now: nothing has been heard of them
@@ -127,9 +127,8 @@ class Seat:
         self.in_flight -= 1
         if self.in_flight:
             self.context_tokens -= ask.prompt_tokens + 0.5 * ask.output_tokens
-            self.answer_tokens -= ask.output_tokens
         else:
-            self.context_tokens = self.answer_tokens = 0.0  # nothing is left of rounding
+            self.context_tokens = 0.0  # nothing is left of rounding
         if waited:
             self._leave_line(ask, forecast)
         else:
@@ -156,7 +155,7 @@ class Seat:
         busy = self.in_flight + self.others
         steps_s = 0.0
         if busy:
-            steps_s = 0.5 * self._step_prior_s
+            steps_s = 0.5 * self.step_prior_s
             if prior.mixes_prompts:
                 steps_s *= 3.0 + 2.0 * ((new + self.waiting_tokens) // prior.step_tokens)
         sequence_tokens = prompt + 0.5 * answer
@@ -168,7 +167,7 @@ class Seat:
         load = max(load, kv_load)
         room_s = 0.0
         if load > 1.0:
-            room_s = (load - 1.0) * self._answer_tokens() * itl_s
+            room_s = (load - 1.0) * speed.answer_tokens * itl_s
             if room_s < backlog_s:
                 room_s = 0.0
         wait_s = room_s or backlog_s
@@ -183,7 +182,7 @@ class Seat:
             if busy:
                 # Whoever decodes there gets slower steps and waits for the prompt; whoever comes next waits longer.
                 before_s = itl_s - (speed.sequence_s + speed.context_token_s * sequence_tokens) * stretch
-                after_s = itl_s + own_s / (self._answer_tokens() + 1.0)
+                after_s = itl_s + own_s / (speed.answer_tokens + 1.0)
                 risk += busy * (itl_band.miss(after_s, itl_slo_s) - itl_band.miss(before_s, itl_slo_s))
                 if self.waiting:
                     risk += self.waiting * (band.miss(ttft_s + own_s, ttft_slo_s) - late)
@@ -224,14 +223,10 @@ class Seat:
         speed = self.speed
         return speed.ttft_band_waiting if forecast.wait_s > BUSY * forecast.ttft_s else speed.ttft_band
 
-    def _answer_tokens(self) -> float:
-        return self.answer_tokens / self.in_flight if self.in_flight else 0.0
-
     def _enter(self, ask: Ask, now_s: float) -> None:
         self._pass(now_s)
         self.in_flight += 1
         self.context_tokens += ask.prompt_tokens + 0.5 * ask.output_tokens
-        self.answer_tokens += ask.output_tokens
 
     def _leave_line(self, ask: Ask, forecast: Forecast) -> None:
         self.waiting -= 1
@@ -255,10 +250,10 @@ class Seat:
         speed = self.speed
         prior = speed.prior
         busy, context = self.in_flight + self.others, self.context_tokens
-        self._step_prior_s = prior.step_s + prior.sequence_s * busy + prior.context_token_s * context
+        self.step_prior_s = prior.step_s + prior.sequence_s * busy + prior.context_token_s * context
         load, kv_load = (busy + 1) / self.slots, context * (1.0 + 1.0 / (busy + 1)) / self.kv_tokens
         load = max(load, kv_load)
-        self.room_s = (load - 1.0) * self._answer_tokens() * self.step_s if load > 1.0 else 0.0
+        self.room_s = (load - 1.0) * speed.answer_tokens * self.step_s if load > 1.0 else 0.0
         begins_s = self._blind_until_s if self._blind_until_s > now_s else now_s
         if self.waiting:
             # The first in line is being computed since somebody last left it; the others have not begun.

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.picker import Ended
-from heterodyne.routing.seat import Seat
 
 if TYPE_CHECKING:
     from heterodyne.routing.desk import Desk
@@ -32,81 +31,70 @@ class Ticket:
         else:
             seat.start_blind(ask, forecast, now_s)
 
-    @property
-    def ttft_s(self) -> float | None:
-        """As it was; None before the first token, or where nobody saw it."""
-        return None if self._first_at_s is None else self._first_at_s - self._started_at_s
-
-    def age_s(self, now_s: float) -> float:
-        """Since it was sent."""
-        return now_s - self._started_at_s
-
     def first_token(self, now_s: float) -> None:
         """The answer begins; only answers that stream are told of it."""
         if self._first_at_s is not None or not self.ask.streams:
             return
         self._first_at_s = now_s
-        seat, forecast = self.seat, self.forecast
-        seat.speed.heard_at_s = now_s
-        _learn_first(seat, forecast, now_s - self._started_at_s)
-        seat.first_token(self.ask, forecast, now_s)
-        if self._desk is not None:
-            self._desk.first_token(self.ask, seat)
+        ask, seat, forecast = self.ask, self.seat, self.forecast
+        if seat.speed.try_hear_first(now_s):
+            _learn_first(forecast, now_s - self._started_at_s)
+        seat.first_token(ask, forecast, now_s)
+        if ask.chain.hashes and self._desk is not None:
+            self._desk.first_token(ask, seat)
         self._areas = seat.areas(now_s)
 
     def end(
         self, now_s: float, *, output_tokens: int, cached_tokens: int | None = None, is_complete: bool = True
     ) -> None:
         """Over; from the pace of an answer that is not complete nothing is learned."""
-        seat, forecast = self.seat, self.forecast
-        if self._desk is not None:
+        ask, seat, desk = self.ask, self.seat, self._desk
+        if desk is not None and (self._said_tokens or desk.picker is not None):
             ended = Ended(
-                ttft_s=self.ttft_s,
+                ttft_s=None if self._first_at_s is None else self._first_at_s - self._started_at_s,
                 total_s=now_s - self._started_at_s,
                 output_tokens=output_tokens,
                 cached_tokens=cached_tokens,
                 is_complete=is_complete,
             )
-            self._desk.end(self.ask, seat, ended, now_s, said_tokens=self._said_tokens)
-        if is_complete and output_tokens >= TOKENS_MIN:
-            if self._first_at_s is not None:
-                self._learn_later(now_s, output_tokens)
-            elif not self.ask.streams:
-                seat.speed.heard_at_s = now_s
-                _learn_whole(seat, forecast, now_s - self._started_at_s, output_tokens)
-        waited = self._first_at_s is None and self.ask.streams
-        seat.end(self.ask, forecast, now_s, waited=waited)
+            desk.end(ask, seat, ended, now_s, said_tokens=self._said_tokens)
+        if is_complete and seat.speed.try_hear_later(now_s):
+            if output_tokens:
+                seat.speed.learn_answer(output_tokens)
+            if self._first_at_s is None:
+                if not ask.streams:
+                    _learn_whole(self.forecast, now_s - self._started_at_s, output_tokens)
+            elif output_tokens >= TOKENS_MIN:
+                self._learn_later(now_s - self._first_at_s, output_tokens - 1, seat.areas(now_s))
+        seat.end(ask, self.forecast, now_s, waited=self._first_at_s is None and ask.streams)
 
-    def _learn_later(self, now_s: float, output_tokens: int) -> None:
-        assert self._first_at_s is not None
-        took_s, gaps = now_s - self._first_at_s, output_tokens - 1
+    def _learn_later(self, took_s: float, gaps: int, areas: tuple[float, float, float]) -> None:
+        """The pace of its tokens, beside what ran in the meantime."""
         if took_s <= 0.0:
             return
-        seat, speed = self.seat, self.seat.speed
+        speed = self.seat.speed
         prior = speed.prior
-        sequences_before, context_before, work_before_s = self._areas
-        sequences, context, work_s = seat.areas(now_s)
-        batch_s = (
-            prior.sequence_s * (sequences - sequences_before) + prior.context_token_s * (context - context_before)
-        ) / took_s
-        itl_s = took_s / gaps
-        speed.learn_later(batch_s, (work_s - work_before_s) / gaps, itl_s)
-        speed.itl_band.learn(self.forecast.itl_s, itl_s)
+        sequences, context, work_s = (after - before for after, before in zip(areas, self._areas, strict=True))
+        batch_s = (prior.sequence_s * sequences + prior.context_token_s * context) / took_s
+        speed.learn_later(batch_s, work_s / gaps, took_s / gaps)
+        speed.itl_band.learn(self.forecast.itl_s, took_s / gaps)
 
 
-def _learn_first(seat: Seat, forecast: Forecast, ttft_s: float) -> None:
-    speed = seat.speed
+def _learn_first(forecast: Forecast, ttft_s: float) -> None:
+    seat = forecast.seat
     seat.ttft_band(forecast).learn(forecast.ttft_s, ttft_s)
     # Who waits for others to leave learns how long they stay, not how fast prompts are.
     if not forecast.room_s:
-        speed.learn_first(forecast.work_s, forecast.backlog_s, forecast.steps_s, ttft_s)
+        seat.speed.learn_first(forecast.work_s, forecast.backlog_s, forecast.steps_s, ttft_s)
 
 
-def _learn_whole(seat: Seat, forecast: Forecast, total_s: float, output_tokens: int) -> None:
-    """Of an answer that came whole, what its first token should have taken is believed, and the rest is the pace."""
-    itl_s = (total_s - forecast.ttft_s) / (output_tokens - 1)
-    if itl_s <= 0.0:
-        itl_s = total_s / output_tokens
-    speed = seat.speed
-    speed.learn_later(max(0.0, seat.step_s - speed.step_s), 0.0, itl_s)
-    speed.itl_band.learn(forecast.itl_s, itl_s)
+def _learn_whole(forecast: Forecast, total_s: float, output_tokens: int) -> None:
+    """An answer that came whole tells how long it took altogether: both of its parts are thought to be off alike."""
+    gaps = max(0, output_tokens - 1)
+    off = total_s / (forecast.ttft_s + gaps * forecast.itl_s)
+    _learn_first(forecast, forecast.ttft_s * off)
+    if gaps:
+        seat = forecast.seat
+        speed = seat.speed
+        speed.learn_later(max(0.0, seat.step_prior_s - speed.prior.step_s), 0.0, forecast.itl_s * off)
+        speed.itl_band.learn(forecast.itl_s, forecast.itl_s * off)

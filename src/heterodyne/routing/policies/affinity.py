@@ -2,7 +2,7 @@
 
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Preference, Rank, promise
+from heterodyne.routing.policies.objective import KEPT, Preference, Rank, harm, promise
 
 
 class Affinity:
@@ -18,4 +18,4 @@ class Affinity:
         kept = promise(forecast)
         if kept == KEPT:
             return kept, 0.0 if self._preference.prefers(forecast.seat.replica) else 1.0, forecast.ttft_s
-        return kept, forecast.risk, forecast.usd
+        return kept, harm(forecast), forecast.usd

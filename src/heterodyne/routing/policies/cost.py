@@ -2,7 +2,7 @@
 
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Rank, promise
+from heterodyne.routing.policies.objective import KEPT, Rank, harm, promise
 
 
 class Cost:
@@ -15,4 +15,4 @@ class Cost:
         kept = promise(forecast)
         if kept == KEPT:
             return kept, forecast.usd, forecast.ttft_s
-        return kept, forecast.risk, forecast.usd
+        return kept, harm(forecast), forecast.usd

@@ -2,14 +2,14 @@
 
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import Rank
+from heterodyne.routing.policies.objective import CROWDED, KEPT, LOAD_MAX, Rank
 
 
 class Load:
-    """Promises play no part."""
+    """Promises play no part, except that a full replica gives way to the next tier."""
 
     name = "load"
 
     def rank(self, ask: Ask, forecast: Forecast) -> Rank:
         """By the share of its room that is taken, then by time."""
-        return 0, forecast.load, forecast.ttft_s
+        return KEPT if forecast.load <= LOAD_MAX else CROWDED, forecast.load, forecast.ttft_s

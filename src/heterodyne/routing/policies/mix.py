@@ -4,7 +4,7 @@ from math import log
 
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Rank, promise
+from heterodyne.routing.policies.objective import KEPT, Rank, harm, promise
 
 LEAST = 1e-9
 
@@ -21,7 +21,7 @@ class Mix:
         """By the product of what the named objectives go by, each to the power of its weight."""
         kept = promise(forecast)
         if kept != KEPT:
-            return kept, forecast.risk, forecast.usd
+            return kept, harm(forecast), forecast.usd
         weighed = (
             self._slo * log(max(forecast.ttft_s, LEAST))
             + self._cost * log(max(forecast.usd, LEAST))

@@ -10,6 +10,7 @@ LOAD_MAX = 0.95  # from this share on a replica is over capacity: one more may c
 
 RISK_KEPT = 0.15  # promises expected to be broken: below this they are as good as kept
 RISK_LIKELY = 0.5
+RISK_STEPS = 50  # differences below one step are no reason to wait longer or to pay more
 
 # How well a promise is kept. Lower is better, and whatever an objective prefers comes after it.
 KEPT, LIKELY, CROWDED, BROKEN = range(4)
@@ -46,3 +47,8 @@ def promise(forecast: Forecast) -> int:
     if forecast.load > LOAD_MAX:
         return CROWDED
     return KEPT if risk < RISK_KEPT else LIKELY
+
+
+def harm(forecast: Forecast) -> int:
+    """The risk in steps, where a promise is not as good as kept."""
+    return round(forecast.risk * RISK_STEPS)

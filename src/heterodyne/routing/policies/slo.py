@@ -2,7 +2,7 @@
 
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Rank, promise
+from heterodyne.routing.policies.objective import KEPT, Rank, harm, promise
 
 
 class Slo:
@@ -13,4 +13,6 @@ class Slo:
     def rank(self, ask: Ask, forecast: Forecast) -> Rank:
         """By the time to the first token."""
         kept = promise(forecast)
-        return kept, forecast.ttft_s if kept == KEPT else forecast.risk, forecast.usd
+        if kept == KEPT:
+            return kept, forecast.ttft_s, forecast.usd
+        return kept, harm(forecast), forecast.ttft_s

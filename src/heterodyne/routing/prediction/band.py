@@ -15,7 +15,8 @@ SAMPLES_MIN = 30  # enough to guess the spread from the mean error, and to begin
 SPREAD_OF_ERROR = 2.06  # where errors are normal, the quantile lies so many mean errors out
 RATIO_MAX = 50.0
 QUANTILE_LOGIT = 2 * log((1.0 - TAIL) / TAIL)  # a logistic curve is so many scales wide between the two quantiles
-STEEPNESS_MAX = 30.0  # so that no power overflows
+STEEPNESS_MAX = 30.0
+ROOM_MAX = 1e6  # from this ratio on nothing is missed, and no power overflows
 
 
 class Band:
@@ -32,7 +33,8 @@ class Band:
 
     def miss(self, predicted_s: float, limit_s: float) -> float:
         """The chance that the truth is beyond a limit, by the logistic curve through both quantiles."""
-        return 1.0 / (1.0 + pow(limit_s / (predicted_s * self.middle), self.steepness))
+        room = limit_s / (predicted_s * self.middle)
+        return 0.0 if room > ROOM_MAX else 1.0 / (1.0 + pow(room, self.steepness))
 
     def learn(self, predicted_s: float, actual_s: float) -> None:
         """A prediction and what came of it."""

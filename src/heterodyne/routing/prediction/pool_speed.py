@@ -8,6 +8,8 @@ from heterodyne.routing.prediction.band import Band
 from heterodyne.routing.prediction.corrector import Corrector
 from heterodyne.routing.prediction.prior import Prior
 
+HEAR_EVERY_S = 0.002  # five hundred samples a second are plenty
+ANSWER_PRIOR, ANSWER_PACE = 256.0, 0.05
 PROMPT_RATE_S = 5.0  # over which the share of time that prompts take is averaged
 FIXED_MIN_S = 0.002  # so that a delay nobody expected can be learned at all
 # First tokens scatter, and their parts come and go together; the pace of tokens tells its parts apart.
@@ -24,6 +26,8 @@ class PoolSpeed:
     """
 
     __slots__ = (
+        "_began_at_s",
+        "_ended_at_s",
         "_first",
         "_fixed_s",
         "_later",
@@ -31,6 +35,7 @@ class PoolSpeed:
         "_prompt_rate",
         "ahead",
         "ahead_s",
+        "answer_tokens",
         "context_token_s",
         "heard_at_s",
         "itl_band",
@@ -49,9 +54,11 @@ class PoolSpeed:
     def __init__(self, prior: Prior) -> None:
         self.prior = prior
         self.replicas = 1
+        self.answer_tokens = ANSWER_PRIOR  # of a usual answer
         self._prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
         self._prompt_at_s = 0.0
         self.heard_at_s = -inf  # when a request last told something
+        self._began_at_s = self._ended_at_s = -inf  # when answers last did that were learned from
         self._fixed_s = max(prior.fixed_s, FIXED_MIN_S)
         self._first = Corrector(prior.doubt, kinship=FIRST_KINSHIP, scatter=FIRST_SCATTER)
         self._later = Corrector(prior.doubt, kinship=LATER_KINSHIP, scatter=LATER_SCATTER)
@@ -72,6 +79,24 @@ class PoolSpeed:
         """Of a replica's time, lately, for prompts: work is spread, so what one will get is what all get."""
         # Near enough to an exponential for the little time since the last prompt.
         return self._prompt_rate / (1.0 + (now_s - self._prompt_at_s) / PROMPT_RATE_S) / self.replicas
+
+    def try_hear_first(self, now_s: float) -> bool:
+        """Whether a first token that comes now is to be learned from: of very many a part says as much."""
+        if now_s - self._began_at_s < HEAR_EVERY_S:
+            return False
+        self._began_at_s = self.heard_at_s = now_s
+        return True
+
+    def try_hear_later(self, now_s: float) -> bool:
+        """The same of an answer that ends now."""
+        if now_s - self._ended_at_s < HEAR_EVERY_S:
+            return False
+        self._ended_at_s = self.heard_at_s = now_s
+        return True
+
+    def learn_answer(self, tokens: int) -> None:
+        """An answer was so long."""
+        self.answer_tokens += ANSWER_PACE * (tokens - self.answer_tokens)
 
     def learn_first(self, work_s: float, backlog_s: float, steps_s: float, ttft_s: float) -> None:
         """A first token came, with this much before it."""

@@ -1,0 +1,88 @@
+"""A decision as an operator reads it: every replica with what it was thought to take there, and why it was or was not."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from heterodyne.domain.decision import Reason
+from heterodyne.domain.record import RequestRecord
+from heterodyne.routing.ask import Urgency
+
+
+class PromiseKept(StrEnum):
+    """How well a replica would keep what is promised."""
+
+    KEPT = "kept"
+    LIKELY = "likely"
+    CROWDED = "crowded"  # the replica is over capacity
+    BROKEN = "broken"
+
+
+class Verdict(StrEnum):
+    """What became of one replica."""
+
+    CHOSEN = "chosen"
+    BACKUP = "backup"  # would be asked if the chosen one failed
+    PASSED = "passed"
+    EXCLUDED = "excluded"  # may not be asked now
+
+
+class Span(Struct, frozen=True, kw_only=True):
+    """A prediction: nine times out of ten the truth lies between the two ends."""
+
+    ms: float
+    low_ms: float
+    high_ms: float
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """One replica and one request."""
+
+    replica: str
+    pool: str
+    hardware: str | None
+    tp: int
+    region: str | None
+    ttft: Span
+    itl: Span
+    wait_ms: float  # of the TTFT, before anybody turns to the request
+    load: float  # share of its room that would be taken, 1 or more when it is full
+    cached_tokens: int  # of the prompt
+    usd: float | None  # of this request; None: nobody says what the replica costs
+    usd_per_million_tokens: float | None  # of requests of this shape, prompt and answer together
+    risk: float  # promises it would break: its own, and those made to others on the replica
+    promise: PromiseKept | None  # None: nothing is promised
+    verdict: Verdict
+    reason: str  # a sentence without a full stop
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """The request, as far as its place depends on it; of its text nothing."""
+
+    model: str
+    policy: str
+    urgency: Urgency
+    prompt_tokens: int
+    output_tokens: float  # expected
+    slo_ttft_ms: float | None  # None: nothing is promised
+    slo_itl_ms: float | None
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """One decision about one model."""
+
+    asked: Asked
+    candidates: tuple[Candidate, ...]  # the chosen one first, then in the order of the policy, then those excluded
+    reason: Reason | None  # None: no replica is chosen
+    conclusion: str
+    notes: tuple[str, ...] = ()
+    instead: "Explanation | None" = None  # of the model that answers in its place; None: none does
+    worker: str = ""  # whose view this is: each worker counts its own requests and learns for itself
+
+
+class PastDecision(Struct, frozen=True, kw_only=True):
+    """A decision that was taken, and how the request fared."""
+
+    id: str
+    explanation: Explanation
+    record: RequestRecord | None  # None: it is still being answered
