@@ -18,6 +18,7 @@ class Reason(StrEnum):
     PREFERRED = "preferred"
     BEST_MIX = "best_mix"
     LEAST_HARM = "least_harm"  # nobody keeps the promise: where it breaks the fewest others
+    SPARE = "spare"  # batch work, where interactive work leaves room
     HOME = "home"  # the replica that has the conversation
     EXPLORED = "explored"  # to see how a pool is doing that was not heard of for long
     PEER = "peer"  # by another system's rule

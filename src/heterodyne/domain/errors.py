@@ -192,6 +192,16 @@ class Overloaded(GatewayError):
     openai_type = "overloaded_error"
 
 
+class NoSpareCapacity(GatewayError):
+    """Batch or background work found no room beside interactive work; try again later."""
+
+    code = "no_spare_capacity"
+    status = 503
+    retryable = True
+    turn = Turn.NOBODY
+    openai_type = "overloaded_error"
+
+
 class Draining(GatewayError):
     """This gateway is shutting down."""
 

@@ -1,6 +1,7 @@
 """One inference request, in the form every client dialect produces and every engine dialect consumes."""
 
 from enum import StrEnum
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -18,6 +19,18 @@ class Operation(StrEnum):
     __hash__ = str.__hash__  # that of enums is written in Python, and every request is looked up by this
 
 
+class Prompt(Protocol):
+    """The bytes that stand for a prompt as the engine will render it, made when somebody compares prompts."""
+
+    def whole(self) -> bytes:
+        """All of it; a longer conversation begins with the bytes of the shorter."""
+        ...
+
+    def opening(self) -> bytes:
+        """What stays the same in every turn of a conversation, and tells it from others."""
+        ...
+
+
 class Request(Struct, frozen=True, kw_only=True, gc=False):
     """What routing, admission and engines need to know; the rest stays in `body` as the client sent it."""
 
@@ -29,8 +42,7 @@ class Request(Struct, frozen=True, kw_only=True, gc=False):
     stream: bool = False
     wants_usage: bool = False  # the client asked for a usage chunk at the end of its stream
     has_stream_options: bool = False  # the body has that member, whatever is in it
-    prompt: bytes = b""  # what stands for the prompt as the engine will render it; empty where nobody compares prompts
-    opening_bytes: int = 0  # of it, up to the end of a conversation's first question
+    prompt: Prompt | None = None  # None: prompts of this operation are not compared
     user: str = ""  # whom the client says it asks for
     prompt_chars: int = 0  # of all text the model will read; of the whole body where that is tensors
     prompt_tokens: int | None = None  # exact when the client sent token ids, else unknown at the door

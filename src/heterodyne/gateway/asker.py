@@ -4,18 +4,19 @@ from math import inf
 
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.errors import InvalidField
-from heterodyne.domain.fleet import FleetSnapshot, ModelRule
+from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.request import Operation, Request
-from heterodyne.domain.routing_rule import KvStrategy
-from heterodyne.gateway.wishes import Wishes
+from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
+from heterodyne.gateway.wishes import NONE, Wishes
 from heterodyne.routing.ask import Ask, Urgency
 from heterodyne.routing.kv.chain import EMPTY, Chain, chain_of, salt_of
 from heterodyne.routing.kv.sticky import session_of
 from heterodyne.routing.peers.catalogue import READS_PREFIXES
 from heterodyne.routing.prediction.output_length import OutputLengths
 
-NO_RULE = ModelRule()
+NO_RULE = RoutingRule()
 INTERACTIVE, PREFIX, STICKY = Urgency.INTERACTIVE, KvStrategy.PREFIX, KvStrategy.STICKY
+EACH_MAX = 1000  # answers that are all learned from; of later ones every fourth tells enough
 GENERATES = (Operation.CHAT, Operation.COMPLETION)
 
 
@@ -25,40 +26,44 @@ class AskMaker:
     def __init__(self, tokens: TokenEstimator) -> None:
         self._tokens = tokens
         self._lengths = OutputLengths()
+        self._answers = 0
 
     def ask(self, request: Request, wishes: Wishes, tenant: bytes, fleet: FleetSnapshot) -> Ask:
         """For the model that the request means."""
-        named = fleet.aliases.get(request.model, request.model)
-        model = fleet.adapters.get(named, named) if fleet.adapters else named
-        rule = fleet.rules.get(model, NO_RULE).routing
+        named = model = fleet.aliases.get(request.model, request.model)
+        if fleet.adapters:
+            model = fleet.adapters.get(named, named)
+        rule = NO_RULE if model not in fleet.rules else fleet.rules[model].routing
+        prompt_tokens = request.prompt_tokens or self._tokens.estimate(model, request.prompt_chars)
+        urgency = wishes.urgency or INTERACTIVE
+        output_tokens = 1.0
+        if request.operation in GENERATES:
+            output_tokens = self._lengths.expect((tenant, model, urgency), request.output_tokens_max)
+        is_shared = request.prompt is not None and len(fleet.by_model.get(model, ())) > 1
+        if wishes is NONE and rule is NO_RULE and not is_shared:
+            return Ask(
+                model=model,
+                tenant=tenant,
+                prompt_tokens=prompt_tokens,
+                output_tokens=output_tokens,
+                streams=request.stream,
+            )
         if wishes.overrides and not rule.is_overridable:
             raise InvalidField(
                 f"{wishes.overrides}: what {request.model!r} promises may not be changed.", param=wishes.overrides
             )
-        urgency = wishes.urgency or INTERACTIVE
-        prompt_tokens = request.prompt_tokens or self._tokens.estimate(model, request.prompt_chars)
+        adapter = named if named != model else ""
         chain, session = EMPTY, ""
-        if request.prompt and len(fleet.by_model.get(model, ())) > 1:
-            adapter = named if named != model else ""
-            if rule.kv is PREFIX or rule.policy in READS_PREFIXES:
-                chain = _chain(request, tenant, adapter, prompt_tokens)
-            if rule.kv is STICKY or wishes.session:
-                session = session_of(
-                    salt_of(tenant, adapter),
-                    header=wishes.session,
-                    user=request.user,
-                    opening=(request.prompt[: request.opening_bytes],),
-                )
+        if is_shared and (rule.kv is PREFIX or rule.policy in READS_PREFIXES):
+            chain = _chain(request, salt_of(tenant, adapter), prompt_tokens)
+        if is_shared and (rule.kv is STICKY or wishes.session):
+            session = _session(request, wishes, salt_of(tenant, adapter))
         is_promised = urgency is INTERACTIVE
         return Ask(
             model=model,
             tenant=tenant,
             prompt_tokens=prompt_tokens,
-            output_tokens=(
-                self._lengths.expect((tenant, model, urgency), request.output_tokens_max)
-                if request.operation in GENERATES
-                else 1.0
-            ),
+            output_tokens=output_tokens,
             chain=chain,
             session=session,
             urgency=urgency,
@@ -70,13 +75,23 @@ class AskMaker:
 
     def learn(self, request: Request, ask: Ask, completion_tokens: int) -> None:
         """An answer was complete."""
+        self._answers += 1
+        if self._answers > EACH_MAX and self._answers & 3:
+            return
         if completion_tokens and request.operation in GENERATES:
             self._lengths.learn((ask.tenant, ask.model, ask.urgency), completion_tokens)
 
 
-def _chain(request: Request, tenant: bytes, adapter: str, prompt_tokens: int) -> Chain:
+def _chain(request: Request, salt: bytes, prompt_tokens: int) -> Chain:
+    assert request.prompt is not None
+    prompt = request.prompt.whole()
     # Tokens are counted for the whole prompt; what its bytes have besides text is spread over them.
-    return chain_of(salt_of(tenant, adapter), request.prompt, prompt_tokens / len(request.prompt))
+    return chain_of(salt, prompt, prompt_tokens / len(prompt)) if prompt else EMPTY
+
+
+def _session(request: Request, wishes: Wishes, salt: bytes) -> str:
+    assert request.prompt is not None
+    return session_of(salt, header=wishes.session, user=request.user, opening=(request.prompt.opening(),))
 
 
 def _limit(wished_s: float, ruled_s: float | None) -> float:

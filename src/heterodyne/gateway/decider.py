@@ -92,11 +92,13 @@ class Decider:
         return None
 
     def _usable(self, model: str, failed: frozenset[ReplicaId], now_s: float) -> Sequence[Replica]:
-        standing = self.standing
-        usable = standing.usable(model, now_s)
+        standing = self.standing.try_model(model)
+        if standing is None:
+            return ()
+        usable = standing.usable(now_s)
         if failed:
             usable = [replica for replica in usable if replica.id not in failed]
-        if standing.is_recovering(model) and len(usable) > 1:
+        if standing.recovering and len(usable) > 1:
             return self._by_weight(usable, now_s)
         return usable
 

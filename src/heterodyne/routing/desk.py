@@ -1,29 +1,38 @@
 """Pure: everything the router keeps for one model: its seats by tier and pool, its policy, its conversations' homes."""
 
 from collections.abc import Sequence
+from math import inf
+
+from msgspec import structs
 
 from heterodyne.domain.decision import Reason
 from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
-from heterodyne.routing.ask import Ask
+from heterodyne.routing.ask import Ask, Urgency
 from heterodyne.routing.catalogue import objective, try_peer
 from heterodyne.routing.choice import Choice
+from heterodyne.routing.kv.hearsay import Hearsay
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.kv.sticky import Homes
 from heterodyne.routing.picker import Chance, Ended, Picker
 from heterodyne.routing.policies.objective import BROKEN, CROWDED, Objective, promise
 from heterodyne.routing.predictive import NOTHING_CACHED, Cached, choose
 from heterodyne.routing.seat import Seat
+from heterodyne.routing.spare import Reserve, choose_spare
 
+INTERACTIVE = Urgency.INTERACTIVE
+NOT_URGENT = "cost"  # the policy of work that nobody waits for
 Tier = list[list[Seat]]  # pools whose replicas come before those of the next tier
 
 
 class Desk:
     """One per model."""
 
-    def __init__(self, rule: RoutingRule, index: PrefixIndex) -> None:
+    def __init__(self, rule: RoutingRule, index: PrefixIndex, hearsay: Hearsay | None = None) -> None:
+        """`hearsay` gathers what other workers are told; None: there are none."""
         self.rule = rule
         self._index = index
+        self._hearsay = hearsay
         self._homes = Homes()
         self._objectives: dict[str, Objective] = {}
         self._seats: dict[ReplicaId, Seat] = {}
@@ -31,6 +40,7 @@ class Desk:
         self._fleet_tiers: dict[ReplicaId, int] = {}
         self._usable: Sequence[Replica] = ()  # whom the tiers below were made of
         self._tiers: list[Tier] = []
+        self.reserve = Reserve()
         self.picker: Picker | None = None
         self.take(rule)
 
@@ -56,7 +66,7 @@ class Desk:
     def choose(self, ask: Ask, usable: Sequence[Replica], now_s: float, chance: Chance) -> Choice:
         """One of the usable, of which there is at least one."""
         cached = self._cached(ask)
-        if len(usable) == 1:
+        if len(usable) == 1 and ask.urgency is INTERACTIVE:
             seat = self._seats[usable[0].id]
             forecast = seat.forecast(ask, cached.get(seat.place, 0.0), now_s)
             return Choice(forecast, promise(forecast), Reason.ONLY_REPLICA)
@@ -67,6 +77,10 @@ class Desk:
             seat = self.picker.pick(ask, seats, now_s, chance)
             forecast = seat.forecast(ask, cached.get(seat.place, 0.0), now_s)
             return Choice(forecast, promise(forecast), Reason.PEER)
+        if ask.urgency is not INTERACTIVE:
+            seats = [seat for tier in self._tiers for pool in tier for seat in pool]
+            to_come = self.reserve.to_come(now_s)
+            return choose_spare(self._beside(ask), seats, cached, self.objective(ask), to_come=to_come, now_s=now_s)
         best: Choice | None = None
         for tier in self._tiers:
             choice = choose(ask, tier, cached, self.objective(ask), now_s=now_s, chance=chance)
@@ -78,14 +92,25 @@ class Desk:
 
     def objective(self, ask: Ask) -> Objective:
         """What the request's forecasts are compared by; raises for the rule of another system."""
-        name = ask.policy or self.rule.policy
+        name = ask.policy or (self.rule.policy if ask.urgency is INTERACTIVE else NOT_URGENT)
         known = self._objectives.get(name)
         if known is None:
             known = self._objectives[name] = objective(name, self.rule)
         return known
 
+    def _beside(self, ask: Ask) -> Ask:
+        """What was promised to interactive work counts for what is placed beside it."""
+        rule = self.rule
+        return structs.replace(
+            ask,
+            ttft_slo_s=min(ask.ttft_slo_s, inf if rule.ttft_slo_s is None else rule.ttft_slo_s),
+            itl_slo_s=min(ask.itl_slo_s, inf if rule.itl_slo_s is None else rule.itl_slo_s),
+        )
+
     def start(self, ask: Ask, seat: Seat, now_s: float) -> int:
         """The request goes there; the tokens of its prompt that the replica has shown to have."""
+        if ask.urgency is INTERACTIVE:
+            self.reserve.start(now_s)
         if ask.session:
             self._homes.settle(ask.session, seat.place)
         if self.picker is not None:
@@ -96,6 +121,8 @@ class Desk:
         """Its prompt has been computed there."""
         if not seat.is_gone:
             self._index.prove(seat.place, ask.chain)
+            if self._hearsay is not None:
+                self._hearsay.note(seat.replica.id, ask.chain)
 
     def end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float, *, said_tokens: int) -> None:
         """It is over, and the engine may have told how much of its prompt it still had."""

@@ -12,11 +12,14 @@ from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.kv.trust import Trust
 from heterodyne.routing.prediction.band import Band
-from heterodyne.routing.prediction.pool_speed import PoolSpeed
+from heterodyne.routing.prediction.pool_speed import PROMPT_RATE_S, PoolSpeed
 
 PROMPT_SHARE_MAX = 0.8
 LATENESS_WEIGHT = 0.02  # broken promises that being late by one more TTFT is as bad as: late is bad, later worse
 BUSY = 0.25  # of a TTFT spent waiting: from there on a request counts as having queued
+
+
+Areas = tuple[float, float, float]
 
 
 class Seat:
@@ -61,7 +64,7 @@ class Seat:
         self.waiting = 0  # in flight, without a first token
         self.decoding = 0
         self.is_gone = False  # its replica has left, and another may have its place
-        self.others = 0  # sequences it has from elsewhere, by its own account
+        self.others = 0.0  # sequences it has from elsewhere, by its own account
         self.waiting_tokens = 0.0  # uncached prompt tokens of those that wait
         self.waiting_work_s = 0.0  # the same, in seconds by the prior
         self.context_tokens = 0.0  # held by all in flight, prompts and half of their answers
@@ -96,7 +99,9 @@ class Seat:
 
     def start(self, ask: Ask, forecast: Forecast, now_s: float) -> None:
         """One more is sent."""
-        self._enter(ask, now_s)
+        self._pass(now_s)
+        self.in_flight += 1
+        self.context_tokens += ask.prompt_tokens + 0.5 * ask.output_tokens
         if not self.waiting:
             self._head_since_s = now_s
         self.waiting += 1
@@ -106,13 +111,16 @@ class Seat:
 
     def start_blind(self, ask: Ask, forecast: Forecast, now_s: float) -> None:
         """One more is sent whose first token nobody will see: its prompt is thought to take its time."""
-        self._enter(ask, now_s)
+        self._pass(now_s)
+        self.in_flight += 1
         self.decoding += 1
-        self._blind_until_s = max(self._blind_until_s, now_s) + self.speed.prompts * forecast.work_s
+        self.context_tokens += ask.prompt_tokens + 0.5 * ask.output_tokens
+        begins_s = self._blind_until_s if self._blind_until_s > now_s else now_s
+        self._blind_until_s = begins_s + self.speed.prompts * forecast.work_s
         self._settle(now_s)
 
-    def first_token(self, ask: Ask, forecast: Forecast, now_s: float) -> None:
-        """One that waited decodes."""
+    def first_token(self, ask: Ask, forecast: Forecast, now_s: float) -> Areas:
+        """One that waited decodes from here."""
         self._pass(now_s)
         self._leave_line(ask, forecast)
         self.decoding += 1
@@ -120,6 +128,7 @@ class Seat:
         self._work_done_s += forecast.work_s
         self.speed.add_prompt(forecast.work_s, now_s)
         self._settle(now_s)
+        return self._sequence_area, self._context_area, self._work_done_s
 
     def end(self, ask: Ask, forecast: Forecast, now_s: float, *, waited: bool) -> None:
         """One is over, with or without a first token."""
@@ -135,7 +144,7 @@ class Seat:
             self.decoding -= 1
         self._settle(now_s)
 
-    def areas(self, now_s: float) -> tuple[float, float, float]:
+    def areas(self, now_s: float) -> Areas:
         """Sequences and context over time, and seconds of prompts, so far: two readings give what ran in between."""
         self._pass(now_s)
         return self._sequence_area, self._context_area, self._work_done_s
@@ -160,7 +169,13 @@ class Seat:
                 steps_s *= 3.0 + 2.0 * ((new + self.waiting_tokens) // prior.step_tokens)
         sequence_tokens = prompt + 0.5 * answer
         context = self.context_tokens + sequence_tokens
-        share = speed.prompts_between * speed.prompt_share(now_s)
+        # Near enough to an exponential for the little time since the last prompt; work is spread, so what one replica
+        # will get is what all of them get.
+        share = (
+            speed.prompts_between
+            * speed.prompt_rate
+            / ((1.0 + (now_s - speed.prompt_at_s) / PROMPT_RATE_S) * speed.replicas)
+        )
         stretch = 1.0 / (1.0 - (share if share < PROMPT_SHARE_MAX else PROMPT_SHARE_MAX))
         itl_s = (speed.step_s + speed.sequence_s * (busy + 1) + speed.context_token_s * context) * stretch
         load, kv_load = (busy + 1) / self.slots, context / self.kv_tokens
@@ -174,7 +189,7 @@ class Seat:
         ttft_s = speed.ahead_s + (speed.ahead + speed.prompts) * work_s + speed.steps * steps_s + wait_s
         band = speed.ttft_band_waiting if wait_s > BUSY * ttft_s else speed.ttft_band
         risk = 0.0
-        if ask.has_slo:
+        if ask.ttft_slo_s < inf or ask.itl_slo_s < inf:
             ttft_slo_s, itl_slo_s, itl_band = ask.ttft_slo_s, ask.itl_slo_s, speed.itl_band
             own_s = speed.prompts * work_s
             late = band.miss(ttft_s, ttft_slo_s)
@@ -208,6 +223,15 @@ class Seat:
             room_s,
         )
 
+    def forecast_beside(self, others: float, ask: Ask, cached_tokens: float, now_s: float) -> Forecast:
+        """The same with so many more sequences there."""
+        present = self.others
+        self.others = present + others
+        try:
+            return self.forecast(ask, cached_tokens, now_s)
+        finally:
+            self.others = present
+
     @property
     def step_s(self) -> float:
         """One decode step with one sequence more."""
@@ -222,11 +246,6 @@ class Seat:
         """The band that a forecast's TTFT lies in."""
         speed = self.speed
         return speed.ttft_band_waiting if forecast.wait_s > BUSY * forecast.ttft_s else speed.ttft_band
-
-    def _enter(self, ask: Ask, now_s: float) -> None:
-        self._pass(now_s)
-        self.in_flight += 1
-        self.context_tokens += ask.prompt_tokens + 0.5 * ask.output_tokens
 
     def _leave_line(self, ask: Ask, forecast: Forecast) -> None:
         self.waiting -= 1

@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from heterodyne.routing.ask import Ask
+from heterodyne.routing.ask import Ask, Urgency
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.picker import Ended
 
 if TYPE_CHECKING:
     from heterodyne.routing.desk import Desk
 
+INTERACTIVE = Urgency.INTERACTIVE
 TOKENS_MIN = 4  # shorter answers say little about the time between tokens
 
 
@@ -39,16 +40,17 @@ class Ticket:
         ask, seat, forecast = self.ask, self.seat, self.forecast
         if seat.speed.try_hear_first(now_s):
             _learn_first(forecast, now_s - self._started_at_s)
-        seat.first_token(ask, forecast, now_s)
+        self._areas = seat.first_token(ask, forecast, now_s)
         if ask.chain.hashes and self._desk is not None:
             self._desk.first_token(ask, seat)
-        self._areas = seat.areas(now_s)
 
     def end(
         self, now_s: float, *, output_tokens: int, cached_tokens: int | None = None, is_complete: bool = True
     ) -> None:
         """Over; from the pace of an answer that is not complete nothing is learned."""
         ask, seat, desk = self.ask, self.seat, self._desk
+        if desk is not None and ask.urgency is INTERACTIVE:
+            desk.reserve.end()
         if desk is not None and (self._said_tokens or desk.picker is not None):
             ended = Ended(
                 ttft_s=None if self._first_at_s is None else self._first_at_s - self._started_at_s,

@@ -132,7 +132,7 @@ def test_a_million_tokens_cost_what_the_cost_table_says() -> None:
 def test_cost_routing_takes_tpu_v5e_then_mi300x_then_h100_and_h200_last() -> None:
     one, replicas = cost_fleet()
     choice = one.decide(BATCH, list(replicas.values()), LATER_S)
-    assert (choice.target.id, choice.reason) == ("tpu-v5e", Reason.CHEAPEST)
+    assert (choice.target.id, choice.reason) == ("tpu-v5e", Reason.SPARE)
     assert order(one, replicas, BATCH) == ["tpu-v5e", "mi300x", "h100-sxm", "h200-sxm"]
 
 

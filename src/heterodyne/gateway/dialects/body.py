@@ -23,25 +23,6 @@ def decode(decoder: "msgspec.json.Decoder[Shape]", body: bytes) -> Shape:
         raise MalformedJson("The body is nested too deeply.") from error
 
 
-def decode_part(decoder: "msgspec.json.Decoder[Shape]", part: msgspec.Raw, path: str) -> Shape:
-    """The same for a part that was left undecoded, at this path of the body."""
-    try:
-        return decoder.decode(part)
-    except msgspec.ValidationError as error:
-        message = str(error)
-        message = message.replace("`$", f"`$.{path}", 1) if "`$" in message else f"{message} - at `$.{path}`"
-        raise _invalid(message) from error
-
-
-def check_text(body: bytes) -> None:
-    """Raise when the body is no UTF-8: parts that are left undecoded are not looked at otherwise."""
-    if not body.isascii():
-        try:
-            body.decode()
-        except UnicodeDecodeError as error:
-            raise MalformedJson(f"The body is not valid JSON: {error}") from error
-
-
 def _invalid(message: str) -> CallerError:
     match = _AT.match(message)
     if match is None:

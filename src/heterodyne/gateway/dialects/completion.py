@@ -8,6 +8,7 @@ from msgspec import Meta
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.generation import GenerationFields, check_bounds
+from heterodyne.gateway.dialects.prompts import PlainText
 from heterodyne.gateway.dialects.text import Text, measure
 from heterodyne.gateway.settings import GatewaySettings
 
@@ -38,8 +39,10 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         stream=bool(fields.stream),
         wants_usage=fields.wants_usage(),
         has_stream_options=fields.stream_options is not msgspec.UNSET,
+        prompt=PlainText(body) if tokens is None else None,
         prompt_chars=chars,
         prompt_tokens=tokens,
+        user=fields.user or "",
         output_tokens_max=fields.max_tokens,
         choices=fields.n or 1,
         deadline_s=deadline_s,

@@ -31,8 +31,6 @@ class PoolSpeed:
         "_first",
         "_fixed_s",
         "_later",
-        "_prompt_at_s",
-        "_prompt_rate",
         "ahead",
         "ahead_s",
         "answer_tokens",
@@ -40,6 +38,8 @@ class PoolSpeed:
         "heard_at_s",
         "itl_band",
         "prior",
+        "prompt_at_s",
+        "prompt_rate",
         "prompts",
         "prompts_between",
         "replicas",
@@ -55,8 +55,8 @@ class PoolSpeed:
         self.prior = prior
         self.replicas = 1
         self.answer_tokens = ANSWER_PRIOR  # of a usual answer
-        self._prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
-        self._prompt_at_s = 0.0
+        self.prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
+        self.prompt_at_s = 0.0
         self.heard_at_s = -inf  # when a request last told something
         self._began_at_s = self._ended_at_s = -inf  # when answers last did that were learned from
         self._fixed_s = max(prior.fixed_s, FIXED_MIN_S)
@@ -69,16 +69,11 @@ class PoolSpeed:
 
     def add_prompt(self, work_s: float, now_s: float) -> None:
         """A replica has computed a prompt."""
-        passed_s = now_s - self._prompt_at_s
+        passed_s = now_s - self.prompt_at_s
         if passed_s > 0.0:
-            self._prompt_rate *= exp(-passed_s / PROMPT_RATE_S)
-            self._prompt_at_s = now_s
-        self._prompt_rate += work_s / PROMPT_RATE_S
-
-    def prompt_share(self, now_s: float) -> float:
-        """Of a replica's time, lately, for prompts: work is spread, so what one will get is what all get."""
-        # Near enough to an exponential for the little time since the last prompt.
-        return self._prompt_rate / (1.0 + (now_s - self._prompt_at_s) / PROMPT_RATE_S) / self.replicas
+            self.prompt_rate *= exp(-passed_s / PROMPT_RATE_S)
+            self.prompt_at_s = now_s
+        self.prompt_rate += work_s / PROMPT_RATE_S
 
     def try_hear_first(self, now_s: float) -> bool:
         """Whether a first token that comes now is to be learned from: of very many a part says as much."""

@@ -57,10 +57,9 @@ class FleetStanding:
         standing = self._models.get(model)
         return standing.usable(now_s) if standing is not None else ()
 
-    def is_recovering(self, model: str) -> bool:
-        """Whether a replica of the model is in its slow start, and is to be given less than its share."""
-        standing = self._models.get(model)
-        return standing is not None and standing.recovering > 0
+    def try_model(self, model: str) -> ModelStanding | None:
+        """The standing of a model's replicas together; None where nobody serves it."""
+        return self._models.get(model)
 
     def of(self, replica: ReplicaId) -> ReplicaStanding:
         """The standing of a replica of the latest snapshot."""

@@ -1,0 +1,76 @@
+"""The bytes that stand for a prompt as the engine will render it, made where prompts are compared.
+
+They are JSON as the client sent it: that costs little to read again and holds whatever the engine will render, images
+and tool calls too. A client writes the same message in the same way every turn.
+"""
+
+import msgspec
+from msgspec import Raw, Struct
+
+NULL = Raw(b"null")
+BETWEEN = b"\n"  # not inside JSON as clients send it to a machine; where it is, prefixes only end elsewhere
+
+
+class _Said(Struct):
+    role: str = ""
+    content: Raw = NULL
+    tool_calls: Raw = NULL
+
+
+class _Chat(Struct):
+    messages: list[_Said] = []
+    tools: Raw = NULL
+
+
+class _Completion(Struct):
+    prompt: Raw = NULL
+
+
+_chat = msgspec.json.Decoder(_Chat)
+_completion = msgspec.json.Decoder(_Completion)
+
+
+class Conversation:
+    """Of a chat: tools first, for templates render them before the conversation."""
+
+    __slots__ = ("_body",)
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def whole(self) -> bytes:
+        """A longer conversation begins with the bytes of the shorter."""
+        chat = _chat.decode(self._body)
+        return _join(chat.tools, chat.messages)
+
+    def opening(self) -> bytes:
+        """Up to the end of its first question."""
+        chat = _chat.decode(self._body)
+        for index, message in enumerate(chat.messages):
+            if message.role == "user":
+                return _join(chat.tools, chat.messages[: index + 1])
+        return _join(chat.tools, chat.messages)
+
+
+class PlainText:
+    """Of a completion."""
+
+    __slots__ = ("_body",)
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def whole(self) -> bytes:
+        """Without the closing quote, so that a longer text begins with the shorter."""
+        return bytes(_completion.decode(self._body).prompt)[:-1]
+
+    def opening(self) -> bytes:
+        """Nothing tells one text from the next but all of it."""
+        return self.whole()
+
+
+def _join(tools: Raw, messages: list[_Said]) -> bytes:
+    parts: list[bytes | Raw] = [tools]
+    for message in messages:
+        parts += (message.role.encode(), message.content, message.tool_calls)
+    return BETWEEN.join(parts)

@@ -1,0 +1,60 @@
+"""Pure: where batch and background work goes: into what interactive work leaves, and will not need soon.
+
+What it will need is the most it had at once lately; that much is taken for occupied, spread over the replicas, before
+anything else is placed beside it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from heterodyne.domain.decision import Reason
+from heterodyne.domain.errors import NoSpareCapacity
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.choice import Choice
+from heterodyne.routing.policies.objective import KEPT, Objective, promise
+from heterodyne.routing.seat import Seat
+
+HALF_LIFE_S = 60.0  # of the memory of how much there was
+RETRY_AFTER_S = 5
+
+
+class Reserve:
+    """How much interactive work one model has, and had at most."""
+
+    __slots__ = ("_at_s", "_most", "now")
+
+    def __init__(self) -> None:
+        self.now = 0  # interactive requests in flight
+        self._most = 0.0
+        self._at_s = 0.0
+
+    def start(self, now_s: float) -> None:
+        """One more."""
+        self.now += 1
+        if self.now > self._most:
+            self._most, self._at_s = float(self.now), now_s
+
+    def end(self) -> None:
+        """One fewer."""
+        self.now -= 1
+
+    def to_come(self, now_s: float) -> float:
+        """Interactive requests that are not here and may be soon."""
+        self._most *= 0.5 ** (max(0.0, now_s - self._at_s) / HALF_LIFE_S)
+        self._at_s = now_s
+        return max(0.0, self._most - self.now)
+
+
+def choose_spare(
+    ask: Ask, seats: Sequence[Seat], cached: Mapping[int, float], objective: Objective, *, to_come: float, now_s: float
+) -> Choice:
+    """The best of the replicas that have room beside what is to come; raises where none has."""
+    each = to_come / len(seats)
+    forecasts = [seat.forecast_beside(each, ask, cached.get(seat.place, 0.0), now_s) for seat in seats]
+    spare = [forecast for forecast in forecasts if promise(forecast) == KEPT]
+    if not spare:
+        raise NoSpareCapacity(
+            f"There is no spare capacity for {ask.urgency.value} work of {ask.model!r} now.",
+            retry_after_s=RETRY_AFTER_S,
+        )
+    best = min(spare, key=lambda forecast: objective.rank(ask, forecast))
+    return Choice(best, KEPT, Reason.SPARE, tuple(forecasts))
