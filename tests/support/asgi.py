@@ -23,12 +23,13 @@ async def ask(
 ) -> AsgiAnswer:
     """One request, its body in these pieces."""
     waiting, sent = list(pieces), []
+    path, _, query = path.partition("?")
     scope = {
         "type": "http",
         "method": method,
         "path": path,
         "raw_path": path.encode(),
-        "query_string": b"",
+        "query_string": query.encode(),
         "headers": [(name.encode(), value.encode()) for name, value in (headers or {}).items()],
         "server": ("127.0.0.1", 8081),
         "scheme": "http",

@@ -18,6 +18,7 @@ from heterodyne.assembly.fleet_plan import Member, free_id, members, plan_change
 from heterodyne.assembly.held_replica import HeldReplica
 from heterodyne.assembly.replicas import local_replicas, remote_replicas
 from heterodyne.assembly.settings_change import effective, needs_restart
+from heterodyne.assembly.worker_answers import WorkerAnswers
 from heterodyne.assembly.worker_crew import WorkerCrew
 from heterodyne.config.checks import CHECKS
 from heterodyne.config.problems import SettingsProblems
@@ -59,6 +60,7 @@ class FleetOwner:
         self._fetch = fetch
         self._held = {member.replica.id: HeldReplica(member) for member in wanted}
         self.crew = WorkerCrew(settings, self._ordered(), run_dir)
+        self.decisions = WorkerAnswers(run_dir, lambda: [one.name for one in self.crew.processes if one.is_running])
         self._group: asyncio.TaskGroup | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._reloading = asyncio.Lock()

@@ -17,11 +17,14 @@ from heterodyne.assembly.replica_priors import ReplicaPriors
 from heterodyne.config.settings import Settings
 from heterodyne.control.adapter_keeper import AdapterKeeper
 from heterodyne.control.fleet_watch import FleetWatch
+from heterodyne.control.hearsay_line import HearsayLine
+from heterodyne.control.kv_listener import KvListener
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.door import Door
+from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.server import GatewayServer
@@ -61,7 +64,10 @@ async def running_gateway(
     records = RecordWriter(settings.telemetry)
     chance = random.Random().random  # noqa: S311 - spreads probes and requests, keeps no secret
     priors = ReplicaPriors(settings)
-    router = Router(fleet.snapshot, prior_of=priors.prior_of, chance=chance, now_s=time.monotonic())
+    has_others = run_dir is not None and settings.gateway.workers > 1
+    router = Router(
+        fleet.snapshot, prior_of=priors.prior_of, chance=chance, now_s=time.monotonic(), has_others=has_others
+    )
     standing = FleetStanding(settings.routing, fleet.snapshot, time.monotonic())
     back = Backstage(
         settings=settings.gateway,
@@ -88,12 +94,19 @@ async def running_gateway(
         run_dir=run_dir,
     )
     server = GatewayServer(settings.gateway, door, back, ledger)
+    listener = KvListener(router, clock=time.monotonic, chance=chance)
+    listener.publish(fleet.snapshot)
+
+    def publish(snapshot: FleetSnapshot) -> None:
+        back.publish(snapshot)
+        listener.publish(snapshot)
+
     gateway: LiveGateway | None = None
     watch = FleetWatch(
         ENGINES,
         ConnectionPool(loop, idle_max=1, connect_timeout_s=settings.gateway.connect_timeout_s),
         fleet.snapshot,
-        back.publish,
+        publish,
         clock=time.monotonic,
         chance=chance,
         place=lambda replica: replica_place(gateway.settings if gateway else settings, replica),
@@ -102,13 +115,16 @@ async def running_gateway(
         on_restart=lambda replica: _forget_memory(replica, keeper, router),
         answers_of=lambda replica: back.standing.of(replica).answers,
     )
-    gateway = LiveGateway(settings, server, door, back, watch, priors=priors)
+    gateway = LiveGateway(settings, server, door, back, watch, priors=priors, explainer=Explainer(back, name))
     try:
         await server.open(reuse_port=reuse_port)
         async with asyncio.TaskGroup() as loops:
-            tasks = [loops.create_task(server.tick()), loops.create_task(watch.run()), loops.create_task(keeper.run())]
+            lives = [server.tick(), watch.run(), keeper.run(), listener.run()]
             if run_dir is not None:
-                tasks.append(loops.create_task(_leave_meters(door, run_dir, name)))
+                lives.append(_leave_meters(door, run_dir, name))
+                if has_others:
+                    lives.append(HearsayLine(run_dir, name, router.take_hearsay, router.hear).run())
+            tasks = [loops.create_task(life) for life in lives]
             yield gateway
             for task in tasks:
                 task.cancel()

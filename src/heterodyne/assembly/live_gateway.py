@@ -14,6 +14,7 @@ from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.fleet import ModelRule, Replica
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.door import Door
+from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.server import GatewayServer
 from heterodyne.routing.standing.fleet_standing import FleetStanding
 from heterodyne.telemetry import log, metrics
@@ -33,10 +34,12 @@ class LiveGateway:
         watch: FleetWatch,
         *,
         priors: ReplicaPriors,
+        explainer: Explainer,
     ) -> None:
         self.settings = settings
         self.server = server
         self.version = 0  # of the fleet it works by
+        self.explainer = explainer
         self._door = door
         self._back = back
         self._watch = watch
@@ -54,6 +57,8 @@ class LiveGateway:
             self.server.configure(settings.gateway)
         except (OSError, ssl.SSLError) as error:
             _log.error("certificate_unreadable", file=settings.gateway.tls_certificate, error=str(error))
+        if settings.gateway.decisions_kept != before.gateway.decisions_kept:
+            back.decisions.keep(settings.gateway.decisions_kept)
         if settings.routing != before.routing:
             # What was learned of replicas was learned under other rules; they are new to these.
             back.decider.standing = FleetStanding(settings.routing, back.fleet.snapshot, back.clock())
@@ -93,6 +98,7 @@ class LiveGateway:
 def _forget_gauges(gone: Iterable[Replica]) -> None:
     for replica in gone:
         metrics.in_flight.forget((replica.model, replica.pool, replica.id))
+        metrics.prefix_trust.forget((replica.pool, replica.id))
         for state in ("busy", "idle"):
             metrics.engine_connections.forget((replica.id, state))
 

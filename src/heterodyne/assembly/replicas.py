@@ -15,6 +15,7 @@ from heterodyne.domain.routing_rule import KvStrategy, Requirement, RoutingRule
 from heterodyne.engines.open_inference import OpenInferenceDialect
 from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_template
 from heterodyne.fleet.child_order import ChildOrder
+from heterodyne.fleet.kv_publishers import kv_publishers
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.catalogue import accelerator, accelerators, with_overrides
@@ -35,9 +36,9 @@ def remote_replicas(settings: Settings) -> tuple[Replica, ...]:
     """The replicas reached by URL."""
     catalogue = _catalogue(settings)
     return tuple(
-        _remote(_described(name, pool, index, catalogue), pool, url)
+        _remote(_described(name, pool, index, catalogue), pool, index)
         for name, pool in settings.pools.items()
-        for index, url in enumerate(pool.urls)
+        for index in range(len(pool.urls))
     )
 
 
@@ -130,8 +131,8 @@ def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str
     )
 
 
-def _remote(replica: Replica, pool: PoolSettings, url: str) -> Replica:
-    parts = urlsplit(url)
+def _remote(replica: Replica, pool: PoolSettings, index: int) -> Replica:
+    parts = urlsplit(pool.urls[index])
     is_tls = parts.scheme == "https"
     return structs.replace(
         replica,
@@ -142,6 +143,7 @@ def _remote(replica: Replica, pool: PoolSettings, url: str) -> Replica:
         purpose=Purpose.INFER if pool.engine == OpenInferenceDialect.name else None,
         engine_model=pool.engine_model,
         api_key_env=pool.api_key_env,
+        kv_publishers=kv_publishers(pool, index),
     )
 
 

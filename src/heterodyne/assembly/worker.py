@@ -18,6 +18,7 @@ from heterodyne.assembly.gateway import running_gateway
 from heterodyne.assembly.live_gateway import LiveGateway
 from heterodyne.assembly.worker_lines import WorkerLines
 from heterodyne.assembly.worker_order import WorkerOrder
+from heterodyne.assembly.worker_socket import answering
 from heterodyne.assembly.worker_view import leave_view
 from heterodyne.telemetry import log
 
@@ -50,9 +51,12 @@ async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leave.set)
     run_dir = Path(order.run_dir)
-    async with running_gateway(
-        order.settings, order.replicas, rules=order.rules, name=order.name, run_dir=run_dir, reuse_port=True
-    ) as gateway:
+    async with (
+        running_gateway(
+            order.settings, order.replicas, rules=order.rules, name=order.name, run_dir=run_dir, reuse_port=True
+        ) as gateway,
+        answering(run_dir, order.name, gateway.explainer),
+    ):
         gateway.version = order.version
         leave_view(run_dir, gateway.view(order.name))
         _take_lines(loop, lines, gateway, leave)

@@ -3,14 +3,17 @@
 import http.client
 from contextlib import closing
 from typing import TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from msgspec import Struct
 
 from heterodyne.console.changes import Addition, Changed, Reloaded, Selection
+from heterodyne.console.decisions import DecisionPage
 from heterodyne.console.fleet_page import FleetPage
 from heterodyne.domain.errors import CallerError, HeterodyneError, OperatorError, SettingsInvalid, UnknownName
+from heterodyne.routing.explanation import Explanation, PastDecision
+from heterodyne.routing.question import Question
 
 TIMEOUT_S = 10.0
 RELOAD_TIMEOUT_S = 3600.0  # weights may have to be fetched first
@@ -77,6 +80,18 @@ class AdminClient:
     def reload(self) -> Reloaded:
         """Have the settings read again."""
         return self._ask("POST", "/admin/reload", {}, Reloaded, timeout_s=RELOAD_TIMEOUT_S)
+
+    def explain(self, question: Question) -> Explanation:
+        """Where a request like this would go."""
+        return self._ask("POST", "/admin/explain", question, Explanation)
+
+    def decision(self, request_id: str) -> PastDecision:
+        """Why a request went where it did."""
+        return self._ask("GET", f"/admin/decisions/{quote(request_id, safe='')}", None, PastDecision)
+
+    def decisions(self, limit: int) -> DecisionPage:
+        """How the latest requests were placed and fared."""
+        return self._ask("GET", f"/admin/decisions?limit={limit}", None, DecisionPage)
 
     def _ask(
         self, method: str, path: str, body: object, kind: type[Decoded], *, timeout_s: float = TIMEOUT_S

@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of
     "chat": ("heterodyne.cli.chat", "Ask a model something, or hold a conversation."),
     "models": ("heterodyne.cli.models", "List the configured models and fetch their weights."),
     "fleet": ("heterodyne.cli.fleet", "See the fleet of a running gateway and change it while it serves."),
+    "explain": ("heterodyne.cli.explain", "Say where a request would go and why, or where one went."),
     "config": ("heterodyne.cli.config", "Write, check and show the settings."),
     "doctor": ("heterodyne.cli.doctor.command", "Say what is here and what keeps this machine from serving."),
     "hardware": ("heterodyne.cli.hardware", "List the accelerators we know and where each number was read."),

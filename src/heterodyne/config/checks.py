@@ -4,7 +4,15 @@ from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 
-from heterodyne.config import adapter_checks, hardware_checks, model_checks, place_checks, policy_checks, pool_checks
+from heterodyne.config import (
+    adapter_checks,
+    hardware_checks,
+    kv_checks,
+    model_checks,
+    place_checks,
+    policy_checks,
+    pool_checks,
+)
 from heterodyne.config.problems import Problem
 from heterodyne.config.settings import Settings
 
@@ -93,6 +101,10 @@ CHECKS: tuple[Check, ...] = (
     pool_checks.one_model_has_one_purpose,
     pool_checks.a_pool_is_paid_one_way,
     pool_checks.a_replica_limit_can_be_reached,
+    kv_checks.kv_events_can_be_read,
+    kv_checks.kv_events_come_from_an_engine_that_publishes_them,
+    kv_checks.kv_endpoints_can_be_reached,
+    kv_checks.no_two_publishers_are_at_one_endpoint,
     adapter_checks.adapters_meet_an_engine_that_takes_them,
     adapter_checks.adapter_names_are_free,
     hardware_checks.hardware_facts_can_be,

@@ -24,16 +24,21 @@ def hardware_facts_can_be(settings: Settings, _: Mapping[str, str]) -> Iterator[
 
 
 def hardware_is_known(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
-    """A pool's hardware is in the catalogue, or described in the settings."""
-    named = {name: pool.hardware for name, pool in settings.pools.items() if pool.hardware is not None}
+    """A pool's hardware, and that of its link, is in the catalogue, or described in the settings."""
+    named = [
+        (dotted(POOLS, name, field), hardware)
+        for name, pool in settings.pools.items()
+        for field, hardware in (("hardware", pool.hardware), ("kv_link", pool.kv_link))
+        if hardware is not None
+    ]
     known, misdescribed = known_hardware(settings) if named else ({}, set())
-    for name, hardware in named.items():
+    for path, hardware in named:
         if hardware in misdescribed:
             continue  # what is wrong with it is said where it is described
         try:
             accelerator(hardware, known)
         except UnknownName as error:
-            yield Problem(path=dotted(POOLS, name, "hardware"), message=error.message, rests_on=("physics.hardware",))
+            yield Problem(path=path, message=error.message, rests_on=("physics.hardware",))
 
 
 def known_hardware(settings: Settings) -> tuple[Mapping[str, Accelerator], set[str]]:

@@ -32,6 +32,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "hardware": "h100-sxm",
     "shape": "llama-3.1-70b",
     "precision": "fp8",
+    "kv_link": "h100-sxm",
     "price_usd_per_hour": 2.5,
     "price_usd_per_million_prompt_tokens": 0.6,
     "price_usd_per_million_completion_tokens": 1.8,

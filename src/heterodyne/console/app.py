@@ -8,11 +8,15 @@ from starlette.routing import Route
 
 from heterodyne.admission.host_names import HostNames
 from heterodyne.console.changes import Addition, FleetDesk, Nothing, Reloaded, Selection
+from heterodyne.console.decisions import DecisionPage, read_limit
+from heterodyne.console.fleet_page import FleetPage
 from heterodyne.console.guard import Guard
 from heterodyne.console.operators import Operators
 from heterodyne.console.render import answer, error_answer
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.domain.errors import CallerError, MethodNotAllowed, UnknownPath
+from heterodyne.routing.explanation import PastDecision
+from heterodyne.routing.question import Question
 
 
 def admin_app(settings: ConsoleSettings, desk: FleetDesk) -> Starlette:
@@ -25,6 +29,16 @@ def admin_app(settings: ConsoleSettings, desk: FleetDesk) -> Starlette:
     async def reload(_: Nothing) -> Reloaded:
         return await desk.reload()
 
+    async def page(_: Request) -> FleetPage:
+        return desk.page()
+
+    async def decision(request: Request) -> PastDecision:
+        return await desk.decisions.decision(request.path_params["id"])
+
+    async def decisions(request: Request) -> DecisionPage:
+        limit = read_limit(request.query_params.get("limit"))
+        return DecisionPage(decisions=await desk.decisions.decisions(limit))
+
     changes = (
         ("/admin/fleet/drain", guard.changing("drain", Selection, desk.drain)),
         ("/admin/fleet/undrain", guard.changing("undrain", Selection, desk.undrain)),
@@ -36,7 +50,10 @@ def admin_app(settings: ConsoleSettings, desk: FleetDesk) -> Starlette:
     return Starlette(
         routes=[
             Route("/health", _health, methods=["GET"]),
-            Route("/admin/fleet", guard.reading(desk.page), methods=["GET"]),
+            Route("/admin/fleet", guard.reading(page), methods=["GET"]),
+            Route("/admin/explain", guard.asking(Question, desk.decisions.explain), methods=["POST"]),
+            Route("/admin/decisions", guard.reading(decisions), methods=["GET"]),
+            Route("/admin/decisions/{id}", guard.reading(decision), methods=["GET"]),
             *(Route(path, endpoint, methods=["POST"]) for path, endpoint in changes),
         ],
         exception_handlers={HTTPException: _refused},

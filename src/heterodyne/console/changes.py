@@ -4,6 +4,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from heterodyne.console.decisions import DecisionDesk
 from heterodyne.console.fleet_page import FleetPage
 from heterodyne.domain.errors import InvalidField
 
@@ -62,6 +63,9 @@ class Reloaded(Struct, frozen=True, kw_only=True):
 
 class FleetDesk(Protocol):
     """Whoever owns the fleet."""
+
+    @property
+    def decisions(self) -> DecisionDesk: ...
 
     def page(self) -> FleetPage: ...
 

@@ -1,6 +1,6 @@
 """What the operator's door refuses, beside what the whole house refuses."""
 
-from heterodyne.domain.errors import CallerError
+from heterodyne.domain.errors import CallerError, GatewayError, Turn
 
 
 class ChangeRefused(CallerError):
@@ -8,3 +8,12 @@ class ChangeRefused(CallerError):
 
     code = "change_refused"
     status = 409
+
+
+class NobodyAnswers(GatewayError):
+    """No worker could be asked about its decisions."""
+
+    code = "no_worker_answers"
+    status = 503
+    retryable = True
+    turn = Turn.NOBODY

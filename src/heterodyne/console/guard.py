@@ -27,6 +27,7 @@ from heterodyne.domain.errors import (
 from heterodyne.telemetry import log
 
 BODY_BYTES_MAX = 16384
+QUESTION_BYTES_MAX = 4 << 20  # it may bring a prompt
 BODY_TIMEOUT_S = 5.0
 
 _log = log.get("console")
@@ -42,19 +43,27 @@ class Guard:
         self._operators = operators
         self._host_names = host_names
 
-    def reading(self, read: Callable[[], object]) -> Endpoint:
+    def reading(self, read: Callable[[Request], Awaitable[object]]) -> Endpoint:
         """An endpoint that shows something."""
 
         async def endpoint(request: Request) -> Response:
             try:
                 self._identify(request)
-                return answer(read())
+                return answer(await read(request))
             except HeterodyneError as error:
                 return error_answer(error)
             except Exception as error:  # noqa: BLE001  # the root of a request
                 return _broken(error)
 
         return endpoint
+
+    def asking(self, kind: type[Body], ask: Callable[[Body], Awaitable[object]]) -> Endpoint:
+        """An endpoint that shows something about what its body says, and changes nothing."""
+
+        async def read(request: Request) -> object:
+            return await ask(await _body(request, kind, QUESTION_BYTES_MAX))
+
+        return self.reading(read)
 
     def changing(self, name: str, kind: type[Body], change: Callable[[Body], Awaitable[object]]) -> Endpoint:
         """An endpoint that changes something, and writes down who did."""
@@ -63,7 +72,7 @@ class Guard:
             who, what, outcome = "nobody", "", "done"
             try:
                 who = self._identify(request)
-                body = await _body(request, kind)
+                body = await _body(request, kind, BODY_BYTES_MAX)
                 what = str(body)
                 return answer(await change(body))
             except HeterodyneError as error:
@@ -89,17 +98,17 @@ class Guard:
         return self._operators.identify(request.headers.get("authorization"))
 
 
-async def _body(request: Request, kind: type[Body]) -> Body:
+async def _body(request: Request, kind: type[Body], bytes_max: int) -> Body:
     """Only declared JSON: a web page cannot send that to a loopback port without being asked first."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise UnsupportedMediaType("Send the body as JSON with the header `Content-Type: application/json`.")
-    content = b""
+    content = bytearray()
     try:
         async with asyncio.timeout(BODY_TIMEOUT_S):
             async for piece in request.stream():
                 content += piece
-                if len(content) > BODY_BYTES_MAX:
-                    raise BodyTooLarge(f"A change fits into {BODY_BYTES_MAX} bytes.")
+                if len(content) > bytes_max:
+                    raise BodyTooLarge(f"The body fits into {bytes_max} bytes.")
     except TimeoutError as error:
         raise RequestTooSlow(f"The body was not complete within {BODY_TIMEOUT_S:g} s.") from error
     except ClientDisconnect as error:

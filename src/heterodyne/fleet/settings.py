@@ -82,6 +82,13 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             "predictions begin with it. Absent, the one of the public name."
         ),
     ] = None
+    kv_link: Annotated[
+        str | None,
+        Meta(
+            description="The accelerator whose own link joins the replicas, where their engines fetch KV from each "
+            "other (LMCache, NIXL, Mooncake), so that a prompt may be fetched rather than computed. Absent, none does."
+        ),
+    ] = None
     precision: Annotated[
         Literal["fp32", "fp16", "bf16", "fp8", "int8", "fp4", "int4"] | None,
         Meta(description="Format of the weights; absent, what the model comes in."),
@@ -113,6 +120,25 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         dict[str, str], Meta(description="LoRA adapters clients may ask for by name, and where the engine finds each.")
     ] = {}
     adapters_max: Annotated[int, Meta(ge=1, description="Adapters a replica holds at once; more take turns.")] = 4
+    kv_events: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Where vLLM or SGLang replicas publish KV events: one `tcp://{host}:5557` for all of them, "
+            "`{host}` being that of a replica's URL, or one for each of `urls`."
+        ),
+    ] = ()
+    kv_events_replay: Annotated[
+        tuple[str, ...],
+        Meta(description="Where lost KV events can be asked for again, in the same form; absent, they cannot."),
+    ] = ()
+    kv_events_ranks: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=256,
+            description="Data-parallel ranks of a replica; each publishes its KV events one port above the last.",
+        ),
+    ] = 1
     start_timeout_s: Annotated[
         float,
         Meta(gt=0, description="A replica started here must be ready in this time, else it is restarted."),

@@ -10,12 +10,14 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.gateway.asker import AskMaker
 from heterodyne.gateway.decider import Decider
+from heterodyne.gateway.decision_log import DecisionLog, decided
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.render import Dateline
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.adapters import Adapters
 from heterodyne.ports.records import RecordSink
 from heterodyne.routing.ask import Ask
+from heterodyne.routing.choice import Choice
 from heterodyne.routing.router import Router
 from heterodyne.routing.standing.fleet_standing import FleetStanding
 from heterodyne.telemetry.request_meters import RequestMeters
@@ -57,6 +59,7 @@ class Backstage:
         self._records = records
         self._meters = RequestMeters()
         self._dateline = Dateline()
+        self.decisions = DecisionLog(settings.decisions_kept)
         self.asks = AskMaker(tokens)
         self.publish(fleet.snapshot)
 
@@ -111,11 +114,13 @@ class Backstage:
         """Write down a request that no replica was asked for."""
         self._records.write(record)
 
-    def finished(self, record: RequestRecord, request: Request, ask: Ask) -> None:
+    def finished(self, record: RequestRecord, request: Request, ask: Ask, choice: Choice | None) -> None:
         """Write one request down and learn from it."""
         self._meters.observe(record)
         if not record.is_estimated:
             self.tokens.learn(record.model, request.prompt_chars, record.prompt_tokens)
         if not record.reason:
             self.asks.learn(request, ask, record.completion_tokens)
+        if choice is not None:
+            self.decisions.add(decided(record.id, ask, choice, record))
         self._records.write(record)

@@ -22,6 +22,7 @@ from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.dialects import open_inference
 from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.request_ids import RequestIds
+from heterodyne.gateway.routing_meters import note_routing
 from heterodyne.gateway.standing_meters import note_standing
 from heterodyne.gateway.wishes import read_wishes
 from heterodyne.telemetry import log, metrics
@@ -114,6 +115,7 @@ class Door:
             metrics.engine_connections.set((replica.id, "busy"), opened - idle)
             metrics.engine_connections.set((replica.id, "idle"), idle)
         note_standing(self._back.standing.snapshot(self._back.clock()), self.fleet.snapshot)
+        note_routing(self._back.router, self.fleet.snapshot)
         for model, error_ratio in self._back.tokens.error_ratio.items():
             metrics.token_estimate_error.set((model,), error_ratio)
 

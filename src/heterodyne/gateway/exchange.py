@@ -32,6 +32,7 @@ from heterodyne.gateway.attempt import (
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.continued_stream import ContinuedStream
 from heterodyne.gateway.decider import NOBODY
+from heterodyne.gateway.decision_log import Decided, decided
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.told import Told, read_told
@@ -107,6 +108,12 @@ class Exchange:
         call = self._back.fleet.wire(target.id).dialect.call(self._request, target)
         self._back.enter(self)
         self._try(choice, call, earns=True)
+
+    @property
+    def decided(self) -> Decided | None:
+        """The latest decision; None before the first."""
+        choice = self._choice
+        return None if choice is None else decided(self._request.id, self._ask, choice, None)
 
     # Called by the client connection.
 
@@ -460,7 +467,7 @@ class Exchange:
             attempt.end(CANCELLED)
         self._attempts.clear()
         self._back.leave(self)
-        self._back.finished(record, self._request, self._ask)
+        self._back.finished(record, self._request, self._ask, self._choice)
         self._winner = self._kept = None  # an attempt points back here, and nobody looks for cycles often
 
     def _record(
@@ -513,8 +520,12 @@ class Exchange:
         return request.prompt_tokens or self._back.tokens.estimate(request.model, request.prompt_chars)
 
     def _headers(self) -> bytes:
-        identity = self._back.identity(self._request.id)
-        return identity if self._wire is None else identity + self._wire.response_headers
+        identity, wire, choice = self._back.identity(self._request.id), self._wire, self._choice
+        if wire is None or choice is None:
+            return identity
+        headers = identity + wire.response_headers + render.decision_header(choice)
+        model = wire.replica.model
+        return headers if model == self._ask.model else headers + render.model_header(model)
 
 
 def _with_retry_after(error: EngineError, said: bytes | None) -> EngineError:

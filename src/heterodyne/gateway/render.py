@@ -5,6 +5,7 @@ from email.utils import formatdate
 import msgspec
 
 from heterodyne.domain.errors import EngineRefused, HeterodyneError, MethodNotAllowed
+from heterodyne.routing.choice import Choice
 from heterodyne.wire.message import status_line
 
 JSON = b"content-type: application/json\r\n"
@@ -13,6 +14,7 @@ EVENTS = b"content-type: text/event-stream; charset=utf-8\r\ncache-control: no-c
 CLOSE = b"connection: close\r\n"
 OK = status_line(200)
 RETRY_AFTER_S = 1  # where nobody knows better
+UNPRICED = float("inf")
 
 
 class Dateline:
@@ -41,6 +43,25 @@ def stream_head(headers: bytes, *, chunked: bool, keeps_alive: bool) -> bytes:
     """The head of an event stream."""
     framing = b"transfer-encoding: chunked\r\n" if chunked else b""
     return OK + EVENTS + headers + framing + (b"" if keeps_alive else CLOSE) + b"\r\n"
+
+
+def decision_header(choice: Choice) -> bytes:
+    """Why the replica was chosen and what the request should take there, in short."""
+    forecast = choice.forecast
+    ttft_ms, itl_ms, usd = forecast.ttft_s * 1000.0, forecast.itl_s * 1000.0, forecast.usd
+    if usd < UNPRICED:
+        return b"x-heterodyne-decision: %b; ttft=%.0fms; itl=%.1fms; usd=%.8f\r\n" % (
+            choice.reason.encode(),
+            ttft_ms,
+            itl_ms,
+            usd,
+        )
+    return b"x-heterodyne-decision: %b; ttft=%.0fms; itl=%.1fms\r\n" % (choice.reason.encode(), ttft_ms, itl_ms)
+
+
+def model_header(model: str) -> bytes:
+    """The model that answers in the place of the one that was asked for."""
+    return b"x-heterodyne-model: %b\r\n" % model.encode()
 
 
 def error_body(error: HeterodyneError) -> bytes:

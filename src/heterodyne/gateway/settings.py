@@ -70,6 +70,14 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         int,
         Meta(ge=0, description="Sent events one worker remembers for that; beyond it the longest streams are let go."),
     ] = 67108864
+    decisions_kept: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Latest decisions each worker keeps for `heterodyne explain --request`; 0 keeps none.",
+        ),
+    ] = 1000
     engine_connections_idle_max: Annotated[
         int, Meta(ge=0, le=65536, description="Idle connections kept open to each replica.")
     ] = 256

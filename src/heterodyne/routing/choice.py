@@ -15,7 +15,7 @@ class Choice(Struct, frozen=True, gc=False):
     forecast: Forecast
     promise: int  # see `policies.objective`
     reason: Reason
-    others: tuple[Forecast, ...] = ()  # that were compared; the chosen one is usually among them
+    others: tuple[Forecast, ...] = ()  # that were compared, the chosen one or not; some may be there twice
 
     @property
     def alone_s(self) -> float:

@@ -163,4 +163,5 @@ class Desk:
 def _better(before: Choice, later: Choice) -> Choice:
     """Of an earlier tier and a later one, which takes over only where it keeps the promise better."""
     better = later if later.promise < before.promise else before
-    return Choice(better.forecast, better.promise, better.reason, before.others + later.others)
+    others = (*before.others, before.forecast, *later.others, later.forecast)
+    return Choice(better.forecast, better.promise, better.reason, others)

@@ -9,7 +9,7 @@ from heterodyne.routing.choice import Choice
 from heterodyne.routing.explanation import Asked, Candidate, Explanation, PromiseKept, Span, Verdict
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.policies.objective import BROKEN, Objective, promise
-from heterodyne.routing.why import why_chosen, why_passed
+from heterodyne.routing.why import ms, why_chosen, why_passed
 
 PROMISES = tuple(PromiseKept)  # in the order of `policies.objective`
 
@@ -27,37 +27,39 @@ def explain(
     backup: ReplicaId | None = None,
     exclusions: Exclusions | None = None,
     tiers: Tiers | None = None,
+    refusal: str = "",
     notes: tuple[str, ...] = (),
 ) -> Explanation:
-    """No choice: nobody may be asked, or another system's rule decides."""
+    """No choice: nobody may be asked, another system's rule decides, or, as `refusal` says, nobody is good enough."""
     exclusions, tiers = exclusions or {}, tiers or {}
-    chosen = None if choice is None else choice.forecast
+    chosen = None if choice is None else choice.forecast.seat
 
     def place(forecast: Forecast) -> tuple[bool, bool, int, tuple[int, float, float]]:
         id = forecast.seat.replica.id
-        return forecast is not chosen, id in exclusions, tiers.get(id, 0), objective.rank(ask, forecast)
+        return forecast.seat is not chosen, id in exclusions, tiers.get(id, 0), objective.rank(ask, forecast)
 
     ordered = sorted(forecasts, key=place)
     open_to_it = [one for one in ordered if one.seat.replica.id not in exclusions]
     candidates = []
     for forecast in ordered:
         id = forecast.seat.replica.id
-        if choice is not None and forecast is chosen:
-            verdict, reason = Verdict.CHOSEN, why_chosen(ask, choice)
+        if choice is not None and forecast.seat is chosen:
+            verdict, reason = Verdict.CHOSEN, why_chosen(ask, choice, objective)
         elif id in exclusions:
             verdict, reason = Verdict.EXCLUDED, exclusions[id]
         elif choice is None:
-            verdict, reason = Verdict.PASSED, f"placed by the rule of {policy}, whatever the forecast"
+            verdict = Verdict.PASSED
+            reason = "no room for such work" if refusal else f"placed by the rule of {policy}, whatever the forecast"
         else:
             verdict = Verdict.BACKUP if id == backup else Verdict.PASSED
             is_later = tiers.get(id, 0) > tiers.get(choice.target.id, 0)
-            reason = why_passed(ask, choice, forecast, objective.name, is_later_tier=is_later)
+            reason = why_passed(ask, choice, forecast, objective, is_later_tier=is_later)
         candidates.append(_candidate(ask, forecast, verdict, reason))
     return Explanation(
         asked=_asked(ask, policy),
         candidates=tuple(candidates),
         reason=None if choice is None else choice.reason,
-        conclusion=_conclusion(ask, choice, open_to_it, policy=policy, backup=backup),
+        conclusion=refusal or _conclusion(ask, choice, open_to_it, objective, policy=policy, backup=backup),
         notes=notes,
     )
 
@@ -106,14 +108,20 @@ def _ms_or_none(limit_s: float) -> float | None:
 
 
 def _conclusion(
-    ask: Ask, choice: Choice | None, open_to_it: Sequence[Forecast], *, policy: str, backup: ReplicaId | None
+    ask: Ask,
+    choice: Choice | None,
+    open_to_it: Sequence[Forecast],
+    objective: Objective,
+    *,
+    policy: str,
+    backup: ReplicaId | None,
 ) -> str:
     if not open_to_it:
         return f"No replica of {ask.model} may be asked now."
     if choice is None:
         return f"{policy} places requests by its own rule; forecasts play no part in it."
     after = f" {backup} would be asked if it failed." if backup is not None else ""
-    said = f"{choice.target.id}: {why_chosen(ask, choice)}.{after}"
+    said = f"{choice.target.id}: {why_chosen(ask, choice, objective)}.{after}"
     return f"{_best_possible(ask, open_to_it)} {said}" if ask.has_slo and choice.promise == BROKEN else said
 
 
@@ -136,6 +144,6 @@ def _best_possible(ask: Ask, forecasts: Sequence[Forecast]) -> str:
 
 def _missed(name: str, limit_s: float, best: Forecast, middle_s: float, high_s: float) -> str:
     return (
-        f"{name} {limit_s * 1000:g} ms: the best is {best.seat.replica.id} with {middle_s * 1000:.4g} ms, and a "
+        f"{name} {limit_s * 1000:g} ms: the best is {best.seat.replica.id} with {ms(middle_s)} ms, and a "
         f"promise of {ceil(high_s * 1000)} ms would hold 19 times out of 20."
     )

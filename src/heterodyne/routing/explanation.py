@@ -1,4 +1,4 @@
-"""A decision as an operator reads it: every replica with what it was thought to take there, and why it was or was not."""
+"""A decision as an operator reads it: every replica, what the request would take there, and why it is chosen or not."""
 
 from enum import StrEnum
 

@@ -24,6 +24,7 @@ class Forecast(Struct, frozen=True, gc=False):
     steps_s: float  # steps of others that its prompt shares or waits for, by the prior
     backlog_s: float  # until the prompts before it are done
     room_s: float  # until there is memory or a slot, where that is later
+    link_s: float = 0.0  # to fetch what another replica has of its prompt
 
     @property
     def wait_s(self) -> float:

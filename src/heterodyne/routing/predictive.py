@@ -6,11 +6,13 @@ same stale picture do not all run to the same place.
 """
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
 from heterodyne.domain.decision import Reason
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.kv.fetch import fetch_s
 from heterodyne.routing.least_harm import others
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.policies.objective import KEPT, Objective, Rank, promise
@@ -32,8 +34,9 @@ def choose(
     forecasts = []
     is_lost = False
     for seats in pools:
-        seat = seats[0] if len(seats) == 1 else _soonest(ask, seats, cached, now_s, chance)
-        forecasts.append(seat.forecast(ask, cached.get(seat.place, 0.0) if cached else 0.0, now_s))
+        held_tokens = _held(seats, cached)
+        seat = seats[0] if len(seats) == 1 else _soonest(ask, seats, cached, held_tokens, now_s=now_s, chance=chance)
+        forecasts.append(seat.forecast(ask, cached.get(seat.place, 0.0) if cached else 0.0, now_s, held_tokens))
         is_lost = is_lost or seat.speed.is_lost
     if is_lost and len(forecasts) > 1:
         # Where predictions are no guide, what can be counted is.
@@ -62,7 +65,16 @@ REASONS = {
 }
 
 
-def _soonest(ask: Ask, seats: Sequence[Seat], cached: Cached, now_s: float, chance: Chance) -> Seat:
+def _held(seats: Sequence[Seat], cached: Cached) -> float:
+    """What a replica of the pool has of the prompt and could send to the others."""
+    if not cached or seats[0].speed.prior.kv_fetch_token_s == inf:
+        return 0.0
+    return max(cached.get(seat.place, 0.0) * seat.trust for seat in seats)
+
+
+def _soonest(
+    ask: Ask, seats: Sequence[Seat], cached: Cached, held_tokens: float, *, now_s: float, chance: Chance
+) -> Seat:
     """Of equal replicas the one with the earliest first token, and quick enough steps where any has them."""
     speed = seats[0].speed
     prior = speed.prior
@@ -71,18 +83,24 @@ def _soonest(ask: Ask, seats: Sequence[Seat], cached: Cached, now_s: float, chan
     batch_slo_s = ask.itl_slo_s - speed.step_s
     token_s, token_squared_s = prior.prompt_token_s, prior.prompt_token_squared_s
     best = second = seats[0]
-    best_s = second_s = float("inf")
+    best_s = second_s = inf
     begin = int(chance() * len(seats))
     for seat in (*seats[begin:], *seats[:begin]):
         wait_s = seat.free_at_s - now_s
-        wait_s = max(wait_s, seat.floor_s)
-        wait_s = max(wait_s, seat.room_s)
+        if wait_s < seat.floor_s:
+            wait_s = seat.floor_s
+        if wait_s < seat.room_s:
+            wait_s = seat.room_s
         batch_s = sequence_s * (seat.in_flight + seat.others) + context_token_s * seat.context_tokens
         wait_s += steps * batch_s
         if batch_s > batch_slo_s:
             wait_s += UNTIMELY_S
-        if cached and seat.place in cached:
-            tokens = cached[seat.place] * seat.trust
+        if cached:
+            tokens = cached[seat.place] * seat.trust if seat.place in cached else 0.0
+            if held_tokens > tokens:
+                link_s = fetch_s(prior, pace, own_tokens=tokens, held_tokens=held_tokens)
+                if link_s < inf:
+                    tokens, wait_s = held_tokens, wait_s + link_s
             wait_s -= pace * tokens * (token_s + token_squared_s * tokens)
         if wait_s < best_s:
             best, second, second_s, best_s = seat, best, best_s, wait_s

@@ -27,7 +27,7 @@ class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     urgency: str = field(default=Urgency.INTERACTIVE.value, name="class")
     session: Annotated[str, Meta(max_length=SESSION_CHARS_MAX)] = ""
     prompt: str | None = None  # the text of one user message
-    prompt_tokens: Tokens | None = None
+    prompt_tokens: Tokens | None = None  # a thousand where neither is given
     output_tokens: Tokens | None = None
     api_key_sha256: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")] = ""  # whose prompts it is compared with
 

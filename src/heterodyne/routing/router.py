@@ -13,10 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
-from heterodyne.routing.ask import Ask
+from heterodyne.domain.kv_event import KvEvent
+from heterodyne.routing.ask import Ask, Urgency
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.desk import Desk
 from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.kv.exact import ExactBlocks
+from heterodyne.routing.kv.hearsay import Hearsay, hear
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.peers.catalogue import PEERS
 from heterodyne.routing.picker import Chance
@@ -37,10 +40,15 @@ PriorOf = Callable[[Replica], Prior | None]
 class Router:
     """One per worker, or per simulation. Never larger than the latest fleet it was given, plus its bounded indices."""
 
-    def __init__(self, fleet: FleetSnapshot, *, prior_of: PriorOf, chance: Chance, now_s: float) -> None:
+    def __init__(
+        self, fleet: FleetSnapshot, *, prior_of: PriorOf, chance: Chance, now_s: float, has_others: bool = False
+    ) -> None:
+        """`has_others`: other workers route to the same replicas, and are told what was computed where."""
         self._prior_of = prior_of
         self._chance = chance
         self._index = PrefixIndex()
+        self._exact = ExactBlocks(self._index)
+        self._hearsay = Hearsay() if has_others else None
         self._seats: dict[ReplicaId, Seat] = {}
         self._free_places: list[int] = []
         self._limits: dict[int, float] = {}
@@ -91,24 +99,25 @@ class Router:
         return tuple(seat.forecast(ask, cached.get(seat.place, 0.0), now_s) for seat in seats)
 
     def try_rehearse(self, ask: Ask, usable: Sequence[Replica], now_s: float) -> Choice | None:
-        """What `decide` would say, with nothing left to chance; None where another system's rule, which may remember
-        what it was asked, decides."""
+        """What `decide` would say, with nothing left to chance; None where another system's rule decides, for those
+        may remember what they are asked."""
         desk = self._desks[ask.model]
-        if len(usable) > 1 and desk.picker is not None and ask.policy in ("", desk.picker.name):
+        if self.policy(ask) in PEERS and not (len(usable) == 1 and ask.urgency is Urgency.INTERACTIVE):
             return None
         return desk.choose(ask, usable, now_s, _even)
 
     def objective(self, ask: Ask) -> Objective:
         """What the request's forecasts are compared by; where another system's rule decides, what we would go by."""
         desk = self._desks.get(ask.model)
-        if desk is None or (ask.policy or desk.rule.policy) in PEERS:
-            return DEFAULT
-        return desk.objective(ask)
+        return DEFAULT if desk is None or self.policy(ask) in PEERS else desk.objective(ask)
 
     def policy(self, ask: Ask) -> str:
         """The name of what decides."""
         desk = self._desks.get(ask.model)
-        return ask.policy or (DEFAULT.name if desk is None else desk.rule.policy)
+        if desk is None:
+            return ask.policy or DEFAULT.name
+        name = ask.policy or desk.rule.policy
+        return name if name in PEERS else desk.objective(ask).name
 
     def start(self, ask: Ask, forecast: Forecast, now_s: float) -> Ticket:
         """The request is sent to the replica of a forecast made just now."""
@@ -123,6 +132,48 @@ class Router:
             for desk in self._desks.values():
                 desk.forget(seat.place)
 
+    def on_kv_event(self, replica: ReplicaId, event: KvEvent, rank: int | None, now_s: float) -> None:
+        """The engine tells of its cache."""
+        seat = self._seats.get(replica)
+        if seat is not None and self._exact.on_kv_event(seat.place, event, rank):
+            self.on_memory_lost(replica, now_s)
+
+    def on_kv_gap(self, replica: ReplicaId, now_s: float) -> None:
+        """Some of what the engine told was lost: what it still holds is not known, though it may be much."""
+        seat = self._seats.get(replica)
+        if seat is not None:
+            self._exact.on_gap(seat.place)
+            seat.belief.on_forgotten(now_s)
+
+    def on_kv_restart(self, replica: ReplicaId, now_s: float) -> None:
+        """From here on the engine tells everything it holds, and may have begun anew."""
+        seat = self._seats.get(replica)
+        if seat is not None:
+            self._exact.on_restart(seat.place)
+            self.on_memory_lost(replica, now_s)
+
+    def take_hearsay(self) -> bytes | None:
+        """The next message for other workers; None: there are none, or there is nothing more to tell them."""
+        return None if self._hearsay is None else self._hearsay.take()
+
+    def hear(self, message: bytes) -> int:
+        """What another worker tells; raises `ValueError` where it cannot be read."""
+        return hear(message, self._index, self._place_of)
+
+    @property
+    def prefix_entries(self) -> int:
+        """Blocks in the prefix index, counted once for every replica that holds them."""
+        return self._index.entries
+
+    @property
+    def hearsay_dropped(self) -> int:
+        """Prompts that other workers were not told of because nobody took the messages in time."""
+        return 0 if self._hearsay is None else self._hearsay.dropped
+
+    def trusts(self) -> Mapping[ReplicaId, float]:
+        """How far the prefix index is believed about each replica."""
+        return {replica: seat.trust for replica, seat in self._seats.items()}
+
     def speeds(self) -> Mapping[PoolName, PoolSpeedSnapshot]:
         """What has been learned of each pool."""
         return {pool: speed.snapshot() for pool, speed in self._speeds.items()}
@@ -131,7 +182,7 @@ class Router:
         rule = fleet.rules.get(model, NO_RULE).routing
         desk = self._desks.get(model)
         if desk is None:
-            return Desk(rule, self._index)
+            return Desk(rule, self._index, self._hearsay)
         if desk.rule != rule:
             desk.take(rule)
         return desk
@@ -149,10 +200,15 @@ class Router:
             self._limits[seat.place] = seat.kv_tokens
             self._index.limit(seat.place, seat.kv_tokens)
 
+    def _place_of(self, replica: ReplicaId) -> int | None:
+        seat = self._seats.get(replica)
+        return None if seat is None else seat.place
+
     def _leave(self, seat: Seat, now_s: float) -> None:
         """Requests still there end on a seat that nobody looks at."""
         self.on_memory_lost(seat.replica.id, now_s)
         seat.is_gone = True
+        self._exact.leave(seat.place)
         del self._seats[seat.replica.id]
         self._free_places.append(seat.place)
 

@@ -10,6 +10,7 @@ from math import inf
 from heterodyne.domain.fleet import Replica
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.kv.fetch import fetch_s
 from heterodyne.routing.kv.trust import Trust
 from heterodyne.routing.prediction.band import Band
 from heterodyne.routing.prediction.pool_speed import PROMPT_RATE_S, PoolSpeed
@@ -151,16 +152,24 @@ class Seat:
 
     # What one more would take.
 
-    def forecast(self, ask: Ask, cached_tokens: float, now_s: float) -> Forecast:
-        """A few dozen additions and products, however much is in flight."""
+    def forecast(self, ask: Ask, cached_tokens: float, now_s: float, held_tokens: float = 0.0) -> Forecast:
+        """A few dozen additions and products, however much is in flight.
+
+        `held_tokens` are those that another replica of the pool could send it.
+        """
         speed = self.speed
         prior = speed.prior
         prompt, answer = ask.prompt_tokens, ask.output_tokens
         cached_tokens *= self.trust
+        link_s = 0.0
+        if held_tokens > cached_tokens:
+            link_s = fetch_s(prior, speed.prompts, own_tokens=cached_tokens, held_tokens=held_tokens)
+            cached_tokens, link_s = (held_tokens, link_s) if link_s < inf else (cached_tokens, 0.0)
         new = prompt - cached_tokens
         work_s = prior.prompt_s + new * (prior.prompt_token_s + prior.prompt_token_squared_s * (prompt + cached_tokens))
         backlog_s = self.free_at_s - now_s
-        backlog_s = max(backlog_s, self.floor_s)
+        if backlog_s < self.floor_s:
+            backlog_s = self.floor_s
         busy = self.in_flight + self.others
         steps_s = 0.0
         if busy:
@@ -179,28 +188,22 @@ class Seat:
         stretch = 1.0 / (1.0 - (share if share < PROMPT_SHARE_MAX else PROMPT_SHARE_MAX))
         itl_s = (speed.step_s + speed.sequence_s * (busy + 1) + speed.context_token_s * context) * stretch
         load, kv_load = (busy + 1) / self.slots, context / self.kv_tokens
-        load = max(load, kv_load)
+        if kv_load > load:
+            load = kv_load
         room_s = 0.0
         if load > 1.0:
             room_s = (load - 1.0) * speed.answer_tokens * itl_s
             if room_s < backlog_s:
                 room_s = 0.0
         wait_s = room_s or backlog_s
-        ttft_s = speed.ahead_s + (speed.ahead + speed.prompts) * work_s + speed.steps * steps_s + wait_s
+        ttft_s = speed.ahead_s + (speed.ahead + speed.prompts) * work_s + speed.steps * steps_s + wait_s + link_s
         band = speed.ttft_band_waiting if wait_s > BUSY * ttft_s else speed.ttft_band
         risk = 0.0
         if ask.ttft_slo_s < inf or ask.itl_slo_s < inf:
-            ttft_slo_s, itl_slo_s, itl_band = ask.ttft_slo_s, ask.itl_slo_s, speed.itl_band
-            own_s = speed.prompts * work_s
-            late = band.miss(ttft_s, ttft_slo_s)
-            risk = late + (1.0 - late) * itl_band.miss(itl_s, itl_slo_s) + LATENESS_WEIGHT * ttft_s / ttft_slo_s
+            own_s, itl_before_s = speed.prompts * work_s, 0.0
             if busy:
-                # Whoever decodes there gets slower steps and waits for the prompt; whoever comes next waits longer.
-                before_s = itl_s - (speed.sequence_s + speed.context_token_s * sequence_tokens) * stretch
-                after_s = itl_s + own_s / (speed.answer_tokens + 1.0)
-                risk += busy * (itl_band.miss(after_s, itl_slo_s) - itl_band.miss(before_s, itl_slo_s))
-                if self.waiting:
-                    risk += self.waiting * (band.miss(ttft_s + own_s, ttft_slo_s) - late)
+                itl_before_s = itl_s - (speed.sequence_s + speed.context_token_s * sequence_tokens) * stretch
+            risk = self._risk(ask, band, ttft_s, itl_s, own_s=own_s, itl_before_s=itl_before_s)
         if self.is_by_token:
             usd = prompt * self.prompt_token_usd + answer * self.answer_token_usd
         else:
@@ -221,7 +224,22 @@ class Seat:
             steps_s,
             backlog_s,
             room_s,
+            link_s,
         )
+
+    def _risk(self, ask: Ask, band: Band, ttft_s: float, itl_s: float, *, own_s: float, itl_before_s: float) -> float:
+        """Promises that the request is expected to break here; `own_s` is what its prompt takes."""
+        ttft_slo_s, itl_slo_s, itl_band = ask.ttft_slo_s, ask.itl_slo_s, self.speed.itl_band
+        late = band.miss(ttft_s, ttft_slo_s)
+        risk = late + (1.0 - late) * itl_band.miss(itl_s, itl_slo_s) + LATENESS_WEIGHT * ttft_s / ttft_slo_s
+        if itl_before_s:
+            # Whoever decodes here gets slower steps and waits for the prompt; whoever comes next waits longer.
+            itl_after_s = itl_s + own_s / (self.speed.answer_tokens + 1.0)
+            hurt = itl_band.miss(itl_after_s, itl_slo_s) - itl_band.miss(itl_before_s, itl_slo_s)
+            risk += (self.in_flight + self.others) * hurt
+            if self.waiting:
+                risk += self.waiting * (band.miss(ttft_s + own_s, ttft_slo_s) - late)
+        return risk
 
     def forecast_beside(self, others: float, ask: Ask, cached_tokens: float, now_s: float) -> Forecast:
         """The same with so many more sequences there."""
@@ -271,7 +289,8 @@ class Seat:
         busy, context = self.in_flight + self.others, self.context_tokens
         self.step_prior_s = prior.step_s + prior.sequence_s * busy + prior.context_token_s * context
         load, kv_load = (busy + 1) / self.slots, context * (1.0 + 1.0 / (busy + 1)) / self.kv_tokens
-        load = max(load, kv_load)
+        if kv_load > load:
+            load = kv_load
         self.room_s = (load - 1.0) * speed.answer_tokens * self.step_s if load > 1.0 else 0.0
         begins_s = self._blind_until_s if self._blind_until_s > now_s else now_s
         if self.waiting:

@@ -26,7 +26,10 @@ class Ticket:
         self._started_at_s = now_s
         self._first_at_s: float | None = None
         self._areas = (0.0, 0.0, 0.0)
+        # Of what was fetched an engine says that it was cached: nothing to hold against the index.
         self._said_tokens = 0 if desk is None else desk.start(ask, seat, now_s)
+        if forecast.link_s:
+            self._said_tokens = 0
         if ask.streams:
             seat.start(ask, forecast, now_s)
         else:
@@ -60,6 +63,8 @@ class Ticket:
                 is_complete=is_complete,
             )
             desk.end(ask, seat, ended, now_s, said_tokens=self._said_tokens)
+        if desk is not None and is_complete and not ask.streams and ask.chain.hashes:
+            desk.first_token(ask, seat)  # it came with the rest
         if is_complete and seat.speed.try_hear_later(now_s):
             if output_tokens:
                 seat.speed.learn_answer(output_tokens)
@@ -87,7 +92,7 @@ def _learn_first(forecast: Forecast, ttft_s: float) -> None:
     seat.ttft_band(forecast).learn(forecast.ttft_s, ttft_s)
     # Who waits for others to leave learns how long they stay, not how fast prompts are.
     if not forecast.room_s:
-        seat.speed.learn_first(forecast.work_s, forecast.backlog_s, forecast.steps_s, ttft_s)
+        seat.speed.learn_first(forecast.work_s, forecast.backlog_s, forecast.steps_s, ttft_s - forecast.link_s)
 
 
 def _learn_whole(forecast: Forecast, total_s: float, output_tokens: int) -> None:

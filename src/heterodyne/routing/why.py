@@ -6,7 +6,7 @@ from heterodyne.domain.decision import Reason
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import BROKEN, CROWDED, KEPT, LIKELY, promise
+from heterodyne.routing.policies.objective import BROKEN, CROWDED, KEPT, LIKELY, Objective, promise
 
 SAME = 1.005  # times as much is no difference worth words
 
@@ -16,9 +16,10 @@ _CHOSEN = {
     Reason.ONLY_POOL: "the soonest of its pool, and no other pool has the model",
     Reason.FASTEST: "the earliest first token",
     Reason.CHEAPEST: "the cheapest",
-    Reason.PREFERRED: "of the preferred kind, or the soonest where none of that kind keeps the promise",
+    Reason.PREFERRED: "the soonest of the preferred kind",
     Reason.BEST_MIX: "the best mix of what the policy weighs",
-    Reason.LEAST_HARM: "the fewest promises broken, its own and those made to others",
+    Reason.LEAST_HARM: "the fewest promises at risk, its own and those made to others",
+    Reason.SPARE: "the best of those with room beside interactive work, now and soon",
     Reason.HOME: "the conversation is at home there",
     Reason.EXPLORED: "tried to see how its pool is doing, of which nothing was heard for a while",
     Reason.PEER: "by the rule of another system",
@@ -26,16 +27,23 @@ _CHOSEN = {
 _AMONG_KEEPERS = (Reason.FASTEST, Reason.CHEAPEST, Reason.BEST_MIX)
 
 
-def why_chosen(ask: Ask, choice: Choice) -> str:
+def why_chosen(ask: Ask, choice: Choice, objective: Objective) -> str:
     """Of the one that is asked."""
     said = _CHOSEN[choice.reason]
+    if choice.reason is Reason.LEAST_LOADED and objective.name != "load":
+        return f"{said}: the forecasts of some pool are too far off to go by"
+    if choice.reason is Reason.PREFERRED and not _is_preferred(ask, choice.forecast, objective):
+        return "the soonest, as none of the preferred kind is to be had"
     return f"{said} of those that keep the promise" if ask.has_slo and choice.reason in _AMONG_KEEPERS else said
 
 
-def why_passed(ask: Ask, choice: Choice, forecast: Forecast, objective: str, *, is_later_tier: bool) -> str:
+def why_passed(ask: Ask, choice: Choice, forecast: Forecast, objective: Objective, *, is_later_tier: bool) -> str:
     """Of one that might have been asked."""
     chosen, kept = choice.forecast, promise(forecast)
-    if objective != "load" and kept > KEPT and (kept >= choice.promise or kept > LIKELY):
+    if choice.reason is Reason.LEAST_HARM and kept > KEPT:
+        return f"{_why_not_kept(ask, forecast, kept)}; {forecast.risk:.2f} promises at risk against {chosen.risk:.2f}"
+    is_compared_by_promise = choice.reason not in (Reason.LEAST_LOADED, Reason.PEER)
+    if is_compared_by_promise and kept > KEPT and (kept >= choice.promise or kept > LIKELY):
         return _why_not_kept(ask, forecast, kept)
     if is_later_tier:
         return "comes after replicas of preferred regions and of our own"
@@ -46,34 +54,39 @@ def why_passed(ask: Ask, choice: Choice, forecast: Forecast, objective: str, *, 
             return "a better guess, but of the other pool nothing was heard for a while"
         case Reason.PEER:
             return "by the rule of another system"
-        case Reason.LEAST_HARM:
-            return f"more promises broken: {forecast.risk:.2f} against {chosen.risk:.2f}"
-        case Reason.CHEAPEST if forecast.usd == inf:
+        case Reason.CHEAPEST | Reason.SPARE if forecast.usd == inf and chosen.usd < inf:
             return "nobody says what it costs"
-        case Reason.CHEAPEST if chosen.usd > 0.0 and forecast.usd > SAME * chosen.usd:
+        case Reason.CHEAPEST | Reason.SPARE if chosen.usd > 0.0 and forecast.usd > SAME * chosen.usd:
             return f"{forecast.usd / chosen.usd:.2f} times the price"
         case Reason.LEAST_LOADED:
             return f"fuller: {forecast.load:.0%} against {chosen.load:.0%}"
-        case Reason.PREFERRED:
-            return "not of the preferred kind, or later than one that is"
+        case Reason.PREFERRED if not _is_preferred(ask, forecast, objective) and _is_preferred(ask, chosen, objective):
+            return "not of the preferred kind"
         case Reason.BEST_MIX:
             return "weighed worse"
     if forecast.ttft_s > SAME * chosen.ttft_s:
-        return f"first token {(forecast.ttft_s - chosen.ttft_s) * 1000:.3g} ms later"
+        return f"first token {ms(forecast.ttft_s - chosen.ttft_s)} ms later"
     return "as good; chance, or cached tokens, decided"
+
+
+def ms(seconds: float) -> str:
+    """Milliseconds, as many digits as a prediction is good for."""
+    return f"{seconds * 1000:.0f}" if seconds >= 0.1 else f"{seconds * 1000:.3g}"
+
+
+def _is_preferred(ask: Ask, forecast: Forecast, objective: Objective) -> bool:
+    """By the rank of the policy `affinity`, whose second part says so where the promise is kept."""
+    kept, place, _ = objective.rank(ask, forecast)
+    return kept == KEPT and place == 0.0
 
 
 def _why_not_kept(ask: Ask, forecast: Forecast, kept: int) -> str:
     if kept == BROKEN:
         if forecast.ttft_s > ask.ttft_slo_s:
-            return f"too late: TTFT {_ms(forecast.ttft_s)} of {_ms(ask.ttft_slo_s)} ms"
+            return f"too late: TTFT {ms(forecast.ttft_s)} of {ms(ask.ttft_slo_s)} ms"
         if forecast.itl_s > ask.itl_slo_s:
-            return f"too slow: ITL {_ms(forecast.itl_s)} of {_ms(ask.itl_slo_s)} ms"
-        return f"{forecast.risk:.2f} promises at risk, those made to others there included"
+            return f"too slow: ITL {ms(forecast.itl_s)} of {ms(ask.itl_slo_s)} ms"
+        return "too likely to break a promise, its own or one made to others there"
     if kept == CROWDED:
         return f"over capacity: {forecast.load:.0%} of its room"
     return f"keeps the promise, but not surely: {forecast.risk:.0%} at risk"
-
-
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1000:.4g}"

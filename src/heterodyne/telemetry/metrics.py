@@ -131,6 +131,41 @@ retries_refused = Counter(
     "heterodyne_routing_retries_refused_total", "Retries that the budget did not allow.", ("model",)
 )
 hedges_refused = Counter("heterodyne_routing_hedges_refused_total", "Hedges that the budget did not allow.", ("model",))
+decisions = Counter(
+    "heterodyne_routing_decisions_total", "Replicas chosen for requests, by why.", ("model", "pool", "reason")
+)
+prediction_error = SharedGauge(
+    "heterodyne_routing_prediction_error_ratio",
+    "Smoothed |ln(actual / predicted)|: of the TTFT of requests that need not queue, and of the time between tokens.",
+    ("pool", "what"),
+)
+prefix_entries = Gauge(
+    "heterodyne_routing_prefix_entries",
+    "Blocks in the prefix index, counted once for every replica that holds them and every worker that knows.",
+)
+prefix_trust = SharedGauge(
+    "heterodyne_routing_prefix_trust", "How far the prefix index is believed about a replica, 0 to 1.", STANDING
+)
+kv_events = Counter(
+    "heterodyne_routing_kv_events_total",
+    "KV events heard from a replica; every worker counts what it hears.",
+    ("replica", "kind"),
+)
+kv_gaps = Counter(
+    "heterodyne_routing_kv_gaps_total",
+    "How often KV events of a replica were lost for good or could not be read; every worker counts its own.",
+    ("replica",),
+)
+hearsay_sent = Counter(
+    "heterodyne_routing_hearsay_sent_total", "Messages about computed prompts sent to other workers, one for each."
+)
+hearsay_heard = Counter("heterodyne_routing_hearsay_heard_total", "Such messages read from other workers.")
+hearsay_dropped = Counter(
+    "heterodyne_routing_hearsay_dropped_total",
+    "What workers did not learn of each other: messages another had no room for (full) or could not read (malformed), "
+    "and prompts that were not told in time (overflow).",
+    ("reason",),
+)
 records_dropped = Counter(
     "heterodyne_telemetry_records_dropped_total", "Request records lost because the writer fell behind."
 )
@@ -175,5 +210,14 @@ ALL: tuple[Meter, ...] = (
     retry_tokens,
     retries_refused,
     hedges_refused,
+    decisions,
+    prediction_error,
+    prefix_entries,
+    prefix_trust,
+    kv_events,
+    kv_gaps,
+    hearsay_sent,
+    hearsay_heard,
+    hearsay_dropped,
     records_dropped,
 )

@@ -11,11 +11,23 @@ from heterodyne.telemetry.meters import LABEL_SETS_MAX, Labels, add_to_histogram
 class _Cells:
     """The cells of one (model, pool, operation)."""
 
-    __slots__ = ("_labels", "_outcomes", "cached", "completion", "duration", "itl", "lengths", "prompt", "ttft")
+    __slots__ = (
+        "_decisions",
+        "_labels",
+        "_outcomes",
+        "cached",
+        "completion",
+        "duration",
+        "itl",
+        "lengths",
+        "prompt",
+        "ttft",
+    )
 
     def __init__(self, labels: Labels) -> None:
         self._labels = labels
         self._outcomes: dict[tuple[int, str], list[float]] = {}
+        self._decisions: dict[str, list[float]] = {}
         self.duration = metrics.duration.cell(labels)
         self.ttft = metrics.ttft.cell(labels)
         self.itl = metrics.itl.cell(labels)
@@ -30,6 +42,13 @@ class _Cells:
         if cell is None:
             cell = metrics.requests.cell((*self._labels, str(status), reason))
             self._outcomes[status, reason] = cell
+        return cell
+
+    def decision(self, reason: str) -> list[float]:
+        """Reasons are, too."""
+        cell = self._decisions.get(reason)
+        if cell is None:
+            cell = self._decisions[reason] = metrics.decisions.cell((*self._labels[:2], reason))
         return cell
 
 
@@ -48,6 +67,8 @@ class RequestMeters:
                 self._cells.clear()
             cells = self._cells[labels] = _Cells(labels)
         cells.outcome(record.status, record.reason)[0] += 1.0
+        if record.decision:
+            cells.decision(record.decision)[0] += 1.0
         add_to_histogram(cells.duration, metrics.SECONDS, record.total_ms / 1000)
         if record.ttft_ms is not None:
             add_to_histogram(cells.ttft, metrics.SECONDS, record.ttft_ms / 1000)

@@ -9,14 +9,43 @@ from heterodyne.console.app import admin_app
 from heterodyne.console.changes import Addition, Changed, Reloaded, Selection
 from heterodyne.console.errors import ChangeRefused
 from heterodyne.console.fleet_page import FleetPage
-from heterodyne.console.guard import BODY_BYTES_MAX
+from heterodyne.console.guard import BODY_BYTES_MAX, QUESTION_BYTES_MAX
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.domain.nearest import unknown_name
+from heterodyne.domain.record import RequestRecord
+from heterodyne.routing.ask import Urgency
+from heterodyne.routing.explanation import Asked, Explanation, PastDecision
+from heterodyne.routing.question import Question
 from tests.support.asgi import AsgiAnswer, ask
 
 KEYED = ConsoleSettings(operator_keys_sha256=(hashlib.sha256(b"secret").hexdigest(),))
 JSON = {"content-type": "application/json"}
+KNOWN = RequestRecord(id="req_1", at=1.0, operation="chat", model="m", status=200)
 CHANGES = ("drain", "undrain", "restart", "remove", "add")
+
+
+class Decisions:
+    """Knows one request, and repeats what it is asked."""
+
+    async def explain(self, question: Question) -> Explanation:
+        asked = Asked(
+            model=question.model,
+            policy=question.policy,
+            urgency=Urgency(question.urgency),
+            prompt_tokens=len(question.prompt or ""),
+            output_tokens=1.0,
+            slo_ttft_ms=question.slo_ttft_ms,
+            slo_itl_ms=None,
+        )
+        return Explanation(asked=asked, candidates=(), reason=None, conclusion="nobody")
+
+    async def decision(self, request_id: str) -> PastDecision:
+        if request_id != KNOWN.id:
+            raise unknown_name("decision", request_id, [KNOWN.id])
+        return PastDecision(id=request_id, explanation=await self.explain(Question(model="m")), record=KNOWN)
+
+    async def decisions(self, limit: int) -> tuple[RequestRecord, ...]:
+        return (KNOWN,) * limit
 
 
 class Desk:
@@ -24,6 +53,7 @@ class Desk:
 
     def __init__(self) -> None:
         self.done: list[object] = []
+        self.decisions = Decisions()
 
     def page(self) -> FleetPage:
         return FleetPage(version=7, is_applied=True, workers=(), replicas=(), reload=None)
@@ -168,3 +198,46 @@ async def test_unknown_paths_and_methods_are_answered_in_the_same_shape() -> Non
     assert (await ask(app, "GET", "/nothing")).json()["error"]["code"] == "unknown_path"
     wrong = await ask(app, "GET", "/admin/reload")
     assert (wrong.status, wrong.json()["error"]["code"], wrong.headers["allow"]) == (405, "method_not_allowed", "POST")
+
+
+async def test_a_question_reaches_the_desk_and_is_no_change() -> None:
+    desk = Desk()
+    body = json.dumps({"model": "m", "policy": "cost", "slo_ttft_ms": 500, "class": "batch"}).encode()
+    answer = await ask(admin_app(ConsoleSettings(), desk), "POST", "/admin/explain", headers=JSON, pieces=[body])
+    asked = answer.json()["asked"]
+    assert (answer.status, asked["policy"], asked["slo_ttft_ms"], asked["urgency"]) == (200, "cost", 500.0, "batch")
+    assert desk.done == []
+
+
+async def test_a_question_may_bring_a_prompt_longer_than_any_change() -> None:
+    app = admin_app(ConsoleSettings(), Desk())
+    body = json.dumps({"model": "m", "prompt": "x" * 10 * BODY_BYTES_MAX}).encode()
+    answer = await ask(app, "POST", "/admin/explain", headers=JSON, pieces=[body[:1000], body[1000:]])
+    assert answer.json()["asked"]["prompt_tokens"] == 10 * BODY_BYTES_MAX
+    answer = await ask(app, "POST", "/admin/explain", headers=JSON, pieces=[b" " * QUESTION_BYTES_MAX, b" ", b"never"])
+    assert answer.status == 413
+
+
+async def test_decisions_are_shown_one_by_one_and_together() -> None:
+    app = admin_app(ConsoleSettings(), Desk())
+    assert (await ask(app, "GET", "/admin/decisions/req_1")).json()["record"]["status"] == 200
+    unknown = await ask(app, "GET", "/admin/decisions/req_2")
+    assert (unknown.status, unknown.json()["error"]["code"]) == (404, "unknown_name")
+    assert len((await ask(app, "GET", "/admin/decisions")).json()["decisions"]) == 20
+    assert len((await ask(app, "GET", "/admin/decisions?limit=3")).json()["decisions"]) == 3
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "1001", "many", "", "1e3", "9" * 5000])
+async def test_a_limit_that_is_none_is_refused(limit: str) -> None:
+    answer = await ask(admin_app(ConsoleSettings(), Desk()), "GET", f"/admin/decisions?limit={limit}")
+    assert (answer.status, answer.json()["error"]["param"]) == (400, "limit")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/admin/explain"), ("GET", "/admin/decisions"), ("GET", "/admin/decisions/req_1")]
+)
+async def test_nobody_learns_of_decisions_without_a_key(method: str, path: str) -> None:
+    answer = await ask(admin_app(KEYED, Desk()), method, path, headers=JSON, pieces=[b'{"model": "m"}'])
+    assert answer.status == 401
+    rebound = await ask(admin_app(ConsoleSettings(), Desk()), method, path, headers={**JSON, "host": "rebound.example"})
+    assert rebound.status == 421

@@ -49,8 +49,8 @@ def test_what_a_replica_has_in_memory_counts() -> None:
 class Fixed(Seat):
     """A seat whose forecast is what it is told."""
 
-    def forecast(self, ask: Ask, cached_tokens: float, now_s: float) -> Forecast:
-        usual = super().forecast(ask, cached_tokens, now_s)
+    def forecast(self, ask: Ask, cached_tokens: float, now_s: float, held_tokens: float = 0.0) -> Forecast:
+        usual = super().forecast(ask, cached_tokens, now_s, held_tokens)
         return structs.replace(usual, risk=self.others / 1000, ttft_s=10.0 - self.others / 1000)
 
 

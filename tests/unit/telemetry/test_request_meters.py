@@ -29,6 +29,7 @@ def test_a_request_is_counted_once_in_each_metric_that_speaks_of_it() -> None:
                 completion_tokens=3,
                 ttft_ms=10.0 if status == 200 else None,
                 total_ms=20.0,
+                decision="fastest",
             )
         )
     assert value("heterodyne_gateway_requests_total") == 2
@@ -38,3 +39,11 @@ def test_a_request_is_counted_once_in_each_metric_that_speaks_of_it() -> None:
     assert value("heterodyne_gateway_request_seconds") == 2
     assert value("heterodyne_gateway_ttft_seconds") == 1
     assert value("heterodyne_gateway_itl_seconds") == 0
+    decided = metrics.decisions.cell((MODEL, "p", "fastest"))
+    assert decided == [2.0]
+
+
+def test_a_request_for_which_nobody_was_chosen_is_no_decision() -> None:
+    before = metrics.decisions.samples()
+    RequestMeters().observe(RequestRecord(id="1", at=0.0, operation="chat", model=MODEL, status=503))
+    assert metrics.decisions.samples() == before

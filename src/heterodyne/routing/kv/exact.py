@@ -52,6 +52,10 @@ class ExactBlocks:
         self._views[place] = _View()
         self._index.forget(place)
 
+    def leave(self, place: int) -> None:
+        """The replica has left; nobody listens to the place until somebody begins to."""
+        self._views.pop(place, None)
+
     def expect(self, place: int, chain: Chain, ids: Sequence[int], adapter: str = "") -> None:
         """A prompt of token ids goes there under this chain. Free where nobody listens to the engine."""
         view = self._views.get(place)

@@ -1,63 +1,25 @@
-"""KV that another replica holds: whether to fetch it over the link between them or to compute it again."""
+"""Pure: KV that another replica of the pool holds: fetched over the link between them, or computed again.
 
-from collections.abc import Iterable
+A decision asks this of many replicas, so it is a comparison of two straight lines and no more.
+"""
 
-from msgspec import Struct
+from math import inf
 
-from heterodyne.physics.hardware import Link
-from heterodyne.physics.kv_transfer import transfer_s
+from heterodyne.routing.prediction.prior import Prior
 
 TOKENS_MIN = 1024  # the shortest prefix anybody has measured a gain with is twice this
-SETUP_S = (
-    0.026  # two H200 hosts over NIXL and host memory: the time left when the line through 2k to 48k tokens meets 0
-)
+SETUP_S = 0.026  # of a fetch between two H200 hosts over NIXL and host memory, whatever its length
 MARGIN = 0.1  # a fetch that fails costs a recompute besides
 
 
-class Source(Struct, frozen=True, kw_only=True, gc=False):
-    """A replica that holds some of the prompt and can be asked for it."""
+def fetch_s(prior: Prior, pace: float, *, own_tokens: float, held_tokens: float) -> float:
+    """Time to fetch what another holds beyond the replica's own; infinite where computing it is as good.
 
-    place: int
-    cached_tokens: int
-    link: Link
-    share: float = 1.0  # of the link that a fetch gets
-
-
-class Fetch(Struct, frozen=True, kw_only=True, gc=False):
-    """Where to fetch from, and what it gives."""
-
-    place: int
-    tokens: int  # beyond those the target holds itself
-    fetch_s: float
-    saved_s: float  # against computing them there
-
-
-def fetch_s(
-    tokens: float, kv_bytes_per_token: float, link: Link, *, share: float = 1.0, setup_s: float = SETUP_S
-) -> float:
-    """Time to agree on the fetch and to move the KV of this many tokens."""
-    return setup_s + transfer_s(tokens * kv_bytes_per_token, link, share=share)
-
-
-def best_source(
-    sources: Iterable[Source],
-    *,
-    own_tokens: int,
-    kv_bytes_per_token: float,
-    prefill_tokens_per_s: float,
-    tokens_min: int = TOKENS_MIN,
-    setup_s: float = SETUP_S,
-    margin: float = MARGIN,
-) -> Fetch | None:
-    """The fetch that saves the target most time; None: it had better compute. The first of equals wins."""
-    best: Fetch | None = None
-    for source in sources:
-        tokens = source.cached_tokens - own_tokens
-        if tokens < max(1, tokens_min):
-            continue
-        takes_s = fetch_s(tokens, kv_bytes_per_token, source.link, share=source.share, setup_s=setup_s)
-        recompute_s = tokens / prefill_tokens_per_s
-        saved_s = recompute_s - takes_s
-        if takes_s * (1 + margin) < recompute_s and (best is None or saved_s > best.saved_s):
-            best = Fetch(place=source.place, tokens=tokens, fetch_s=takes_s, saved_s=saved_s)
-    return best
+    `pace` is how many times the prior prompts take there.
+    """
+    missing = held_tokens - own_tokens
+    if prior.kv_fetch_token_s == inf or missing < TOKENS_MIN:
+        return inf
+    takes_s = SETUP_S + missing * prior.kv_fetch_token_s
+    again_s = pace * missing * (prior.prompt_token_s + prior.prompt_token_squared_s * (held_tokens + own_tokens))
+    return takes_s if takes_s * (1.0 + MARGIN) < again_s else inf

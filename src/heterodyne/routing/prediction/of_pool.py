@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
+
 from heterodyne.domain.errors import OperatorError
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.hardware import Accelerator
+from heterodyne.physics.kv import kv_bytes_per_token
 from heterodyne.physics.memory import Layout
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
@@ -28,9 +31,16 @@ def try_prior(
     if pool.hardware is None:
         return None
     try:
-        return prior_for(layout_of(pool, catalogue), measured, context_tokens=pool.context_tokens or CONTEXT_TOKENS)
+        layout = layout_of(pool, catalogue)
+        prior = prior_for(layout, measured, context_tokens=pool.context_tokens or CONTEXT_TOKENS)
+        if pool.kv_link is None:
+            return prior
+        link = accelerator(pool.kv_link, catalogue).link
     except OperatorError:
         return None
+    # The chips of both sides move their shards at once.
+    token_bytes = kv_bytes_per_token(layout.model, layout.kv_precision) / layout.tp
+    return structs.replace(prior, kv_fetch_token_s=token_bytes / link.pair_bytes_per_s)
 
 
 def layout_of(pool: PoolSettings, catalogue: Mapping[str, Accelerator]) -> Layout:

@@ -31,6 +31,7 @@ class Prior(Struct, frozen=True, kw_only=True):
     slots: int = 256
     kv_tokens: float = inf
     mixes_prompts: bool = True  # prompts and decoding share steps
+    kv_fetch_token_s: float = inf  # to bring one token's KV from another replica of the pool; infinite: it cannot
     doubt: float = 0.3  # how far off a factor may well be
 
     def prompt_work_s(self, tokens: float, cached_tokens: float = 0.0) -> float:

@@ -1,54 +1,50 @@
-"""Fetching KV from another replica."""
+"""KV that another replica holds is fetched where that is sooner than to compute it."""
+
+from math import inf
 
 import pytest
+from msgspec import structs
 
-from heterodyne.physics.hardware import Link
-from heterodyne.routing.kv.fetch import Fetch, Source, best_source, fetch_s
+from heterodyne.domain.fleet import ReplicaId
+from heterodyne.routing.kv.chain import chain_of_blocks
+from heterodyne.routing.kv.fetch import MARGIN, SETUP_S, TOKENS_MIN, fetch_s
+from tests.support.seats import ROUND, ask, fleet, replica, router
 
-FAST = Link(name="fast", bytes_per_s=50e9, pair_bytes_per_s=50e9)
-SLOW = Link(name="slow", bytes_per_s=0.1e9, pair_bytes_per_s=0.1e9)
-KV_BYTES = 100_000.0
-
-
-def best(*sources: Source, own: int = 0, rate: float = 10_000.0) -> Fetch | None:
-    return best_source(sources, own_tokens=own, kv_bytes_per_token=KV_BYTES, prefill_tokens_per_s=rate)
+LINKED = structs.replace(ROUND, kv_fetch_token_s=1e-6)  # a hundredth of what computing a token takes
 
 
-def test_a_fetch_takes_its_setup_and_the_bytes_over_the_link() -> None:
-    assert fetch_s(1000, KV_BYTES, FAST, setup_s=0.5) == pytest.approx(0.5 + 1e8 / 50e9, rel=1e-3)
-    assert fetch_s(1000, KV_BYTES, FAST, share=0.5, setup_s=0) == pytest.approx(2e8 / 50e9, rel=1e-2)
+def test_a_fetch_takes_its_setup_and_the_tokens_that_are_missing() -> None:
+    assert fetch_s(LINKED, 1.0, own_tokens=0, held_tokens=20_000) == pytest.approx(SETUP_S + 0.02)
+    assert fetch_s(LINKED, 1.0, own_tokens=15_000, held_tokens=20_000) == pytest.approx(SETUP_S + 0.005)
 
 
-def test_a_long_prefix_over_a_fast_link_is_fetched() -> None:
-    fetch = best(Source(place=3, cached_tokens=20_000, link=FAST))
-    assert fetch is not None
-    assert (fetch.place, fetch.tokens) == (3, 20_000)
-    assert fetch.fetch_s + fetch.saved_s == pytest.approx(2.0)
-
-
-def test_only_what_the_target_lacks_is_fetched() -> None:
-    fetch = best(Source(place=3, cached_tokens=20_000, link=FAST), own=15_000)
-    assert fetch is not None
-    assert fetch.tokens == 5_000
-
-
-def test_a_slow_link_a_short_prefix_and_an_equal_one_are_computed() -> None:
-    assert best(Source(place=3, cached_tokens=20_000, link=SLOW)) is None
-    assert best(Source(place=3, cached_tokens=500, link=FAST)) is None
-    assert best(Source(place=3, cached_tokens=20_000, link=FAST), own=20_000) is None
-    assert best(Source(place=3, cached_tokens=20_000, link=FAST), own=30_000) is None
-    assert best() is None
-
-
-def test_the_source_that_saves_most_wins_and_it_need_not_hold_most() -> None:
-    far, near = Source(place=1, cached_tokens=21_000, link=SLOW), Source(place=2, cached_tokens=20_000, link=FAST)
-    fetch = best(far, near)
-    assert fetch is not None
-    assert fetch.place == 2
+def test_what_is_short_or_slow_to_move_is_computed() -> None:
+    assert fetch_s(ROUND, 1.0, own_tokens=0, held_tokens=20_000) == inf, "nothing joins them"
+    assert fetch_s(LINKED, 1.0, own_tokens=0, held_tokens=TOKENS_MIN - 1) == inf
+    slow = structs.replace(ROUND, kv_fetch_token_s=2e-4)
+    assert fetch_s(slow, 1.0, own_tokens=0, held_tokens=20_000) == inf
+    assert fetch_s(slow, 3.0, own_tokens=0, held_tokens=20_000) < inf, "prompts take longer than was thought"
 
 
 def test_a_gain_below_the_margin_is_left() -> None:
-    takes_s = fetch_s(20_000, KV_BYTES, FAST)
-    source = Source(place=1, cached_tokens=20_000, link=FAST)
-    assert best(source, rate=20_000 / (takes_s * 1.05)) is None
-    assert best(source, rate=20_000 / (takes_s * 1.2)) is not None
+    tokens = 10_000
+    even = structs.replace(ROUND, kv_fetch_token_s=ROUND.prompt_token_s - SETUP_S / tokens)
+    assert fetch_s(even, 1.0, own_tokens=0, held_tokens=tokens) == inf
+    worth = structs.replace(even, kv_fetch_token_s=even.kv_fetch_token_s * (1 - 2 * MARGIN))
+    assert fetch_s(worth, 1.0, own_tokens=0, held_tokens=tokens) < inf
+
+
+@pytest.mark.parametrize(("prior", "goes_to"), [(LINKED, "cold"), (ROUND, "warm")])
+def test_a_prompt_leaves_a_busy_holder_where_its_kv_can_follow(prior: object, goes_to: str) -> None:
+    replicas = (replica("warm"), replica("cold"))
+    to = router(*replicas, priors={"p": prior})  # type: ignore[dict-item]
+    long = ask(20_000, chain=chain_of_blocks(b"", range(39), 512))
+    first = to.start(long, to.forecast(long, ReplicaId("warm"), 0.0), 0.0)
+    first.first_token(2.0)
+    first.end(3.0, output_tokens=50)
+    for _ in range(2):
+        other = ask(5_000)
+        to.start(other, to.forecast(other, ReplicaId("warm"), 3.0), 3.0)
+    choice = to.decide(long, fleet(*replicas).replicas, 3.0)
+    assert choice.target.id == goes_to
+    assert bool(choice.forecast.link_s) == (goes_to == "cold")

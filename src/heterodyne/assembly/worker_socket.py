@@ -1,0 +1,111 @@
+"""A unix socket in the run folder on which a worker answers what its supervisor asks about decisions.
+
+One line of JSON in, one line out, and the connection is closed. Whoever may open the folder may ask.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from heterodyne.assembly.worker_question import LINE_BYTES_MAX, Failure, WorkerAnswer, WorkerQuestion
+from heterodyne.domain.errors import HeterodyneError, InternalError, InvalidField
+from heterodyne.domain.record import RequestRecord
+from heterodyne.routing.explanation import Explanation, PastDecision
+from heterodyne.routing.question import Question
+from heterodyne.telemetry import log
+
+DEADLINE_S = 5.0  # for a question to arrive and its answer to leave
+BACKLOG = 16
+OWNER_ONLY = 0o600
+
+_log = log.get("assembly")
+_decode = msgspec.json.Decoder(WorkerQuestion).decode
+
+
+class Explains(Protocol):
+    """Whoever knows the worker's decisions."""
+
+    def explain(self, question: Question) -> Explanation: ...
+
+    def decision(self, request_id: str) -> PastDecision: ...
+
+    def decisions(self, limit: int) -> tuple[RequestRecord, ...]: ...
+
+
+def socket_path(run_dir: Path, worker: str) -> Path:
+    """Where a worker answers."""
+    return run_dir / f"{worker}.ask.sock"
+
+
+@asynccontextmanager
+async def answering(run_dir: Path, worker: str, knows: Explains) -> AsyncIterator[None]:
+    """Answer inside the block. A worker whose folder cannot have a socket serves all the same."""
+    path = socket_path(run_dir, worker)
+    try:
+        server = await asyncio.start_unix_server(
+            lambda reader, writer: _serve(reader, writer, knows),
+            sock=_bound(path),
+            limit=LINE_BYTES_MAX,
+            backlog=BACKLOG,
+        )
+    except OSError as error:
+        _log.warning("decisions_cannot_be_asked_for", socket=str(path), error=str(error))
+        yield
+        return
+    try:
+        yield
+    finally:
+        server.close()
+        path.unlink(missing_ok=True)
+
+
+def answer_to(line: bytes, knows: Explains) -> WorkerAnswer:
+    """The answer to one line."""
+    try:
+        question = _decode(line)
+        if question.explain is not None:
+            return WorkerAnswer(explain=knows.explain(question.explain))
+        if question.decision is not None:
+            return WorkerAnswer(decision=knows.decision(question.decision))
+        return WorkerAnswer(decisions=knows.decisions(question.decisions or 0))
+    except msgspec.DecodeError as error:
+        return _failed(InvalidField(f"{error}."))
+    except HeterodyneError as error:
+        return _failed(error)
+    except Exception as error:  # noqa: BLE001  # the root of a question: our mistake must not cost the worker
+        _log.error("question_failed", exc_info=error)
+        return _failed(InternalError("An internal error; the log has the details."))
+
+
+def _bound(path: Path) -> socket.socket:
+    """Nobody can connect before it listens, and by then it is its owner's alone."""
+    path.unlink(missing_ok=True)
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        bound.bind(str(path))
+        path.chmod(OWNER_ONLY)
+    except OSError:
+        bound.close()
+        raise
+    bound.setblocking(False)
+    return bound
+
+
+async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, knows: Explains) -> None:
+    # Whoever asks too slowly, too much, or goes away gets no answer, and nobody else is the worse for it.
+    with suppress(TimeoutError, OSError, ValueError):
+        async with asyncio.timeout(DEADLINE_S):
+            line = await reader.readline()
+            if line.endswith(b"\n"):
+                writer.write(msgspec.json.encode(answer_to(line, knows)) + b"\n")
+                await writer.drain()
+    writer.close()
+
+
+def _failed(error: HeterodyneError) -> WorkerAnswer:
+    return WorkerAnswer(failure=Failure(code=error.code, message=error.message, param=error.param))

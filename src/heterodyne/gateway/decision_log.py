@@ -1,0 +1,86 @@
+"""The latest decisions of one worker, each with how its request fared. Rendered only when somebody asks."""
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+
+from msgspec import Struct
+
+from heterodyne.domain.record import RequestRecord
+from heterodyne.routing.ask import Ask, Urgency
+from heterodyne.routing.choice import Choice
+
+
+class Decided(Struct, frozen=True, gc=False):
+    """One decision. The prompt's block hashes, which may be long, are not kept, and nothing of its text."""
+
+    id: str
+    choice: Choice
+    record: RequestRecord | None  # None: the request is still being answered
+    model: str
+    prompt_tokens: int
+    output_tokens: float
+    urgency: Urgency
+    ttft_slo_s: float
+    itl_slo_s: float
+    policy: str
+
+    @property
+    def ask(self) -> Ask:
+        """What the decision was about."""
+        return Ask(
+            model=self.model,
+            prompt_tokens=self.prompt_tokens,
+            output_tokens=self.output_tokens,
+            urgency=self.urgency,
+            ttft_slo_s=self.ttft_slo_s,
+            itl_slo_s=self.itl_slo_s,
+            policy=self.policy,
+        )
+
+
+def decided(request_id: str, ask: Ask, choice: Choice, record: RequestRecord | None) -> Decided:
+    """What is to be kept of a decision."""
+    return Decided(
+        request_id,
+        choice,
+        record,
+        ask.model,
+        ask.prompt_tokens,
+        ask.output_tokens,
+        ask.urgency,
+        ask.ttft_slo_s,
+        ask.itl_slo_s,
+        ask.policy,
+    )
+
+
+class DecisionLog:
+    """Bounded: the oldest goes when there is no room."""
+
+    __slots__ = ("_kept", "add")
+
+    def __init__(self, kept_max: int) -> None:
+        self.keep(kept_max)
+
+    def keep(self, kept_max: int) -> None:
+        """So many from now on."""
+        before = getattr(self, "_kept", ())
+        self._kept: deque[Decided] = deque(before, maxlen=kept_max)
+        self.add = self._kept.append  # on the request path one call less
+
+    @property
+    def kept_max(self) -> int:
+        """How many there may be."""
+        return self._kept.maxlen or 0
+
+    def latest(self, limit: int) -> Iterator[Decided]:
+        """The newest first."""
+        return islice(reversed(self._kept), limit)
+
+    def try_find(self, request_id: str) -> Decided | None:
+        """The decision about a request; None: it is not kept, or not any more."""
+        return next((one for one in reversed(self._kept) if one.id == request_id), None)
+
+    def __len__(self) -> int:
+        return len(self._kept)

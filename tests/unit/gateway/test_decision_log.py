@@ -1,0 +1,58 @@
+"""The latest decisions: so many and no more, and nothing of a prompt."""
+
+import sys
+
+from heterodyne.domain.record import RequestRecord
+from heterodyne.gateway.decision_log import DecisionLog, decided
+from heterodyne.routing.kv.chain import chain_of_blocks
+from tests.support.seats import ask, replica, router
+
+REPLICAS = [replica("a", "a"), replica("b", "b")]
+ROUTER = router(*REPLICAS)
+CHOICE = ROUTER.decide(ask(), REPLICAS, 0.0)
+
+
+def record(number: int) -> RequestRecord:
+    return RequestRecord(id=f"r{number}", at=float(number), operation="chat", model="m", status=200)
+
+
+def filled(kept_max: int, count: int) -> DecisionLog:
+    log = DecisionLog(kept_max)
+    for number in range(count):
+        log.add(decided(f"r{number}", ask(), CHOICE, record(number)))
+    return log
+
+
+def test_the_oldest_goes_when_there_is_no_room() -> None:
+    log = filled(3, 10)
+    assert len(log) == 3
+    assert [one.id for one in log.latest(10)] == ["r9", "r8", "r7"]
+    assert [one.id for one in log.latest(2)] == ["r9", "r8"]
+    assert log.try_find("r6") is None
+    found = log.try_find("r8")
+    assert found is not None
+    assert found.record == record(8)
+
+
+def test_none_are_kept_where_none_are_wanted() -> None:
+    log = filled(0, 10)
+    assert (len(log), log.kept_max, list(log.latest(5))) == (0, 0, [])
+
+
+def test_another_bound_holds_from_then_on_and_the_latest_stay() -> None:
+    log = filled(10, 10)
+    log.keep(2)
+    assert [one.id for one in log.latest(10)] == ["r9", "r8"]
+    log.add(decided("new", ask(), CHOICE, record(11)))
+    assert [one.id for one in log.latest(10)] == ["new", "r9"]
+    log.keep(5)
+    assert (len(log), log.kept_max) == (2, 5)
+
+
+def test_what_was_asked_is_kept_without_its_prompt() -> None:
+    asked = ask(chain=chain_of_blocks(b"s", range(1000), 16), session="secret", tenant=b"t", ttft_slo_s=0.5)
+    kept = decided("r", asked, CHOICE, None)
+    assert kept.ask.chain.hashes == ()
+    assert (kept.ask.session, kept.ask.tenant) == ("", b"")
+    assert (kept.ask.ttft_slo_s, kept.ask.prompt_tokens) == (0.5, 1000)
+    assert sys.getsizeof(kept) < 200
