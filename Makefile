@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet test test-engines soak check bench bench-physics bench-mix bench-emulator bench-watch faults docs wheel clean
+.PHONY: help install run mixed-fleet test test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-watch faults docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bench-physics: install  ## score the performance model on measured silicon, rege
 
 bench-mix: install  ## time the cheapest mix of 12 kinds for 100 buckets
 	$(BIN)/python benchmarks/mix.py
+
+bench-routing: install  ## routing policies against their peers in the simulator, regenerate docs/routing-bakeoff.md
+	$(BIN)/python benchmarks/routing.py $(ARGS)
 
 bench-watch: install  ## what watching 500 replicas costs one worker
 	$(BIN)/python benchmarks/watch.py $(ARGS)

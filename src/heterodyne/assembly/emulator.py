@@ -10,6 +10,7 @@ from heterodyne.config.checks import is_loopback
 from heterodyne.domain.errors import PortInUse
 from heterodyne.emulator.faults import Faults
 from heterodyne.emulator.order import EmulatorOrder
+from heterodyne.emulator.replica_clock import LAG_MAX_S
 from heterodyne.emulator.server import EmulatorServer
 
 
@@ -36,6 +37,7 @@ async def _run(order: EmulatorOrder, host: str, port: int, faults: Faults) -> bo
             wait.cancel()
         return server.has_crashed.is_set()
     finally:
+        _tell_lags(server.engine.clock.lags)
         await server.close()
 
 
@@ -50,3 +52,10 @@ def _tell(server: EmulatorServer) -> None:
         sys.stderr.write(f"{server.host} can be reached from other machines, and so can the fault switches\n")
     sys.stdout.write(f"{server.url}\n")
     sys.stdout.flush()
+
+
+def _tell_lags(lags: int) -> None:
+    if lags:
+        sys.stderr.write(
+            f"fell behind {lags} times by more than {LAG_MAX_S:g} s: this machine is too slow for it, and so were its answers\n"
+        )

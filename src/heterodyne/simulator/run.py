@@ -13,6 +13,7 @@ from random import Random
 from msgspec import Struct, structs
 
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
+from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.machine import Ended
@@ -66,6 +67,10 @@ class Journey:
 def run(pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial) -> Tally:
     """Drive the traffic through the fleet until the last request has ended."""
     check_policy(trial.policy)
+    names = [pool.name for pool in pools]
+    for change in trial.speed_changes:
+        if change.pool not in names:
+            raise unknown_name("pool in the fleet", change.pool, names)
     return _Run(pools, traffic, trial).drive(traffic)
 
 
