@@ -57,5 +57,5 @@ def _tell(server: EmulatorServer) -> None:
 def _tell_lags(lags: int) -> None:
     if lags:
         sys.stderr.write(
-            f"fell behind {lags} times by more than {LAG_MAX_S:g} s: this machine is too slow for it, and so were its answers\n"
+            f"fell behind {lags} times by more than {LAG_MAX_S:g} s: this machine is too slow for so much load\n"
         )

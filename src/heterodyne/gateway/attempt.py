@@ -104,10 +104,9 @@ class Attempt:
         self._use: AdapterUse | None = None
         self.asked_at_s = self.heard_at_s = now_s = back.clock()
         # Where nobody else could be asked nothing hangs on how long it should take.
-        is_shared = len(back.fleet.snapshot.by_model.get(wire.replica.model, ())) > 1
-        self.expected_s = choice.alone_s if is_shared else 0.0
+        self.expected_s = choice.alone_s if wire.is_shared else 0.0
         self._ticket = back.router.start(ask, choice.forecast, now_s)
-        self._standing = back.standing.of(wire.replica.id)
+        self._standing = back.decider.standing.of(wire.replica.id)
         self._trial = self._standing.on_start(now_s, ask.prompt_tokens if earns else 0)
         back.house.occupy(wire.replica.id)
         if adapter is not None and back.adapters.nearness(wire.replica, adapter):

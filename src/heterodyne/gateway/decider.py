@@ -75,7 +75,7 @@ class Decider:
         if not usable:
             raise nobody(ask.model, self._fleet.snapshot, has_failed=bool(failed))
         choice = self._router.decide(ask, usable, now_s)
-        check_purpose(request, choice.target)
+        check_purpose(request, choice.forecast.seat.replica)
         return choice
 
     def _in_time(

@@ -255,7 +255,7 @@ class Exchange:
             self._winner.relay.stop_keeping()
 
     def _try(self, choice: Choice, call: Call, *, earns: bool = False) -> None:
-        target = choice.target
+        target = choice.forecast.seat.replica
         wire = self._back.fleet.wire(target.id)
         self._choice = choice
         attempt = Attempt(

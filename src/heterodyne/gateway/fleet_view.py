@@ -10,11 +10,12 @@ from heterodyne.wire.connection_pool import Address
 class ReplicaWire:
     """What is the same in every exchange with one replica, made once."""
 
-    __slots__ = ("_host_line", "_key_line", "address", "dialect", "replica", "response_headers")
+    __slots__ = ("_host_line", "_key_line", "address", "dialect", "is_shared", "replica", "response_headers")
 
     def __init__(self, replica: Replica, dialect: EngineDialect) -> None:
         self.replica = replica
         self.dialect = dialect
+        self.is_shared = False  # another replica serves the same model
         self.address = Address(replica.host, replica.port, replica.tls)
         self.response_headers = f"x-heterodyne-pool: {replica.pool}\r\nx-heterodyne-replica: {replica.id}\r\n".encode()
         host = f"[{replica.host}]" if ":" in replica.host else replica.host
@@ -57,6 +58,9 @@ class FleetView:
         """Make a newer snapshot the one that requests see."""
         self.snapshot = snapshot
         self._wires = {replica.id: self._wire(replica) for replica in snapshot.replicas}
+        for replicas in snapshot.by_model.values():
+            for replica in replicas:
+                self._wires[replica.id].is_shared = len(replicas) > 1
 
     def wire(self, replica: ReplicaId) -> ReplicaWire:
         return self._wires[replica]

@@ -1,4 +1,4 @@
-"""Pure: where to put a request when no pool's soonest replica keeps the promise: where it breaks the fewest.
+"""Pure: where to put a request when no pool's soonest replica will keep the promise: where it breaks the fewest.
 
 Spread evenly, requests that come too late make everybody a little late. One that is late whatever is done harms nobody
 on a replica that is late already, and the rest of the fleet keeps its word. So others than the soonest of each pool are

@@ -15,7 +15,7 @@ from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.kv.fetch import fetch_s
 from heterodyne.routing.least_harm import others
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.policies.objective import KEPT, Objective, Rank, promise
+from heterodyne.routing.policies.objective import KEPT, LIKELY, Objective, Rank, promise
 from heterodyne.routing.seat import Seat
 
 TIE_STEPS = 0.25  # replicas are as good as each other when less than this part of a step lies between them
@@ -43,7 +43,7 @@ def choose(
         best = min(forecasts, key=lambda one: (round(one.load, 2), objective.rank(ask, one)))
         return Choice(best, promise(best), Reason.LEAST_LOADED, tuple(forecasts))
     best, rank = _best(ask, forecasts, objective)
-    if rank[0] != KEPT:
+    if rank[0] > LIKELY:
         forecasts += others(ask, pools, forecasts, cached, now_s=now_s, chance=chance)
         best, rank = _best(ask, forecasts, objective)
         return Choice(best, rank[0], Reason.LEAST_HARM, tuple(forecasts))

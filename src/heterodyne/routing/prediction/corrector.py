@@ -6,7 +6,7 @@ What counts is the relative error, so that long requests do not outvote short on
 
 from math import log
 
-WANDER = 0.02**2  # relative, squared: how far a factor may move from one request to the next
+WANDER = 0.03**2  # relative, squared: how far a factor may move from one request to the next
 FACTOR_MIN, FACTOR_MAX = 0.02, 50.0
 SURPRISE_MAX = log(2.0)  # one sample is believed no further: what delays one request is not the pool's pace
 
