@@ -19,7 +19,6 @@ PROMPT_SHARE_MAX = 0.8
 LATENESS_WEIGHT = 0.02  # broken promises that being late by one more TTFT is as bad as: late is bad, later worse
 BUSY = 0.25  # of a TTFT spent waiting: from there on a request counts as having queued
 
-
 Areas = tuple[float, float, float]
 
 
@@ -31,6 +30,8 @@ class Seat:
         "_blind_until_s",
         "_context_area",
         "_head_since_s",
+        "_load_at_s",
+        "_most",
         "_sequence_area",
         "_work_done_s",
         "answer_token_usd",
@@ -77,6 +78,8 @@ class Seat:
         self._head_since_s = now_s
         self._blind_until_s = now_s  # when the prompts of answers that come whole should be done: nobody tells us
         self._at_s = now_s
+        self._load_at_s: float | None = None
+        self._most = 0  # of ours in flight, since its gauges were last read
         self._sequence_area = self._context_area = self._work_done_s = 0.0
         self.publish(replica, now_s)
 
@@ -93,7 +96,10 @@ class Seat:
         self.answer_token_usd = (price.usd_per_million_completion_tokens or 0.0) / 1e6
         if load is not None:
             self.kv_tokens = load.kv_tokens or self.kv_tokens
-            self.others = max(0, (load.running or 0) + (load.waiting or 0) - self.in_flight)
+            if replica.load_at_s != self._load_at_s or replica.load_at_s is None:
+                # What it held when it was read is not known; ours was at most the most since it was read before.
+                self.others = max(0, (load.running or 0) + (load.waiting or 0) - self._most)
+                self._load_at_s, self._most = replica.load_at_s, self.in_flight
         self._settle(now_s)
 
     # What happens to its requests.
@@ -102,6 +108,8 @@ class Seat:
         """One more is sent."""
         self._pass(now_s)
         self.in_flight += 1
+        if self.in_flight > self._most:
+            self._most = self.in_flight
         self.context_tokens += ask.prompt_tokens + 0.5 * ask.output_tokens
         if not self.waiting:
             self._head_since_s = now_s
@@ -114,6 +122,8 @@ class Seat:
         """One more is sent whose first token nobody will see: its prompt is thought to take its time."""
         self._pass(now_s)
         self.in_flight += 1
+        if self.in_flight > self._most:
+            self._most = self.in_flight
         self.decoding += 1
         self.context_tokens += ask.prompt_tokens + 0.5 * ask.output_tokens
         begins_s = self._blind_until_s if self._blind_until_s > now_s else now_s
