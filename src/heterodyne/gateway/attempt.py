@@ -105,7 +105,7 @@ class Attempt:
         self.asked_at_s = self.heard_at_s = now_s = back.clock()
         # Where nobody else could be asked nothing hangs on how long it should take.
         self.expected_s = choice.alone_s if wire.is_shared else 0.0
-        self._ticket = back.router.start(ask, choice.forecast, now_s)
+        self._ticket = None if choice.is_repeated else back.router.start(ask, choice.forecast, now_s)
         self._standing = back.decider.standing.of(wire.replica.id)
         self._trial = self._standing.on_start(now_s, ask.prompt_tokens if earns else 0)
         back.house.occupy(wire.replica.id)
@@ -136,16 +136,18 @@ class Attempt:
         if self._use is not None:
             self._use.end()
         now_s = self._back.clock()
-        self._ticket.end(
-            now_s, output_tokens=output_tokens, cached_tokens=cached_tokens, is_complete=outcome is SUCCESS
-        )
+        if self._ticket is not None:
+            self._ticket.end(
+                now_s, output_tokens=output_tokens, cached_tokens=cached_tokens, is_complete=outcome is SUCCESS
+            )
         self._standing.on_end(outcome, now_s, self._trial)
         self._back.house.vacate(self.wire.replica.id)
         self.relay = None  # it points back here, and nobody looks for cycles often
 
     def first_token(self, now_s: float) -> None:
         """What the client waits for has begun to come."""
-        self._ticket.first_token(now_s)
+        if self._ticket is not None:
+            self._ticket.first_token(now_s)
         if self.expected_s or self._trial:
             self._standing.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
 

@@ -16,6 +16,7 @@ class Choice(Struct, frozen=True, gc=False):
     promise: int  # see `policies.objective`
     reason: Reason
     others: tuple[Forecast, ...] = ()  # that were compared, the chosen one or not; some may be there twice
+    is_repeated: bool = False  # made for the request before; this one is neither counted nor learned from
 
     @property
     def alone_s(self) -> float:

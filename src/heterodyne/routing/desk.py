@@ -21,6 +21,7 @@ from heterodyne.routing.seat import Seat
 from heterodyne.routing.spare import Reserve, choose_spare
 
 INTERACTIVE = Urgency.INTERACTIVE
+REPEATED_S = 0.002  # five hundred requests a second are forecast each
 NOT_URGENT = "cost"  # the policy of work that nobody waits for
 Tier = list[list[Seat]]  # pools whose replicas come before those of the next tier
 
@@ -40,6 +41,8 @@ class Desk:
         self._fleet_tiers: dict[ReplicaId, int] = {}
         self._usable: Sequence[Replica] = ()  # whom the tiers below were made of
         self._tiers: list[Tier] = []
+        self._repeated: Choice | None = None  # what requests are told until then
+        self._repeated_until_s = 0.0
         self.reserve = Reserve()
         self.picker: Picker | None = None
         self.take(rule)
@@ -58,6 +61,7 @@ class Desk:
         self._fleet_tiers = fleet.tiers
         self._usable = ()
         self._tiers = []
+        self._repeated = None
 
     def forget(self, place: int) -> None:
         """A replica has left, or lost what it remembered."""
@@ -65,11 +69,12 @@ class Desk:
 
     def choose(self, ask: Ask, usable: Sequence[Replica], now_s: float, chance: Chance) -> Choice:
         """One of the usable, of which there is at least one."""
+        repeated = self._repeated
+        if repeated is not None and now_s < self._repeated_until_s and ask.urgency is INTERACTIVE and not ask.has_slo:
+            return repeated
         cached = self._cached(ask)
         if len(usable) == 1 and ask.urgency is INTERACTIVE:
-            seat = self._seats[usable[0].id]
-            forecast = seat.forecast(ask, cached.get(seat.place, 0.0), now_s)
-            return Choice(forecast, promise(forecast), Reason.ONLY_REPLICA)
+            return self._only(ask, self._seats[usable[0].id], cached, now_s)
         if usable is not self._usable:
             self._tiers, self._usable = self._arrange(usable), usable
         if self.picker is not None and ask.policy in ("", self.picker.name):
@@ -97,6 +102,18 @@ class Desk:
         if known is None:
             known = self._objectives[name] = objective(name, self.rule)
         return known
+
+    def _only(self, ask: Ask, seat: Seat, cached: Cached, now_s: float) -> Choice:
+        """Without a choice. Where nobody else serves the model either, the next few are told the same.
+
+        Nothing hangs on what is foretold of them, and of very many a part says as much.
+        """
+        forecast = seat.forecast(ask, cached.get(seat.place, 0.0), now_s)
+        choice = Choice(forecast, promise(forecast), Reason.ONLY_REPLICA)
+        if len(self._seats) == 1 and self.picker is None and not ask.has_slo:
+            self._repeated = structs.replace(choice, is_repeated=True)
+            self._repeated_until_s = now_s + REPEATED_S
+        return choice
 
     def _beside(self, ask: Ask) -> Ask:
         """What was promised to interactive work counts for what is placed beside it."""

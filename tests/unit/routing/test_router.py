@@ -9,6 +9,7 @@ from heterodyne.domain.decision import Reason
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Price
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
+from heterodyne.routing.ask import Urgency
 from heterodyne.routing.kv.chain import chain_of_blocks
 from heterodyne.routing.policies.objective import KEPT
 from heterodyne.routing.router import Router
@@ -285,3 +286,22 @@ def test_models_do_not_mix() -> None:
     one = router(replica("a", "x"), replica("b", "y", model="other"))
     other = structs.replace(ask(), model="other")
     assert one.decide(other, [replica("b", "y", model="other")], 0.0).target.id == "b"
+
+
+def test_very_many_requests_to_an_only_replica_are_told_the_same() -> None:
+    only = replica("only")
+    to = router(only)
+    first, second = (to.decide(ask(), (only,), now_s) for now_s in (0.0, 0.001))
+    assert not first.is_repeated
+    assert second.is_repeated
+    assert second.forecast is first.forecast
+    assert not to.decide(ask(), (only,), 0.003).is_repeated, "five hundred a second are forecast"
+    assert not to.decide(ask(ttft_slo_s=1.0), (only,), 0.0031).is_repeated, "something was promised"
+    assert not to.decide(ask(urgency=Urgency.BATCH), (only,), 0.0032).is_repeated
+
+
+def test_where_there_is_a_choice_nobody_is_told_the_same() -> None:
+    both = (replica("a"), replica("b"))
+    to = router(*both)
+    assert not any(to.decide(ask(), both, 0.0).is_repeated for _ in range(3))
+    assert not any(to.decide(ask(), both[:1], 0.0).is_repeated for _ in range(3)), "the other may come back"
