@@ -18,6 +18,7 @@ HeterodyneError
 │   └── ClientGone                  499 client_gone           never rendered: nobody is listening
 ├── GatewayError                    we cannot take or finish the work
 │   ├── Overloaded                  503 overloaded
+│   ├── NoSpareCapacity             503 no_spare_capacity     batch work beside interactive work
 │   ├── Draining                    503 draining
 │   ├── DeadlineExceeded            504 deadline_exceeded
 │   └── InternalError               500 internal_error

@@ -64,6 +64,7 @@ class Attempt:
         "_use",
         "adapter",
         "asked_at_s",
+        "choice",
         "expected_s",
         "heard_at_s",
         "is_over",
@@ -105,11 +106,15 @@ class Attempt:
         self.asked_at_s = self.heard_at_s = now_s = back.clock()
         # Where nobody else could be asked nothing hangs on how long it should take.
         self.expected_s = choice.alone_s if wire.is_shared else 0.0
-        self._ticket = None if choice.is_repeated else back.router.start(ask, choice.forecast, now_s)
+        self.choice = choice
+        is_loading = adapter is not None and back.adapters.nearness(wire.replica, adapter)
+        # How long an adapter takes to load says nothing of the pool's pace.
+        is_told = not choice.is_repeated and not is_loading
+        self._ticket = back.router.start(ask, choice.forecast, now_s) if is_told else None
         self._standing = back.decider.standing.of(wire.replica.id)
         self._trial = self._standing.on_start(now_s, ask.prompt_tokens if earns else 0)
         back.house.occupy(wire.replica.id)
-        if adapter is not None and back.adapters.nearness(wire.replica, adapter):
+        if is_loading:
             self.asked_at_s = NOT_YET
 
     def start(self, *, fresh: bool = False) -> None:

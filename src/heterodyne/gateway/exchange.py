@@ -85,7 +85,7 @@ class Exchange:
         self._client = client
         self._request = request
         self._ask = ask
-        self._choice: Choice | None = None  # the latest decision
+        self._choice: Choice | None = None  # the latest decision, or the winner's
         self._attempts: list[Attempt] = []  # that are not over
         self._winner: Attempt | None = None  # the one whose answer the client gets
         self._wire: ReplicaWire | None = None  # of the replica that was asked last, or won
@@ -333,7 +333,7 @@ class Exchange:
 
     def _win(self, winner: Attempt, now_s: float) -> None:
         self._winner = winner
-        self._wire = winner.wire
+        self._wire, self._choice = winner.wire, winner.choice
         self._hedge_at_s = NEVER
         winner.first_token(now_s)
         if len(self._attempts) > 1:
