@@ -102,7 +102,8 @@ and policy, and knows nothing of sockets, timers and what the gateway takes. `ma
   exactly; a real tokenizer would leave it an error of some per cent.
 - **Differences.** The median of the live runs against the simulation; in brackets the range of the runs. *Noise* is the
   range of the simulation when every arrival is up to 3 ms late: what the least disturbance changes by itself.
-- **Left out.** The gateway neither hedges nor learns limits of concurrency here, because the simulator does neither.
+- **Left out.** The gateway neither hedges nor learns limits of concurrency, because the simulator does neither; where
+  it does, the heading says so.
 """,
             *(_comparison(one) for one in results.comparisons),
         ]

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from math import inf
+from pathlib import Path
 from statistics import median
 
 from msgspec import Struct
 
 import routing_bakeoff_page
+import routing_live_page
 from machine import describe
 from routing_bakeoff import GAUGE_INTERVALS_S, LARGE, Effort, Outcome
 from routing_decision_cost import DecisionCost, LongPrompt, Pace
@@ -46,6 +48,7 @@ def render(run: Run) -> str:
             _prediction(run.accuracies, run.recoveries),
             _prefixes(run.prefixes),
             _costs(run.costs, run.long_prompt, run.paces),
+            routing_live_page.read_section(Path(__file__).with_name("routing_live.json")),
         )
     )
 

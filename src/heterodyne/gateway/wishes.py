@@ -91,4 +91,4 @@ def _seconds(header: bytes, said: bytes | None) -> float:
 
 def _invalid(header: bytes, expected: str) -> InvalidField:
     name = header.decode()
-    return InvalidField(f"{name}: {expected}.", param=name)
+    return InvalidField(f"{name}: {expected}{'' if expected.endswith('?') else '.'}", param=name)
