@@ -19,10 +19,10 @@ PAGE = ROOT / "docs" / "routing-bakeoff.md"
 FULL = Effort(
     seeds=5,
     requests_min=1_000,
-    requests_max=6_000,
+    requests_max=4_000,
     loads=(0.5, 0.8, 1.0, 1.2),
     loads_large=(0.8, 1.0, 1.2),
-    predicted_requests=20_000,
+    predicted_requests=12_000,
     prefix_loads=(0.5, 0.8, 1.0),
 )
 QUICK = Effort(
