@@ -1,13 +1,11 @@
 """What physics says of a replica, from the pool it is in: the beginning of every prediction."""
 
-from pathlib import Path
-
 from heterodyne.config.settings import Settings
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.fleet import Replica
 from heterodyne.physics.catalogue import accelerators, with_overrides
 from heterodyne.physics.profile import Profile
-from heterodyne.registry.profile_store import default_profiles_file, read_profiles
+from heterodyne.registry.profile_store import own_profiles_files, read_profiles
 from heterodyne.routing.prediction.of_pool import try_prior
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.telemetry import log
@@ -32,9 +30,8 @@ class ReplicaPriors:
 
 def _measured(named: tuple[str, ...] | None) -> tuple[Profile, ...]:
     """The operator's own profiles; a file that cannot be read costs only what it would have added."""
-    files = [default_profiles_file()] if named is None else [Path(name).expanduser() for name in named]
     found: list[Profile] = []
-    for file in files:
+    for file in own_profiles_files(named):
         try:
             found += read_profiles(file, is_required=named is not None)
         except InvalidSpec as error:

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
-from heterodyne.assembly.replica_price import replica_price
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId
 from heterodyne.domain.routing_rule import KvStrategy, Requirement, RoutingRule
@@ -20,6 +19,7 @@ from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.catalogue import accelerator, accelerators, with_overrides
 from heterodyne.physics.hardware import Accelerator
+from heterodyne.planning.replica_price import replica_price
 
 LOOPBACK = "127.0.0.1"
 
@@ -124,7 +124,7 @@ def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str
         memory_bytes=None if chip is None else int(chip.memory_bytes) * pool.tp,
         region=pool.region,
         labels=pool.labels,
-        price=replica_price(pool, catalogue),
+        price=replica_price(pool, chip),
         in_flight_max=pool.in_flight_max,
         adapters={**pool.adapters},
         adapters_max=pool.adapters_max,

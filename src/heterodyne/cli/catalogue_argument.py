@@ -24,22 +24,16 @@ def catalogue() -> "Mapping[str, Accelerator]":
 
 def own_profiles() -> "tuple[Profile, ...]":
     """What the operator measured; a file the settings name must be there, the default one need not."""
-    from heterodyne.registry.profile_store import read_profiles
+    from heterodyne.registry import profile_store
 
-    named = _settings().profiles
-    if named == ():  # an empty list asks for none
-        return ()
-    files = own_profiles_files()
-    return tuple(profile for path in files for profile in read_profiles(path, is_required=named is not None))
+    return profile_store.own_profiles(_settings().profiles)
 
 
 def own_profiles_files() -> "list[Path]":
     """The files of measured profiles, at least one; a new profile goes into the first."""
-    from pathlib import Path
+    from heterodyne.registry import profile_store
 
-    from heterodyne.registry.profile_store import default_profiles_file
-
-    return [Path(name).expanduser() for name in _settings().profiles or ()] or [default_profiles_file()]
+    return profile_store.own_profiles_files(_settings().profiles or None)
 
 
 def _settings() -> "PhysicsSettings":

@@ -1,6 +1,6 @@
 """What settings must say about hardware: facts that can be, and names that are known."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from heterodyne.config.fields import POOLS, dotted
 from heterodyne.config.problems import Problem
@@ -31,6 +31,11 @@ def hardware_is_known(settings: Settings, _: Mapping[str, str]) -> Iterator[Prob
         for field, hardware in (("hardware", pool.hardware), ("kv_link", pool.kv_link))
         if hardware is not None
     ]
+    yield from unknown_hardware(settings, named)
+
+
+def unknown_hardware(settings: Settings, named: Sequence[tuple[str, str]]) -> Iterator[Problem]:
+    """Of chips that are named at these paths, those that are neither in the catalogue nor in the settings."""
     known, misdescribed = known_hardware(settings) if named else ({}, set())
     for path, hardware in named:
         if hardware in misdescribed:

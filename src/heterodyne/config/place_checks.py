@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from heterodyne.config.fields import MODELS, dotted
-from heterodyne.config.hardware_checks import known_hardware
+from heterodyne.config.hardware_checks import known_hardware, unknown_hardware
 from heterodyne.config.problems import Problem
 from heterodyne.config.served_models import field_of_every_pool, own_pools
 from heterodyne.config.settings import Settings
@@ -42,14 +42,7 @@ def hardware_of_models_is_known(settings: Settings, _: Mapping[str, str]) -> Ite
         for field in HARDWARE_FIELDS
         for index, chip in enumerate(getattr(model, field))
     ]
-    known, misdescribed = known_hardware(settings) if named else ({}, set())
-    for path, chip in named:
-        if chip in misdescribed:
-            continue  # what is wrong with it is said where it is described
-        try:
-            accelerator(chip, known)
-        except UnknownName as error:
-            yield Problem(path=path, message=error.message, rests_on=("physics.hardware",))
+    yield from unknown_hardware(settings, named)
 
 
 def labels_have_pools(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:

@@ -1,7 +1,6 @@
 """What models say of how their requests are placed: a policy that exists, what it goes by, promises it can keep."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from heterodyne.config.fields import MODELS, dotted
 from heterodyne.config.hardware_checks import known_hardware
@@ -12,7 +11,7 @@ from heterodyne.config.settings import Settings
 from heterodyne.config.suggestions import or_nearest
 from heterodyne.domain.errors import InvalidSpec, UnknownName
 from heterodyne.physics.profile import Profile
-from heterodyne.registry.profile_store import default_profiles_file, read_profiles
+from heterodyne.registry.profile_store import own_profiles
 from heterodyne.routing.catalogue import check_policy
 from heterodyne.routing.prediction.of_pool import try_prior
 from heterodyne.routing.prediction.prior import Prior
@@ -96,7 +95,7 @@ def promises_can_be_kept(settings: Settings, environment: Mapping[str, str]) -> 
     if not promising:
         return
     try:
-        measured = _measured(settings, environment)
+        measured = own_profiles(settings.physics.profiles, environment)
     except InvalidSpec:
         return  # a file of profiles that cannot be read: what was measured is not known
     for name, promised in promising.items():
@@ -117,13 +116,6 @@ def promises_can_be_kept(settings: Settings, environment: Mapping[str, str]) -> 
                         *field_of_every_pool(settings, "model", "hardware", "tp", "engine", "shape", "precision"),
                     ),
                 )
-
-
-def _measured(settings: Settings, environment: Mapping[str, str]) -> tuple[Profile, ...]:
-    files = settings.physics.profiles
-    if files is None:
-        return read_profiles(default_profiles_file(environment), is_required=False)
-    return tuple(profile for file in files for profile in read_profiles(Path(file).expanduser()))
 
 
 def _priors(settings: Settings, model: str, measured: tuple[Profile, ...]) -> dict[str, Prior | None]:

@@ -115,7 +115,7 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
         rules = rules or {}
         serving: dict[str, list[Replica]] = {}
         for replica in replicas:
-            if _is_allowed(replica, rules.get(replica.model)):
+            if not rule_against(replica, rules.get(replica.model)):
                 serving.setdefault(replica.model, []).append(replica)
         by_model = {model: tuple(those) for model, those in serving.items()}
         aliases = {alias: model for model, rule in rules.items() for alias in rule.aliases}
@@ -130,24 +130,30 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
         )
 
 
-def _is_allowed(replica: Replica, rule: ModelRule | None) -> bool:
+def rule_against(replica: Replica, rule: ModelRule | None) -> str:
+    """What a model's rule has against a replica, in a few words; empty: it may serve the model."""
     if rule is None:
-        return True
+        return ""
     if rule.pools is not None and replica.pool not in rule.pools:
-        return False
+        return f"pool {replica.pool} is not among those of the model"
     if rule.regions_only and replica.region not in rule.regions_only:
-        return False
-    return _meets(replica, rule.requires)
+        return f"region {replica.region or 'unknown'}, and only {', '.join(rule.regions_only)} may be used"
+    return _requirement_against(replica, rule.requires)
 
 
-def _meets(replica: Replica, requires: Requirement) -> bool:
+def _requirement_against(replica: Replica, requires: Requirement) -> str:
     if requires.hardware and replica.hardware not in requires.hardware:
-        return False
+        return f"{replica.hardware or 'unknown hardware'}, and {' or '.join(requires.hardware)} is required"
     if requires.engines and replica.engine not in requires.engines:
-        return False
-    if requires.memory_bytes_min is not None and (replica.memory_bytes or 0) < requires.memory_bytes_min:
-        return False
-    return all(replica.labels.get(label) == value for label, value in requires.labels.items())
+        return f"engine {replica.engine}, and {' or '.join(requires.engines)} is required"
+    least = requires.memory_bytes_min
+    if least is not None and (replica.memory_bytes or 0) < least:
+        has = "unknown memory" if replica.memory_bytes is None else f"{replica.memory_bytes / 2**30:.0f} GiB"
+        return f"{has}, and {least / 2**30:.0f} GiB is required"
+    for label, value in requires.labels.items():
+        if replica.labels.get(label) != value:
+            return f"label {label} is {replica.labels.get(label, 'not set')}, and {value} is required"
+    return ""
 
 
 def _adapters(by_model: dict[str, tuple[Replica, ...]], aliases: dict[str, str]) -> dict[str, str]:

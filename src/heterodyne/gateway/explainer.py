@@ -9,7 +9,7 @@ from msgspec import structs
 from heterodyne.admission.context import check_context
 from heterodyne.admission.keys import LOCAL
 from heterodyne.domain.errors import HeterodyneError, UnknownModel, UnknownName
-from heterodyne.domain.fleet import ModelRule, Purpose, Replica, ReplicaId
+from heterodyne.domain.fleet import ModelRule, Purpose, Replica, ReplicaId, rule_against
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.gateway.backstage import Backstage
@@ -146,7 +146,7 @@ class Explainer:
         rule = self._back.fleet.snapshot.rules.get(replica.model)
         standing = self._back.standing.of(replica.id).snapshot(now_s)
         return (
-            exclusion.by_rule(replica, rule)
+            rule_against(replica, rule)
             or exclusion.by_state(replica)
             or exclusion.by_standing(standing, now_s)
             or "another was preferred"
@@ -249,7 +249,9 @@ def _past_notes(known: Decided) -> tuple[str, ...]:
             f"This is the last of its decisions: {record.retries} retries, {record.continuations} continuations."
         )
     if record.is_hedged:
-        notes.append("A second replica was asked because the first was late; this is the decision about the second.")
+        notes.append(
+            "A second replica was asked because the first was late; this is the decision about the one that answered."
+        )
     if record.replica != choice.target.id:
         notes.append(f"{record.replica} answered.")
     return tuple(notes)

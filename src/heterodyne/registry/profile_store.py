@@ -35,6 +35,17 @@ def default_profiles_file(environment: Mapping[str, str] = os.environ) -> Path:
     return base / "heterodyne" / "profiles.toml"
 
 
+def own_profiles_files(named: tuple[str, ...] | None, environment: Mapping[str, str] = os.environ) -> list[Path]:
+    """Where the operator's own profiles are: the files the settings name, else the default one."""
+    return [default_profiles_file(environment)] if named is None else [Path(name).expanduser() for name in named]
+
+
+def own_profiles(named: tuple[str, ...] | None, environment: Mapping[str, str] = os.environ) -> tuple[Profile, ...]:
+    """What the operator measured; a file the settings name must be there, the default one need not."""
+    files = own_profiles_files(named, environment)
+    return tuple(profile for path in files for profile in read_profiles(path, is_required=named is not None))
+
+
 def read_profiles(path: Path, *, is_required: bool = True) -> tuple[Profile, ...]:
     """Every profile of a file; raises `InvalidSpec` with the file and the reason."""
     try:

@@ -1,19 +1,7 @@
-"""Pure: why a replica may not be asked, in a few words; empty where it may."""
+"""Pure: why a replica that a model's rule allows may not be asked now, in a few words; empty where it may."""
 
-from heterodyne.domain.fleet import Health, ModelRule, Replica
-from heterodyne.domain.routing_rule import Requirement
+from heterodyne.domain.fleet import Health, Replica
 from heterodyne.routing.standing.snapshot import Obstacle, StandingSnapshot
-
-
-def by_rule(replica: Replica, rule: ModelRule | None) -> str:
-    """What the model's rule has against it, the same for every request."""
-    if rule is None:
-        return ""
-    if rule.pools is not None and replica.pool not in rule.pools:
-        return f"pool {replica.pool} is not among those of the model"
-    if rule.regions_only and replica.region not in rule.regions_only:
-        return f"region {replica.region or 'unknown'}, and only {', '.join(rule.regions_only)} may be used"
-    return _by_requirement(replica, rule.requires)
 
 
 def by_state(replica: Replica) -> str:
@@ -45,19 +33,4 @@ def by_standing(standing: StandingSnapshot, now_s: float) -> str:
             return "paused: its engine has just said that it is busy"
     if standing.weight < 1.0:
         return f"coming back: it takes {standing.weight:.0%} of its share for now"
-    return ""
-
-
-def _by_requirement(replica: Replica, requires: Requirement) -> str:
-    if requires.hardware and replica.hardware not in requires.hardware:
-        return f"{replica.hardware or 'unknown hardware'}, and {' or '.join(requires.hardware)} is required"
-    if requires.engines and replica.engine not in requires.engines:
-        return f"engine {replica.engine}, and {' or '.join(requires.engines)} is required"
-    least = requires.memory_bytes_min
-    if least is not None and (replica.memory_bytes or 0) < least:
-        has = "unknown memory" if replica.memory_bytes is None else f"{replica.memory_bytes / 2**30:.0f} GiB"
-        return f"{has}, and {least / 2**30:.0f} GiB is required"
-    for label, value in requires.labels.items():
-        if replica.labels.get(label) != value:
-            return f"label {label} is {replica.labels.get(label, 'not set')}, and {value} is required"
     return ""

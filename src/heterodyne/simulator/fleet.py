@@ -6,7 +6,7 @@ from math import gcd
 from msgspec import Struct, structs
 
 from heterodyne.domain.errors import InvalidSpec, UnknownName
-from heterodyne.domain.fleet import Health, PoolName, Price, Replica, ReplicaId
+from heterodyne.domain.fleet import Health, PoolName, Replica, ReplicaId
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.hardware import Accelerator
@@ -19,7 +19,7 @@ from heterodyne.physics.replica.job import Scheduling
 from heterodyne.physics.replica.machine import ReplicaMachine
 from heterodyne.physics.replica.of_layout import placement_of, scheduling_of
 from heterodyne.physics.replica.step_clock import StepClock
-from heterodyne.planning.hardware_choice import lowest_price
+from heterodyne.planning.replica_price import replica_price
 from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
 
 CONTEXT_TOKENS = 8192  # of a usual sequence, when nobody says
@@ -133,19 +133,7 @@ def _replica(name: str, pool: SimulatedPool, chip: Accelerator, context_tokens: 
         tp=pool.tp,
         region=pool.region,
         labels=pool.labels,
-        price=_price(pool, chip),
+        price=replica_price(pool, chip),
         in_flight_max=pool.in_flight_max,
         health=Health.READY,
     )
-
-
-def _price(pool: SimulatedPool, chip: Accelerator) -> Price:
-    said = Price(
-        usd_per_hour=pool.price_usd_per_hour,
-        usd_per_million_prompt_tokens=pool.price_usd_per_million_prompt_tokens,
-        usd_per_million_completion_tokens=pool.price_usd_per_million_completion_tokens,
-    )
-    if said != Price():
-        return said
-    lowest = lowest_price(chip)
-    return said if lowest is None else Price(usd_per_hour=lowest.usd_per_hour * pool.tp)

@@ -6,9 +6,9 @@ import pytest
 from msgspec import structs
 
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Replica
+from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Replica, rule_against
 from heterodyne.domain.routing_rule import Requirement
-from heterodyne.routing.exclusion import by_rule, by_standing, by_state
+from heterodyne.routing.exclusion import by_standing, by_state
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.routing.standing.fleet_standing import FleetStanding
 from heterodyne.routing.standing.outcome import Outcome
@@ -40,16 +40,16 @@ RULES = tuple(
 @pytest.mark.parametrize("one", REPLICAS, ids=lambda one: one.id)
 def test_a_rule_excludes_in_words_whom_it_excludes_in_fact(one: Replica, rule: ModelRule) -> None:
     serves = one in FleetSnapshot.of(1, (one,), {"m": rule}).by_model.get("m", ())
-    assert serves == (by_rule(one, rule) == "")
+    assert serves == (rule_against(one, rule) == "")
 
 
 def test_the_words_name_what_is_required_and_what_is_there() -> None:
     plain = REPLICAS[0]
-    assert by_rule(plain, ModelRule(requires=Requirement(memory_bytes_min=100 * GIB))) == (
+    assert rule_against(plain, ModelRule(requires=Requirement(memory_bytes_min=100 * GIB))) == (
         "unknown memory, and 100 GiB is required"
     )
-    assert by_rule(plain, ModelRule(regions_only=("eu", "us"))) == "region unknown, and only eu, us may be used"
-    assert by_rule(plain, None) == ""
+    assert rule_against(plain, ModelRule(regions_only=("eu", "us"))) == "region unknown, and only eu, us may be used"
+    assert rule_against(plain, None) == ""
 
 
 def test_states_are_told() -> None:
