@@ -1,8 +1,8 @@
 """Pure: the replica whose forecast an objective likes best.
 
 Within a pool replicas are equal but for what they hold, so one pass of a few additions finds the best of each; only
-those are forecast in full and compared. Where two are as good as each other chance decides, so that gateways with the
-same stale picture do not all run to the same place.
+those are forecast in full and compared. Where two are as good as each other, whoever was given less by this gateway
+goes first, then chance decides: neither is stale, so gateways with one picture do not all run to the same place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -106,8 +106,10 @@ def _soonest(
             best, second, second_s, best_s = seat, best, best_s, wait_s
         elif wait_s < second_s:
             second, second_s = seat, wait_s
-    if second_s - best_s < TIE_STEPS * speed.step_s and chance() < 0.5:
-        return second
+    if second_s - best_s < TIE_STEPS * speed.step_s:
+        more = 0 if cached else second.in_flight - best.in_flight
+        if more < 0 or (not more and chance() < 0.5):
+            return second
     return best
 
 

@@ -124,7 +124,7 @@ def test_a_restart_that_is_told_costs_one_cold_prompt_a_topic_and_no_trust() -> 
     world.run(500)
     assert world.hit_share > 0.9
     assert world.believed("b") > before - 0.3
-    assert world.sent["b"] > 50  # nobody shuns it for having restarted
+    assert world.sent["b"] > 25  # nobody shuns it for having restarted, though the topics are warm elsewhere
 
 
 def test_a_silent_reset_is_noticed_within_a_few_answers_and_the_rest_forgotten() -> None:
