@@ -7,6 +7,7 @@ HeterodyneError
 │   ├── InvalidField                400 invalid_value
 │   ├── ContextExceeded             400 context_length_exceeded
 │   ├── Unauthenticated             401 invalid_api_key
+│   ├── NotAllowed                  403 not_allowed           outside the scopes of the key
 │   ├── UnknownModel                404 model_not_found
 │   ├── UnknownPath                 404 unknown_path
 │   ├── MethodNotAllowed            405 method_not_allowed
@@ -14,11 +15,17 @@ HeterodyneError
 │   ├── BodyTooLarge                413 body_too_large
 │   ├── UnsupportedMediaType        415 unsupported_media_type
 │   ├── UnknownHost                 421 unknown_host
+│   ├── LimitReached                429 rate_limit_exceeded   of a key, its project or its organisation
+│   ├── BudgetSpent                 429 insufficient_quota    the same, in dollars
 │   ├── HeadTooLarge                431 head_too_large
 │   └── ClientGone                  499 client_gone           never rendered: nobody is listening
 ├── GatewayError                    we cannot take or finish the work
 │   ├── Overloaded                  503 overloaded
 │   ├── NoSpareCapacity             503 no_spare_capacity     batch work beside interactive work
+│   ├── QueueFull                   503 queue_full            as many wait as may
+│   ├── NotInTime                   503 not_in_time           no replica would keep the deadline or the promise
+│   ├── Shed                        503 shed                  its tier gives way as the fleet fills
+│   ├── StoreUnavailable            503 store_unavailable     a store that must answer does not, and limits fail closed
 │   ├── Draining                    503 draining
 │   ├── DeadlineExceeded            504 deadline_exceeded
 │   └── InternalError               500 internal_error
@@ -36,7 +43,9 @@ HeterodyneError
     ├── WeightsCorrupt              weights_corrupt
     ├── UnknownName                 unknown_name
     ├── InvalidSpec                 invalid_spec
-    └── PlanImpossible              plan_impossible
+    ├── PlanImpossible              plan_impossible
+    ├── StoreInvalid                store_invalid
+    └── AuditBroken                 audit_broken
 
 A class answers four questions beside its name: code, HTTP status, worth a retry, whose turn it is to act.
 """
@@ -111,6 +120,14 @@ class Unauthenticated(CallerError):
     openai_type = "authentication_error"
 
 
+class NotAllowed(CallerError):
+    """The key is good, and not for this: another model, endpoint, class, region or size."""
+
+    code = "not_allowed"
+    status = 403
+    openai_type = "permission_error"
+
+
 class UnknownModel(CallerError):
     """A model name that no pool serves."""
 
@@ -165,6 +182,22 @@ class UnknownHost(CallerError):
     status = 421
 
 
+class LimitReached(CallerError):
+    """A key, its project or its organisation has used what it may for now; the message says which limit and when."""
+
+    code = "rate_limit_exceeded"
+    status = 429
+    retryable = True
+    openai_type = "rate_limit_error"
+
+
+class BudgetSpent(LimitReached):
+    """The dollars of a day or a month are spent."""
+
+    code = "insufficient_quota"
+    retryable = False
+
+
 class HeadTooLarge(CallerError):
     """The request line or the headers are over the limit."""
 
@@ -201,6 +234,45 @@ class NoSpareCapacity(GatewayError):
     retryable = True
     turn = Turn.NOBODY
     openai_type = "overloaded_error"
+
+
+class QueueFull(GatewayError):
+    """As many requests wait for the model, or for the tenant, as may."""
+
+    code = "queue_full"
+    status = 503
+    retryable = True
+    turn = Turn.NOBODY
+    openai_type = "overloaded_error"
+
+
+class NotInTime(GatewayError):
+    """No replica would keep the deadline or the promise; the message says what the best could do, and when."""
+
+    code = "not_in_time"
+    status = 503
+    retryable = True
+    turn = Turn.NOBODY
+    openai_type = "overloaded_error"
+
+
+class Shed(GatewayError):
+    """The fleet is nearly full, and requests of this tier give way to others."""
+
+    code = "shed"
+    status = 503
+    retryable = True
+    turn = Turn.NOBODY
+    openai_type = "overloaded_error"
+
+
+class StoreUnavailable(GatewayError):
+    """A store that has to be asked does not answer, and the settings say that nothing passes without it."""
+
+    code = "store_unavailable"
+    status = 503
+    retryable = True
+    turn = Turn.OPERATOR
 
 
 class Draining(GatewayError):
@@ -332,3 +404,15 @@ class PlanImpossible(OperatorError):
     """No plan keeps every promise; the message says which one binds and what would relax it."""
 
     code = "plan_impossible"
+
+
+class StoreInvalid(OperatorError):
+    """A database that cannot be opened, is not ours, or was written by a newer version."""
+
+    code = "store_invalid"
+
+
+class AuditBroken(OperatorError):
+    """The audit log was altered, or an entry is missing; the message says where."""
+
+    code = "audit_broken"

@@ -7,8 +7,9 @@ from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.request import Operation, Request
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
+from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.wishes import NONE, Wishes
-from heterodyne.routing.ask import Ask, Urgency
+from heterodyne.routing.ask import Ask
 from heterodyne.routing.kv.chain import EMPTY, Chain, chain_of, salt_of
 from heterodyne.routing.kv.sticky import session_of
 from heterodyne.routing.peers.catalogue import READS_PREFIXES

@@ -7,7 +7,8 @@ from itertools import islice
 from msgspec import Struct
 
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.ask import Ask, Urgency
+from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 
 

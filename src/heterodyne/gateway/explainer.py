@@ -12,12 +12,13 @@ from heterodyne.domain.errors import HeterodyneError, UnknownModel, UnknownName
 from heterodyne.domain.fleet import ModelRule, Purpose, Replica, ReplicaId, rule_against
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
+from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.decision_log import Decided
 from heterodyne.gateway.dialects import chat
 from heterodyne.gateway.wishes import Wishes
 from heterodyne.routing import exclusion
-from heterodyne.routing.ask import Ask, Urgency
+from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.explain import explain
 from heterodyne.routing.explanation import Explanation, PastDecision, PromiseKept, Verdict

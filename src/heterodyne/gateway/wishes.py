@@ -5,7 +5,7 @@ from math import inf
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidField, OperatorError
-from heterodyne.routing.ask import Urgency
+from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.catalogue import check_objective
 
 SESSION_BYTES_MAX = 256

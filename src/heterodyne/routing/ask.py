@@ -1,21 +1,11 @@
 """What the router needs to know of a request."""
 
-from enum import StrEnum
 from math import inf
 
 from msgspec import Struct
 
+from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.kv.chain import EMPTY, Chain
-
-
-class Urgency(StrEnum):
-    """A request's class: how urgent it is."""
-
-    INTERACTIVE = "interactive"
-    BATCH = "batch"  # somebody waits for it, but not now
-    BACKGROUND = "background"  # nobody does
-
-    __hash__ = str.__hash__  # that of enums is written in Python
 
 
 class Ask(Struct, frozen=True, kw_only=True, gc=False):

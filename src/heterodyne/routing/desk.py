@@ -8,7 +8,8 @@ from msgspec import structs
 from heterodyne.domain.decision import Reason
 from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
-from heterodyne.routing.ask import Ask, Urgency
+from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.ask import Ask
 from heterodyne.routing.catalogue import objective, try_peer
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.kv.hearsay import Hearsay

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from heterodyne.domain.decision import Reason
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.ask import Urgency
+from heterodyne.domain.urgency import Urgency
 
 
 class PromiseKept(StrEnum):

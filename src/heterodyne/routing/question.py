@@ -6,7 +6,7 @@ from msgspec import Meta, Struct, field
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.nearest import unknown_name
-from heterodyne.routing.ask import Urgency
+from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.catalogue import check_objective
 
 TOKENS_MAX = 10_000_000

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.kv_event import KvEvent
-from heterodyne.routing.ask import Ask, Urgency
+from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.desk import Desk
 from heterodyne.routing.forecast import Forecast

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from heterodyne.routing.ask import Ask, Urgency
+from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.picker import Ended
 

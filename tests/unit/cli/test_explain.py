@@ -13,7 +13,7 @@ from heterodyne.cli.explain_table import (
     usd_in_words,
 )
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.ask import Urgency
+from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.explanation import Asked, Candidate, Explanation, PromiseKept, Span, Verdict
 
 ASKED = Asked(

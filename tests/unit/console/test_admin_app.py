@@ -13,7 +13,7 @@ from heterodyne.console.guard import BODY_BYTES_MAX, QUESTION_BYTES_MAX
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.ask import Urgency
+from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.explanation import Asked, Explanation, PastDecision
 from heterodyne.routing.question import Question
 from tests.support.asgi import AsgiAnswer, ask

@@ -9,7 +9,7 @@ from heterodyne.domain.decision import Reason
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Price
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
-from heterodyne.routing.ask import Urgency
+from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.kv.chain import chain_of_blocks
 from heterodyne.routing.policies.objective import KEPT
 from heterodyne.routing.router import Router

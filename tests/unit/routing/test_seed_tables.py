@@ -6,7 +6,8 @@ from msgspec import structs
 from heterodyne.domain.decision import Reason
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.routing_rule import RoutingRule
-from heterodyne.routing.ask import Ask, Urgency
+from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.ask import Ask
 from heterodyne.routing.catalogue import objective
 from heterodyne.routing.policies.objective import CROWDED, KEPT, LIKELY, LOAD_MAX, promise
 from heterodyne.routing.prediction.prior import Prior

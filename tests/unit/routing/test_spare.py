@@ -6,7 +6,7 @@ from heterodyne.domain.decision import Reason
 from heterodyne.domain.errors import NoSpareCapacity
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, ReplicaId
 from heterodyne.domain.routing_rule import RoutingRule
-from heterodyne.routing.ask import Urgency
+from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.router import Router
 from heterodyne.routing.spare import HALF_LIFE_S, Reserve
 from heterodyne.routing.ticket import Ticket
