@@ -10,7 +10,7 @@ from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.wishes import NONE, Wishes
 from heterodyne.routing.ask import Ask
-from heterodyne.routing.kv.chain import EMPTY, Chain, chain_of, salt_of
+from heterodyne.routing.kv.chain import BLOCK_ENDS, EMPTY, Chain, chain_of, salt_of
 from heterodyne.routing.kv.sticky import session_of
 from heterodyne.routing.peers.catalogue import READS_PREFIXES
 from heterodyne.routing.prediction.output_length import OutputLengths
@@ -85,6 +85,8 @@ class AskMaker:
 
 def _chain(request: Request, salt: bytes, prompt_tokens: int) -> Chain:
     assert request.prompt is not None
+    if len(request.body) < BLOCK_ENDS[0]:
+        return EMPTY  # not one block of it
     prompt = request.prompt.whole()
     # Tokens are counted for the whole prompt; what its bytes have besides text is spread over them.
     return chain_of(salt, prompt, prompt_tokens / len(prompt)) if prompt else EMPTY

@@ -7,17 +7,15 @@ from heterodyne.admission.house import House
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.fleet import FleetSnapshot, ReplicaId
 from heterodyne.domain.record import RequestRecord
-from heterodyne.domain.request import Request
 from heterodyne.gateway.asker import AskMaker
 from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.decision_log import DecisionLog, decided
+from heterodyne.gateway.finished import Finished, record_of
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.render import Dateline
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.adapters import Adapters
 from heterodyne.ports.records import RecordSink
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
 from heterodyne.routing.router import Router
 from heterodyne.routing.standing.fleet_standing import FleetStanding
 from heterodyne.telemetry.request_meters import RequestMeters
@@ -25,6 +23,8 @@ from heterodyne.wire.connection_pool import ConnectionPool
 
 if TYPE_CHECKING:
     from heterodyne.gateway.exchange import Exchange
+
+FINISHED_MAX, FINISHED_BYTES_MAX = 256, 1 << 20  # that wait to be written down; the server's tick may come before
 
 
 class Backstage:
@@ -57,6 +57,8 @@ class Backstage:
         self.wall_clock = wall_clock
         self.exchanges: set[Exchange] = set()
         self._records = records
+        self._finished: list[Finished] = []
+        self._finished_bytes = 0  # of their requests' bodies
         self._meters = RequestMeters()
         self._dateline = Dateline()
         self.decisions = DecisionLog(settings.decisions_kept)
@@ -114,13 +116,25 @@ class Backstage:
         """Write down a request that no replica was asked for."""
         self._records.write(record)
 
-    def finished(self, record: RequestRecord, request: Request, ask: Ask, choice: Choice | None) -> None:
-        """Write one request down and learn from it."""
-        self._meters.observe(record)
-        if not record.is_estimated:
-            self.tokens.learn(record.model, request.prompt_chars, record.prompt_tokens)
-        if not record.reason:
-            self.asks.learn(request, ask, record.completion_tokens)
-        if choice is not None:
-            self.decisions.add(decided(record.id, ask, choice, record))
-        self._records.write(record)
+    def finished(self, finished: Finished) -> None:
+        """A request has ended; it is written down soon."""
+        self._finished.append(finished)
+        self._finished_bytes += len(finished.request.body)
+        if self._finished_bytes > FINISHED_BYTES_MAX or len(self._finished) >= FINISHED_MAX:
+            self.write_down()
+
+    def write_down(self) -> None:
+        """Make records of what has ended, and learn from it."""
+        several, self._finished, self._finished_bytes = self._finished, [], 0
+        tokens, epoch_s = self.tokens, self.wall_clock() - self.clock()
+        for finished in several:
+            request, ask, choice = finished.request, finished.ask, finished.choice
+            record = record_of(finished, tokens, epoch_s)
+            self._meters.observe(record)
+            if not record.is_estimated:
+                tokens.learn(record.model, request.prompt_chars, record.prompt_tokens)
+            if not record.reason:
+                self.asks.learn(request, ask, record.completion_tokens)
+            if choice is not None:
+                self.decisions.add(decided(record.id, ask, choice, record))
+            self._records.write(record)

@@ -106,6 +106,7 @@ class Door:
 
     def note_gauges(self) -> None:
         """Bring the gauges that nobody counts as they change up to date."""
+        self._back.write_down()
         metrics.connections.set((), len(self._ledger.connections))
         metrics.body_bytes.set((), self._ledger.body_bytes)
         lanes = self._back.pool.snapshot()

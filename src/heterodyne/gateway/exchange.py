@@ -18,7 +18,6 @@ from heterodyne.domain.errors import (
     HeterodyneError,
     InternalError,
 )
-from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
 from heterodyne.gateway.attempt import (
@@ -33,6 +32,7 @@ from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.continued_stream import ContinuedStream
 from heterodyne.gateway.decider import NOBODY
 from heterodyne.gateway.decision_log import Decided, decided
+from heterodyne.gateway.finished import Finished
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.told import Told, read_told
@@ -55,7 +55,7 @@ _log = log.get("gateway")
 
 
 class Exchange:
-    """Owns the attempts while they last; writes one record when it ends."""
+    """Owns the attempts while they last; leaves what is to be written down when it ends."""
 
     __slots__ = (
         "_ask",
@@ -462,57 +462,40 @@ class Exchange:
         self._is_ended = True
         if relay is None and self._winner is not None:
             relay = self._winner.relay
-        record = self._record(status, reason, reported, response_bytes, relay)
         for attempt in self._attempts:
             attempt.end(CANCELLED)
         self._attempts.clear()
         self._back.leave(self)
-        self._back.finished(record, self._request, self._ask, self._choice)
+        self._back.finished(self._finished(status, reason, reported, response_bytes, relay))
         self._winner = self._kept = None  # an attempt points back here, and nobody looks for cycles often
 
-    def _record(
+    def _finished(
         self, status: int, reason: str, reported: Usage | None, response_bytes: int, relay: StreamRelay | None
-    ) -> RequestRecord:
-        now_s, request, choice = self._back.clock(), self._request, self._choice
-        replica = self._wire.replica if self._wire is not None else None
-        said_before = self._told.said.tokens if self._told is not None else 0
-        events = (relay.events if relay is not None else 0) + said_before
-        if reported is None:
-            reported = Usage(
-                prompt_tokens=self._estimated_tokens() if self._first_byte_at_s else 0,
-                completion_tokens=events,
-                is_estimated=True,
-            )
-        itl_ms = None
-        if relay is not None and relay.events > 1:
-            itl_ms = (relay.last_at_s - relay.first_at_s) * 1000 / (relay.events - 1)
-        return RequestRecord(
-            id=request.id,
-            at=self._back.wall_clock() - (now_s - self._started_at_s),
-            operation=request.operation,
-            model=replica.model if replica is not None else request.model,
-            asked_model=request.model if replica is not None and replica.model != request.model else "",
-            pool=replica.pool if replica is not None else "",
-            replica=replica.id if replica is not None else "",
-            status=status,
-            reason=reason,
-            stream=request.stream,
-            prompt_tokens=reported.prompt_tokens,
-            cached_tokens=reported.cached_tokens or 0,
-            completion_tokens=reported.completion_tokens,
-            is_estimated=reported.is_estimated,
-            ttft_ms=(self._first_byte_at_s - self._started_at_s) * 1000 if self._first_byte_at_s else None,
-            itl_ms=itl_ms,
-            total_ms=(now_s - self._started_at_s) * 1000,
-            request_bytes=len(request.body),
-            response_bytes=self._bytes_before + response_bytes,
-            retries=self._retries,
-            continuations=self._continuations,
-            is_hedged=self._is_hedged,
-            decision=choice.reason if choice is not None else "",
-            predicted_ttft_ms=choice.forecast.ttft_s * 1000 if choice is not None else None,
-            predicted_itl_ms=choice.forecast.itl_s * 1000 if choice is not None else None,
-            usd=choice.forecast.usd if choice is not None and choice.forecast.usd < NEVER else None,
+    ) -> Finished:
+        events, itl_s = 0, None
+        if relay is not None:
+            events = relay.events
+            if events > 1:
+                itl_s = (relay.last_at_s - relay.first_at_s) / (events - 1)
+        if self._told is not None:
+            events += self._told.said.tokens
+        return Finished(
+            self._request,
+            self._ask,
+            self._choice,
+            self._wire.replica if self._wire is not None else None,
+            status,
+            reason,
+            reported,
+            events,
+            itl_s,
+            self._started_at_s,
+            self._first_byte_at_s,
+            self._back.clock(),
+            self._bytes_before + response_bytes,
+            self._retries,
+            self._continuations,
+            self._is_hedged,
         )
 
     def _estimated_tokens(self) -> int:
@@ -523,7 +506,7 @@ class Exchange:
         identity, wire, choice = self._back.identity(self._request.id), self._wire, self._choice
         if wire is None or choice is None:
             return identity
-        headers = identity + wire.response_headers + render.decision_header(choice)
+        headers = identity + wire.response_headers + wire.decision_header(choice)
         model = wire.replica.model
         return headers if model == self._ask.model else headers + render.model_header(model)
 

@@ -60,6 +60,7 @@ class Explainer:
     def decision(self, request_id: str) -> PastDecision:
         """The decision about a request that was sent; raises when it is not kept."""
         back = self._back
+        back.write_down()
         known = back.decisions.try_find(request_id)
         if known is None:
             running = (one.decided for one in back.exchanges)
@@ -70,6 +71,7 @@ class Explainer:
 
     def decisions(self, limit: int) -> tuple[RequestRecord, ...]:
         """How the latest requests fared, the newest first."""
+        self._back.write_down()
         return tuple(one.record for one in self._back.decisions.latest(limit) if one.record is not None)
 
     def _request(self, question: Question) -> Request:

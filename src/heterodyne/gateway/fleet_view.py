@@ -3,14 +3,26 @@
 import os
 
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
+from heterodyne.gateway.render import decision_header
 from heterodyne.ports.engine import EngineDialect
+from heterodyne.routing.choice import Choice
 from heterodyne.wire.connection_pool import Address
 
 
 class ReplicaWire:
     """What is the same in every exchange with one replica, made once."""
 
-    __slots__ = ("_host_line", "_key_line", "address", "dialect", "is_shared", "replica", "response_headers")
+    __slots__ = (
+        "_choice",
+        "_decision_header",
+        "_host_line",
+        "_key_line",
+        "address",
+        "dialect",
+        "is_shared",
+        "replica",
+        "response_headers",
+    )
 
     def __init__(self, replica: Replica, dialect: EngineDialect) -> None:
         self.replica = replica
@@ -22,6 +34,8 @@ class ReplicaWire:
         self._host_line = f"{host}:{replica.port}".encode()
         key = os.environ.get(replica.api_key_env, "") if replica.api_key_env else ""
         self._key_line = f"authorization: Bearer {key}\r\n".encode() if key else b""
+        self._choice: Choice | None = None
+        self._decision_header = b""
 
     def fits(self, replica: Replica) -> bool:
         """Whether these bytes are still the right ones; what a replica says of itself is in none of them."""
@@ -42,6 +56,12 @@ class ReplicaWire:
             b"content-length: %d\r\n\r\n"
             % (path.encode(), self._host_line, self._key_line, request_id.encode(), body_bytes)
         )
+
+    def decision_header(self, choice: Choice) -> bytes:
+        """Why the replica was chosen; one decision may be that of several requests."""
+        if choice is not self._choice:
+            self._choice, self._decision_header = choice, decision_header(choice)
+        return self._decision_header
 
 
 class FleetView:

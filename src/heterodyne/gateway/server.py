@@ -74,6 +74,7 @@ class GatewayServer:
             for exchange in tuple(self._back.exchanges):
                 exchange.check(now_s)
             self._back.trim_kept()
+            self._back.write_down()
 
     async def drain(self) -> None:
         """Take nothing new, let what runs finish for as long as the settings grant, end the rest as errors."""
@@ -114,6 +115,7 @@ class GatewayServer:
             self._server.close()
         for connection in tuple(self._ledger.connections):
             connection.abort()
+        self._back.write_down()
         await self._back.pool.close()
 
     def _connection(self) -> ServerConnection:

@@ -79,22 +79,22 @@ def _soonest(
     speed = seats[0].speed
     prior = speed.prior
     steps = speed.steps * (1.5 + ask.prompt_tokens // prior.step_tokens)
-    sequence_s, context_token_s, pace = speed.sequence_s, speed.context_token_s, speed.prompts
+    pace = speed.prompts
     batch_slo_s = ask.itl_slo_s - speed.step_s
     token_s, token_squared_s = prior.prompt_token_s, prior.prompt_token_squared_s
     best = second = seats[0]
     best_s = second_s = inf
     begin = int(chance() * len(seats))
     for seat in (*seats[begin:], *seats[:begin]):
-        wait_s = seat.free_at_s - now_s
-        if wait_s < seat.floor_s:
-            wait_s = seat.floor_s
-        if wait_s < seat.room_s:
-            wait_s = seat.room_s
-        batch_s = sequence_s * (seat.in_flight + seat.others) + context_token_s * seat.context_tokens
-        wait_s += steps * batch_s
-        if batch_s > batch_slo_s:
-            wait_s += UNTIMELY_S
+        wait_s, batch_s = seat.free_at_s - now_s, seat.batch_s
+        if wait_s < seat.least_s:
+            wait_s = seat.least_s
+        if batch_s:
+            wait_s += steps * batch_s
+            if batch_s > batch_slo_s:
+                wait_s += UNTIMELY_S
+        elif not cached and wait_s <= 0.0 and not seat.in_flight:
+            return seat  # it has nothing to do: nobody could be sooner
         if cached:
             tokens = cached[seat.place] * seat.trust if seat.place in cached else 0.0
             if held_tokens > tokens:

@@ -35,6 +35,7 @@ class Seat:
         "_sequence_area",
         "_work_done_s",
         "answer_token_usd",
+        "batch_s",
         "belief",
         "context_tokens",
         "decoding",
@@ -44,6 +45,7 @@ class Seat:
         "is_by_token",
         "is_gone",
         "kv_tokens",
+        "least_s",
         "others",
         "place",
         "prompt_token_usd",
@@ -73,6 +75,8 @@ class Seat:
         self.free_at_s = now_s  # when the prompts that wait are worked off
         self.room_s = 0.0  # until there is memory or a slot for one more like those it has
         self.floor_s = 0.0  # but not sooner than this from now: nothing has been heard of them
+        self.least_s = 0.0  # the longer of the two
+        self.batch_s = 0.0  # of a decode step, for those who are in it
         self.belief = Trust()  # in what the prefix index says of it
         self.trust = self.belief.factor
         self._head_since_s = now_s
@@ -312,3 +316,5 @@ class Seat:
             self.floor_s = pace * (work_s - mean_s)
         else:
             self.free_at_s, self.floor_s = begins_s, 0.0
+        self.least_s = self.room_s if self.room_s > self.floor_s else self.floor_s
+        self.batch_s = speed.sequence_s * busy + speed.context_token_s * context

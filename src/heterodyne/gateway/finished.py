@@ -1,0 +1,87 @@
+"""What is known of a request at its end, kept until there is time to write it down.
+
+The next request waits while this one ends, so only facts are gathered then; records are made of many at once, when
+the code that makes them has the processor's caches to itself.
+"""
+
+from math import inf
+
+from msgspec import Struct
+
+from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.domain.fleet import Replica
+from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.request import Operation, Request, Usage
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.choice import Choice
+
+INFER = Operation.INFER
+NO_TOKENS = Usage()  # tensors have none
+
+
+class Finished(Struct, frozen=True, gc=False):
+    """One request, however it ended. Times are of the worker's own clock."""
+
+    request: Request
+    ask: Ask
+    choice: Choice | None  # the latest decision, or that of whoever answered; None: nobody was asked
+    replica: Replica | None
+    status: int
+    reason: str
+    reported: Usage | None  # None: the engine did not count
+    events: int  # streamed to the client, by all replicas together
+    itl_s: float | None
+    started_at_s: float
+    first_byte_at_s: float  # 0: there was none
+    ended_at_s: float
+    response_bytes: int
+    retries: int
+    continuations: int
+    is_hedged: bool
+
+
+def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> RequestRecord:
+    """The line to write; `epoch_s` is when the worker's clock stood at zero."""
+    request, replica, choice, reported = finished.request, finished.replica, finished.choice, finished.reported
+    if request.operation is INFER:
+        reported = NO_TOKENS
+    elif reported is None:
+        reported = Usage(
+            prompt_tokens=_prompt_tokens(request, tokens) if finished.first_byte_at_s else 0,
+            completion_tokens=finished.events,
+            is_estimated=True,
+        )
+    started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
+    forecast = choice.forecast if choice is not None else None
+    return RequestRecord(
+        id=request.id,
+        at=epoch_s + started_at_s,
+        operation=request.operation,
+        model=replica.model if replica is not None else request.model,
+        asked_model=request.model if replica is not None and replica.model != request.model else "",
+        pool=replica.pool if replica is not None else "",
+        replica=replica.id if replica is not None else "",
+        status=finished.status,
+        reason=finished.reason,
+        stream=request.stream,
+        prompt_tokens=reported.prompt_tokens,
+        cached_tokens=reported.cached_tokens or 0,
+        completion_tokens=reported.completion_tokens,
+        is_estimated=reported.is_estimated,
+        ttft_ms=(first_byte_at_s - started_at_s) * 1000 if first_byte_at_s else None,
+        itl_ms=itl_s * 1000 if itl_s is not None else None,
+        total_ms=(finished.ended_at_s - started_at_s) * 1000,
+        request_bytes=len(request.body),
+        response_bytes=finished.response_bytes,
+        retries=finished.retries,
+        continuations=finished.continuations,
+        is_hedged=finished.is_hedged,
+        decision=choice.reason if choice is not None else "",
+        predicted_ttft_ms=forecast.ttft_s * 1000 if forecast is not None else None,
+        predicted_itl_ms=forecast.itl_s * 1000 if forecast is not None else None,
+        usd=forecast.usd if forecast is not None and forecast.usd < inf else None,
+    )
+
+
+def _prompt_tokens(request: Request, tokens: TokenEstimator) -> int:
+    return request.prompt_tokens or tokens.estimate(request.model, request.prompt_chars)
