@@ -30,5 +30,5 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     decision: str = ""  # why the replica was chosen
     predicted_ttft_ms: float | None = None  # when it was
     predicted_itl_ms: float | None = None
-    usd: float | None = None  # what the request was thought to cost there; None: nobody says what the replica costs
+    usd: float | None = None  # by the tokens it had; None: nothing was answered, or nobody says what the replica costs
     is_hedged: bool = False  # a second replica was asked because the first was late

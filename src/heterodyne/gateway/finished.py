@@ -53,6 +53,11 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
         )
     started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
     forecast = choice.forecast if choice is not None else None
+    usd = None
+    if forecast is not None and first_byte_at_s:
+        seat, cached_tokens = forecast.seat, reported.cached_tokens or 0
+        share_s = seat.share_s(reported.prompt_tokens, cached_tokens, reported.completion_tokens)
+        usd = seat.usd(reported.prompt_tokens, reported.completion_tokens, share_s)
     return RequestRecord(
         id=request.id,
         at=epoch_s + started_at_s,
@@ -79,7 +84,7 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
         decision=choice.reason if choice is not None else "",
         predicted_ttft_ms=forecast.ttft_s * 1000 if forecast is not None else None,
         predicted_itl_ms=forecast.itl_s * 1000 if forecast is not None else None,
-        usd=forecast.usd if forecast is not None and forecast.usd < inf else None,
+        usd=usd if usd is not None and usd < inf else None,
     )
 
 

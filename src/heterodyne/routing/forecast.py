@@ -17,6 +17,7 @@ class Forecast(Struct, frozen=True, gc=False):
     itl_s: float
     itl_high_s: float
     risk: float  # promises that it is expected to break: its own, and those made to others on the replica
+    share_s: float  # of the replica's time: its prompt, and its part of the steps of a batch
     usd: float  # infinite: nobody says what the replica costs
     load: float  # share of its room that is taken, 1 or more when it is full
     cached_tokens: float

@@ -218,12 +218,7 @@ class Seat:
             if busy:
                 itl_before_s = itl_s - (speed.sequence_s + speed.context_token_s * sequence_tokens) * stretch
             risk = self._risk(ask, band, ttft_s, itl_s, own_s=own_s, itl_before_s=itl_before_s)
-        if self.is_by_token:
-            usd = prompt * self.prompt_token_usd + answer * self.answer_token_usd
-        else:
-            usd = self.usd_per_s * (
-                speed.prompts * work_s + answer * (speed.token_share_s + speed.context_token_s * sequence_tokens)
-            )
+        share_s = speed.prompts * work_s + answer * (speed.token_share_s + speed.context_token_s * sequence_tokens)
         return Forecast(
             self,
             ttft_s,
@@ -231,7 +226,8 @@ class Seat:
             itl_s,
             itl_s * speed.itl_band.high,
             risk,
-            usd,
+            share_s,
+            self.usd(prompt, answer, share_s),
             load,
             cached_tokens,
             work_s,
@@ -254,6 +250,19 @@ class Seat:
             if self.waiting:
                 risk += self.waiting * (band.miss(ttft_s + own_s, ttft_slo_s) - late)
         return risk
+
+    def share_s(self, prompt_tokens: int, cached_tokens: int, answer_tokens: int) -> float:
+        """What a request took of the replica's time, by its tokens: the steps of its answer are shared by a batch."""
+        speed = self.speed
+        work_s = speed.prior.prompt_work_s(prompt_tokens, cached_tokens)
+        context = prompt_tokens + 0.5 * answer_tokens
+        return speed.prompts * work_s + answer_tokens * (speed.token_share_s + speed.context_token_s * context)
+
+    def usd(self, prompt_tokens: float, answer_tokens: float, share_s: float) -> float:
+        """Its price, by the token or by the time it takes; infinite where nobody says what the replica costs."""
+        if self.is_by_token:
+            return prompt_tokens * self.prompt_token_usd + answer_tokens * self.answer_token_usd
+        return self.usd_per_s * share_s
 
     def forecast_beside(self, others: float, ask: Ask, cached_tokens: float, now_s: float) -> Forecast:
         """The same with so many more sequences there."""
