@@ -14,7 +14,6 @@ from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.physics.serving import Slo
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.kv.chain import Chain, chain_of
-from heterodyne.routing.prediction.prior import prior_of
 from heterodyne.routing.router import Router
 from heterodyne.routing.ticket import Ticket
 from heterodyne.simulator.run import Trial, run
@@ -167,7 +166,7 @@ def _pass(coming: list[tuple[float, int, Ticket]], now_s: float) -> float:
 def _router(name: str) -> tuple[Router, FleetSnapshot]:
     pools = laid_out(name, 0)
     fleet = FleetSnapshot.of(1, tuple(replica for pool in pools for replica in pool.replicas))
-    priors = {pool.name: prior_of(pool.clock(), pool.scheduling) for pool in pools}
+    priors = {pool.name: pool.prior() for pool in pools}
     return Router(fleet, prior_of=lambda one: priors[one.pool], chance=Random(1).random, now_s=0.0), fleet
 
 

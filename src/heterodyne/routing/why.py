@@ -34,7 +34,9 @@ def why_chosen(ask: Ask, choice: Choice, objective: Objective) -> str:
         return f"{said}: the forecasts of some pool are too far off to go by"
     if choice.reason is Reason.PREFERRED and not _is_preferred(ask, choice.forecast, objective):
         return "the soonest, as none of the preferred kind is to be had"
-    return f"{said} of those that keep the promise" if ask.has_slo and choice.reason in _AMONG_KEEPERS else said
+    if ask.has_slo and choice.reason in _AMONG_KEEPERS:
+        return f"{said} of those that {'probably ' if choice.promise == LIKELY else ''}keep the promise"
+    return said
 
 
 def why_passed(ask: Ask, choice: Choice, forecast: Forecast, objective: Objective, *, is_later_tier: bool) -> str:
@@ -58,7 +60,7 @@ def why_passed(ask: Ask, choice: Choice, forecast: Forecast, objective: Objectiv
             return "nobody says what it costs"
         case Reason.CHEAPEST | Reason.SPARE if chosen.usd > 0.0 and forecast.usd > SAME * chosen.usd:
             return f"{forecast.usd / chosen.usd:.2f} times the price"
-        case Reason.LEAST_LOADED:
+        case Reason.LEAST_LOADED if f"{forecast.load:.0%}" != f"{chosen.load:.0%}":
             return f"fuller: {forecast.load:.0%} against {chosen.load:.0%}"
         case Reason.PREFERRED if not _is_preferred(ask, forecast, objective) and _is_preferred(ask, chosen, objective):
             return "not of the preferred kind"

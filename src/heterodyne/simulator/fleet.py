@@ -20,6 +20,8 @@ from heterodyne.physics.replica.machine import ReplicaMachine
 from heterodyne.physics.replica.of_layout import placement_of, scheduling_of
 from heterodyne.physics.replica.step_clock import StepClock
 from heterodyne.planning.replica_price import replica_price
+from heterodyne.routing.prediction.of_pool import doubt_of
+from heterodyne.routing.prediction.prior import Prior, prior_of
 from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
 
 CONTEXT_TOKENS = 8192  # of a usual sequence, when nobody says
@@ -40,6 +42,10 @@ class LaidOutPool(Struct, frozen=True, kw_only=True):
     def clock(self) -> StepClock:
         """How fast physics says it is."""
         return StepClock(placement_of(self.layout), self.profile)
+
+    def prior(self) -> Prior:
+        """What a gateway is told of it before the first request."""
+        return prior_of(self.clock(), self.scheduling, doubt=doubt_of(self.basis))
 
     def real_clock(self) -> StepClock:
         """How fast it is."""

@@ -21,7 +21,7 @@ from heterodyne.physics.serving import Slo
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.catalogue import check_policy
 from heterodyne.routing.prediction.output_length import OutputLengths
-from heterodyne.routing.prediction.prior import Prior, prior_of
+from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
 from heterodyne.routing.ticket import Ticket
 from heterodyne.simulator.fleet import LaidOutPool
@@ -100,7 +100,7 @@ class _Run:
         self._tally = Tally(self._replicas)
         self._listed = [replica.listed for replica in self._replicas]  # with the gauges that were read last
         self._usable: Sequence[Replica] = ()
-        priors = {pool.name: prior_of(pool.clock(), pool.scheduling) for pool in pools}
+        priors = {pool.name: pool.prior() for pool in pools}
 
         def prior(replica: Replica) -> Prior:
             return priors[replica.pool]

@@ -70,5 +70,10 @@ def prior_for(layout: Layout, measured: Sequence[Profile], *, context_tokens: in
     return prior_of(
         StepClock(placement_of(layout), found.profile),
         scheduling_of(layout, context_tokens=context_tokens),
-        doubt=DOUBTS.get(found.basis, DOUBT_OTHERWISE),
+        doubt=doubt_of(found.basis),
     )
+
+
+def doubt_of(basis: Basis) -> float:
+    """How far off physics may well be, by what it rests on."""
+    return DOUBTS.get(basis, DOUBT_OTHERWISE)
