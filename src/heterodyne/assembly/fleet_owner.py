@@ -18,6 +18,7 @@ from heterodyne.assembly.fleet_plan import Member, free_id, members, plan_change
 from heterodyne.assembly.held_replica import HeldReplica
 from heterodyne.assembly.replicas import local_replicas, remote_replicas
 from heterodyne.assembly.settings_change import effective, needs_restart
+from heterodyne.assembly.tenants_file import leave_tenants
 from heterodyne.assembly.worker_answers import WorkerAnswers
 from heterodyne.assembly.worker_crew import WorkerCrew
 from heterodyne.config.checks import CHECKS
@@ -29,6 +30,7 @@ from heterodyne.console.fleet_page import FleetPage, ReloadRow
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.nearest import unknown_name
+from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.supervised_process import SupervisedProcess
 from heterodyne.telemetry import log
 
@@ -52,6 +54,7 @@ class FleetOwner:
         run_dir: Path,
         reread: Reread,
         fetch: Fetch,
+        tenants: TenantSnapshot,
     ) -> None:
         """`began` is what was read at the start, `settings` the same with what the system chose, such as a port."""
         self.settings = settings
@@ -59,7 +62,8 @@ class FleetOwner:
         self._reread = reread
         self._fetch = fetch
         self._held = {member.replica.id: HeldReplica(member) for member in wanted}
-        self.crew = WorkerCrew(settings, self._ordered(), run_dir)
+        self._run_dir = run_dir
+        self.crew = WorkerCrew(settings, self._ordered(), run_dir, leave_tenants(run_dir, tenants))
         self.decisions = WorkerAnswers(run_dir, lambda: [one.name for one in self.crew.processes if one.is_running])
         self._group: asyncio.TaskGroup | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -92,6 +96,11 @@ class FleetOwner:
             replicas=replica_rows([held.snapshot() for held in self._held.values()], self.crew.views()),
             reload=self._last_reload,
         )
+
+    async def take_tenants(self, tenants: TenantSnapshot) -> bool:
+        """Other tenants and keys for every worker; whether all of them work by it."""
+        self.crew.tenants = await asyncio.to_thread(leave_tenants, self._run_dir, tenants)
+        return await self.crew.wait_applied(self._publish(), APPLY_TIMEOUT_S)
 
     async def drain(self, selection: Selection) -> Changed:
         """Give them nothing new until told otherwise."""

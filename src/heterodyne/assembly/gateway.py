@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from heterodyne.admission.house import House
-from heterodyne.admission.keys import KeyRing
+from heterodyne.admission.limits.book import LimitBook
+from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.admission.tokens import TokenEstimator
-from heterodyne.assembly.live_gateway import LiveGateway, host_names
+from heterodyne.assembly.live_gateway import LiveGateway, caller_ring, host_names
 from heterodyne.assembly.replica_place import replica_place
 from heterodyne.assembly.replica_priors import ReplicaPriors
 from heterodyne.config.settings import Settings
@@ -20,16 +21,21 @@ from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.control.hearsay_line import HearsayLine
 from heterodyne.control.kv_listener import KvListener
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
+from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.door import Door
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.lease_courier import LeaseCourier
+from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.server import GatewayServer
+from heterodyne.ports.leases import LeaseSource
 from heterodyne.routing.router import Router
 from heterodyne.routing.standing.fleet_standing import FleetStanding
+from heterodyne.stores.memory_leases import MemoryLeases
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.records import RecordWriter
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -44,12 +50,18 @@ async def running_gateway(
     replicas: tuple[Replica, ...],
     *,
     rules: dict[str, ModelRule] | None = None,
+    tenants: TenantSnapshot | None = None,
+    leases: LeaseSource | None = None,
     name: str = "worker",
     run_dir: Path | None = None,
     reuse_port: bool = False,
 ) -> AsyncIterator[LiveGateway]:
-    """A gateway that listens inside the block; whoever wants a graceful end calls `drain` first."""
+    """A gateway that listens inside the block; whoever wants a graceful end calls `drain` first.
+
+    Without `leases` its limits are its own, as those of an only worker may be.
+    """
     loop = asyncio.get_running_loop()
+    tenants = tenants or TenantSnapshot()
     fleet = FleetView(DIALECTS, FleetSnapshot.of(0, replicas, rules))
     pool = ConnectionPool(
         loop,
@@ -71,6 +83,7 @@ async def running_gateway(
     standing = FleetStanding(settings.routing, fleet.snapshot, time.monotonic())
     back = Backstage(
         settings=settings.gateway,
+        callers=caller_ring(settings, tenants),
         fleet=fleet,
         decider=Decider(fleet, standing, router, keeper, clock=time.monotonic, chance=chance),
         router=router,
@@ -83,17 +96,22 @@ async def running_gateway(
         wall_clock=time.time,
     )
     ledger = ServerLedger()
+    book = LimitBook(f"{name}-{os.urandom(6).hex()}")
+    courier = LeaseCourier(
+        book, leases or MemoryLeases(), when_unreachable=WhenUnreachable(settings.admission.limits_when_unreachable)
+    )
+    lobby = Lobby(back, book, courier, settings.admission, chance=chance)
     door = Door(
         back=back,
-        keys=KeyRing(settings.admission.api_keys_sha256),
-        host_names=host_names(settings),
+        lobby=lobby,
+        host_names=host_names(settings, tenants),
         ids=RequestIds(os.urandom(6).hex()),
         ledger=ledger,
         started_at=int(time.time()),
         worker_name=name,
         run_dir=run_dir,
     )
-    server = GatewayServer(settings.gateway, door, back, ledger)
+    server = GatewayServer(settings.gateway, door, back, lobby, ledger)
     listener = KvListener(router, clock=time.monotonic, chance=chance)
     listener.publish(fleet.snapshot)
 
@@ -115,11 +133,21 @@ async def running_gateway(
         on_restart=lambda replica: _forget_memory(replica, keeper, router),
         answers_of=lambda replica: back.standing.of(replica).answers,
     )
-    gateway = LiveGateway(settings, server, door, back, watch, priors=priors, explainer=Explainer(back, name))
+    gateway = LiveGateway(
+        settings,
+        tenants=tenants,
+        server=server,
+        door=door,
+        back=back,
+        lobby=lobby,
+        watch=watch,
+        priors=priors,
+        explainer=Explainer(back, name),
+    )
     try:
         await server.open(reuse_port=reuse_port)
         async with asyncio.TaskGroup() as loops:
-            lives = [server.tick(), watch.run(), keeper.run(), listener.run()]
+            lives = [server.tick(), watch.run(), keeper.run(), listener.run(), courier.run()]
             if run_dir is not None:
                 lives.append(_leave_meters(door, run_dir, name))
                 if has_others:
@@ -130,6 +158,7 @@ async def running_gateway(
                 task.cancel()
     finally:
         await server.close()
+        await courier.close()
         records.close()
 
 

@@ -5,16 +5,18 @@ import ssl
 import time
 from collections.abc import Iterable
 
+from heterodyne.admission.callers import CallerRing
 from heterodyne.admission.host_names import HostNames
-from heterodyne.admission.keys import KeyRing
 from heterodyne.assembly.replica_priors import ReplicaPriors
 from heterodyne.assembly.worker_view import WorkerView
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.fleet import ModelRule, Replica
+from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.door import Door
 from heterodyne.gateway.explainer import Explainer
+from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.server import GatewayServer
 from heterodyne.routing.standing.fleet_standing import FleetStanding
 from heterodyne.telemetry import log, metrics
@@ -28,30 +30,40 @@ class LiveGateway:
     def __init__(
         self,
         settings: Settings,
+        *,
+        tenants: TenantSnapshot,
         server: GatewayServer,
         door: Door,
         back: Backstage,
+        lobby: Lobby,
         watch: FleetWatch,
-        *,
         priors: ReplicaPriors,
         explainer: Explainer,
     ) -> None:
         self.settings = settings
+        self.tenants = tenants
         self.server = server
         self.version = 0  # of the fleet it works by
         self.explainer = explainer
         self._door = door
         self._back = back
+        self._lobby = lobby
         self._watch = watch
         self._priors = priors
 
     def apply(
-        self, settings: Settings, replicas: tuple[Replica, ...], rules: dict[str, ModelRule], version: int
+        self,
+        settings: Settings,
+        replicas: tuple[Replica, ...],
+        rules: dict[str, ModelRule],
+        version: int,
+        tenants: TenantSnapshot | None = None,
     ) -> None:
-        """Work by these from now on; requests under way end as they began."""
+        """Work by these from now on; requests under way end as they began. Without `tenants` they are as before."""
         before, self.settings, self.version = self.settings, settings, version
+        self.tenants = tenants or self.tenants
         admission, back = settings.admission, self._back
-        self._door.admit(KeyRing(admission.api_keys_sha256), host_names(settings))
+        self._door.admit(caller_ring(settings, self.tenants), host_names(settings, self.tenants))
         back.house.resize(admission.in_flight_max, admission.retry_after_s)
         try:
             self.server.configure(settings.gateway)
@@ -68,6 +80,7 @@ class LiveGateway:
         for replica in replicas:
             gone.pop(replica.id, None)
         _forget_gauges(gone.values())
+        self._lobby.configure(admission)
         back.pool.forget({back.fleet.wire(replica.id).address for replica in replicas})
 
     def view(self, name: str) -> WorkerView:
@@ -103,8 +116,17 @@ def _forget_gauges(gone: Iterable[Replica]) -> None:
             metrics.engine_connections.forget((replica.id, state))
 
 
-def host_names(settings: Settings) -> HostNames:
+def caller_ring(settings: Settings, tenants: TenantSnapshot) -> CallerRing:
+    """Whose keys open; with no key anywhere, and none required, nobody needs one."""
+    digests = settings.admission.api_keys_sha256
+    return CallerRing(tenants, digests, is_keyless=not _has_keys(settings, tenants))
+
+
+def host_names(settings: Settings, tenants: TenantSnapshot) -> HostNames:
     """The names a gateway with these settings answers to."""
-    return HostNames(
-        (settings.gateway.host, *settings.gateway.host_names), has_keys=bool(settings.admission.api_keys_sha256)
-    )
+    return HostNames((settings.gateway.host, *settings.gateway.host_names), has_keys=_has_keys(settings, tenants))
+
+
+def _has_keys(settings: Settings, tenants: TenantSnapshot) -> bool:
+    admission = settings.admission
+    return admission.requires_key or bool(admission.api_keys_sha256) or bool(tenants.callers)

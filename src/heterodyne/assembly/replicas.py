@@ -77,6 +77,7 @@ def _rule(model: ModelSettings, catalogue: Mapping[str, Accelerator]) -> ModelRu
         requires=_requirement(model, catalogue),
         routing=_routing_rule(model, catalogue),
         late_fallbacks=model.fallbacks_when_late,
+        degraded=model.degrade,
     )
 
 

@@ -15,10 +15,12 @@ from heterodyne.assembly.announce import announce
 from heterodyne.assembly.fleet_owner import FleetOwner, Reread
 from heterodyne.assembly.fleet_plan import members
 from heterodyne.assembly.listen_address import claim, claim_alone
+from heterodyne.assembly.office import open_office
 from heterodyne.assembly.replicas import local_replicas, remote_replicas
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
 from heterodyne.console.server import AdminServer
+from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.weights import obtain
 from heterodyne.telemetry import log
@@ -35,15 +37,19 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
         console = settings.console
         admin = claim_alone(console.host, console.port) if console.listens else None
         wanted = members(remote_replicas(running), local_replicas(running, _weights(running, progress)))
-        owner = FleetOwner(
-            settings,
-            running,
-            wanted,
-            run_dir=Path(run_dir),
-            reread=reread,
-            fetch=lambda new: _weights(new, _unseen),
-        )
-        return uvloop.run(_supervise(owner, admin))
+
+        def owner(tenants: TenantSnapshot) -> FleetOwner:
+            return FleetOwner(
+                settings,
+                running,
+                wanted,
+                run_dir=Path(run_dir),
+                reread=reread,
+                fetch=lambda new: _weights(new, _unseen),
+                tenants=tenants,
+            )
+
+        return uvloop.run(_supervise(running, Path(run_dir), owner, admin))
 
 
 def _weights(settings: Settings, progress: Progress) -> dict[str, Path]:
@@ -59,13 +65,20 @@ def _unseen(_: str, __: int, ___: int | None) -> None:
     """Nobody watches a reload."""
 
 
-async def _supervise(owner: FleetOwner, listener: socket.socket | None) -> int:
+async def _supervise(
+    began: Settings,
+    run_dir: Path,
+    owner_of: Callable[[TenantSnapshot], FleetOwner],
+    listener: socket.socket | None,
+) -> int:
     leave = asyncio.Event()
-    began = owner.settings
-    admin = None if listener is None else AdminServer(admin_app(began.console, owner), listener)
-    # Workers end before the engines they still stream from.
-    async with asyncio.TaskGroup() as engine_group:
+    # Workers end before the engines they still stream from, and both before the books are closed.
+    async with open_office(began, run_dir) as office, asyncio.TaskGroup() as engine_group:
+        owner = owner_of(office.snapshot)
+        office.publish = owner.take_tenants
+        admin = None if listener is None else AdminServer(admin_app(began.console, owner, office.desk), listener)
         owner.start(engine_group)
+        following = engine_group.create_task(office.run(), name="tenants")
         _heed_signals(asyncio.get_running_loop(), leave, owner.reload_soon)
         async with asyncio.TaskGroup() as worker_group:
             worker_tasks = [worker_group.create_task(one.run(), name=one.name) for one in owner.crew.processes]
@@ -81,6 +94,7 @@ async def _supervise(owner: FleetOwner, listener: socket.socket | None) -> int:
                 admin.leave()
             for task in (announcer, *worker_tasks):
                 task.cancel()
+        following.cancel()
         owner.close()
     return 0
 

@@ -16,10 +16,13 @@ import uvloop
 
 from heterodyne.assembly.gateway import running_gateway
 from heterodyne.assembly.live_gateway import LiveGateway
+from heterodyne.assembly.office import LEASES
+from heterodyne.assembly.tenants_file import read_tenants
 from heterodyne.assembly.worker_lines import WorkerLines
 from heterodyne.assembly.worker_order import WorkerOrder
 from heterodyne.assembly.worker_socket import answering
 from heterodyne.assembly.worker_view import leave_view
+from heterodyne.stores.lease_client import HostLeases
 from heterodyne.telemetry import log
 
 VIEW_INTERVAL_S = 1.0
@@ -53,7 +56,14 @@ async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
     run_dir = Path(order.run_dir)
     async with (
         running_gateway(
-            order.settings, order.replicas, rules=order.rules, name=order.name, run_dir=run_dir, reuse_port=True
+            order.settings,
+            order.replicas,
+            rules=order.rules,
+            tenants=read_tenants(run_dir, order.tenants),
+            leases=HostLeases(run_dir / LEASES) if order.tenants else None,
+            name=order.name,
+            run_dir=run_dir,
+            reuse_port=True,
         ) as gateway,
         answering(run_dir, order.name, gateway.explainer),
     ):
@@ -73,9 +83,14 @@ def _take_lines(
 ) -> None:
     """In a thread, as the pipe blocks; an order is taken by the loop itself, between two requests."""
 
+    taken = ""  # the tenants that the gateway has
+
     def take(order: WorkerOrder) -> None:
+        nonlocal taken
         try:
-            gateway.apply(order.settings, order.replicas, order.rules, order.version)
+            tenants = None if order.tenants == taken else read_tenants(Path(order.run_dir), order.tenants)
+            gateway.apply(order.settings, order.replicas, order.rules, order.version, tenants)
+            taken = order.tenants
             leave_view(Path(order.run_dir), gateway.view(order.name))
         except Exception as error:  # noqa: BLE001  # a worker that cannot take an order serves by the last one
             _log.error("order_failed", version=order.version, exc_info=error)

@@ -24,9 +24,10 @@ POLL_S = 0.05
 class WorkerCrew:
     """Every worker is told everything, every time; one that dies comes back with the latest."""
 
-    def __init__(self, settings: Settings, replicas: tuple[Replica, ...], run_dir: Path) -> None:
+    def __init__(self, settings: Settings, replicas: tuple[Replica, ...], run_dir: Path, tenants: str = "") -> None:
         self.version = 1
         self._run_dir = run_dir
+        self.tenants = tenants  # the file that has them
         self.processes = tuple(
             SupervisedProcess(
                 name,
@@ -117,6 +118,7 @@ class WorkerCrew:
                 replicas=replicas,
                 rules=model_rules(settings),
                 run_dir=str(self._run_dir),
+                tenants=self.tenants,
                 version=self.version,
             )
         )

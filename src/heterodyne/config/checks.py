@@ -24,12 +24,14 @@ Check = Callable[[Settings, Mapping[str, str]], Iterator[Problem]]
 def an_open_door_has_keys(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
     """Anything but loopback without keys would serve strangers."""
     host = settings.gateway.host
-    if not is_loopback(host) and not settings.admission.api_keys_sha256:
+    admission = settings.admission
+    if not is_loopback(host) and not admission.api_keys_sha256 and not admission.requires_key:
         yield Problem(
             path="gateway.host",
             message=f'"{host}" can be reached from other machines and no key is set; put the digest of a key '
-            f"({KEY_DIGEST_HINT}) into admission.api_keys_sha256, or listen on 127.0.0.1",
-            rests_on=("admission.api_keys_sha256",),
+            f"({KEY_DIGEST_HINT}) into admission.api_keys_sha256, set admission.requires_key and make keys with "
+            "`heterodyne keys create`, or listen on 127.0.0.1",
+            rests_on=("admission.api_keys_sha256", "admission.requires_key"),
         )
 
 

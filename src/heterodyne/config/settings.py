@@ -13,6 +13,7 @@ from heterodyne.physics.settings import PhysicsSettings
 from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.stores.settings import StoreSettings
 from heterodyne.telemetry.settings import TelemetrySettings
 
 
@@ -23,6 +24,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     routing: RoutingSettings = field(default_factory=RoutingSettings)
+    stores: StoreSettings = field(default_factory=StoreSettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     registry: RegistrySettings = field(default_factory=RegistrySettings)
     physics: PhysicsSettings = field(default_factory=PhysicsSettings)
@@ -39,6 +41,7 @@ SECTIONS: dict[str, type[Struct]] = {
     "console": ConsoleSettings,
     "admission": AdmissionSettings,
     "routing": RoutingSettings,
+    "stores": StoreSettings,
     "telemetry": TelemetrySettings,
     "registry": RegistrySettings,
     "physics": PhysicsSettings,

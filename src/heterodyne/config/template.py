@@ -21,6 +21,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "tls_certificate": "/etc/heterodyne/tls.crt",
     "tls_key": "/etc/heterodyne/tls.key",
     "cache_dir": "/var/cache/heterodyne",
+    "redis_url": "redis://localhost:6379/0",
     "profiles": ["/var/lib/heterodyne/profiles.toml"],
     "engine_model": "Qwen/Qwen3-8B",
     "api_key_env": "UPSTREAM_API_KEY",

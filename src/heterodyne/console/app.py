@@ -14,13 +14,15 @@ from heterodyne.console.guard import Guard
 from heterodyne.console.operators import Operators
 from heterodyne.console.render import answer, error_answer
 from heterodyne.console.settings import ConsoleSettings
+from heterodyne.console.tenant_routes import tenant_routes
+from heterodyne.console.tenants import TenantDesk
 from heterodyne.domain.errors import CallerError, MethodNotAllowed, UnknownPath
 from heterodyne.routing.explanation import PastDecision
 from heterodyne.routing.question import Question
 
 
-def admin_app(settings: ConsoleSettings, desk: FleetDesk) -> Starlette:
-    """The API over whoever owns the fleet."""
+def admin_app(settings: ConsoleSettings, desk: FleetDesk, tenants: TenantDesk | None = None) -> Starlette:
+    """The API over whoever owns the fleet and, where there is a store, its tenants."""
     guard = Guard(
         Operators(settings.operator_keys_sha256),
         HostNames((settings.host, *settings.host_names), has_keys=bool(settings.operator_keys_sha256)),
@@ -55,6 +57,7 @@ def admin_app(settings: ConsoleSettings, desk: FleetDesk) -> Starlette:
             Route("/admin/decisions", guard.reading(decisions), methods=["GET"]),
             Route("/admin/decisions/{id}", guard.reading(decision), methods=["GET"]),
             *(Route(path, endpoint, methods=["POST"]) for path, endpoint in changes),
+            *(() if tenants is None else tenant_routes(guard, tenants)),
         ],
         exception_handlers={HTTPException: _refused},
     )

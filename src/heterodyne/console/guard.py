@@ -66,7 +66,17 @@ class Guard:
         return self.reading(read)
 
     def changing(self, name: str, kind: type[Body], change: Callable[[Body], Awaitable[object]]) -> Endpoint:
-        """An endpoint that changes something, and writes down who did."""
+        """An endpoint that changes the fleet, and writes down who did."""
+
+        async def change_as(body: Body, _: str) -> object:
+            return await change(body)
+
+        return self.changing_as("fleet_change", name, kind, change_as)
+
+    def changing_as(
+        self, event: str, name: str, kind: type[Body], change: Callable[[Body, str], Awaitable[object]]
+    ) -> Endpoint:
+        """An endpoint that changes something in somebody's name, and writes down whose under the name of an event."""
 
         async def endpoint(request: Request) -> Response:
             who, what, outcome = "nobody", "", "done"
@@ -74,7 +84,7 @@ class Guard:
                 who = self._identify(request)
                 body = await _body(request, kind, BODY_BYTES_MAX)
                 what = str(body)
-                return answer(await change(body))
+                return answer(await change(body, who))
             except HeterodyneError as error:
                 outcome = error.code
                 return error_answer(error)
@@ -82,7 +92,7 @@ class Guard:
                 outcome = InternalError.code
                 return _broken(error)
             finally:
-                _log.info("fleet_change", who=who, change=name, what=what, outcome=outcome)
+                _log.info(event, who=who, change=name, what=what, outcome=outcome)
 
         return endpoint
 

@@ -31,6 +31,7 @@ HeterodyneError
 │   └── InternalError               500 internal_error
 ├── EngineError                     a replica failed
 │   ├── EngineUnavailable           503 engine_unavailable
+│   │   └── EnginesFull             503 engines_full          they hold what they may; waiting helps
 │   ├── EngineStalled               504 engine_stalled
 │   ├── EngineBroke                 502 engine_broke          closed or reset in the middle of an answer
 │   ├── EngineGarbage               502 engine_garbage        bytes that are not the promised protocol
@@ -316,6 +317,12 @@ class EngineUnavailable(EngineError):
 
     code = "engine_unavailable"
     status = 503
+
+
+class EnginesFull(EngineUnavailable):
+    """Every replica of the model that could take the request holds as many as it may."""
+
+    code = "engines_full"
 
 
 class EngineStalled(EngineError):

@@ -96,6 +96,7 @@ class ModelRule(Struct, frozen=True, kw_only=True):
     requires: Requirement = Requirement()
     routing: RoutingRule = RoutingRule()
     late_fallbacks: tuple[str, ...] = ()  # models that answer in its place when none of its replicas would in time
+    degraded: dict[str, str] = {}  # by tier, the model that answers in its place rather than nobody when it is full
 
 
 class FleetSnapshot(Struct, frozen=True, kw_only=True):

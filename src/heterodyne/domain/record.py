@@ -31,4 +31,9 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     predicted_ttft_ms: float | None = None  # when it was
     predicted_itl_ms: float | None = None
     usd: float | None = None  # by the tokens it had; None: nothing was answered, or nobody says what the replica costs
+    tenant: str = ""  # the project that asked
+    key: str = ""  # the id of its key
+    tier: str = ""
+    urgency: str = ""  # the request's class, where it is not interactive
+    queue_ms: float | None = None  # waited here for its turn
     is_hedged: bool = False  # a second replica was asked because the first was late

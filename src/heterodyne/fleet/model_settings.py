@@ -54,6 +54,13 @@ class ModelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         tuple[str, ...],
         Meta(description="Models that answer in its place, in this order, when none of its replicas would in time."),
     ] = ()
+    degrade: Annotated[
+        dict[str, str],
+        Meta(
+            description="By tier (`gold`, `silver`, `bronze`), the smaller model that answers in its place when a "
+            "request of that tier would be refused because its replicas and their queue are full."
+        ),
+    ] = {}
     kv: Annotated[
         Literal["stateless", "sticky", "prefix"],
         Meta(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from heterodyne.admission.callers import CallerRing
 from heterodyne.admission.house import House
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.fleet import FleetSnapshot, ReplicaId
@@ -34,6 +35,7 @@ class Backstage:
         self,
         *,
         settings: GatewaySettings,
+        callers: CallerRing,
         fleet: FleetView,
         decider: Decider,
         router: Router,
@@ -46,6 +48,7 @@ class Backstage:
         wall_clock: Callable[[], float],
     ) -> None:
         self.settings = settings
+        self.callers = callers
         self.fleet = fleet
         self.decider = decider
         self.router = router
@@ -57,6 +60,7 @@ class Backstage:
         self.wall_clock = wall_clock
         self.exchanges: set[Exchange] = set()
         self._records = records
+        self.on_leave: Callable[[str], None] = _nobody_waits  # told the model of a request that has ended
         self._finished: list[Finished] = []
         self._finished_bytes = 0  # of their requests' bodies
         self._meters = RequestMeters()
@@ -84,10 +88,11 @@ class Backstage:
         self.exchanges.add(exchange)
         self.house.enter()
 
-    def leave(self, exchange: "Exchange") -> None:
-        """It no longer is."""
+    def leave(self, exchange: "Exchange", model: str) -> None:
+        """It no longer is; somebody may have waited for its place."""
         self.exchanges.discard(exchange)
         self.house.leave()
+        self.on_leave(model)
 
     def publish(self, snapshot: FleetSnapshot) -> None:
         """A newer fleet."""
@@ -138,3 +143,7 @@ class Backstage:
             if choice is not None:
                 self.decisions.add(decided(record.id, ask, choice, record))
             self._records.write(record)
+
+
+def _nobody_waits(_: str) -> None:
+    """Until somebody does."""

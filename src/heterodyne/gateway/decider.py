@@ -70,10 +70,19 @@ class Decider:
         except HeterodyneError:
             return None
 
+    def try_other(self, request: Request, ask: Ask, model: str) -> Choice | None:
+        """A replica of another model that is to answer in its place, or None."""
+        try:
+            return self._decide(request, _of_model(ask, model), NOBODY, self._clock())
+        except HeterodyneError:
+            return None
+
     def _decide(self, request: Request, ask: Ask, failed: frozenset[ReplicaId], now_s: float) -> Choice:
         usable = self._usable(ask.model, failed, now_s)
         if not usable:
-            raise nobody(ask.model, self._fleet.snapshot, has_failed=bool(failed))
+            standing = self.standing.try_model(ask.model)
+            is_full = standing is not None and standing.is_full
+            raise nobody(ask.model, self._fleet.snapshot, has_failed=bool(failed), is_full=is_full)
         choice = self._router.decide(ask, usable, now_s)
         check_purpose(request, choice.forecast.seat.replica)
         return choice

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from heterodyne.admission.context import check_context
+from heterodyne.admission.callers import LOCAL, CallerRing
 from heterodyne.admission.host_names import HostNames
-from heterodyne.admission.keys import LOCAL, KeyRing
+from heterodyne.admission.scopes import check_scopes
 from heterodyne.domain.errors import (
     HeterodyneError,
     InternalError,
@@ -16,18 +16,19 @@ from heterodyne.domain.errors import (
     UnknownPath,
     UnsupportedMediaType,
 )
-from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.dialects import open_inference
-from heterodyne.gateway.exchange import Exchange
+from heterodyne.gateway.lobby import Lobby
+from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.routing_meters import note_routing
 from heterodyne.gateway.standing_meters import note_standing
 from heterodyne.gateway.wishes import read_wishes
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.message import HttpRequest
-from heterodyne.wire.server_connection import ServerConnection, ServerLedger
+from heterodyne.wire.server_connection import ServerConnection, ServerLedger, Turn
 
 _log = log.get("gateway")
 
@@ -39,7 +40,7 @@ class Door:
         self,
         *,
         back: Backstage,
-        keys: KeyRing,
+        lobby: Lobby,
         host_names: HostNames,
         ids: RequestIds,
         ledger: ServerLedger,
@@ -48,7 +49,7 @@ class Door:
         run_dir: Path | None = None,
     ) -> None:
         self._back = back
-        self._keys = keys
+        self._lobby = lobby
         self._host_names = host_names
         self._ids = ids
         self._ledger = ledger
@@ -58,18 +59,19 @@ class Door:
         self.worker_name = worker_name
         self.run_dir = run_dir  # where workers leave their numbers for each other; None when there is only one
 
-    def admit(self, keys: KeyRing, host_names: HostNames) -> None:
+    def admit(self, callers: CallerRing, host_names: HostNames) -> None:
         """Other keys and names from the next request on."""
-        self._keys, self._host_names = keys, host_names
+        self._back.callers, self._host_names = callers, host_names
 
     @cached_property
     def description(self) -> bytes:
         """The OpenAPI description, made when it is first asked for."""
         return msgspec.json.encode(openapi.document())
 
-    def handle(self, http: HttpRequest, connection: ServerConnection) -> Exchange | None:
-        """Answer now, or return the exchange that will."""
+    def handle(self, http: HttpRequest, connection: ServerConnection) -> Turn | None:
+        """Answer now, or return whoever will."""
         request_id = self._ids.next()
+        caller: Caller | None = None
         try:
             route = routes.find(http.path)
             if route is None:
@@ -79,11 +81,11 @@ class Door:
                 raise MethodNotAllowed(f"This path takes {allow} only.", allow=allow)
             if not route.is_open:
                 self._host_names.check(http.headers.get(b"host"))
-                tenant = self._keys.check(http.headers.get(b"authorization"))
+                caller = self._back.callers.check(http.headers.get(b"authorization"), self._back.wall_clock())
             else:
-                tenant = LOCAL
+                caller = LOCAL
             if route.page is not None:
-                answer = route.page(self, http)
+                answer = route.page(self, http, caller)
                 headers = answer.headers + self._back.identity(request_id)
                 is_head = http.method == b"HEAD"
                 connection.finish(
@@ -92,17 +94,18 @@ class Door:
                     )
                 )
                 return None
-            return self._infer(route, http, connection, request_id, tenant)
+            return self._infer(route, http, connection, request_id, caller)
         except HeterodyneError as error:
-            self._refuse(error, connection, request_id, http)
+            self._refuse(error, connection, request_id, http, caller)
         except Exception as error:  # noqa: BLE001  # the root of a request: our mistake must not cost an answer
             _log.error("request_failed", request_id=request_id, exc_info=error)
-            self._refuse(InternalError("An internal error; the log has the details."), connection, request_id, http)
+            internal = InternalError("An internal error; the log has the details.")
+            self._refuse(internal, connection, request_id, http, caller)
         return None
 
     def refuse(self, error: HeterodyneError, connection: ServerConnection) -> None:
         """Bytes that never became a request."""
-        self._answer_error(error, render.error_body(error), connection, self._ids.next())
+        answer_error(error, self._back, connection, self._ids.next())
 
     def note_gauges(self) -> None:
         """Bring the gauges that nobody counts as they change up to date."""
@@ -115,14 +118,15 @@ class Door:
             opened, idle = lanes.get(self.fleet.wire(replica.id).address, (0, 0))
             metrics.engine_connections.set((replica.id, "busy"), opened - idle)
             metrics.engine_connections.set((replica.id, "idle"), idle)
+        self._lobby.note_gauges()
         note_standing(self._back.standing.snapshot(self._back.clock()), self.fleet.snapshot)
         note_routing(self._back.router, self.fleet.snapshot)
         for model, error_ratio in self._back.tokens.error_ratio.items():
             metrics.token_estimate_error.set((model,), error_ratio)
 
     def _infer(
-        self, route: routes.Route, http: HttpRequest, connection: ServerConnection, request_id: str, tenant: bytes
-    ) -> Exchange | None:
+        self, route: routes.Route, http: HttpRequest, connection: ServerConnection, request_id: str, caller: Caller
+    ) -> Turn:
         assert route.read is not None
         back = self._back
         back.house.check_room()
@@ -131,43 +135,32 @@ class Door:
             http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s
         )
         request = route.read(http.body, request_id, deadline_s, back.settings)
-        ask = back.asks.ask(request, read_wishes(http.headers), tenant, back.fleet.snapshot)
-        choice = back.decider.decide(request, ask)
-        target = choice.target
-        if target.context_tokens is not None:
-            check_context(request, target.context_tokens)
-        exchange = route.exchange(back, connection, request, ask)
-        exchange.start(choice)
-        return exchange
-
-    def _refuse(self, error: HeterodyneError, connection: ServerConnection, request_id: str, http: HttpRequest) -> None:
-        body = render.plain_error_body(error) if routes.is_open_inference(http.path) else render.error_body(error)
-        self._answer_error(error, body, connection, request_id, is_head=http.method == b"HEAD")
-        self._back.refused(
-            RequestRecord(
-                id=request_id,
-                at=self._back.wall_clock(),
-                operation="refused",
-                model="",
-                status=error.status,
-                reason=error.code,
-                request_bytes=len(http.body),
+        ask = back.asks.ask(request, read_wishes(http.headers), caller.salt, back.fleet.snapshot)
+        if caller.scopes:
+            check_scopes(
+                caller,
+                request.operation,
+                request.model,
+                ask.urgency,
+                prompt_tokens=ask.prompt_tokens,
+                output_tokens_max=request.output_tokens_max,
             )
+        return self._lobby.receive(
+            connection, request, ask, caller, exchange_kind=route.exchange, is_plain=routes.is_open_inference(http.path)
         )
 
-    def _answer_error(
+    def _refuse(
         self,
         error: HeterodyneError,
-        body: bytes,
         connection: ServerConnection,
         request_id: str,
-        *,
-        is_head: bool = False,
+        http: HttpRequest,
+        caller: Caller | None,
     ) -> None:
-        metrics.refusals.add((error.code,))
-        headers = render.error_headers(error) + self._back.identity(request_id)
-        keeps_alive = connection.keeps_alive
-        connection.finish(render.whole(error.status, headers, body, keeps_alive=keeps_alive, is_head=is_head))
+        is_plain = routes.is_open_inference(http.path)
+        answer_error(error, self._back, connection, request_id, is_plain=is_plain, is_head=http.method == b"HEAD")
+        back = self._back
+        back.refused(refused_record(error, request_id, back.wall_clock(), len(http.body), caller=caller))
 
 
 def _check_media_type(headers: dict[bytes, bytes]) -> None:

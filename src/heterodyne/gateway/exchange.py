@@ -32,9 +32,10 @@ from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.continued_stream import ContinuedStream
 from heterodyne.gateway.decider import NOBODY
 from heterodyne.gateway.decision_log import Decided, decided
-from heterodyne.gateway.finished import Finished
+from heterodyne.gateway.finished import Finished, end_stay
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
+from heterodyne.gateway.stay import Stay
 from heterodyne.gateway.told import Told, read_told
 from heterodyne.ports.engine import Call, EventEdit
 from heterodyne.routing.ask import Ask
@@ -75,16 +76,18 @@ class Exchange:
         "_request",
         "_retries",
         "_started_at_s",
+        "_stay",
         "_told",
         "_winner",
         "_wire",
     )
 
-    def __init__(self, back: Backstage, client: ServerConnection, request: Request, ask: Ask) -> None:
+    def __init__(self, back: Backstage, client: ServerConnection, request: Request, ask: Ask, stay: Stay) -> None:
         self._back = back
         self._client = client
         self._request = request
         self._ask = ask
+        self._stay = stay
         self._choice: Choice | None = None  # the latest decision, or the winner's
         self._attempts: list[Attempt] = []  # that are not over
         self._winner: Attempt | None = None  # the one whose answer the client gets
@@ -465,8 +468,11 @@ class Exchange:
         for attempt in self._attempts:
             attempt.end(CANCELLED)
         self._attempts.clear()
-        self._back.leave(self)
-        self._back.finished(self._finished(status, reason, reported, response_bytes, relay))
+        finished = self._finished(status, reason, reported, response_bytes, relay)
+        if self._stay.is_counted:
+            end_stay(finished, self._back.tokens)
+        self._back.finished(finished)
+        self._back.leave(self, self._ask.model)
         self._winner = self._kept = None  # an attempt points back here, and nobody looks for cycles often
 
     def _finished(
@@ -482,6 +488,7 @@ class Exchange:
         return Finished(
             self._request,
             self._ask,
+            self._stay,
             self._choice,
             self._wire.replica if self._wire is not None else None,
             status,
@@ -507,6 +514,8 @@ class Exchange:
         if wire is None or choice is None:
             return identity
         headers = identity + wire.response_headers + wire.decision_header(choice)
+        if self._stay.is_counted:
+            headers += self._stay.rate_headers(self._back.wall_clock())
         model = wire.replica.model
         return headers if model == self._ask.model else headers + render.model_header(model)
 

@@ -7,7 +7,6 @@ import msgspec
 from msgspec import structs
 
 from heterodyne.admission.context import check_context
-from heterodyne.admission.keys import LOCAL
 from heterodyne.domain.errors import HeterodyneError, UnknownModel, UnknownName
 from heterodyne.domain.fleet import ModelRule, Purpose, Replica, ReplicaId, rule_against
 from heterodyne.domain.record import RequestRecord
@@ -88,7 +87,7 @@ class Explainer:
         return structs.replace(request, prompt_tokens=question.prompt_tokens or PROMPT_TOKENS)
 
     def _ask(self, question: Question, request: Request) -> Ask:
-        tenant = bytes.fromhex(question.api_key_sha256) or LOCAL
+        tenant = self._back.callers.salt_of(question.api_key_sha256)
         wishes = Wishes(session=question.session, urgency=Urgency(question.urgency))
         ask = self._back.asks.ask(request, wishes, tenant, self._back.fleet.snapshot)
         # An operator may ask what a policy would do that clients may not.

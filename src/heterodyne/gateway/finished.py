@@ -12,10 +12,13 @@ from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
+from heterodyne.domain.urgency import Urgency
+from heterodyne.gateway.stay import Stay
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
+from heterodyne.routing.seat import Seat
 
-INFER = Operation.INFER
+INFER, INTERACTIVE = Operation.INFER, Urgency.INTERACTIVE
 NO_TOKENS = Usage()  # tensors have none
 
 
@@ -24,6 +27,7 @@ class Finished(Struct, frozen=True, gc=False):
 
     request: Request
     ask: Ask
+    stay: Stay
     choice: Choice | None  # the latest decision, or that of whoever answered; None: nobody was asked
     replica: Replica | None
     status: int
@@ -42,22 +46,13 @@ class Finished(Struct, frozen=True, gc=False):
 
 def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> RequestRecord:
     """The line to write; `epoch_s` is when the worker's clock stood at zero."""
-    request, replica, choice, reported = finished.request, finished.replica, finished.choice, finished.reported
-    if request.operation is INFER:
-        reported = NO_TOKENS
-    elif reported is None:
-        reported = Usage(
-            prompt_tokens=_prompt_tokens(request, tokens) if finished.first_byte_at_s else 0,
-            completion_tokens=finished.events,
-            is_estimated=True,
-        )
+    request, replica, choice = finished.request, finished.replica, finished.choice
+    reported = _used(finished, tokens)
     started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
-    forecast = choice.forecast if choice is not None else None
+    forecast, caller = choice.forecast if choice is not None else None, finished.stay.caller
     usd = None
     if forecast is not None and first_byte_at_s:
-        seat, cached_tokens = forecast.seat, reported.cached_tokens or 0
-        share_s = seat.share_s(reported.prompt_tokens, cached_tokens, reported.completion_tokens)
-        usd = seat.usd(reported.prompt_tokens, reported.completion_tokens, share_s)
+        _, usd = _took(forecast.seat, reported)
     return RequestRecord(
         id=request.id,
         at=epoch_s + started_at_s,
@@ -81,6 +76,11 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
         retries=finished.retries,
         continuations=finished.continuations,
         is_hedged=finished.is_hedged,
+        tenant=caller.project,
+        key=caller.key,
+        tier=caller.tier,
+        urgency="" if finished.ask.urgency is INTERACTIVE else finished.ask.urgency,
+        queue_ms=finished.stay.queued_s * 1000 if finished.stay.queued_s else None,
         decision=choice.reason if choice is not None else "",
         predicted_ttft_ms=forecast.ttft_s * 1000 if forecast is not None else None,
         predicted_itl_ms=forecast.itl_s * 1000 if forecast is not None else None,
@@ -88,5 +88,33 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
     )
 
 
-def _prompt_tokens(request: Request, tokens: TokenEstimator) -> int:
-    return request.prompt_tokens or tokens.estimate(request.model, request.prompt_chars)
+def end_stay(finished: Finished, tokens: TokenEstimator) -> None:
+    """Tell whoever counts what the request used; where nothing of its answer came it used nothing."""
+    stay, choice = finished.stay, finished.choice
+    if not finished.first_byte_at_s or choice is None:
+        stay.cancel()
+        return
+    used = _used(finished, tokens)
+    share_s, usd = _took(choice.forecast.seat, used)
+    stay.end(tokens=used.prompt_tokens + used.completion_tokens, usd=0.0 if usd == inf else usd, share_s=share_s)
+
+
+def _used(finished: Finished, tokens: TokenEstimator) -> Usage:
+    """As the engine counted, or as far as we can tell."""
+    request = finished.request
+    if request.operation is INFER:
+        return NO_TOKENS
+    if finished.reported is not None:
+        return finished.reported
+    prompt_tokens = request.prompt_tokens or tokens.estimate(request.model, request.prompt_chars)
+    return Usage(
+        prompt_tokens=prompt_tokens if finished.first_byte_at_s else 0,
+        completion_tokens=finished.events,
+        is_estimated=True,
+    )
+
+
+def _took(seat: Seat, used: Usage) -> tuple[float, float]:
+    """Of the replica's time, and in dollars, which are infinite where nobody says what it costs."""
+    share_s = seat.share_s(used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens)
+    return share_s, seat.usd(used.prompt_tokens, used.completion_tokens, share_s)

@@ -23,7 +23,7 @@ BATCH_MAX = 64  # requests in one call
 WAITING_MAX = 10_000
 TRIES_MAX = 5  # for a request that others were quicker than each time
 RETRY_S_MIN = 0.05
-RETRY_S_MAX = 1.0
+RETRY_S_MAX = 0.25
 
 Then = Callable[[Reservation | HeterodyneError], None]
 

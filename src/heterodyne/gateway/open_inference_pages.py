@@ -6,8 +6,10 @@ from urllib.parse import unquote
 import msgspec
 
 from heterodyne import __version__
-from heterodyne.domain.errors import UnknownModel
+from heterodyne.admission.scopes import visible
+from heterodyne.domain.errors import NotAllowed, UnknownModel
 from heterodyne.domain.fleet import Health, Replica
+from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import pages, render
 from heterodyne.routing.nobody import unknown_model
 
@@ -18,25 +20,25 @@ if TYPE_CHECKING:
 MODEL_SEGMENT = 3  # of /v2/models/{model}/…
 
 
-def server(door: "Door", http: "HttpRequest") -> pages.Answer:
+def server(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answer:
     """GET /v2: no extension is served, neither binary tensors nor the repository."""
     return _json(200, {"name": "heterodyne", "version": __version__, "extensions": []})
 
 
-def live(door: "Door", http: "HttpRequest") -> pages.Answer:
+def live(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answer:
     """GET /v2/health/live: the process answers."""
     return _json(200, {"live": True})
 
 
-def ready(door: "Door", http: "HttpRequest") -> pages.Answer:
+def ready(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answer:
     """GET /v2/health/ready: what /health/ready says; a fleet that has lost one of its models is still of use."""
-    status = pages.ready(door, http).status
+    status = pages.ready(door, http, caller).status
     return _json(status, {"ready": status == 200})
 
 
-def model(door: "Door", http: "HttpRequest") -> pages.Answer:
+def model(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answer:
     """GET /v2/models/{model}: its tensors are the engine's to tell, so they are absent rather than empty."""
-    name, replicas = _asked(door, http)
+    name, replicas = _asked(door, http, caller)
     first = replicas[0]
     versions = sorted({replica.version for replica in replicas if replica.version is not None})
     said: dict[str, object] = {"name": name, "versions": versions, "platform": first.engine}
@@ -45,16 +47,18 @@ def model(door: "Door", http: "HttpRequest") -> pages.Answer:
     return _json(200, said)
 
 
-def model_ready(door: "Door", http: "HttpRequest") -> pages.Answer:
+def model_ready(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answer:
     """GET /v2/models/{model}/ready"""
-    name, replicas = _asked(door, http)
+    name, replicas = _asked(door, http, caller)
     is_ready = any(replica.health is Health.READY for replica in replicas) and not door.house.is_draining
     return _json(200 if is_ready else 503, {"name": name, "ready": is_ready})
 
 
-def _asked(door: "Door", http: "HttpRequest") -> tuple[str, tuple[Replica, ...]]:
+def _asked(door: "Door", http: "HttpRequest", caller: Caller) -> tuple[str, tuple[Replica, ...]]:
     name = unquote(http.path.split(b"/")[MODEL_SEGMENT].decode("ascii", "replace"))
     snapshot = door.fleet.snapshot
+    if not visible(caller, (name,)):
+        raise NotAllowed(f"This key may not use the model {name[:100]!r}.", param="model")
     replicas = snapshot.by_model.get(snapshot.aliases.get(name, name))
     if replicas is None:
         raise UnknownModel(unknown_model(name, snapshot), param="model")

@@ -5,8 +5,10 @@ from urllib.parse import unquote
 
 import msgspec
 
-from heterodyne.domain.errors import UnknownModel
+from heterodyne.admission.scopes import visible
+from heterodyne.domain.errors import NotAllowed, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Health, Replica
+from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import render
 from heterodyne.routing.nobody import unknown_model
 from heterodyne.telemetry import exposition
@@ -25,18 +27,23 @@ class Answer(NamedTuple):
     body: bytes
 
 
-def models(door: "Door", http: "HttpRequest") -> Answer:
+def models(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
     """GET /v1/models"""
     snapshot = door.fleet.snapshot
-    data = [_model(name, replicas, door.started_at) for name, replicas in snapshot.by_model.items()]
-    data += [_adapter(name, parent, snapshot, door.started_at) for name, parent in snapshot.adapters.items()]
+    shown = set(visible(caller, (*snapshot.by_model, *snapshot.adapters)))
+    data = [_model(name, replicas, door.started_at) for name, replicas in snapshot.by_model.items() if name in shown]
+    data += [
+        _adapter(name, parent, snapshot, door.started_at) for name, parent in snapshot.adapters.items() if name in shown
+    ]
     return _json(200, {"object": "list", "data": data})
 
 
-def model(door: "Door", http: "HttpRequest") -> Answer:
+def model(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
     """GET /v1/models/{id}"""
     name = unquote(http.path.removeprefix(b"/v1/models/").decode("ascii", "replace"))
     snapshot = door.fleet.snapshot
+    if not visible(caller, (name,)):
+        raise NotAllowed(f"This key may not use the model {name[:100]!r}.", param="model")
     replicas = snapshot.by_model.get(name)
     if replicas is None and name in snapshot.adapters:
         return _json(200, _adapter(name, snapshot.adapters[name], snapshot, door.started_at))
@@ -45,12 +52,12 @@ def model(door: "Door", http: "HttpRequest") -> Answer:
     return _json(200, _model(name, replicas, door.started_at))
 
 
-def live(door: "Door", http: "HttpRequest") -> Answer:
+def live(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
     """GET /health/live: the process answers."""
     return _json(200, {"status": "ok"})
 
 
-def ready(door: "Door", http: "HttpRequest") -> Answer:
+def ready(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
     """GET /health/ready: some model can be asked and we are not leaving."""
     health = {
         name: any(replica.health is Health.READY for replica in replicas)
@@ -62,14 +69,14 @@ def ready(door: "Door", http: "HttpRequest") -> Answer:
     return _json(200 if is_ready else 503, body)
 
 
-def metrics(door: "Door", http: "HttpRequest") -> Answer:
+def metrics(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
     """GET /metrics: of all workers together."""
     door.note_gauges()
     samples = exposition.gather(door.run_dir, door.worker_name, meters.ALL)
     return Answer(200, render.TEXT, exposition.render(meters.ALL, samples))
 
 
-def description(door: "Door", http: "HttpRequest") -> Answer:
+def description(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
     """GET /openapi.json"""
     return Answer(200, render.JSON, door.description)
 

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from heterodyne.domain.request import Request
+from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import open_inference_pages, pages
 from heterodyne.gateway.dialects import chat, completion, embedding, open_inference, tokenization
 from heterodyne.gateway.exchange import Exchange
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from heterodyne.wire.message import HttpRequest
 
 Reader = Callable[[bytes, str, float, GatewaySettings], Request]
-Page = Callable[["Door", "HttpRequest"], pages.Answer]
+Page = Callable[["Door", "HttpRequest", Caller], pages.Answer]
 
 
 class Route(Struct, frozen=True, kw_only=True):

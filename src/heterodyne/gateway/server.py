@@ -8,6 +8,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import Draining
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.door import Door
+from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.routing.standing.snapshot import FleetStandingSnapshot
 from heterodyne.wire.limits import WireLimits
@@ -33,10 +34,13 @@ class ServerSnapshot(Struct, frozen=True, kw_only=True):
 class GatewayServer:
     """Opens, ticks, drains, closes."""
 
-    def __init__(self, settings: GatewaySettings, door: Door, back: Backstage, ledger: ServerLedger) -> None:
+    def __init__(
+        self, settings: GatewaySettings, door: Door, back: Backstage, lobby: Lobby, ledger: ServerLedger
+    ) -> None:
         self._settings = settings
         self._door = door
         self._back = back
+        self._lobby = lobby
         self._ledger = ledger
         self._limits = _limits(settings)
         self._server: asyncio.Server | None = None
@@ -74,6 +78,7 @@ class GatewayServer:
             for exchange in tuple(self._back.exchanges):
                 exchange.check(now_s)
             self._back.trim_kept()
+            self._lobby.tick()
             self._back.write_down()
 
     async def drain(self) -> None:
@@ -84,8 +89,9 @@ class GatewayServer:
             self._server.close()
         clock = self._back.clock
         until_s = clock() + self._settings.drain_timeout_s
-        while self._back.exchanges and clock() < until_s:
+        while (self._back.exchanges or self._lobby.waiting) and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
+        self._lobby.close()
         for exchange in tuple(self._back.exchanges):
             exchange.give_up(Draining("The gateway shut down before the answer was complete."))
         # Answers that are complete here may still be on their way out.

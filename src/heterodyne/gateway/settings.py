@@ -12,7 +12,7 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     host: Annotated[
         str,
-        Meta(description="Address to listen on. Anything but loopback needs `admission.api_keys_sha256`."),
+        Meta(description="Address to listen on. Anything but loopback needs keys."),
     ] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="Port to listen on; 0 takes a free one.")] = 8080
     host_names: Annotated[

@@ -64,6 +64,11 @@ class Desk:
         self._tiers = []
         self._repeated = None
 
+    @property
+    def kv_tokens(self) -> float:
+        """What its replicas can hold together."""
+        return sum(seat.kv_tokens for seat in self._seats.values())
+
     def forget(self, place: int) -> None:
         """A replica has left, or lost what it remembered."""
         self._homes.forget(place)

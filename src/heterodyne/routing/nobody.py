@@ -2,12 +2,13 @@
 
 from difflib import get_close_matches
 
-from heterodyne.domain.errors import EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
+from heterodyne.domain.errors import EnginesFull, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Purpose, Replica
 from heterodyne.domain.request import Operation, Request
 
 MODELS_NAMED_MAX = 20
 RESTART_RETRY_AFTER_S = 2
+FULL_RETRY_AFTER_S = 1
 INFER = Purpose.INFER
 
 _PURPOSE_OF = {
@@ -34,13 +35,15 @@ def check_purpose(request: Request, target: Replica) -> None:
         raise InvalidField(f"Model {request.model!r} {_SAID_OF[target.purpose]}.", param="model")
 
 
-def nobody(model: str, fleet: FleetSnapshot, *, has_failed: bool) -> HeterodyneError:
-    """Why none of the model's replicas can take a request."""
+def nobody(model: str, fleet: FleetSnapshot, *, has_failed: bool, is_full: bool = False) -> HeterodyneError:
+    """Why none of the model's replicas can take a request; `is_full`: one could, but for what it holds."""
     replicas = fleet.by_model.get(model)
     if replicas is None:
         return UnknownModel(unknown_model(model, fleet), param="model")
     if has_failed:
         return EngineUnavailable(f"No other replica of {model!r} can take the request.")
+    if is_full:
+        return EnginesFull(f"Every replica of {model!r} has as much to do as it may.", retry_after_s=FULL_RETRY_AFTER_S)
     if any(replica.is_takeable for replica in replicas):
         return EngineUnavailable(
             f"Every replica of {model!r} that is ready is failing or has enough to do.",

@@ -11,6 +11,7 @@ The gateway and the simulator drive the same object, the one by the clock on the
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.kv_event import KvEvent
@@ -119,6 +120,15 @@ class Router:
             return ask.policy or DEFAULT.name
         name = ask.policy or desk.rule.policy
         return name if name in PEERS else desk.objective(ask).name
+
+    def cached_tokens(self, ask: Ask) -> float:
+        """The most of its prompt that a replica should have in memory."""
+        return max(self._index.matches(ask.chain).values(), default=0.0) if ask.chain.hashes else 0.0
+
+    def kv_tokens(self, model: str) -> float:
+        """What all replicas of the model can hold; infinite where nobody knows."""
+        desk = self._desks.get(model)
+        return inf if desk is None else desk.kv_tokens
 
     def start(self, ask: Ask, forecast: Forecast, now_s: float) -> Ticket:
         """The request is sent to the replica of a forecast made just now."""

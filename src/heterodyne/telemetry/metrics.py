@@ -57,6 +57,17 @@ hedges = Counter(
 continuations = Counter(
     "heterodyne_gateway_continuations_total", "Broken streams that another replica went on with.", ("model", "pool")
 )
+queue_depth = Gauge(
+    "heterodyne_admission_queue_depth",
+    "Requests waiting here for their turn, as the model is full.",
+    ("model", "class"),
+)
+queue_wait = Histogram(
+    "heterodyne_admission_queue_seconds",
+    "How long requests that had to wait for their turn did, whatever became of them.",
+    ("model", "class"),
+    bounds=SECONDS,
+)
 connections = Gauge("heterodyne_gateway_client_connections", "Open client connections.")
 body_bytes = Gauge("heterodyne_gateway_body_bytes", "Request bodies held in memory.")
 engine_connections = Gauge(
@@ -185,6 +196,8 @@ ALL: tuple[Meter, ...] = (
     attempts_failed,
     hedges,
     continuations,
+    queue_depth,
+    queue_wait,
     connections,
     body_bytes,
     engine_connections,

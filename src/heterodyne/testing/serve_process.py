@@ -37,7 +37,8 @@ class ServeProcess:
             *arguments,
         ]
         quiet = {"HETERODYNE_TELEMETRY__LOG_FORMAT": "json", "HETERODYNE_TELEMETRY__RECORDS": "off"}
-        apart = {"HETERODYNE_CONSOLE__PORT": "0"}  # several may run on one machine
+        # Several may run on one machine.
+        apart = {"HETERODYNE_CONSOLE__PORT": "0", "XDG_STATE_HOME": str(folder / "state")}
         self._environment = {**os.environ, **quiet, **apart, **(environment or {})}
         self.config_file = config_file
         self._process: subprocess.Popen[bytes] | None = None

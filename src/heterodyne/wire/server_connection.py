@@ -192,6 +192,12 @@ class ServerConnection(asyncio.Protocol):
         if self._pending or self._problem is not None:
             self._advance()
 
+    def hand_over(self, turn: Turn) -> None:
+        """Somebody else answers the current request from here."""
+        self._turn = turn
+        if self._is_writing_paused:
+            turn.client_slow()
+
     def finish_stream(self) -> None:
         """The current streamed answer is complete."""
         self.finish(CHUNKS_END if self.speaks_chunked else b"")

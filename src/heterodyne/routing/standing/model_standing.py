@@ -79,6 +79,11 @@ class ModelStanding:
             taking = [replica for replica, standing in self._members if standing.fullness() is None]
         return taking or full
 
+    @property
+    def is_full(self) -> bool:
+        """Whether some replica would be usable, held it not all that its operator allows."""
+        return any(standing.is_crammed for _, standing in self._members)
+
     def snapshot(self, model: str, now_s: float) -> ModelStandingSnapshot:
         """How it stands now."""
         return ModelStandingSnapshot(

@@ -1,0 +1,106 @@
+"""Pure: whose key an Authorization header carries. Every key that does not open is refused alike, after equal work."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from hmac import compare_digest
+
+from heterodyne.domain.errors import Unauthenticated
+from heterodyne.domain.tenant import Caller, KeyId, OrganisationId, ProjectId, TenantSnapshot
+from heterodyne.domain.urgency import Tier
+
+BEARER = b"Bearer "
+ISSUED = b"hd-"  # how every secret that was issued begins
+
+LOCAL = Caller(  # whoever asks a gateway without keys
+    key=KeyId("local"),
+    project=ProjectId("local/local"),
+    organisation=OrganisationId("local"),
+    salt=b"local",
+    tier=Tier.SILVER,
+    weight=1.0,
+    scopes=(),
+    levels=(),
+)
+
+FOREVER = float("inf")
+NOBODY = (bytes(32), -FOREVER, LOCAL)  # what an unknown key is compared with; no secret has this digest, at no time
+
+Held = tuple[bytes, float, Caller]  # the digest of a secret, when it stops working, whose it is
+
+
+class CallerRing:
+    """The callers of one snapshot, and those whose digests are in the settings."""
+
+    __slots__ = ("_held", "_is_keyless", "version")
+
+    def __init__(
+        self, snapshot: TenantSnapshot, static_digests: tuple[str, ...] = (), *, is_keyless: bool = False
+    ) -> None:
+        """Keyless, whoever brings no key of ours is `local`; that it is for loopback alone is checked at start-up."""
+        self._held = _held(snapshot.callers, static_digests)
+        self._is_keyless = is_keyless
+        self.version = snapshot.version
+
+    def check(self, authorization: bytes | None, now_wall_s: float) -> Caller:
+        """Who asks; raises for a key that was never issued or is over, and where one is needed and missing."""
+        if authorization is None:
+            return self._without_key()
+        if authorization.startswith(BEARER):
+            secret = authorization[7:].strip()
+        else:
+            scheme, _, secret = authorization.partition(b" ")
+            secret = secret.strip()
+            if scheme.lower() != b"bearer":
+                return self._without_key()
+        if not secret:
+            return self._without_key()
+        digest = sha256(secret).digest()
+        held, ends_at, caller = self._held.get(digest, NOBODY)
+        # The look-up takes a time that depends on the digest alone, which nobody can steer; an unknown key is compared
+        # as a known one is, and both questions are always asked.
+        if compare_digest(held, digest) & (now_wall_s < ends_at):
+            return caller
+        if self._is_keyless and not secret.startswith(ISSUED):
+            return LOCAL  # clients that insist on a key send anything; one that was ours and is not is refused
+        raise Unauthenticated("The API key is not valid.")
+
+    def salt_of(self, digest: str) -> bytes:
+        """What prompts under the key with this SHA-256, in hexadecimal, are hashed with; empty: without a key."""
+        if not digest:
+            return LOCAL.salt
+        known = bytes.fromhex(digest)
+        return self._held[known][2].salt if known in self._held else known
+
+    def __repr__(self) -> str:
+        return f"CallerRing(version={self.version}, keys={len(self._held)})"
+
+    def _without_key(self) -> Caller:
+        if self._is_keyless:
+            return LOCAL
+        raise Unauthenticated("An API key is required: send `Authorization: Bearer <key>`.")
+
+
+def _held(callers: Mapping[str, Caller], static_digests: tuple[str, ...]) -> dict[bytes, Held]:
+    """By digest; where both know a key, what the tenants say of it holds."""
+    held: dict[bytes, Held] = {}
+    for hexadecimal in static_digests:
+        digest = bytes.fromhex(hexadecimal)
+        held[digest] = (digest, FOREVER, _static(digest))
+    for hexadecimal, caller in callers.items():
+        digest = bytes.fromhex(hexadecimal)
+        held[digest] = (digest, FOREVER if caller.expires_at is None else caller.expires_at, caller)
+    return held
+
+
+def _static(digest: bytes) -> Caller:
+    """A key of the settings: no limits, no scopes, and a salt of its own."""
+    return Caller(
+        key=KeyId(f"static_{digest.hex()[:8]}"),
+        project=ProjectId("static/static"),
+        organisation=OrganisationId("static"),
+        salt=digest,
+        tier=Tier.SILVER,
+        weight=1.0,
+        scopes=(),
+        levels=(),
+    )

@@ -1,0 +1,1 @@
+"""Pure: how much a key, its project and its organisation may use, reserved before and corrected after each request."""

@@ -1,0 +1,1 @@
+"""Pure: who is next when there is not room for everybody."""

@@ -1,0 +1,44 @@
+"""A queue at one moment, for tests and whoever looks on."""
+
+from msgspec import Struct
+
+from heterodyne.domain.urgency import Urgency
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Where a request stands, if nobody else comes and everything takes what is predicted."""
+
+    position: int  # 1: the next
+    service_ahead: float
+    wait_s: float
+
+
+class TenantWaiting(Struct, frozen=True, kw_only=True):
+    """What one tenant has in one class."""
+
+    tenant: str
+    depth: int
+    service: float
+    counter: float  # service had over weight, above the floor of the class; negative after a refund
+
+
+class ClassWaiting(Struct, frozen=True, kw_only=True):
+    """One class; of many tenants those with the most requests."""
+
+    urgency: Urgency
+    depth: int
+    service: float
+    tenants_waiting: int
+    tenants_remembered: int
+    tenants: tuple[TenantWaiting, ...]
+
+
+class QueueSnapshot(Struct, frozen=True, kw_only=True):
+    """The queue of one model in one worker."""
+
+    model: str
+    depth: int
+    drain_per_s: float
+    running: int
+    kv_held_tokens: float
+    classes: tuple[ClassWaiting, ...]

@@ -1,0 +1,135 @@
+"""What is kept of a prompt and an answer where a project keeps content: their text, redacted and cut to a length."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from heterodyne.audit.redact import is_secret_name, redact
+
+OVERLAP_CHARS = 1024  # read and redacted beyond the length, so that the cut halves no secret into something unknown
+NUMBER_CHARS = 8  # what a number, a truth or a nothing counts for
+INTEGER_FROM, INTEGER_TO = 10**6, 10**40  # numbers that may be those of a card or a telephone
+CUT = "[cut]"
+
+
+class _Function(Struct):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _Call(Struct):
+    function: _Function | None = None
+
+
+class _Delta(Struct):
+    content: str | None = None
+    reasoning_content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(Struct):
+    index: int = 0
+    text: str | None = None
+    delta: _Delta | None = None
+
+
+class _Event(Struct):
+    choices: list[_Choice] = []
+
+
+_events = msgspec.json.Decoder(_Event)
+
+
+def kept_body(body: bytes, chars_max: int) -> str:
+    """A body as it was sent: JSON is redacted string by string, so that no escape hides anything."""
+    try:
+        value = msgspec.json.decode(body)
+        return msgspec.json.encode(_Keeper(chars_max).kept(value)).decode()
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        # No JSON, or none that anybody means; a character has four bytes at most.
+        return _kept_text(body[: 4 * (chars_max + OVERLAP_CHARS)].decode("utf-8", "replace"), chars_max)
+
+
+def kept_answer(pieces: Iterable[bytes], chars_max: int) -> str:
+    """An answer: of events the text they spell, for words are cut anywhere between them."""
+    body = b"".join(pieces)
+    if not body.lstrip()[:6].startswith((b"data:", b"event:", b":")):
+        return kept_body(body, chars_max)
+    return _kept_text(_spelt(body), chars_max)
+
+
+class _Keeper:
+    """Goes through a value and keeps of it what there is room for."""
+
+    def __init__(self, chars_max: int) -> None:
+        self._left = chars_max
+
+    def kept(self, value: Any) -> Any:
+        if self._left <= 0:
+            return CUT
+        if isinstance(value, str):
+            return self._string(value)
+        if isinstance(value, list):
+            return [self.kept(one) for one in value[: self._left + 1]]
+        if isinstance(value, dict):
+            return dict(self._pair(name, one) for name, one in value.items())
+        self._left -= NUMBER_CHARS
+        if isinstance(value, int) and INTEGER_FROM <= abs(value) < INTEGER_TO:
+            digits = str(value)
+            return value if (text := redact(digits).text) == digits else text
+        return value
+
+    def _pair(self, name: str, value: Any) -> tuple[str, Any]:
+        shown = self._string(name)
+        return shown, "[secret]" if isinstance(value, str) and is_secret_name(name) else self.kept(value)
+
+    def _string(self, text: str) -> str:
+        kept = _kept_text(text, max(0, self._left))
+        self._left -= len(kept) + 1
+        return kept
+
+
+def _kept_text(text: str, chars_max: int) -> str:
+    if len(text) <= chars_max:
+        return redact(text).text
+    redacted = redact(text[: chars_max + OVERLAP_CHARS]).text
+    is_halved = len(text) > chars_max + OVERLAP_CHARS
+    return (redacted[:-OVERLAP_CHARS] if is_halved else redacted)[:chars_max] + CUT
+
+
+def _spelt(body: bytes) -> str:
+    """The text of each choice, one after the other. Events of another shape are counted, not kept: what they spell
+    together nobody could redact.
+    """
+    choices: dict[int, list[str]] = {}
+    others = 0
+    for line in body.split(b"\n"):
+        data = line.removeprefix(b"data:").strip()
+        if not line.startswith(b"data:") or data == b"[DONE]":
+            continue
+        try:
+            event = _events.decode(data)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+            others += 1
+            continue
+        for choice in event.choices:
+            choices.setdefault(choice.index, []).extend(_words(choice))
+        others += not event.choices
+    spelt = ["".join(choices[index]) for index in sorted(choices)]
+    return "\n".join([*spelt, f"[{others} other events]"] if others else spelt)
+
+
+def _words(choice: _Choice) -> Iterable[str]:
+    if choice.text:
+        yield choice.text
+    if choice.delta is None:
+        return
+    for text in (choice.delta.reasoning_content, choice.delta.content, choice.delta.refusal):
+        if text:
+            yield text
+    for call in choice.delta.tool_calls or ():
+        if call.function is not None:
+            yield from filter(None, (call.function.name, call.function.arguments))

@@ -1,0 +1,1 @@
+"""The books: what every request used, kept to the token whatever dies."""

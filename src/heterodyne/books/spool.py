@@ -1,0 +1,187 @@
+"""Writes usage records to the disk in batches, off the request's path, and frees their slots afterwards.
+
+A record waits in memory and in its slot; a thread writes what waits four times a second. A disk that is full, gone or
+over the declared size keeps the slots taken, and the records are tried again; nothing with a token in it is dropped.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from heterodyne.books.encoding import encode_batch, encode_finished, encode_opening
+from heterodyne.books.flight_slots import FlightSlot, FlightSlots
+from heterodyne.books.segment import BATCH_MAX, SegmentWriter, segment_path, spool_bytes
+from heterodyne.domain.usage import UsageEnding, UsageOpening
+from heterodyne.telemetry import log
+
+FLUSH_INTERVAL_S = 0.25
+SEGMENT_BYTES_MAX = 4 << 20
+SEGMENT_AGE_MAX_S = 10.0
+SPOOL_BYTES_MAX = 4 << 30
+LOOSE_MAX = 8192  # records without a slot that wait
+CLOSE_TIMEOUT_S = 5.0
+
+_log = log.get("books")
+
+
+class SpoolState(Struct, frozen=True, kw_only=True):
+    """For metrics and tests."""
+
+    waiting: int  # records that are not on the disk
+    slots_taken: int
+    slots_max: int
+    written: int  # records
+    failures: int  # batches that the disk did not take
+    dropped: int  # refusals, which have no tokens
+    problem: str  # why the disk takes nothing now; empty: it does
+
+
+class Spool:
+    """One per worker life. `finish` and `refused` belong to the event loop, `flush` to one thread."""
+
+    def __init__(
+        self,
+        folder: Path,
+        worker: str,
+        life: str,
+        slots: FlightSlots,
+        *,
+        bytes_max: int = SPOOL_BYTES_MAX,
+        segment_bytes_max: int = SEGMENT_BYTES_MAX,
+        flush_interval_s: float = FLUSH_INTERVAL_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        assert "." not in worker + life, "names of files are taken apart at their dots"
+        self._folder, self._worker, self._life = folder, worker, life
+        self._slots = slots
+        self._bytes_max = bytes_max
+        self._segment_bytes_max = segment_bytes_max
+        self._flush_interval_s = flush_interval_s
+        self._clock = clock
+        self._queue: deque[tuple[FlightSlot | None, bytes]] = deque()
+        self._dropped = self._dropped_told = 0
+        self._held: list[tuple[FlightSlot | None, bytes]] = []  # out of the queue, and not on the disk
+        self._segment: SegmentWriter | None = None
+        self._segment_until_s = 0.0
+        self._segments = 0
+        self._written = self._failures = 0
+        self._problem = ""
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Flush from now on, in a thread of its own."""
+        self._thread = threading.Thread(target=self._run, name="books", daemon=True)
+        self._thread.start()
+
+    def finish(self, slot: FlightSlot, ending: UsageEnding) -> None:
+        """A request has ended. Never blocks; as many wait as there are slots. The slot is not the caller's any more."""
+        self._queue.append((slot, slot.finish(ending)))
+
+    def refused(self, opening: UsageOpening, ending: UsageEnding) -> None:
+        """A request that got nothing and had no slot. Never blocks; when too many wait it is only counted."""
+        if len(self._queue) >= LOOSE_MAX + self._slots.slots_max:
+            self._dropped += 1
+            return
+        self._queue.append((None, encode_finished(encode_opening(opening), ending)))
+
+    def state(self) -> SpoolState:
+        """How it stands."""
+        return SpoolState(
+            waiting=len(self._queue) + len(self._held),
+            slots_taken=self._slots.taken,
+            slots_max=self._slots.slots_max,
+            written=self._written,
+            failures=self._failures,
+            dropped=self._dropped,
+            problem=self._problem,
+        )
+
+    def close(self) -> None:
+        """Write what waits and hand over the last segment. What the disk does not take stays in the slots."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join(CLOSE_TIMEOUT_S)
+            if self._thread.is_alive():
+                return  # a disk that hangs: the slots are left to whoever recovers them
+        self.flush()
+        try:
+            self._end_segment()
+        except OSError as error:
+            _log.error("segment_not_closed", worker=self._worker, error=str(error))
+        self._slots.close()
+
+    def flush(self) -> None:
+        """Everything that waits, onto the disk; later when it cannot be."""
+        queue, held = self._queue, self._held
+        held.extend(queue.popleft() for _ in range(min(len(queue), self._slots.slots_max + LOOSE_MAX - len(held))))
+        try:
+            while held:
+                self._write_batch()
+                self._end_segment_if_due()
+            self._end_segment_if_due()
+        except OSError as error:
+            self._failed(error)
+        else:
+            self._worked()
+        if self._dropped > self._dropped_told:
+            _log.error("refusals_not_written", worker=self._worker, records=self._dropped - self._dropped_told)
+            self._dropped_told = self._dropped
+
+    def _run(self) -> None:
+        while not self._closing.wait(self._flush_interval_s):
+            try:
+                self.flush()
+            except Exception as error:  # noqa: BLE001  # the root of the thread; slots stay taken, and it is tried again
+                _log.error("spool_failed", worker=self._worker, exc_info=error)
+
+    def _write_batch(self) -> None:
+        batch = self._held[:BATCH_MAX]
+        segment = self._segment or self._begin_segment()
+        segment.append(encode_batch([record for _, record in batch]))
+        del self._held[:BATCH_MAX]
+        self._written += len(batch)
+        self._slots.free(*[slot for slot, _ in batch if slot is not None])
+
+    def _end_segment_if_due(self) -> None:
+        segment = self._segment
+        if segment is not None and (
+            segment.size_bytes >= self._segment_bytes_max or self._clock() >= self._segment_until_s
+        ):
+            self._end_segment()
+
+    def _begin_segment(self) -> SegmentWriter:
+        taken_bytes = spool_bytes(self._folder)
+        if taken_bytes >= self._bytes_max:
+            raise OSError(
+                f"{self._folder} holds {taken_bytes} bytes of usage that no store has taken; it may hold no more"
+            )
+        self._segments += 1
+        self._segment = SegmentWriter(segment_path(self._folder, self._worker, self._life, self._segments))
+        self._segment_until_s = self._clock() + SEGMENT_AGE_MAX_S
+        return self._segment
+
+    def _end_segment(self) -> None:
+        segment, self._segment = self._segment, None
+        if segment is not None:
+            segment.close()
+
+    def _failed(self, error: OSError) -> None:
+        """The segment may be out of order from here on, so the next attempt begins another."""
+        self._failures += 1
+        if not self._problem:
+            _log.error("usage_not_written", worker=self._worker, error=str(error), waiting=len(self._held))
+        self._problem = str(error)
+        try:
+            self._end_segment()
+        except OSError as second:
+            _log.error("segment_not_closed", worker=self._worker, error=str(second))
+
+    def _worked(self) -> None:
+        if self._problem:
+            _log.info("usage_written_again", worker=self._worker)
+            self._problem = ""

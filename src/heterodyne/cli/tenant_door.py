@@ -1,0 +1,80 @@
+"""How the terminal reaches tenants: through the admin API of a running gateway, else in the store itself."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
+
+import click
+from msgspec import Struct
+
+from heterodyne.cli.admin_client import AdminClient, AdminUnreachable
+from heterodyne.cli.invocation import Invocation
+from heterodyne.console.tenants import TenantDesk
+from heterodyne.ports.tenant_changes import TenantChange
+from heterodyne.stores.open_store import open_database, tenants_in
+
+WHO = "terminal"  # in the description of a change that no operator key stands behind
+
+T = TypeVar("T")
+
+
+class Call(Struct, Generic[T], frozen=True, kw_only=True):
+    """One thing to ask, in both ways of asking it."""
+
+    path: str
+    kind: type[T]
+    at_desk: Callable[[TenantDesk], Awaitable[T]]
+    body: object = None  # None: it is only read
+
+
+class Door:
+    """Asks the gateway. Where none listens, and the operator named no address, works on the store of the settings."""
+
+    def __init__(self, invocation: Invocation, url: str, key_env: str) -> None:
+        self._invocation = invocation
+        self._client = TenantClient(url, os.environ.get(key_env))
+        context = click.get_current_context()
+        self._is_default = context.get_parameter_source("url") is click.core.ParameterSource.DEFAULT
+        self._is_at_store = False
+
+    def ask(self, call: Call[T]) -> T:
+        """The answer of either."""
+        if self._is_at_store:
+            return asyncio.run(self._at_store(call))
+        try:
+            return self._client.call(call)
+        except AdminUnreachable as error:
+            if not self._is_default or not isinstance(error.__cause__, ConnectionRefusedError):
+                raise
+        self._is_at_store = True
+        click.echo(f"no gateway listens at {self._client.url}: working on the store itself", err=True)
+        return asyncio.run(self._at_store(call))
+
+    async def _at_store(self, call: Call[T]) -> T:
+        settings = self._invocation.settings().stores
+        database = await open_database(settings.url, os.environ)
+        try:
+            return await call.at_desk(TenantDesk(tenants_in(database), _nobody_to_tell))
+        finally:
+            await database.close()
+
+
+class TenantClient(AdminClient):
+    """The part of the admin API that is about tenants."""
+
+    def call(self, call: Call[T]) -> T:
+        """Over HTTP."""
+        return self._ask("GET" if call.body is None else "POST", call.path, call.body, call.kind)
+
+
+def query(**words: Any) -> str:
+    """Those that are said, as the end of a path."""
+    said = {word: str(value) for word, value in words.items() if value not in (None, "")}
+    return f"?{urlencode(said)}" if said else ""
+
+
+async def _nobody_to_tell(_: TenantChange) -> bool:
+    """A gateway that starts later, or serves without an admin API, reads the store."""
+    return True

@@ -1,0 +1,154 @@
+"""What an operator may ask of the books, read from the query of a URL."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.routing import Route
+
+from heterodyne.books.cost import PoolCost, pool_cost
+from heterodyne.books.export import record_fields
+from heterodyne.console.guard import Guard
+from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.usage import (
+    IdleRow,
+    RequestPage,
+    RequestQuery,
+    UsageGroup,
+    UsageQuery,
+    UsageRow,
+    check_day,
+)
+
+LIMIT_DEFAULT = 100
+LIMIT_MAX = 1000
+
+
+class UsagePage(Struct, frozen=True, kw_only=True):
+    """Usage by group."""
+
+    rows: tuple[UsageRow, ...]
+
+
+class RequestRows(Struct, frozen=True, kw_only=True):
+    """Single requests by the names of their columns, the newest first."""
+
+    requests: tuple[dict[str, Any], ...]
+    next: str | None  # for `after`; None: there are no more
+
+
+class IdlePool(Struct, frozen=True, kw_only=True):
+    """One pool on one day."""
+
+    hours: IdleRow
+    cost: PoolCost
+
+
+class IdlePage(Struct, frozen=True, kw_only=True):
+    """What was paid for, and what of it was used."""
+
+    rows: tuple[IdlePool, ...]
+
+
+class UsageDesk(Protocol):
+    """Whoever keeps the books."""
+
+    async def usage(self, query: UsageQuery) -> tuple[UsageRow, ...]: ...
+
+    async def requests(self, query: RequestQuery) -> RequestPage: ...
+
+    async def idle(self, since: str | None, until: str | None) -> tuple[IdleRow, ...]: ...
+
+
+def usage_routes(guard: Guard, desk: UsageDesk) -> list[Route]:
+    """`/admin/usage` and below."""
+
+    async def usage(request: Request) -> UsagePage:
+        return await usage_page(desk, read_usage_query(request.query_params))
+
+    async def requests(request: Request) -> RequestRows:
+        return await request_rows(desk, read_request_query(request.query_params))
+
+    async def idle(request: Request) -> IdlePage:
+        said = request.query_params
+        _check_names(said, {"since", "until"})
+        return await idle_page(desk, said.get("since"), said.get("until"))
+
+    return [
+        Route("/admin/usage", guard.reading(usage), methods=["GET"]),
+        Route("/admin/usage/requests", guard.reading(requests), methods=["GET"]),
+        Route("/admin/usage/idle", guard.reading(idle), methods=["GET"]),
+    ]
+
+
+async def usage_page(desk: UsageDesk, query: UsageQuery) -> UsagePage:
+    """Sums by group."""
+    return UsagePage(rows=await desk.usage(query))
+
+
+async def request_rows(desk: UsageDesk, query: RequestQuery) -> RequestRows:
+    """One page of requests."""
+    page = await desk.requests(query)
+    return RequestRows(requests=tuple(map(record_fields, page.records)), next=page.next)
+
+
+async def idle_page(desk: UsageDesk, since: str | None, until: str | None) -> IdlePage:
+    """Busy and idle by day and pool."""
+    check_day("since", since)
+    check_day("until", until)
+    return IdlePage(rows=tuple(IdlePool(hours=row, cost=pool_cost(row)) for row in await desk.idle(since, until)))
+
+
+def read_usage_query(said: Mapping[str, str]) -> UsageQuery:
+    """`by=project,day&since=2026-11-01&until=…`, and any group as a filter: `project=acme/search`."""
+    _check_names(said, {"by", "since", "until", *UsageGroup})
+    return UsageQuery(
+        by=read_groups(said.get("by", "")), since=said.get("since"), until=said.get("until"), where=_where(said)
+    )
+
+
+def read_request_query(said: Mapping[str, str]) -> RequestQuery:
+    """`since_at` and `until_at` in seconds since the epoch, `limit`, `after`, and filters."""
+    _check_names(said, {"since_at", "until_at", "limit", "after", *UsageGroup})
+    limit = said.get("limit", str(LIMIT_DEFAULT))
+    if not limit.isascii() or not limit.isdigit() or len(limit) > 6 or not 1 <= int(limit) <= LIMIT_MAX:
+        raise InvalidField(f"limit: a whole number from 1 to {LIMIT_MAX} is expected.", param="limit")
+    return RequestQuery(
+        since_at=_moment(said, "since_at"),
+        until_at=_moment(said, "until_at"),
+        limit=int(limit),
+        after=said.get("after"),
+        where=_where(said),
+    )
+
+
+def read_groups(said: str) -> tuple[UsageGroup, ...]:
+    """Groups from a list with commas."""
+    try:
+        return tuple(UsageGroup(word.strip()) for word in said.split(",") if word.strip())
+    except ValueError as error:
+        raise InvalidField(f"by: {error}; there are {', '.join(UsageGroup)}.", param="by") from error
+
+
+def _check_names(said: Mapping[str, str], known: set[str]) -> None:
+    """A filter that is misspelt would show everybody's usage."""
+    for name in said:
+        if name not in known:
+            raise InvalidField(f"{name[:50]}: there is no such parameter; there are {', '.join(sorted(known))}.")
+
+
+def _where(said: Mapping[str, str]) -> dict[UsageGroup, str]:
+    return {group: said[group] for group in UsageGroup if group in said}
+
+
+def _moment(said: Mapping[str, str], name: str) -> float | None:
+    if name not in said:
+        return None
+    try:
+        moment = float(said[name])
+    except ValueError:
+        moment = -1.0
+    if not 0 <= moment < 1e11:
+        raise InvalidField(f"{name}: seconds since the epoch are expected.", param=name)
+    return moment

@@ -1,0 +1,416 @@
+"""Between the door and the replicas: a request starts at once where there is room, else it waits for its turn.
+
+    understood -> its part of the limits -> room? -> started
+                        |                    |
+                  waits for leases     waits in the model's fair queue -> started, too late, or its client has left
+
+What cannot be in time is refused before it waits, and as the queue fills, tiers give way one after another.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from math import ceil, inf
+
+from msgspec import structs
+
+from heterodyne.admission.context import check_context
+from heterodyne.admission.in_time import Outlook, check_in_time
+from heterodyne.admission.limits.book import LimitBook, Reservation
+from heterodyne.admission.queue.dlpm import Dlpm
+from heterodyne.admission.queue.fair_queue import FairQueue
+from heterodyne.admission.queue.vtc import Vtc
+from heterodyne.admission.queue.waiting import Room, Waiting
+from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.admission.shedding import check_shed, saturation
+from heterodyne.domain.errors import (
+    ClientGone,
+    DeadlineExceeded,
+    Draining,
+    EnginesFull,
+    HeterodyneError,
+    InternalError,
+    NoSpareCapacity,
+    NotInTime,
+    QueueFull,
+    Shed,
+)
+from heterodyne.domain.request import Request
+from heterodyne.domain.tenant import Caller
+from heterodyne.domain.urgency import Tier
+from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.exchange import Exchange
+from heterodyne.gateway.lease_courier import LeaseCourier
+from heterodyne.gateway.refusal import answer_error, refused_record
+from heterodyne.gateway.stay import Stay
+from heterodyne.gateway.visit import Visit
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.choice import Choice
+from heterodyne.routing.policies.objective import BROKEN
+from heterodyne.telemetry import log, metrics
+from heterodyne.wire.server_connection import ServerConnection, Turn
+
+SERVICE_MIN_S = 1e-6
+RETRY_AFTER_MAX_S = 60
+TIER_WEIGHTS = {Tier.GOLD: 4.0, Tier.SILVER: 2.0, Tier.BRONZE: 1.0}
+ORDERS = {"fair": Vtc, "prefix": Dlpm}
+
+_log = log.get("gateway")
+
+
+class Lobby:
+    """One per worker."""
+
+    def __init__(
+        self,
+        back: Backstage,
+        book: LimitBook,
+        courier: LeaseCourier,
+        settings: AdmissionSettings,
+        *,
+        chance: Callable[[], float],
+    ) -> None:
+        self._back = back
+        self._book = book
+        self._courier = courier
+        self._settings = settings
+        self._chance = chance
+        self._queues: dict[str, FairQueue] = {}  # by model; made when its replicas are first full
+        self._leasing: set[Visit] = set()
+        self._is_pumping = False
+        back.on_leave = self.pump
+
+    def receive(
+        self,
+        connection: ServerConnection,
+        request: Request,
+        ask: Ask,
+        caller: Caller,
+        *,
+        exchange_kind: type[Exchange],
+        is_plain: bool,
+    ) -> Turn:
+        """Who answers from here; raises why nobody does."""
+        choice = self._try_decide(request, ask)
+        stay = Stay(caller)
+        if choice is not None:
+            context_tokens = choice.forecast.seat.replica.context_tokens
+            if context_tokens is not None:
+                check_context(request, context_tokens)
+            if not caller.levels and ask.model not in self._queues and _has_room(ask, choice):
+                exchange = exchange_kind(self._back, connection, request, ask, stay)
+                exchange.start(choice)
+                return exchange
+        visit = Visit(
+            self,
+            connection,
+            request,
+            ask,
+            stay,
+            exchange_kind=exchange_kind,
+            is_plain=is_plain,
+            arrived_s=self._back.clock(),
+        )
+        visit.choice = choice
+        try:
+            if caller.levels and not self._reserve(visit):
+                return visit
+            self._place(visit)
+        except BaseException:
+            stay.cancel()
+            raise
+        finally:
+            visit.is_arriving = False
+        return visit.turn or visit
+
+    def pump(self, model: str) -> None:
+        """There may be room: let those start whose turn it is."""
+        queue = self._queues.get(model)
+        if queue is None or not len(queue) or self._is_pumping:
+            return
+        self._is_pumping = True
+        try:
+            while (waiting := queue.try_take(self._can_start, self._back.clock())) is not None:
+                visit = waiting.handle
+                assert isinstance(visit, Visit)
+                visit.stay.runs(queue, waiting)
+                visit.waiting = None
+                self._meter(visit)
+                self._begin(visit)
+        finally:
+            self._is_pumping = False
+
+    def tick(self) -> None:
+        """Refuse those that have waited too long; ask again for the others."""
+        now_s = self._back.clock()
+        for model, queue in tuple(self._queues.items()):
+            for waiting in queue.expire(now_s):
+                visit = waiting.handle
+                assert isinstance(visit, Visit)
+                self._refuse(visit, _too_late(visit, now_s))
+            self.pump(model)
+
+    def abandon(self, visit: Visit) -> None:
+        """Its client has left."""
+        self._forget(visit)
+        self._write_down(visit, ClientGone("The client left before its turn came."))
+
+    def close(self) -> None:
+        """Nobody starts any more."""
+        for visit in [*self._leasing, *self._waiting_visits()]:
+            self._refuse(visit, Draining("The gateway shut down before the request's turn came."))
+
+    def configure(self, settings: AdmissionSettings) -> None:
+        """Other bounds from the next request on."""
+        self._settings = settings
+        for model, queue in self._queues.items():
+            self._resize(model, queue)
+
+    @property
+    def waiting(self) -> int:
+        """Requests that have not started, for whatever reason."""
+        return len(self._leasing) + sum(len(queue) for queue in self._queues.values())
+
+    def note_gauges(self) -> None:
+        """How many wait, by model and class."""
+        for model, queue in self._queues.items():
+            for one in queue.snapshot(self._back.clock()).classes:
+                metrics.queue_depth.set((model, one.urgency.value), one.depth)
+
+    def _try_decide(self, request: Request, ask: Ask) -> Choice | None:
+        """Where it would go now; None: whoever could take it is full, which waiting helps against."""
+        try:
+            return self._back.decider.decide(request, ask)
+        except (NoSpareCapacity, EnginesFull):
+            if not self._settings.queue_max:
+                raise
+            return None
+
+    def _reserve(self, visit: Visit) -> bool:
+        """Whether its part of the limits is set aside; else it is told later. Raises which limit is reached."""
+        ask, choice = visit.ask, visit.choice
+        usd = 0.0 if choice is None or choice.forecast.usd == inf else choice.forecast.usd
+        levels = visit.stay.caller.levels
+        found = self._courier.try_reserve(levels, ask.prompt_tokens + round(ask.output_tokens), round(usd * 1e6))
+        if isinstance(found, Reservation):
+            visit.stay.reserved(self._book, found)
+            return True
+        self._leasing.add(visit)
+        visit.lease = self._courier.wait(found, partial(self._leased, visit))
+        return visit not in self._leasing
+
+    def _leased(self, visit: Visit, answer: Reservation | HeterodyneError) -> None:
+        """May be told before its request has returned from the door."""
+        self._leasing.discard(visit)
+        visit.lease = None
+        if isinstance(answer, Reservation):
+            visit.stay.reserved(self._book, answer)
+            if not visit.is_arriving:
+                self._place_later(visit)
+        elif visit.is_arriving:
+            raise answer
+        else:
+            self._refuse(visit, answer)
+
+    def _place_later(self, visit: Visit) -> None:
+        """The same as for one that did not wait; what was decided is old by now."""
+        try:
+            visit.choice = self._try_decide(visit.request, visit.ask)
+            self._place(visit)
+        except HeterodyneError as error:
+            self._refuse(visit, error)
+
+    def _place(self, visit: Visit) -> None:
+        """Start it where there is room and nobody waits, else have it wait; raises why it may not."""
+        queue = self._queues.get(visit.ask.model)
+        if visit.choice is not None and _has_room(visit.ask, visit.choice) and (queue is None or not len(queue)):
+            if queue is not None:
+                waiting = self._waiting_of(visit)
+                queue.start(waiting)
+                visit.stay.runs(queue, waiting)
+            self._start(visit)
+        elif not self._settings.queue_max:
+            assert visit.choice is not None
+            self._start(visit)  # engines have queues of their own
+        else:
+            self._wait(visit, queue or self._make_queue(visit.ask.model))
+
+    def _wait(self, visit: Visit, queue: FairQueue) -> None:
+        waiting, now_s = self._waiting_of(visit), self._back.clock()
+        try:
+            self._check(visit, queue, waiting, now_s)
+            queue.push(waiting, now_s)
+        except (Shed, NotInTime, QueueFull):
+            if self._try_degrade(visit):
+                self._start(visit)
+                return
+            raise
+        visit.waiting = waiting
+        self.pump(visit.ask.model)
+
+    def _check(self, visit: Visit, queue: FairQueue, waiting: Waiting, now_s: float) -> None:
+        """Raise where waiting would be in vain, or the tier gives way."""
+        choice, ask, caller = visit.choice, visit.ask, visit.stay.caller
+        place = queue.place(waiting, now_s)
+        load = 1.0 if choice is None else choice.forecast.load
+        check_shed(
+            caller.tier,
+            ask.urgency,
+            saturation=saturation(load=load, queue_fill=queue.fill(ask.urgency)),
+            chance=self._chance(),
+            retry_after_s=min(RETRY_AFTER_MAX_S, max(1, ceil(place.wait_s))),
+        )
+        if choice is not None:
+            forecast = choice.forecast
+            ttft_s = max(0.0, forecast.ttft_s - forecast.wait_s)
+            total_s = ttft_s + ask.output_tokens * forecast.itl_s if visit.request.stream else ttft_s
+            check_in_time(
+                [Outlook(wait_s=place.wait_s, ttft_s=ttft_s, total_s=total_s)],
+                arrived_s=visit.arrived_s,
+                now_s=now_s,
+                deadline_s=visit.request.deadline_s,
+                ttft_slo_s=ask.ttft_slo_s,
+            )
+
+    def _try_degrade(self, visit: Visit) -> bool:
+        """Whether a smaller model that stands in for the tier has room."""
+        rule = self._back.fleet.snapshot.rules.get(visit.ask.model)
+        other = None if rule is None else rule.degraded.get(visit.stay.caller.tier)
+        if other is None:
+            return False
+        choice = self._back.decider.try_other(visit.request, visit.ask, other)
+        if choice is None or not _has_room(visit.ask, choice):
+            return False
+        visit.choice = choice
+        return True
+
+    def _can_start(self, waiting: Waiting) -> Room:
+        visit = waiting.handle
+        assert isinstance(visit, Visit)
+        ask = visit.ask
+        if ask.ttft_slo_s < inf:
+            left_s = ask.ttft_slo_s - (self._back.clock() - visit.arrived_s)
+            ask = structs.replace(ask, ttft_slo_s=max(left_s, 1e-3))
+        try:
+            choice = self._back.decider.decide(visit.request, ask)
+        except HeterodyneError:
+            return Room.NONE  # whoever is down may be back before the deadline
+        if not _has_room(ask, choice):
+            return Room.NONE
+        visit.choice = choice
+        return Room.YES
+
+    def _begin(self, visit: Visit) -> None:
+        """Start one whose turn has come."""
+        try:
+            self._start(visit)
+        except HeterodyneError as error:
+            self._refuse(visit, error)
+        except Exception as error:  # noqa: BLE001  # the root of a start: our mistake must not cost an answer
+            _log.error("request_failed", request_id=visit.request.id, exc_info=error)
+            self._refuse(visit, InternalError("An internal error; the log has the details."))
+
+    def _start(self, visit: Visit) -> None:
+        assert visit.choice is not None
+        visit.stay.queued_s = self._back.clock() - visit.arrived_s
+        exchange = visit.exchange_kind(self._back, visit.connection, visit.request, visit.ask, visit.stay)
+        visit.turn = exchange
+        if not visit.is_arriving:
+            visit.connection.hand_over(exchange)
+        exchange.start(visit.choice)
+
+    def _refuse(self, visit: Visit, error: HeterodyneError) -> None:
+        self._forget(visit)
+        answer_error(error, self._back, visit.connection, visit.request.id, is_plain=visit.is_plain)
+        self._write_down(visit, error)
+
+    def _forget(self, visit: Visit) -> None:
+        if visit.lease is not None:
+            visit.lease.cancel()
+            visit.lease = None
+        self._leasing.discard(visit)
+        waiting, visit.waiting = visit.waiting, None
+        if waiting is not None:
+            self._queues[visit.ask.model].remove(waiting)
+            self._meter(visit)
+        visit.stay.cancel()
+
+    def _meter(self, visit: Visit) -> None:
+        waited_s = self._back.clock() - visit.arrived_s
+        metrics.queue_wait.observe((visit.ask.model, visit.ask.urgency.value), waited_s)
+
+    def _write_down(self, visit: Visit, error: HeterodyneError) -> None:
+        back = self._back
+        waited_s = back.clock() - visit.arrived_s
+        record = refused_record(
+            error,
+            visit.request.id,
+            back.wall_clock() - waited_s,
+            len(visit.request.body),
+            caller=visit.stay.caller,
+            request=visit.request,
+            queued_s=waited_s,
+        )
+        back.refused(record)
+
+    def _waiting_of(self, visit: Visit) -> Waiting:
+        ask, choice, caller = visit.ask, visit.choice, visit.stay.caller
+        least_s = 0.0 if choice is None else max(0.0, choice.forecast.ttft_s - choice.forecast.wait_s)
+        share_s = 0.0 if choice is None else choice.forecast.share_s
+        is_prefix = self._settings.queue_order == "prefix" and bool(ask.chain.hashes)
+        return Waiting(
+            tenant=caller.project,
+            tier=caller.tier,
+            urgency=ask.urgency,
+            weight=caller.weight * TIER_WEIGHTS[caller.tier],
+            service=max(SERVICE_MIN_S, share_s),
+            arrived_s=visit.arrived_s,
+            deadline_s=min(visit.request.deadline_s, visit.arrived_s + ask.ttft_slo_s),
+            least_s=least_s,
+            kv_tokens=ask.prompt_tokens + ask.output_tokens,
+            cached_tokens=partial(self._back.router.cached_tokens, ask) if is_prefix else None,
+            handle=visit,
+        )
+
+    def _make_queue(self, model: str) -> FairQueue:
+        settings = self._settings
+        queue = self._queues[model] = FairQueue(
+            model,
+            queue_max=settings.queue_max,
+            tenant_queue_max=settings.queue_tenant_max,
+            order=ORDERS[settings.queue_order],
+            kv_share_max=settings.kv_share_max,
+            drain_per_s_prior=max(1.0, len(self._back.fleet.snapshot.by_model.get(model, ()))),
+        )
+        self._resize(model, queue)
+        return queue
+
+    def _resize(self, model: str, queue: FairQueue) -> None:
+        settings = self._settings
+        queue.resize(
+            queue_max=settings.queue_max,
+            tenant_queue_max=settings.queue_tenant_max,
+            kv_tokens=self._back.router.kv_tokens(model),
+        )
+
+    def _waiting_visits(self) -> list[Visit]:
+        visits = [waiting.handle for queue in self._queues.values() for waiting in queue.everybody()]
+        return [visit for visit in visits if isinstance(visit, Visit)]
+
+
+def _has_room(ask: Ask, choice: Choice) -> bool:
+    """Whether a replica may start on it now.
+
+    One more than it holds would only wait there, where nobody is fair; one more than keeps the promise breaks it for
+    others too. A promise that even an idle replica breaks is nobody's fault and no reason to wait.
+    """
+    forecast = choice.forecast
+    if forecast.load > 1.0:
+        return False
+    return choice.promise != BROKEN or not ask.has_slo or forecast.seat.in_flight == 0
+
+
+def _too_late(visit: Visit, now_s: float) -> HeterodyneError:
+    waited = f"after {now_s - visit.arrived_s:.1f} s in the queue"
+    if now_s >= visit.request.deadline_s:
+        return DeadlineExceeded(f"The deadline passed {waited}.")
+    return NotInTime(f"{waited.capitalize()} the first token could not come within what was promised.", retry_after_s=1)

@@ -1,0 +1,57 @@
+"""How a request that no replica was asked for is answered and written down."""
+
+from typing import TYPE_CHECKING
+
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.request import Request
+from heterodyne.domain.tenant import Caller
+from heterodyne.gateway import render
+from heterodyne.telemetry import metrics
+from heterodyne.wire.server_connection import ServerConnection
+
+if TYPE_CHECKING:
+    from heterodyne.gateway.backstage import Backstage
+
+
+def answer_error(
+    error: HeterodyneError,
+    back: "Backstage",
+    connection: ServerConnection,
+    request_id: str,
+    *,
+    is_plain: bool = False,
+    is_head: bool = False,
+) -> None:
+    """The error, as the answer; `is_plain` in the shape of the Open Inference Protocol."""
+    metrics.refusals.add((error.code,))
+    body = render.plain_error_body(error) if is_plain else render.error_body(error)
+    headers = render.error_headers(error) + back.identity(request_id)
+    keeps_alive = connection.keeps_alive
+    connection.finish(render.whole(error.status, headers, body, keeps_alive=keeps_alive, is_head=is_head))
+
+
+def refused_record(
+    error: HeterodyneError,
+    request_id: str,
+    at: float,
+    request_bytes: int,
+    *,
+    caller: Caller | None = None,
+    request: Request | None = None,
+    queued_s: float = 0.0,
+) -> RequestRecord:
+    """What is written down of it; a caller or a request that was never found out is not named."""
+    return RequestRecord(
+        id=request_id,
+        at=at,
+        operation="refused",
+        model=request.model if request is not None else "",
+        status=error.status,
+        reason=error.code,
+        request_bytes=request_bytes,
+        tenant=caller.project if caller is not None else "",
+        key=caller.key if caller is not None else "",
+        tier=caller.tier if caller is not None else "",
+        queue_ms=queued_s * 1000 if queued_s else None,
+    )

@@ -1,0 +1,60 @@
+"""Counters of limits kept by this worker's supervisor, over its unix socket."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+
+from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.ports.leases import LeaseAnswer, LeaseCall
+from heterodyne.stores.lease_wire import frame, read_frame
+
+TIMEOUT_S = 0.5  # longer than the supervisor waits for Redis, should it ask there
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(LeaseAnswer).decode
+
+
+class HostLeases:
+    """`LeaseSource` on the other end of `lending`; it connects when it is first asked and again after a failure."""
+
+    def __init__(self, path: Path, *, timeout_s: float = TIMEOUT_S) -> None:
+        self._path = path
+        self._timeout_s = timeout_s
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def exchange(self, call: LeaseCall) -> LeaseAnswer:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                if self._streams is None:
+                    self._streams = await asyncio.open_unix_connection(str(self._path))
+                reader, writer = self._streams
+                writer.write(frame(_encode(call)))
+                body = await read_frame(reader)
+            if not body:
+                raise StoreUnavailable(
+                    "The counters of limits do not answer the supervisor. Try again.", retry_after_s=1
+                )
+            return _decode(body)
+        except (OSError, EOFError, ValueError) as error:  # TimeoutError and DecodeError are among them
+            self._disconnect()
+            raise StoreUnavailable(
+                f"The supervisor, which keeps the counters of limits, does not answer ({type(error).__name__}). "
+                "Try again.",
+                retry_after_s=1,
+            ) from error
+        except asyncio.CancelledError:
+            self._disconnect()  # the answer under way would be taken for the next one
+            raise
+
+    async def leave(self, holder: str) -> None:
+        """The end of the connection says so."""
+        self._disconnect()
+
+    async def close(self) -> None:
+        self._disconnect()
+
+    def _disconnect(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None

@@ -1,0 +1,55 @@
+"""Opens the database that a URL names; PostgreSQL's driver is imported only for it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heterodyne.domain.errors import StoreInvalid
+from heterodyne.stores.sqlite import SqliteDatabase
+from heterodyne.stores.sqlite_tenants import SqliteTenants
+from heterodyne.stores.tenants import Tenants
+
+if TYPE_CHECKING:
+    from heterodyne.stores.postgres import PostgresDatabase
+
+FILE_NAME = "heterodyne.db"
+
+
+async def open_database(url: str, environ: Mapping[str, str]) -> "SqliteDatabase | PostgresDatabase":
+    """Migrated and ready; whoever opens it closes it."""
+    if url.startswith("sqlite:"):
+        return await SqliteDatabase.open(sqlite_path(url, environ))
+    if url.startswith(("postgresql://", "postgres://")):
+        try:
+            from heterodyne.stores.postgres import PostgresDatabase  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise StoreInvalid(
+                "`stores.url` names a PostgreSQL database, whose driver is not installed: "
+                "pip install 'heterodyne[postgres]'."
+            ) from error
+        return await PostgresDatabase.open(url)
+    scheme = url.partition(":")[0][:20]
+    raise StoreInvalid(f'`stores.url` begins with "{scheme}:"; it is sqlite:PATH or postgresql://USER@HOST/NAME.')
+
+
+def tenants_in(database: "SqliteDatabase | PostgresDatabase") -> Tenants:
+    """The tenant store in an open database."""
+    if isinstance(database, SqliteDatabase):
+        return SqliteTenants(database)
+    from heterodyne.stores.postgres_tenants import PostgresTenants  # noqa: PLC0415 - an extra
+
+    return PostgresTenants(database)
+
+
+def sqlite_path(url: str, environ: Mapping[str, str]) -> Path:
+    """The file of a `sqlite:` URL; without a path it is under the user's state folder."""
+    path = url.removeprefix("sqlite:").removeprefix("//")
+    if path:
+        return Path(path).expanduser()
+    return state_folder(environ) / FILE_NAME
+
+
+def state_folder(environ: Mapping[str, str]) -> Path:
+    """Where this user's programs keep what must survive."""
+    said = environ.get("XDG_STATE_HOME")
+    return (Path(said) if said else Path.home() / ".local" / "state") / "heterodyne"

@@ -1,0 +1,71 @@
+"""The books in PostgreSQL, where several gateways add to the same days."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from heterodyne.domain.usage import UsageRecord
+from heterodyne.stores.books import Books
+from heterodyne.stores.books_rows import COLUMNS, DAY_COLUMNS, SUM_COLUMNS, daily_rows, record_row, unique
+from heterodyne.stores.postgres import PostgresDatabase
+from heterodyne.stores.script import Row, Script, run_on_postgres
+
+T = TypeVar("T")
+
+_FLOATS = frozenset({"at", "queue_ms", "ttft_ms", "itl_ms", "total_ms", "predicted_ttft_ms", "predicted_itl_ms"})
+_NUMBERS = frozenset({"status", "retries", "continuations", "prompt_tokens", "cached_tokens", "completion_tokens"}) | {
+    *("reasoning_tokens", "usd_micro", "replica_us"),
+    *SUM_COLUMNS,
+}
+
+
+class PostgresBooks(Books):
+    """Does not own the database."""
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        self._database = database
+
+    async def add(self, records: Sequence[UsageRecord]) -> int:
+        """An id that two gateways bring at once is taken from the first that commits; the other waits for that."""
+        by_id = unique(records)
+        if not by_id:
+            return 0
+        async with self._database.transaction() as connection:
+            rows = await connection.fetch(_INSERT, *_arrays([record_row(record) for record in by_id.values()]))
+            new = [by_id[row["id"]] for row in rows]
+            if new:
+                await connection.execute(_ADD, *_arrays(daily_rows(new)))
+        return len(new)
+
+    async def _read(self, script: Script[T]) -> T:
+        async with self._database.transaction(is_reading=True) as connection:
+            return await run_on_postgres(connection, script)
+
+    async def _write(self, script: Script[T]) -> T:
+        async with self._database.transaction() as connection:
+            return await run_on_postgres(connection, script)
+
+
+def _arrays(rows: list[Row]) -> list[list[object]]:
+    """Column by column, as `unnest` takes them."""
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _unnested(columns: Sequence[str]) -> str:
+    places = ", ".join(f"${number}::{_type(column)}[]" for number, column in enumerate(columns, 1))
+    return f"SELECT * FROM unnest({places})"  # noqa: S608  # places of values
+
+
+def _type(column: str) -> str:
+    if column.startswith("is_"):
+        return "boolean"
+    if column in _FLOATS:
+        return "double precision"
+    return "bigint" if column in _NUMBERS else "text"
+
+
+_INSERT = f"INSERT INTO usage ({', '.join(COLUMNS)}) {_unnested(COLUMNS)} ON CONFLICT (id) DO NOTHING RETURNING id"
+_ADD = (
+    f"INSERT INTO usage_daily ({', '.join(DAY_COLUMNS + SUM_COLUMNS)}) {_unnested(DAY_COLUMNS + SUM_COLUMNS)} "
+    f"ON CONFLICT ({', '.join(DAY_COLUMNS)}) "
+    f"DO UPDATE SET {', '.join(f'{column} = usage_daily.{column} + excluded.{column}' for column in SUM_COLUMNS)}"
+)

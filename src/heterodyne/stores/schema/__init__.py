@@ -1,0 +1,1 @@
+"""The shape of the database: one file per step, in the order of their numbers."""

@@ -1,0 +1,21 @@
+"""Settings of where things are kept."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+
+class StoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The database, and the counters that several gateways share."""
+
+    url: Annotated[
+        str,
+        Meta(
+            description="The database of tenants, keys and usage: `sqlite:PATH` or `postgresql://USER@HOST/NAME`; "
+            "`sqlite:` alone is a file in the user's state folder. A password is better in PGPASSWORD than here."
+        ),
+    ] = "sqlite:"
+    redis_url: Annotated[
+        str | None,
+        Meta(description="Redis or Valkey that keeps the limits of several gateways together; unset: in this gateway."),
+    ] = None

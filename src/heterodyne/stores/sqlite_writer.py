@@ -1,0 +1,112 @@
+"""The one thread that writes: what waits is put into one transaction, and told when it is on the disk."""
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.stores.sqlite_file import transaction
+
+WAITING_MAX = 4096
+BATCH_MAX = 256
+
+Work = Callable[[sqlite3.Connection], Any]
+
+
+class Order(Struct, eq=False):
+    """A piece of work, and who waits for it."""
+
+    work: Work
+    answer: asyncio.Future[Any]
+    result: Any = None
+    error: BaseException | None = None
+
+
+class SqliteWriter:
+    """Takes work from one event loop, until it is closed."""
+
+    def __init__(self, connection: sqlite3.Connection, where: str) -> None:
+        self._connection = connection
+        self._where = where
+        self._loop = asyncio.get_running_loop()
+        self._orders: queue.Queue[Order | None] = queue.Queue(WAITING_MAX)
+        self._thread = threading.Thread(target=self._run, name="sqlite-writer", daemon=True)
+        self._thread.start()
+
+    def take(self, work: Work) -> asyncio.Future[Any]:
+        """A place in the next batch; raises at once when too much waits."""
+        order = Order(work, self._loop.create_future())
+        try:
+            self._orders.put_nowait(order)
+        except queue.Full as error:
+            raise StoreUnavailable(
+                f"{WAITING_MAX} writes wait for {self._where} already: the disk does not keep up. Try again later."
+            ) from error
+        return order.answer
+
+    def close(self, timeout_s: float) -> None:
+        """Write what waits, then end. Blocks."""
+        try:
+            self._orders.put(None, timeout=timeout_s)
+        except queue.Full as error:
+            raise StoreUnavailable(f"{self._where} took no write within {timeout_s:g} s and was left open.") from error
+        self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        is_open = True
+        while is_open:
+            batch = [self._orders.get()]
+            while len(batch) < BATCH_MAX and not self._orders.empty():
+                batch.append(self._orders.get_nowait())
+            is_open = None not in batch
+            orders = [order for order in batch if order is not None and not order.answer.cancelled()]
+            if not orders:
+                continue
+            try:
+                self._write(orders)
+            except sqlite3.Error as error:
+                for order in orders:
+                    order.error = order.error or _unavailable(self._where, error)
+            try:
+                self._loop.call_soon_threadsafe(_settle, orders)
+            except RuntimeError:
+                break  # the loop was closed, and everybody who waited went with it
+        self._connection.close()
+
+    def _write(self, orders: list[Order]) -> None:
+        """All of them or none; an error that ends the transaction is raised."""
+        with transaction(self._connection, "IMMEDIATE"):
+            for order in orders:
+                self._write_one(order)
+
+    def _write_one(self, order: Order) -> None:
+        """What it did wrong is undone alone, unless SQLite has undone everything: then the savepoint is gone."""
+        self._connection.execute("SAVEPOINT one")
+        try:
+            order.result = order.work(self._connection)
+        except Exception as error:  # noqa: BLE001  # the root of somebody's work: they are told
+            order.error = _unavailable(self._where, error) if isinstance(error, sqlite3.OperationalError) else error
+            self._connection.execute("ROLLBACK TO one")
+        self._connection.execute("RELEASE one")
+
+
+def _unavailable(where: str, error: Exception) -> StoreUnavailable:
+    """With its cause, as a `raise … from` would have it."""
+    answer = StoreUnavailable(f"{where} did not take the write: {error}.")
+    answer.__cause__ = error
+    return answer
+
+
+def _settle(orders: list[Order]) -> None:
+    for order in orders:
+        if order.answer.done():  # whoever waited has left
+            continue
+        if order.error is not None:
+            order.answer.set_exception(order.error)
+        else:
+            order.answer.set_result(order.result)

@@ -1,0 +1,202 @@
+"""What every book store does, asked of SQLite and of a real PostgreSQL."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.usage import RequestQuery, Uptime, UsageGroup, UsageQuery, UsageRecord, UsageRow
+from heterodyne.ports.books import BookStore
+from heterodyne.stores.postgres import PostgresDatabase
+from heterodyne.stores.postgres_books import PostgresBooks
+from heterodyne.stores.schema.books_2 import BOOKS_2
+from heterodyne.stores.schema.tenants_1 import TENANTS_1
+from heterodyne.stores.sqlite import SqliteDatabase
+from heterodyne.stores.sqlite_books import SqliteBooks
+from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture
+
+NOON = 1_793_534_400.0  # 2026-11-01 12:00 UTC
+DAY_S = 86400.0
+SHAPE = (TENANTS_1, BOOKS_2)
+
+Opened = Callable[[], "asyncio.Future[BookStore]"]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
+    """An empty store, as a context."""
+    if request.param == "sqlite":
+
+        @asynccontextmanager
+        async def sqlite() -> AsyncIterator[BookStore]:
+            database = await SqliteDatabase.open(tmp_path / "books.sqlite", SHAPE)
+            yield SqliteBooks(database)
+            await database.close()
+
+        return sqlite
+    url = request.getfixturevalue("postgres_url")
+
+    @asynccontextmanager
+    async def postgres() -> AsyncIterator[BookStore]:
+        database = await PostgresDatabase.open(url, SHAPE)
+        yield PostgresBooks(database)
+        await database.close()
+
+    return postgres
+
+
+def usage(number: int, **other: object) -> UsageRecord:
+    return replace(
+        UsageRecord(
+            id=f"req_{number:04d}",
+            at=NOON + number,
+            organisation="acme",
+            project="acme/search",
+            key="k_1",
+            tier="gold",
+            urgency="interactive",
+            operation="chat",
+            model="llama",
+            version="v3",
+            pool="h100",
+            replica="h100-0",
+            hardware="h100-sxm",
+            status=200,
+            prompt_tokens=100,
+            cached_tokens=40,
+            completion_tokens=7,
+            reasoning_tokens=2,
+            queue_ms=1.5,
+            total_ms=90.25,
+            usd_micro=12,
+            replica_s=0.25,
+        ),
+        **other,
+    )
+
+
+async def test_a_record_comes_back_as_it_was_written(opened: Opened) -> None:
+    whole = usage(1, is_estimated=True, is_hedged=True, retries=2, ttft_ms=3.5, predicted_itl_ms=0.1, reason="stalled")
+    async with opened() as store:
+        assert await store.add([whole, usage(2)]) == 2
+        page = await store.requests(RequestQuery())
+    assert page.records == (usage(2), whole)
+    assert page.next is None
+
+
+async def test_an_id_counts_once_however_often_it_is_added(opened: Opened) -> None:
+    async with opened() as store:
+        assert await store.add([usage(1), usage(2), usage(1)]) == 2
+        assert await store.add([usage(2), usage(3)]) == 1
+        assert await store.add([usage(2), usage(3)]) == 0
+        assert await store.add([]) == 0
+        (row,) = await store.usage(UsageQuery())
+    assert row == UsageRow(
+        requests=3,
+        prompt_tokens=300,
+        cached_tokens=120,
+        completion_tokens=21,
+        reasoning_tokens=6,
+        usd_micro=36,
+        replica_us=750_000,
+    )
+
+
+async def test_records_added_at_the_same_time_count_once(opened: Opened) -> None:
+    batches = [[usage(number) for number in range(start, start + 40)] for start in range(0, 100, 10)]
+    for batch in batches:
+        random.Random(7).shuffle(batch)
+    async with opened() as store:
+        new = await asyncio.gather(*(store.add(batch) for batch in batches))
+        (row,) = await store.usage(UsageQuery())
+    assert sum(new) == row.requests == 130
+    assert row.completion_tokens == 130 * 7
+
+
+@pytest.mark.parametrize("group", list(UsageGroup))
+async def test_usage_is_added_up_by_any_group(opened: Opened, group: UsageGroup) -> None:
+    field = "urgency" if group is UsageGroup.CLASS else group.value
+    changed = {"at": NOON + DAY_S} if group is UsageGroup.DAY else {field: "zebra"}
+    async with opened() as store:
+        await store.add([usage(1), usage(2, **changed, reason="engine_broke"), usage(3, **changed)])
+        first, second = await store.usage(UsageQuery(by=(group,)))
+        only = await store.usage(UsageQuery(where=second.group))
+    assert (first.requests, first.errors) == (1, 0)
+    assert (second.requests, second.errors) == (2, 1)
+    assert second.group == {group: "2026-11-02" if group is UsageGroup.DAY else "zebra"}
+    assert [replace(row, group=second.group) for row in only] == [second]
+
+
+async def test_days_are_a_range_without_its_end(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add([usage(day, at=NOON + day * DAY_S) for day in range(4)])
+        rows = await store.usage(UsageQuery(by=(UsageGroup.DAY,), since="2026-11-02", until="2026-11-04"))
+        assert [row.group[UsageGroup.DAY] for row in rows] == ["2026-11-02", "2026-11-03"]
+        assert await store.usage(UsageQuery(since="2027-01-01")) == (UsageRow(),)
+        assert await store.usage(UsageQuery(by=(UsageGroup.DAY,), since="2027-01-01")) == ()
+
+
+async def test_values_are_values_whatever_is_in_them(opened: Opened) -> None:
+    nasty = "x'; DROP TABLE usage; -- $1 ?1 %s {} \x00"
+    async with opened() as store:
+        await store.add([usage(1, model=nasty, key=nasty)])
+        (row,) = await store.usage(UsageQuery(by=(UsageGroup.MODEL,), where={UsageGroup.KEY: nasty}))
+        assert row.requests == 1
+        assert len((await store.requests(RequestQuery(where={UsageGroup.MODEL: nasty}))).records) == 1
+        with pytest.raises(ValueError, match="not a valid UsageGroup"):
+            await store.usage(UsageQuery(by=("day; DROP TABLE usage",)))
+
+
+async def test_pages_show_every_request_once_the_newest_first(opened: Opened) -> None:
+    records = [usage(number, at=NOON + number // 3) for number in range(50)]  # three in each moment
+    async with opened() as store:
+        await store.add(records)
+        seen, after = [], None
+        while True:
+            page = await store.requests(RequestQuery(limit=7, after=after, where={UsageGroup.PROJECT: "acme/search"}))
+            seen += page.records
+            after = page.next
+            if after is None:
+                break
+        few = await store.requests(RequestQuery(since_at=NOON + 2, until_at=NOON + 4))
+        for wrong in ("", "x", "nan:req", "1.0"):
+            with pytest.raises(InvalidField):
+                await store.requests(RequestQuery(after=wrong))
+        with pytest.raises(InvalidField):
+            await store.requests(RequestQuery(limit=0))
+    assert seen == sorted(records, key=lambda record: (record.at, record.id), reverse=True)
+    assert len(few.records) == 6
+
+
+async def test_days_stay_when_their_records_are_forgotten(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add([usage(number, at=NOON + number * DAY_S) for number in range(10)])
+        before = await store.usage(UsageQuery(by=(UsageGroup.DAY, UsageGroup.KEY)))
+        assert await store.forget(NOON + 5.5 * DAY_S, 4) == 4
+        assert await store.forget(NOON + 5.5 * DAY_S, 4) == 2
+        assert await store.forget(NOON + 5.5 * DAY_S, 4) == 0
+        assert len((await store.requests(RequestQuery())).records) == 4
+        assert await store.usage(UsageQuery(by=(UsageGroup.DAY, UsageGroup.KEY))) == before
+
+
+async def test_hours_paid_stand_beside_hours_used(opened: Opened) -> None:
+    up = Uptime(
+        day="2026-11-01", pool="h100", hardware="h100-sxm", source="a", up_us=3_600_000_000, usd_micro=3_000_000
+    )
+    async with opened() as store:
+        await store.add_uptime([replace(up, up_us=5, usd_micro=1), replace(up, source="b")])
+        await store.add_uptime([up, replace(up, day="2026-11-05")])
+        hosted = {"pool": "hosted", "hardware": "", "is_hosted_price": True, "replica_s": 0.0}
+        await store.add([usage(1), usage(2), usage(3, **hosted), usage(4, pool="cpu", hardware="cpu")])
+        rows = await store.idle(None, "2026-11-02")
+        everything = await store.idle(None, None)
+    assert [(row.pool, row.up_us, row.paid_usd_micro, row.busy_us, row.busy_usd_micro, row.tokens) for row in rows] == [
+        ("cpu", 0, 0, 250_000, 12, 107),
+        ("h100", 7_200_000_000, 6_000_000, 500_000, 24, 214),
+    ]
+    assert len(everything) == 3

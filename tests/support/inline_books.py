@@ -1,0 +1,43 @@
+"""The real books on an SQLite database in memory, without a thread, that fails when it is told to."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import TypeVar
+
+from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.domain.usage import UsageRecord
+from heterodyne.stores.books import Books
+from heterodyne.stores.books_rows import unique
+from heterodyne.stores.schema.books_2 import BOOKS_2
+from heterodyne.stores.script import Script, run_on_sqlite
+from heterodyne.stores.sqlite_books import add_records
+
+T = TypeVar("T")
+
+
+class InlineBooks(Books):
+    """`moods` are those of the next calls of `add`: "before" and "after" fail, anything else does not."""
+
+    def __init__(self) -> None:
+        self.moods: list[str] = []
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        for statement in BOOKS_2.sqlite:
+            self._connection.execute(statement)
+
+    async def add(self, records: Sequence[UsageRecord]) -> int:
+        mood = self.moods.pop(0) if self.moods else ""
+        if mood == "before":
+            raise StoreUnavailable("away")
+        new = add_records(self._connection, unique(records))
+        if mood == "after":
+            raise StoreUnavailable("gone before it answered")
+        return new
+
+    def close(self) -> None:
+        self._connection.close()
+
+    async def _read(self, script: Script[T]) -> T:
+        return run_on_sqlite(self._connection, script)
+
+    async def _write(self, script: Script[T]) -> T:
+        return run_on_sqlite(self._connection, script)

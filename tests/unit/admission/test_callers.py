@@ -1,0 +1,130 @@
+"""Whose key is good, and that nothing tells a bad one from another bad one."""
+
+from hashlib import sha256
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from heterodyne.admission.callers import LOCAL, CallerRing
+from heterodyne.domain.errors import Unauthenticated
+from heterodyne.domain.tenant import Caller, KeyId, OrganisationId, ProjectId, TenantSnapshot
+from heterodyne.domain.urgency import Tier
+
+NOW_S = 1000.0
+
+
+def digest(secret: bytes) -> str:
+    return sha256(secret).hexdigest()
+
+
+def caller(name: str, expires_at: float | None = None) -> Caller:
+    return Caller(
+        key=KeyId(f"key_{name}"),
+        project=ProjectId("acme/search"),
+        organisation=OrganisationId("acme"),
+        salt=b"salt",
+        tier=Tier.GOLD,
+        weight=1.0,
+        scopes=(),
+        levels=(),
+        expires_at=expires_at,
+    )
+
+
+SECRETS = {b"hd-one": caller("one"), b"hd-two": caller("two", 2000.0), b"hd-old": caller("old", NOW_S)}
+SNAPSHOT = TenantSnapshot(version=3, callers={digest(secret): one for secret, one in SECRETS.items()})
+RING = CallerRing(SNAPSHOT, (digest(b"static"),))
+KEYLESS = CallerRing(SNAPSHOT, is_keyless=True)
+
+
+@pytest.mark.parametrize("header", [b"Bearer hd-one", b"bearer hd-one", b"BEARER  hd-one ", b"Bearer \thd-one"])
+def test_an_issued_key_finds_its_caller(header: bytes) -> None:
+    assert RING.check(header, NOW_S) is SECRETS[b"hd-one"]
+
+
+def test_a_key_of_the_settings_is_a_caller_of_its_own() -> None:
+    found = RING.check(b"Bearer static", NOW_S)
+    assert (found.organisation, found.project, found.levels) == ("static", "static/static", ())
+    assert found.salt == sha256(b"static").digest()
+    assert found.key == f"static_{digest(b'static')[:8]}"
+
+
+@pytest.mark.parametrize("header", [None, b"", b"hd-one", b"Bearer", b"Bearer ", b"Bearer \t ", b"Basic hd-one"])
+def test_without_a_key_the_answer_says_how_to_send_one(header: bytes | None) -> None:
+    with pytest.raises(Unauthenticated, match="Authorization: Bearer"):
+        RING.check(header, NOW_S)
+    assert KEYLESS.check(header, NOW_S) is LOCAL
+
+
+def test_unknown_expired_and_revoked_keys_are_refused_in_the_same_words() -> None:
+    messages = set()
+    for secret in (b"hd-never", b"hd-old", b"hd-on", b"hd-one two", b"\xff\x00"):
+        with pytest.raises(Unauthenticated) as refused:
+            RING.check(b"Bearer " + secret, NOW_S)
+        messages.add((refused.value.message, refused.value.code, refused.value.param, refused.value.__cause__))
+    assert len(messages) == 1
+
+
+def test_a_key_works_until_the_very_moment_it_expires() -> None:
+    assert RING.check(b"Bearer hd-two", 1999.999) is SECRETS[b"hd-two"]
+    for now_s in (2000.0, 2001.0):
+        with pytest.raises(Unauthenticated):
+            RING.check(b"Bearer hd-two", now_s)
+
+
+def test_a_keyless_ring_knows_issued_keys_and_lets_placeholders_in() -> None:
+    assert KEYLESS.check(b"Bearer hd-one", NOW_S) is SECRETS[b"hd-one"]
+    assert KEYLESS.check(b"Bearer none", NOW_S) is LOCAL
+    with pytest.raises(Unauthenticated, match="not valid"):
+        KEYLESS.check(b"Bearer hd-old", NOW_S)
+
+
+def test_what_the_tenants_say_of_a_key_goes_over_the_settings() -> None:
+    ring = CallerRing(SNAPSHOT, (digest(b"hd-one"), digest(b"hd-old")))
+    assert ring.check(b"Bearer hd-one", NOW_S) is SECRETS[b"hd-one"]
+    with pytest.raises(Unauthenticated):
+        ring.check(b"Bearer hd-old", NOW_S)
+
+
+def test_nothing_of_a_secret_is_shown() -> None:
+    assert repr(RING) == "CallerRing(version=3, keys=4)"
+    with pytest.raises(Unauthenticated) as refused:
+        RING.check(b"Bearer hd-mistyped", NOW_S)
+    assert "mistyped" not in repr(refused.value) + str(refused.value)
+
+
+def test_an_empty_ring_opens_to_nobody_not_even_to_no_time() -> None:
+    ring = CallerRing(TenantSnapshot())
+    for now_s in (float("-inf"), 0.0, NOW_S):
+        with pytest.raises(Unauthenticated):
+            ring.check(b"Bearer x", now_s)
+
+
+@given(header=st.none() | st.binary(max_size=200) | st.binary(max_size=60).map(lambda secret: b"Bearer " + secret))
+@example(header=b"Bearer hd-one")
+@example(header=b"bEARER\x0bhd-one")
+@example(header=b"Bearer " + bytes(32))
+def test_any_header_finds_the_right_caller_or_is_unauthenticated(header: bytes | None) -> None:
+    for ring, is_keyless in ((RING, False), (KEYLESS, True)):
+        try:
+            found = ring.check(header, NOW_S)
+        except Unauthenticated:
+            continue
+        secret = (header or b"").partition(b" ")[2].strip()
+        if found is LOCAL:
+            assert is_keyless
+        elif found.organisation == "static":
+            assert secret == b"static"
+        else:
+            assert SECRETS[secret] is found
+            assert found.expires_at is None or found.expires_at > NOW_S
+
+
+@given(secrets=st.lists(st.binary(min_size=1, max_size=40).map(bytes.strip).filter(bool), max_size=20, unique=True))
+def test_every_issued_key_opens_as_its_own_caller(secrets: list[bytes]) -> None:
+    callers = {digest(secret): structs.replace(caller("k"), key=KeyId(secret.hex())) for secret in secrets}
+    ring = CallerRing(TenantSnapshot(callers=callers))
+    for secret in secrets:
+        assert ring.check(b"Bearer " + secret, NOW_S).key == secret.hex()

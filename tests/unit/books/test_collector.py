@@ -1,0 +1,139 @@
+"""From the disk into the store."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from heterodyne.books.collector import Collector
+from heterodyne.books.flight_slots import FlightSlots
+from heterodyne.books.segment import segments
+from heterodyne.books.spool import Spool
+from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.domain.usage import RequestQuery, UsageQuery
+from tests.support.inline_books import InlineBooks
+from tests.support.usage_records import ending, opening, record
+
+
+def spooled(folder: Path, *numbers: int, life: str = "1") -> tuple[Spool, FlightSlots]:
+    """Each in a batch of its own."""
+    slots = FlightSlots(folder / f"w.{life}.slots", 8)
+    spool = Spool(folder, "w", life, slots)
+    for number in numbers:
+        spool.finish(slots.open(opening(number)), ending())
+        spool.flush()
+    return spool, slots
+
+
+async def ids(store: InlineBooks) -> list[str]:
+    return sorted(one.id for one in (await store.requests(RequestQuery())).records)
+
+
+async def test_current_segments_are_collected_and_complete_ones_deleted(tmp_path: Path) -> None:
+    store, (spool, slots) = InlineBooks(), spooled(tmp_path, 1, 2)
+    collector = Collector(tmp_path, store)
+    await collector.collect()
+    assert await ids(store) == ["req_0001", "req_0002"]
+    assert [path.suffix for path in segments(tmp_path)] == [".open"]
+    spool.finish(slots.open(opening(3)), ending())
+    spool.close()
+    await collector.collect()
+    assert await ids(store) == ["req_0001", "req_0002", "req_0003"]
+    assert (collector.state.collected, collector.state.repeated) == (3, 0), "it knew how far it was"
+    assert list(tmp_path.iterdir()) == []
+    store.close()
+
+
+async def test_a_store_that_is_away_leaves_everything_on_the_disk(tmp_path: Path) -> None:
+    store, (spool, _) = InlineBooks(), spooled(tmp_path, 1, 2, 3)
+    spool.close()
+    collector = Collector(tmp_path, store)
+    store.moods = ["", "before"]
+    with pytest.raises(StoreUnavailable):
+        await collector.collect()
+    assert len(segments(tmp_path)) == 1
+    store.moods = ["after"]
+    with pytest.raises(StoreUnavailable):
+        await collector.collect()
+    assert collector.state.backlog_bytes > 0
+    await collector.collect()
+    assert await ids(store) == ["req_0001", "req_0002", "req_0003"]
+    (row,) = await store.usage(UsageQuery())
+    assert row.completion_tokens == 21
+    assert (collector.state.repeated, collector.state.backlog_bytes) == (1, 0)
+    store.close()
+
+
+async def test_a_collector_that_begins_again_counts_nothing_twice(tmp_path: Path) -> None:
+    store, (spool, _) = InlineBooks(), spooled(tmp_path, 1, 2)
+    await Collector(tmp_path, store).collect()
+    spool.close()
+    second = Collector(tmp_path, store)
+    await second.collect()
+    assert (second.state.collected, second.state.repeated) == (0, 2)
+    (row,) = await store.usage(UsageQuery())
+    assert row.requests == 2
+    store.close()
+
+
+async def test_old_lives_come_first_and_dead_workers_are_recovered(tmp_path: Path) -> None:
+    store = InlineBooks()
+    newer, _ = spooled(tmp_path, 5, life="2")
+    _, dead = spooled(tmp_path, 1, life="1")
+    dead.open(opening(2)).delivered = 4
+    dead.close()
+    newer.close()
+    store.moods = ["", "", "before"]
+    collector = Collector(tmp_path, store)
+    with pytest.raises(StoreUnavailable):
+        await collector.collect()
+    assert await ids(store) == ["req_0001", "req_0002"]
+    assert collector.state.recovered == 1
+    await collector.collect()
+    assert await ids(store) == ["req_0001", "req_0002", "req_0005"]
+    store.close()
+
+
+async def test_bytes_that_are_no_records_are_kept_and_told(tmp_path: Path) -> None:
+    store, (spool, _) = InlineBooks(), spooled(tmp_path, 1)
+    spool.close()
+    (segment,) = segments(tmp_path)
+    segment.write_bytes(segment.read_bytes() + b"\xff" * 40)
+    collector = Collector(tmp_path, store)
+    await collector.collect()
+    assert await ids(store) == ["req_0001"]
+    assert collector.state.damaged == 1
+    assert [path.suffix for path in tmp_path.iterdir()] == [".damaged"]
+    store.close()
+
+
+async def test_a_spool_near_its_bound_is_loud(tmp_path: Path) -> None:
+    store, (spool, _) = InlineBooks(), spooled(tmp_path, 1, 2)
+    store.moods = ["before"]
+    collector = Collector(tmp_path, store, bytes_max=200)
+    with pytest.raises(StoreUnavailable):
+        await collector.collect()
+    assert collector.state.is_filling
+    spool.close()
+    await collector.collect()
+    assert not collector.state.is_filling
+    store.close()
+
+
+async def test_it_goes_on_by_itself_when_the_store_is_back_and_forgets_what_is_old(tmp_path: Path) -> None:
+    store, (spool, _) = InlineBooks(), spooled(tmp_path, 1)
+    await store.add([record(9, at=1000.0)])
+    spool.close()
+    collector = Collector(tmp_path, store, retention_days=30, wall_clock=lambda: record(1).at, away_interval_s=0.01)
+    store.moods = ["before", "before"]
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(collector.run())
+        while not collector.state.problem:
+            await asyncio.sleep(0.001)
+        while await ids(store) != ["req_0001"]:
+            await asyncio.sleep(0.001)
+        running.cancel()
+    assert collector.state.problem == ""
+    (row,) = await store.usage(UsageQuery())
+    assert row.requests == 2, "days outlive their records"
+    store.close()

@@ -1,0 +1,109 @@
+"""The black box of a worker."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import fields
+
+from heterodyne.books.encoding import COUNT_MAX, decode_open, decode_record
+from heterodyne.books.flight_slots import DELIVERED, FINISHED, OPEN, SLOT_BYTES, FlightSlots, slots_left
+from heterodyne.books.recover import try_recover
+from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening, UsageRecord
+from tests.support.usage_records import ending, opening, record
+
+
+def test_a_record_is_an_opening_and_an_ending() -> None:
+    parts = [(one.name, one.type, one.default) for kind in (UsageOpening, UsageEnding) for one in fields(kind)]
+    assert parts == [(one.name, one.type, one.default) for one in fields(UsageRecord)]
+
+
+def test_a_slot_in_use_can_be_read_from_the_file(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 4)
+    terms = FlightTerms(prompt_tokens=5, usd_per_hour=2.5)
+    slot = slots.open(opening(), terms)
+    slot.delivered = 41
+    slot.words[slot.word + DELIVERED] = 42
+    (left,) = slots_left(slots.path.read_bytes())
+    assert (left.state, left.delivered, slot.delivered) == (OPEN, 42, 42)
+    assert decode_open(left.encoded).opening == opening()
+    assert decode_open(left.encoded).terms == terms
+    slot.place(opening(replica="h100-1"), terms)
+    (left,) = slots_left(slots.path.read_bytes())
+    assert decode_open(left.encoded).opening.replica == "h100-1"
+    assert left.delivered == 42
+    encoded = slot.finish(ending())
+    (left,) = slots_left(slots.path.read_bytes())
+    assert (left.state, left.encoded) == (FINISHED, encoded)
+    assert decode_record(encoded) == record(replica="h100-1")
+    slots.free(slot)
+    assert list(slots_left(slots.path.read_bytes())) == []
+    assert slots.taken == 0
+    slots.close()
+    assert not slots.path.exists()
+
+
+def test_a_slot_that_is_used_again_begins_at_nothing(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 1)
+    slot = slots.open(opening(1))
+    slot.delivered = 9
+    slots.free(slot)
+    assert slots.open(opening(2)).delivered == 0
+    slots.close()
+    assert slots.path.exists()
+
+
+def test_full_is_a_refusal(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 2)
+    slots.open(opening(1))
+    slots.open(opening(2))
+    with pytest.raises(StoreUnavailable, match="All 2 places"):
+        slots.open(opening(3))
+    slots.close()
+
+
+def test_neighbours_do_not_touch(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 3)
+    longest = {"organisation": "o" * 63, "project": "p" * 127, "key": "k" * 40, "model": "ß" * 5000, "pool": "x" * 900}
+    flights = [slots.open(opening(number, **longest), FlightTerms(prompt_tokens=2**40)) for number in range(3)]
+    flights[1].finish(ending(2**60, reason="r" * 3000, ttft_ms=1.5, itl_ms=1.5, predicted_ttft_ms=1.5, queue_ms=1.5))
+    left = list(slots_left(slots.path.read_bytes()))
+    assert [decode_open(one.encoded).opening.id for one in (left[0], left[2])] == ["req_0000", "req_0002"]
+    middle = decode_record(left[1].encoded)
+    assert (middle.id, middle.project, middle.completion_tokens) == ("req_0001", "p" * 127, COUNT_MAX)
+    assert all(len(one.encoded) < SLOT_BYTES / 2 for one in left)
+    slots.close()
+
+
+def test_a_number_beyond_all_bounds_does_not_stop_a_request(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 1)
+    encoded = slots.open(opening()).finish(ending(10**30, prompt_tokens=-5))
+    assert decode_record(encoded).completion_tokens == COUNT_MAX
+    assert decode_record(encoded).prompt_tokens == 0
+    slots.close()
+
+
+def test_the_slots_of_a_living_worker_are_left_alone(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 2)
+    slots.open(opening())
+    assert try_recover(slots.path) is None
+    program = (
+        f"from pathlib import Path; from heterodyne.books.recover import *; print(recover_all(Path({str(tmp_path)!r})))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.strip() == "[]"
+    slots.close()
+    recovered = try_recover(slots.path)
+    assert recovered is not None
+    assert recovered.killed == 1
+
+
+def test_a_file_whose_making_was_cut_short_holds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "w.1.slots"
+    path.write_bytes(bytes(5000))
+    recovered = try_recover(path)
+    assert recovered is not None
+    assert (recovered.killed, recovered.finished, recovered.unreadable) == (0, 0, 0)
+    assert list(tmp_path.iterdir()) == []

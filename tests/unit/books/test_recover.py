@@ -1,0 +1,82 @@
+"""What a dead worker leaves, and what is made of it."""
+
+from pathlib import Path
+
+from heterodyne.books.flight_slots import FlightSlots
+from heterodyne.books.recover import recover_all
+from heterodyne.books.segment import read_batches, segments
+from heterodyne.books.spool import Spool
+from heterodyne.domain.usage import GATEWAY_KILLED, FlightTerms, UsageRecord
+from tests.support.usage_records import ending, opening, record
+
+
+def records(folder: Path) -> list[UsageRecord]:
+    return [one for path in segments(folder) for batch in read_batches(path, 0, 1 << 30)[0] for one in batch.records]
+
+
+def test_what_was_in_flight_is_billed_as_delivered(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 8)
+    spool = Spool(tmp_path, "w", "1", slots)
+    spool.finish(slots.open(opening(1)), ending())
+    spool.flush()
+    hosted = FlightTerms(prompt_tokens=1000, usd_per_million_prompt_tokens=2.0, usd_per_million_completion_tokens=10.0)
+    slots.open(opening(2), hosted).delivered = 50
+    own = FlightTerms(prompt_tokens=1000, usd_per_hour=3.6, prompt_replica_s=0.5, token_replica_s=0.01)
+    slots.open(opening(3), own).delivered = 50
+    slots.open(opening(4), hosted)
+    spool.finish(slots.open(opening(5)), ending(11))  # and never flushed
+    slots.close()
+    (found,) = recover_all(tmp_path)
+    assert (found.killed, found.finished) == (3, 1)
+    first, *others = records(tmp_path)
+    assert first == record(1)
+    by_id = {one.id: one for one in others}
+    assert len(by_id) == len(others) == 4
+    billed = by_id["req_0002"]
+    assert (billed.reason, billed.prompt_tokens, billed.completion_tokens) == (GATEWAY_KILLED, 1000, 50)
+    assert (billed.usd_micro, billed.is_hosted_price, billed.is_estimated) == (2500, True, True)
+    assert (by_id["req_0003"].usd_micro, by_id["req_0003"].replica_s) == (1000, 1.0)
+    nothing = by_id["req_0004"]
+    assert (nothing.prompt_tokens, nothing.completion_tokens, nothing.usd_micro) == (0, 0, 0)
+    assert by_id["req_0005"] == record(5, 11)
+    assert recover_all(tmp_path) == []
+    assert {path.suffix for path in tmp_path.iterdir()} == {".ready"}
+
+
+def test_a_record_that_was_written_is_not_made_again(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 8)
+    spool = Spool(tmp_path, "w", "1", slots)
+    spool.finish(slots.open(opening(1)), ending())
+    left = slots.path.read_bytes()
+    spool.flush()
+    slots.close()
+    slots.path.write_bytes(left)  # killed after the write and before the slot was free
+    (found,) = recover_all(tmp_path)
+    assert (found.killed, found.finished) == (0, 0)
+    assert records(tmp_path) == [record(1)]
+
+
+def test_a_slot_that_cannot_be_read_is_kept(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 2)
+    slots.open(opening(1))
+    slots.open(opening(2)).delivered = 3
+    slots.close()
+    content = bytearray(slots.path.read_bytes())
+    start = content.index(b"req_0001")
+    content[start - 20 : start] = b"\xff" * 20
+    slots.path.write_bytes(content)
+    (found,) = recover_all(tmp_path)
+    assert (found.killed, found.unreadable) == (1, 1)
+    assert [one.id for one in records(tmp_path)] == ["req_0002"]
+    assert (tmp_path / "w.1.damaged").exists()
+
+
+def test_a_segment_that_nobody_handed_over_is(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 2)
+    spool = Spool(tmp_path, "w", "1", slots)
+    spool.finish(slots.open(opening(1)), ending())
+    spool.flush()
+    slots.close()  # empty, so the file is gone
+    assert [path.suffix for path in tmp_path.iterdir()] == [".open"]
+    assert recover_all(tmp_path) == []
+    assert [path.suffix for path in tmp_path.iterdir()] == [".ready"]

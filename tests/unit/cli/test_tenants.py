@@ -1,0 +1,196 @@
+"""`tenants` and `keys`: against a real admin API over HTTP, and on the store itself where no gateway listens."""
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import click
+import pytest
+import uvicorn
+from click.testing import CliRunner, Result
+from structlog.testing import capture_logs
+
+from heterodyne.cli.invocation import Invocation
+from heterodyne.cli.keys import keys
+from heterodyne.cli.tenant_options import duration, with_limits, with_scopes
+from heterodyne.cli.tenants import tenants
+from heterodyne.console.app import admin_app
+from heterodyne.console.changes import FleetDesk
+from heterodyne.console.settings import ConsoleSettings
+from heterodyne.console.tenants import TenantDesk
+from heterodyne.domain.errors import HeterodyneError, UnknownName
+from heterodyne.domain.request import Operation
+from heterodyne.domain.tenant import Limits, Scopes
+from heterodyne.ports.tenant_changes import TenantChange
+from heterodyne.stores.sqlite import SqliteDatabase
+from heterodyne.stores.sqlite_tenants import SqliteTenants
+
+Say = Callable[..., Result]
+GROUPS = {"tenants": tenants, "keys": keys}
+
+
+class NoFleet:
+    def __getattr__(self, name: str) -> "NoFleet":
+        return self
+
+
+async def _tell_nobody(_: TenantChange) -> bool:
+    return True
+
+
+@pytest.fixture
+def admin_url(tmp_path: Path) -> Iterator[str]:
+    """An admin API in a thread of its own, with its own loop."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    started, server = threading.Event(), []
+
+    async def serve() -> None:
+        database = await SqliteDatabase.open(tmp_path / "served.db")
+        desk = TenantDesk(SqliteTenants(database), _tell_nobody)
+        app = admin_app(ConsoleSettings(), cast(FleetDesk, NoFleet()), desk)
+        server.append(uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None)))
+        started.set()
+        await server[0].serve(sockets=[listener])
+        await database.close()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    assert started.wait(10)
+    with capture_logs():  # in a gateway they go elsewhere than the output of a command
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server[0].should_exit = True
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+@pytest.fixture
+def say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Say:
+    """Runs a command of either group, with a home of its own."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("HOME", str(tmp_path)), ("XDG_STATE_HOME", str(tmp_path / "state"))):
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("HETERODYNE_CONFIG", raising=False)
+
+    def run(group: str, *words: str) -> Result:
+        return CliRunner().invoke(GROUPS[group], list(words), obj=Invocation())
+
+    return run
+
+
+def done(result: Result) -> Result:
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result
+
+
+def test_a_tenant_and_its_keys_over_the_admin_api(say: Say, admin_url: str) -> None:
+    at = ("--url", admin_url)
+    done(say("tenants", "create", "acme", "--limit", "usd_per_month=500", *at))
+    done(say("tenants", "create", "acme/search", "--tier", "gold", "--scope", "models=chat,small-*", *at))
+    done(say("tenants", "update", "acme/search", "--weight", "2", "--limit", "requests_per_minute=5", *at))
+    table = done(say("tenants", "list", *at)).stdout.splitlines()
+    assert table[1].split()[:2] == ["acme", "enabled"]
+    assert table[2].split() == [
+        "acme/search", "enabled", "gold", "2", "requests_per_minute=5", "models=chat,small-*",
+    ]  # fmt: skip
+    issued = done(say("keys", "create", "acme/search", "--name", "ci", "--expires-in", "90d", *at))
+    secret = issued.stdout.strip()
+    assert secret.startswith("hd-"), "the secret alone, so that a script can take it"
+    [key] = json.loads(done(say("keys", "list", "--json", *at)).stdout)
+    assert (key["name"], key["project"]) == ("ci", "acme/search")
+    rotated = json.loads(done(say("keys", "rotate", key["id"], "--overlap", "1h", "--json", *at)).stdout)
+    assert rotated["replaces"]["expires_at"] < key["expires_at"] == rotated["key"]["expires_at"]
+    done(say("keys", "update", rotated["key"]["id"], "--tier", "bronze", "--never-expires", *at))
+    assert " bronze " in done(say("keys", "show", rotated["key"]["id"], *at)).stdout
+    done(say("keys", "revoke", rotated["key"]["id"], *at))
+    states = [line.split() for line in done(say("keys", "list", "--all", *at)).stdout.splitlines()[1:]]
+    assert {row[0]: row[3] for row in states} == {key["id"]: "replaced", rotated["key"]["id"]: "revoked"}
+    done(say("tenants", "disable", "acme/search", *at))
+    assert json.loads(done(say("tenants", "show", "acme/search", "--json", *at)).stdout)["is_disabled"] is True
+    done(say("tenants", "enable", "acme/search", *at))
+    assert "is_disabled" not in json.loads(done(say("tenants", "show", "acme/search", "--json", *at)).stdout)
+
+
+def test_a_name_nobody_has_ends_with_the_nearest(say: Say, admin_url: str) -> None:
+    done(say("tenants", "create", "acme", "--url", admin_url))
+    result = say("tenants", "show", "acne", "--url", admin_url)
+    assert isinstance(result.exception, UnknownName)
+    assert 'did you mean "acme"' in str(result.exception)
+
+
+def test_without_a_gateway_the_store_itself_is_changed_and_that_is_said(
+    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = "http://127.0.0.1:1"  # where nobody listens
+    for group in GROUPS.values():
+        for command in group.commands.values():
+            for option in command.params:
+                if option.name == "url":
+                    monkeypatch.setattr(option, "default", free)
+    first = done(say("tenants", "create", "acme"))
+    assert first.stderr.count("working on the store itself") == 1
+    done(say("tenants", "create", "acme/search"))
+    secret = done(say("keys", "create", "acme/search")).stdout.strip()
+    assert (tmp_path / "state" / "heterodyne" / "heterodyne.db").exists()
+    assert len(json.loads(done(say("keys", "list", "--json")).stdout)) == 1
+    assert secret not in done(say("keys", "list")).output
+
+
+def test_an_address_that_was_named_is_not_replaced_by_the_store(say: Say, tmp_path: Path) -> None:
+    result = say("tenants", "list", "--url", "http://127.0.0.1:1")
+    assert isinstance(result.exception, HeterodyneError)
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("create", "acme", "--tier", "gold"),
+        ("update", "acme"),
+        ("create", "acme", "--limit", "requests_per_minute"),
+        ("create", "acme", "--limit", "requests_per_minute=-1"),
+        ("create", "acme", "--limit", "requests_per_minute=x"),
+        ("create", "acme/x", "--tier", "platinum"),
+    ],
+)
+def test_words_that_mean_nothing_are_misuse(say: Say, words: tuple[str, ...]) -> None:
+    result = say("tenants", *words, "--url", "http://127.0.0.1:1")
+    assert result.exit_code == 2
+    assert "Error" in result.output
+
+
+def test_a_limit_nobody_knows_is_answered_with_the_nearest(say: Say) -> None:
+    result = say("tenants", "create", "acme", "--limit", "request_per_minute=5")
+    assert "requests_per_minute" in str(result.exception)
+
+
+def test_limits_and_scopes_are_changed_one_by_one_and_taken_off_with_nothing() -> None:
+    limits = with_limits(Limits(requests_per_day=5), ("tokens_per_day=10", "usd_per_day=0.5"))
+    assert limits == Limits(requests_per_day=5, tokens_per_day=10, usd_per_day=0.5)
+    assert with_limits(limits, ("requests_per_day=",)) == Limits(tokens_per_day=10, usd_per_day=0.5)
+    scopes = with_scopes(Scopes(), ("models=a, b*", "operations=chat,embedding", "output_tokens_max=7"))
+    operations = (Operation.CHAT, Operation.EMBEDDING)
+    assert scopes == Scopes(models=("a", "b*"), operations=operations, output_tokens_max=7)
+    assert with_scopes(scopes, ("models=", "operations=")) == Scopes(output_tokens_max=7)
+    with pytest.raises(click.UsageError, match="operations"):
+        with_scopes(Scopes(), ("operations=sing",))
+
+
+@pytest.mark.parametrize(("said", "seconds"), [("0", 0.0), ("90s", 90.0), ("1.5h", 5400.0), ("30d", 2592000.0)])
+def test_lengths_of_time(said: str, seconds: float) -> None:
+    assert duration(said) == seconds
+
+
+@pytest.mark.parametrize("said", ["", "1", "-1s", "1 d", "d", "1y", "infs", "1e9s"])
+def test_what_is_no_length_of_time(said: str) -> None:
+    with pytest.raises(click.BadParameter):
+        duration(said)
+
+
+@pytest.mark.parametrize("group", GROUPS.values(), ids=list(GROUPS))
+def test_every_command_has_an_example(group: click.Group) -> None:
+    for name, command in group.commands.items():
+        assert f"heterodyne {group.name} {name}" in (command.help or ""), name
