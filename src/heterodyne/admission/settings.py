@@ -33,7 +33,7 @@ class AdmissionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
             "0 lets them queue in the engines, where nobody is fair.",
         ),
     ] = 256
-    queue_tenant_max: Annotated[
+    tenant_queue_max: Annotated[
         int, Meta(ge=1, le=100_000, description="Of these, requests of one tenant; one more is answered 503.")
     ] = 128
     queue_order: Annotated[

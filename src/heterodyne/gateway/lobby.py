@@ -18,6 +18,7 @@ from heterodyne.admission.in_time import Outlook, check_in_time
 from heterodyne.admission.limits.book import LimitBook, Reservation
 from heterodyne.admission.queue.dlpm import Dlpm
 from heterodyne.admission.queue.fair_queue import FairQueue
+from heterodyne.admission.queue.order import Order
 from heterodyne.admission.queue.vtc import Vtc
 from heterodyne.admission.queue.waiting import Room, Waiting
 from heterodyne.admission.settings import AdmissionSettings
@@ -52,7 +53,8 @@ from heterodyne.wire.server_connection import ServerConnection, Turn
 SERVICE_MIN_S = 1e-6
 RETRY_AFTER_MAX_S = 60
 TIER_WEIGHTS = {Tier.GOLD: 4.0, Tier.SILVER: 2.0, Tier.BRONZE: 1.0}
-ORDERS = {"fair": Vtc, "prefix": Dlpm}
+QUANTUM_S = 2.0  # of a replica's time: some ten prompts that nobody has in memory
+ORDERS: dict[str, Callable[[], Order]] = {"fair": Vtc, "prefix": partial(Dlpm, quantum=QUANTUM_S)}
 
 _log = log.get("gateway")
 
@@ -376,7 +378,7 @@ class Lobby:
         queue = self._queues[model] = FairQueue(
             model,
             queue_max=settings.queue_max,
-            tenant_queue_max=settings.queue_tenant_max,
+            tenant_queue_max=settings.tenant_queue_max,
             order=ORDERS[settings.queue_order],
             kv_share_max=settings.kv_share_max,
             drain_per_s_prior=max(1.0, len(self._back.fleet.snapshot.by_model.get(model, ()))),
@@ -388,7 +390,7 @@ class Lobby:
         settings = self._settings
         queue.resize(
             queue_max=settings.queue_max,
-            tenant_queue_max=settings.queue_tenant_max,
+            tenant_queue_max=settings.tenant_queue_max,
             kv_tokens=self._back.router.kv_tokens(model),
         )
 
