@@ -12,13 +12,16 @@ from pathlib import Path
 from msgspec import Struct
 
 from environments import PeerUnavailable, environment, version
+from tenants import make_store
 from upstream import MODEL
 
 HETERODYNE = "heterodyne"
+TENANTS = "heterodyne, tenants"
 VLLM_ROUTER = "vllm-router"
 SGLANG_ROUTER = "sglang-router"
 LITELLM = "litellm"
 NGINX = "nginx"
+STORE = "heterodyne.db"
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -39,21 +42,29 @@ class Launch(Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
 
 
-def heterodyne(place: Place) -> Launch:
-    """Ours, with its defaults and every request written to a record file."""
+def heterodyne(place: Place, admission: str = "") -> Launch:
+    """Ours, with its defaults, usage booked and every request written to a record file."""
     command = Path(sys.executable).with_name("heterodyne")
     if not command.exists():
         raise PeerUnavailable("not installed in this environment; run `make install`")
     settings = place.folder / "heterodyne.toml"
     settings.write_text(
         f"[gateway]\nport = {place.port}\n\n[console]\nlistens = false\n\n"
+        f"[stores]\nurl = 'sqlite:{place.folder / STORE}'\n\n[admission]\n{admission}\n"
         f'[telemetry]\nrecords = "{place.folder / "records.jsonl"}"\n\n'
         f'[pools.mock]\nmodel = "{MODEL}"\nengine = "openai"\nurls = {json.dumps(place.upstream_urls)}\n'
     )
     return Launch(
         version=version(Path(sys.executable).parent, "heterodyne"),
         command=(str(command), "--config", str(settings), "serve"),
+        environment={"XDG_STATE_HOME": str(place.folder)},
     )
+
+
+def heterodyne_tenants(place: Place) -> Launch:
+    """Ours with a key required, and its organisation, project and key all limited."""
+    make_store(place.folder / STORE)
+    return heterodyne(place, "requires_key = true\n")
 
 
 def vllm_router(place: Place) -> Launch:
@@ -124,6 +135,7 @@ def nginx(place: Place) -> Launch:
 
 PEERS: dict[str, Callable[[Place], Launch]] = {
     HETERODYNE: heterodyne,
+    TENANTS: heterodyne_tenants,
     VLLM_ROUTER: vllm_router,
     SGLANG_ROUTER: sglang_router,
     LITELLM: litellm,

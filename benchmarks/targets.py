@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from failover import Failover
 from failover_page import WORDS
-from peers import HETERODYNE, LITELLM, VLLM_ROUTER
+from peers import HETERODYNE, LITELLM, TENANTS, VLLM_ROUTER
 from results import Row
 
 
@@ -28,6 +28,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
 def verdicts(rows: Mapping[str, Row], failovers: Iterable[Failover]) -> tuple[Verdict, ...]:
     """Every target, measured or not."""
     ours, vllm, litellm = rows.get(HETERODYNE), rows.get(VLLM_ROUTER), rows.get(LITELLM)
+    with_tenants = rows.get(TENANTS)
+    limited = with_tenants and with_tenants.request_cpu_us
     request, stream = ours and ours.request_cpu_us, ours and ours.stream_cpu_us
     return (
         Verdict(what="CPU per request", measured=request, limit=75, unit="µs"),
@@ -35,6 +37,7 @@ def verdicts(rows: Mapping[str, Row], failovers: Iterable[Failover]) -> tuple[Ve
         Verdict(what="CPU per 400 KB prompt", measured=ours and ours.prompt_cpu_ms, limit=1.5, unit="ms"),
         _ratio("request, against vllm-router", request, vllm and vllm.request_cpu_us, 0.75),
         _ratio("stream, against vllm-router", stream, vllm and vllm.stream_cpu_us, 0.85),
+        _ratio("request with keys and limits, against vllm-router", limited, vllm and vllm.request_cpu_us, 0.75),
         _ratio("request, against LiteLLM", request, litellm and litellm.request_cpu_us, 1 / 150),
         *map(_failover, failovers),
     )

@@ -10,13 +10,16 @@ import msgspec
 
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.assembly.gateway import running_gateway
+from heterodyne.assembly.live_gateway import LiveGateway
 from heterodyne.assembly.replicas import model_rules, remote_replicas
 from heterodyne.config.settings import Settings
 from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
-from heterodyne.gateway.server import GatewayServer, ServerSnapshot
+from heterodyne.gateway.server import ServerSnapshot
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.ports.leases import LeaseSource
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.telemetry.settings import TelemetrySettings
 from heterodyne.testing.scripted_engine import Behaviour, ScriptedEngine
@@ -29,8 +32,9 @@ READY_TIMEOUT_S = 5.0
 class Rig:
     """A running gateway, the engines behind it, and what it wrote down."""
 
-    def __init__(self, server: GatewayServer, engines: tuple[ScriptedEngine, ...], records: Path | None) -> None:
-        self.server = server
+    def __init__(self, gateway: LiveGateway, engines: tuple[ScriptedEngine, ...], records: Path | None) -> None:
+        self.gateway = gateway
+        self.server = server = gateway.server
         self.engines = engines
         if engines:
             self.engine = engines[0]
@@ -74,12 +78,16 @@ async def gateway_over(
     pool: dict[str, Any] | None = None,
     routing: dict[str, Any] | None = None,
     model: dict[str, Any] | None = None,
+    beside: dict[str, ScriptedEngine | Behaviour] | None = None,
+    tenants: TenantSnapshot | None = None,
+    leases: LeaseSource | None = None,
     records: Path | None = None,
     waits_ready: bool = True,
 ) -> AsyncIterator[Rig]:
-    """A gateway over one pool of these engines, ready when the block begins."""
-    opened = tuple(one if isinstance(one, ScriptedEngine) else ScriptedEngine(one) for one in engines)
-    for engine in opened:
+    """A gateway over one pool of these engines, ready when the block begins; `beside` it, other models by name."""
+    opened = tuple(map(_engine, engines))
+    others = {name: _engine(one, model=name) for name, one in (beside or {}).items()}
+    for engine in (*opened, *others.values()):
         if not engine.port:
             await engine.open()
     settings = Settings(
@@ -91,22 +99,30 @@ async def gateway_over(
         pools={
             "pool": PoolSettings(
                 **{"model": requests.MODEL, "urls": tuple(engine.url for engine in opened), **(pool or {})}
-            )
+            ),
+            **{name: PoolSettings(model=name, urls=(engine.url,)) for name, engine in others.items()},
         },
     )
+    rules = model_rules(settings)
     try:
-        async with running_gateway(settings, remote_replicas(settings), rules=model_rules(settings)) as running:
+        async with running_gateway(
+            settings, remote_replicas(settings), rules=rules, tenants=tenants, leases=leases
+        ) as running:
             if waits_ready:
                 await _wait_ready(running.server.port)
-            yield Rig(running.server, opened, records)
+            yield Rig(running, opened, records)
     finally:
-        for engine in opened:
+        for engine in (*opened, *others.values()):
             await engine.close()
+
+
+def _engine(one: ScriptedEngine | Behaviour, model: str = requests.MODEL) -> ScriptedEngine:
+    return one if isinstance(one, ScriptedEngine) else ScriptedEngine(one, model=model)
 
 
 async def _wait_ready(port: int) -> None:
     async with asyncio.timeout(READY_TIMEOUT_S):
-        while (await ask(port, requests.get("/health/ready"))).status != 200:
+        while set((await ask(port, requests.get("/health/ready"))).json["models"].values()) != {"ready"}:
             await asyncio.sleep(0.005)
 
 

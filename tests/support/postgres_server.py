@@ -6,6 +6,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,13 @@ _numbers = itertools.count(1)
 @pytest.fixture
 def postgres_url() -> Iterator[str]:
     """A database of its own, empty."""
+    with database() as url:
+        yield url
+
+
+@contextmanager
+def database() -> Iterator[str]:
+    """The same where a test's fixture lives too short."""
     server = _server()
     name = f"test_{os.getpid()}_{next(_numbers)}"
     server.psql(f"CREATE DATABASE {name} STRATEGY file_copy;")

@@ -10,6 +10,7 @@ from heterodyne.domain.urgency import Tier
 
 BEARER = b"Bearer "
 ISSUED = b"hd-"  # how every secret that was issued begins
+BEARER_ISSUED = BEARER + ISSUED
 
 LOCAL = Caller(  # whoever asks a gateway without keys
     key=KeyId("local"),
@@ -43,7 +44,7 @@ class CallerRing:
 
     def check(self, authorization: bytes | None, now_wall_s: float) -> Caller:
         """Who asks; raises for a key that was never issued or is over, and where one is needed and missing."""
-        if authorization is None:
+        if authorization is None or (not self._held and not authorization.startswith(BEARER_ISSUED)):
             return self._without_key()
         if authorization.startswith(BEARER):
             secret = authorization[7:].strip()

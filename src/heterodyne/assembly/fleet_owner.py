@@ -21,6 +21,7 @@ from heterodyne.assembly.settings_change import effective, needs_restart
 from heterodyne.assembly.tenants_file import leave_tenants
 from heterodyne.assembly.worker_answers import WorkerAnswers
 from heterodyne.assembly.worker_crew import WorkerCrew
+from heterodyne.assembly.worker_order import WorkerPlaces
 from heterodyne.config.checks import CHECKS
 from heterodyne.config.problems import SettingsProblems
 from heterodyne.config.settings import Settings
@@ -54,6 +55,7 @@ class FleetOwner:
         run_dir: Path,
         reread: Reread,
         fetch: Fetch,
+        places: WorkerPlaces,
         tenants: TenantSnapshot,
     ) -> None:
         """`began` is what was read at the start, `settings` the same with what the system chose, such as a port."""
@@ -63,7 +65,7 @@ class FleetOwner:
         self._fetch = fetch
         self._held = {member.replica.id: HeldReplica(member) for member in wanted}
         self._run_dir = run_dir
-        self.crew = WorkerCrew(settings, self._ordered(), run_dir, leave_tenants(run_dir, tenants))
+        self.crew = WorkerCrew(settings, self._ordered(), run_dir, places, leave_tenants(run_dir, tenants))
         self.decisions = WorkerAnswers(run_dir, lambda: [one.name for one in self.crew.processes if one.is_running])
         self._group: asyncio.TaskGroup | None = None
         self._tasks: set[asyncio.Task[None]] = set()

@@ -23,7 +23,9 @@ from heterodyne.control.kv_listener import KvListener
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
+from heterodyne.gateway.auditor import Auditor
 from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.bookkeeper import Bookkeeper
 from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.door import Door
 from heterodyne.gateway.explainer import Explainer
@@ -52,6 +54,8 @@ async def running_gateway(
     rules: dict[str, ModelRule] | None = None,
     tenants: TenantSnapshot | None = None,
     leases: LeaseSource | None = None,
+    bookkeeper: Bookkeeper | None = None,
+    auditor: Auditor | None = None,
     name: str = "worker",
     run_dir: Path | None = None,
     reuse_port: bool = False,
@@ -92,6 +96,8 @@ async def running_gateway(
         adapters=keeper,
         records=records,
         tokens=TokenEstimator(),
+        bookkeeper=bookkeeper,
+        auditor=auditor,
         clock=time.monotonic,
         wall_clock=time.time,
     )

@@ -1,4 +1,5 @@
-"""The supervisor's office: opens the database, lends limits to the workers, and tells them of tenants and keys."""
+"""The supervisor's office: opens the database and the audit log, lends limits to the workers, tells them of tenants and
+keys, and keeps the books."""
 
 import asyncio
 import os
@@ -6,43 +7,90 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 
-import msgspec
-
+from heterodyne.assembly.audit_share import AuditShare
+from heterodyne.assembly.lease_source import open_leases
+from heterodyne.assembly.office_books import OfficeBooks
+from heterodyne.assembly.office_meters import leave_meters
+from heterodyne.assembly.worker_order import WorkerPlaces
+from heterodyne.books.collector import CollectorState
 from heterodyne.config.settings import Settings
+from heterodyne.console.changes import FleetDesk, Nothing
+from heterodyne.console.fleet_changes import FleetChanges
+from heterodyne.console.fleet_page import FleetPage
+from heterodyne.console.office_desk import OfficeDesk
+from heterodyne.console.recorder import ChangeRecorder
 from heterodyne.console.tenants import TenantDesk
-from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
 from heterodyne.domain.tenant import TenantSnapshot
-from heterodyne.ports.leases import LeaseSource
+from heterodyne.ports.books import BookStore
 from heterodyne.ports.tenant_changes import TenantChange
 from heterodyne.ports.tenants import TenantStore
 from heterodyne.stores.lease_server import lending
-from heterodyne.stores.memory_leases import MemoryLeases, SavedCounter
+from heterodyne.stores.open_books import books_in
 from heterodyne.stores.open_store import open_database, state_folder, tenants_in
-from heterodyne.stores.redis_leases import RedisLeases
 from heterodyne.telemetry import log
 
 LEASES = "leases.sock"  # in the run folder
-SAVE_INTERVAL_S = 5.0  # how much of a day's counters a crash may forget
 RETRY_S = 1.0
+TAKE_INTERVAL_S = 5.0  # how often a log that another process writes is asked for
+SIGNAL = "signal SIGHUP"  # who reloads without the admin API
 
 _log = log.get("assembly")
 
 Publish = Callable[[TenantSnapshot], Awaitable[bool]]  # to all workers; whether they work by it
-_decode = msgspec.json.Decoder(tuple[SavedCounter, ...]).decode
 
 
 class Office:
     """One per supervisor, inside `open_office`."""
 
-    def __init__(self, tenants: TenantStore, snapshot: TenantSnapshot) -> None:
+    def __init__(
+        self,
+        tenants: TenantStore,
+        snapshot: TenantSnapshot,
+        store: BookStore,
+        *,
+        books: OfficeBooks | None,
+        audit: AuditShare,
+        places: WorkerPlaces,
+        run_dir: Path,
+    ) -> None:
+        recorder = ChangeRecorder(audit)
         self.snapshot = snapshot
-        self.desk = TenantDesk(tenants, self._published)
-        self._tenants = tenants
-        self._publishing = asyncio.Lock()
+        self.books = store
+        self.places = places  # where workers leave usage and entries of the audit log
+        self.desk = OfficeDesk(tenants=TenantDesk(tenants, self._published, recorder), recorder=recorder, books=store)
         self.publish: Publish = _nobody  # connected to the workers when there are any
+        self.fleet: FleetDesk | None = None  # its owner, when there is one
+        self._tenants = tenants
+        self._books = books
+        self._audit = audit
+        self._run_dir = run_dir
+        self._publishing = asyncio.Lock()
+        self._reload = asyncio.Event()
+
+    @property
+    def collecting(self) -> CollectorState | None:
+        """How usage is collected; None: no books are kept."""
+        return None if self._books is None else self._books.state
 
     async def run(self) -> None:
-        """Follow changes that were made elsewhere, until cancelled."""
+        """Follow changes that were made elsewhere, keep the books, heed `reload_soon`; until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(), name="tenants")
+            group.create_task(self._take_audit(), name="audit")
+            group.create_task(self._heed_reloads(), name="reloads")
+            group.create_task(leave_meters(self._run_dir, lambda: self.collecting, self._audit.try_snapshot))
+            if self._books is not None:
+                group.create_task(self._books.run(self._page), name="books")
+
+    def reload_soon(self) -> None:
+        """As a signal asks for it: whoever sent it reads the log."""
+        self._reload.set()
+
+    def _page(self) -> FleetPage | None:
+        return None if self.fleet is None else self.fleet.page()
+
+    async def _follow(self) -> None:
         while True:
             try:
                 async with aclosing(self._tenants.changes(self.snapshot.version)) as versions:
@@ -51,6 +99,27 @@ class Office:
             except StoreUnavailable as error:
                 _log.warning("tenants_not_followed", error=error.message)
             await asyncio.sleep(RETRY_S)
+
+    async def _take_audit(self) -> None:
+        """Until the log is ours: whoever had it may leave, and somebody has to collect."""
+        try:
+            while not await asyncio.to_thread(self._audit.try_take):
+                await asyncio.sleep(TAKE_INTERVAL_S)
+        except HeterodyneError as error:
+            _log.error("audit_not_open", error=error.message, then="changes are refused")
+
+    async def _heed_reloads(self) -> None:
+        while True:
+            await self._reload.wait()
+            self._reload.clear()
+            if self.fleet is None:
+                continue
+            try:
+                await FleetChanges(self.fleet, self.desk.recorder).reload(Nothing(), SIGNAL)
+            except HeterodyneError as error:
+                _log.warning("serving_by_the_old_settings", error=error.message)
+            except Exception as error:  # noqa: BLE001  # the root of a reload: our mistake must not end what serves
+                _log.error("change_failed", change="reload", exc_info=error)
 
     async def _published(self, change: TenantChange) -> bool:
         _log.info("tenant_change", who=change.who, version=change.version)
@@ -72,65 +141,41 @@ class Office:
 
 @asynccontextmanager
 async def open_office(settings: Settings, run_dir: Path) -> AsyncIterator[Office]:
-    """Everything is open inside the block; raises StoreInvalid or StoreUnavailable where it cannot be."""
+    """Everything is open inside the block; raises StoreInvalid or StoreUnavailable where it cannot be, and AuditBroken
+    where requests are to be audited and the log is not as it was written."""
+    state_dir = state_folder(os.environ)
     async with AsyncExitStack() as stack:
+        audit = AuditShare(settings.audit, state_dir)
+        stack.push_async_callback(asyncio.to_thread, audit.close)  # the last to close: nothing is done unrecorded
+        if settings.audit.is_on:
+            await asyncio.to_thread(audit.try_take)
         database = await open_database(settings.stores.url, os.environ)
         stack.push_async_callback(database.close)
-        tenants = tenants_in(database)
-        leases = await stack.enter_async_context(_leases(settings))
+        tenants, store = tenants_in(database), books_in(database)
+        books = OfficeBooks(settings.books, state_dir, store) if settings.books.is_on else None
+        if books is not None:
+            await books.open()
+            stack.push_async_callback(books.finish)
+        limits_file = state_dir / f"limits-{settings.gateway.port}.json"
+        leases = await stack.enter_async_context(open_leases(settings.stores.redis_url, limits_file))
         await stack.enter_async_context(lending(run_dir / LEASES, leases))
-        yield Office(tenants, await tenants.snapshot())
+        yield Office(
+            tenants,
+            await tenants.snapshot(),
+            store,
+            books=books,
+            audit=audit,
+            places=await asyncio.to_thread(_places, settings, audit, books),
+            run_dir=run_dir,
+        )
 
 
-@asynccontextmanager
-async def _leases(settings: Settings) -> AsyncIterator[LeaseSource]:
-    """Redis where several gateways share it; else counters of our own, whose days survive a restart."""
-    if settings.stores.redis_url is not None:
-        shared = RedisLeases(settings.stores.redis_url)
-        try:
-            yield shared
-        finally:
-            await shared.close()
-        return
-    own = MemoryLeases()
-    path = state_folder(os.environ) / f"limits-{settings.gateway.port}.json"
-    own.restore(await asyncio.to_thread(_read, path))
-    async with asyncio.TaskGroup() as group:
-        saving = group.create_task(_save_often(own, path))
-        try:
-            yield own
-        finally:
-            saving.cancel()
-            await asyncio.to_thread(_write, path, own.snapshot())
-
-
-async def _save_often(leases: MemoryLeases, path: Path) -> None:
-    saved: tuple[SavedCounter, ...] = ()
-    while True:
-        await asyncio.sleep(SAVE_INTERVAL_S)
-        if (now := leases.snapshot()) != saved:
-            saved = now
-            await asyncio.to_thread(_write, path, now)
-
-
-def _read(path: Path) -> tuple[SavedCounter, ...]:
-    try:
-        return _decode(path.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except (OSError, msgspec.MsgspecError) as error:
-        _log.error("limits_not_restored", file=str(path), error=str(error))
-        return ()
-
-
-def _write(path: Path, saved: tuple[SavedCounter, ...]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unready = path.with_suffix(".unready")
-        unready.write_bytes(msgspec.json.encode(saved))
-        unready.replace(path)
-    except OSError as error:
-        _log.error("limits_not_saved", file=str(path), error=str(error))
+def _places(settings: Settings, audit: AuditShare, books: OfficeBooks | None) -> WorkerPlaces:
+    return WorkerPlaces(
+        books_spool="" if books is None else str(books.spool_folder),
+        audit_spool=str(audit.spool_folder) if settings.audit.is_on else "",
+        audit_key=audit.content_key().hex() if settings.audit.is_on else "",
+    )
 
 
 async def _nobody(_: TenantSnapshot) -> bool:

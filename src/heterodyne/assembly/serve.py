@@ -15,12 +15,12 @@ from heterodyne.assembly.announce import announce
 from heterodyne.assembly.fleet_owner import FleetOwner, Reread
 from heterodyne.assembly.fleet_plan import members
 from heterodyne.assembly.listen_address import claim, claim_alone
-from heterodyne.assembly.office import open_office
+from heterodyne.assembly.office import Office, open_office
 from heterodyne.assembly.replicas import local_replicas, remote_replicas
+from heterodyne.assembly.worker_order import WorkerPlaces
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
 from heterodyne.console.server import AdminServer
-from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.weights import obtain
 from heterodyne.telemetry import log
@@ -38,7 +38,7 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
         admin = claim_alone(console.host, console.port) if console.listens else None
         wanted = members(remote_replicas(running), local_replicas(running, _weights(running, progress)))
 
-        def owner(tenants: TenantSnapshot) -> FleetOwner:
+        def owner(office: Office) -> FleetOwner:
             return FleetOwner(
                 settings,
                 running,
@@ -46,7 +46,8 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
                 run_dir=Path(run_dir),
                 reread=reread,
                 fetch=lambda new: _weights(new, _unseen),
-                tenants=tenants,
+                places=getattr(office, "places", WorkerPlaces()),
+                tenants=office.snapshot,
             )
 
         return uvloop.run(_supervise(running, Path(run_dir), owner, admin))
@@ -68,13 +69,13 @@ def _unseen(_: str, __: int, ___: int | None) -> None:
 async def _supervise(
     began: Settings,
     run_dir: Path,
-    owner_of: Callable[[TenantSnapshot], FleetOwner],
+    owner_of: Callable[[Office], FleetOwner],
     listener: socket.socket | None,
 ) -> int:
     leave = asyncio.Event()
     # Workers end before the engines they still stream from, and both before the books are closed.
     async with open_office(began, run_dir) as office, asyncio.TaskGroup() as engine_group:
-        owner = owner_of(office.snapshot)
+        owner = owner_of(office)
         office.publish = owner.take_tenants
         admin = None if listener is None else AdminServer(admin_app(began.console, owner, office.desk), listener)
         owner.start(engine_group)

@@ -10,7 +10,7 @@ from heterodyne.config.problems import SettingsProblems
 from heterodyne.config.settings import Settings
 
 # What was opened with them stays open: sockets, processes, files, pools of connections.
-RESTART_SECTIONS = ("console", "stores", "telemetry")
+RESTART_SECTIONS = ("console", "stores", "books", "audit", "telemetry")
 RESTART_FIELDS = {
     "gateway": (
         "host",

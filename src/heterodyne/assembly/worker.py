@@ -18,6 +18,7 @@ from heterodyne.assembly.gateway import running_gateway
 from heterodyne.assembly.live_gateway import LiveGateway
 from heterodyne.assembly.office import LEASES
 from heterodyne.assembly.tenants_file import read_tenants
+from heterodyne.assembly.worker_books import auditing, keeping_books
 from heterodyne.assembly.worker_lines import WorkerLines
 from heterodyne.assembly.worker_order import WorkerOrder
 from heterodyne.assembly.worker_socket import answering
@@ -54,28 +55,31 @@ async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leave.set)
     run_dir = Path(order.run_dir)
-    async with (
-        running_gateway(
-            order.settings,
-            order.replicas,
-            rules=order.rules,
-            tenants=read_tenants(run_dir, order.tenants),
-            leases=HostLeases(run_dir / LEASES) if order.tenants else None,
-            name=order.name,
-            run_dir=run_dir,
-            reuse_port=True,
-        ) as gateway,
-        answering(run_dir, order.name, gateway.explainer),
-    ):
-        gateway.version = order.version
-        leave_view(run_dir, gateway.view(order.name))
-        _take_lines(loop, lines, gateway, leave)
-        views = loop.create_task(_leave_views(gateway, run_dir, order.name))
-        sys.stdout.write(msgspec.json.encode({"listening": gateway.server.port}).decode() + "\n")
-        sys.stdout.flush()
-        await leave.wait()
-        await gateway.server.drain()
-        views.cancel()
+    with keeping_books(order) as bookkeeper, auditing(order) as auditor:
+        async with (
+            running_gateway(
+                order.settings,
+                order.replicas,
+                rules=order.rules,
+                tenants=read_tenants(run_dir, order.tenants),
+                leases=HostLeases(run_dir / LEASES) if order.tenants else None,
+                bookkeeper=bookkeeper,
+                auditor=auditor,
+                name=order.name,
+                run_dir=run_dir,
+                reuse_port=True,
+            ) as gateway,
+            answering(run_dir, order.name, gateway.explainer),
+        ):
+            gateway.version = order.version
+            leave_view(run_dir, gateway.view(order.name))
+            _take_lines(loop, lines, gateway, leave)
+            views = loop.create_task(_leave_views(gateway, run_dir, order.name))
+            sys.stdout.write(msgspec.json.encode({"listening": gateway.server.port}).decode() + "\n")
+            sys.stdout.flush()
+            await leave.wait()
+            await gateway.server.drain()
+            views.cancel()
 
 
 def _take_lines(

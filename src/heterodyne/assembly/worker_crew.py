@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from heterodyne.assembly.replicas import model_rules
-from heterodyne.assembly.worker_order import WorkerOrder
+from heterodyne.assembly.worker_order import WorkerOrder, WorkerPlaces
 from heterodyne.assembly.worker_view import WorkerView, forget_view, try_read_view
 from heterodyne.config.settings import Settings
 from heterodyne.console.fleet_page import WorkerRow
@@ -24,9 +24,12 @@ POLL_S = 0.05
 class WorkerCrew:
     """Every worker is told everything, every time; one that dies comes back with the latest."""
 
-    def __init__(self, settings: Settings, replicas: tuple[Replica, ...], run_dir: Path, tenants: str = "") -> None:
+    def __init__(
+        self, settings: Settings, replicas: tuple[Replica, ...], run_dir: Path, places: WorkerPlaces, tenants: str
+    ) -> None:
         self.version = 1
         self._run_dir = run_dir
+        self._places = places
         self.tenants = tenants  # the file that has them
         self.processes = tuple(
             SupervisedProcess(
@@ -118,6 +121,7 @@ class WorkerCrew:
                 replicas=replicas,
                 rules=model_rules(settings),
                 run_dir=str(self._run_dir),
+                places=self._places,
                 tenants=self.tenants,
                 version=self.version,
             )

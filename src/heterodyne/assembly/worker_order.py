@@ -6,6 +6,17 @@ from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import ModelRule, Replica
 
 
+class WorkerPlaces(Struct, frozen=True, kw_only=True):
+    """Where a worker leaves what the supervisor collects; empty: nobody does."""
+
+    books_spool: str = ""
+    audit_spool: str = ""
+    audit_key: str = ""  # what prompts and answers are hashed with, in hexadecimal
+
+    def __repr__(self) -> str:
+        return f"WorkerPlaces(books_spool={self.books_spool!r}, audit_spool={self.audit_spool!r})"
+
+
 class WorkerOrder(Struct, frozen=True, kw_only=True):
     """Everything a worker needs, whole every time: of the files it reads none but the tenants'."""
 
@@ -14,5 +25,6 @@ class WorkerOrder(Struct, frozen=True, kw_only=True):
     replicas: tuple[Replica, ...]
     rules: dict[str, ModelRule]
     run_dir: str
+    places: WorkerPlaces = WorkerPlaces()
     tenants: str = ""  # the file in the run folder that has them; empty: nobody keeps tenants
     version: int = 0  # of the fleet; a worker says which one it works by

@@ -26,6 +26,11 @@ class AdminUnreachable(OperatorError):
 
     code = "admin_unreachable"
 
+    @property
+    def nobody_listens(self) -> bool:
+        """Whether the machine answered that there is no such door."""
+        return isinstance(self.__cause__, ConnectionRefusedError)
+
 
 class AdminRefused(HeterodyneError):
     """The admin API answered with an error; its own words are the message."""

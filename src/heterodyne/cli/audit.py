@@ -9,39 +9,17 @@ from typing import IO, TYPE_CHECKING, TypeVar
 
 import click
 
+from heterodyne.cli.audit_place import FILE, AuditPlace, at_place
 from heterodyne.cli.audit_rows import HEADER, moment_s, row, write_csv
 from heterodyne.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from heterodyne.audit.finding import Verdict
-    from heterodyne.audit.key import AuditKey
     from heterodyne.audit.search import Found
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
 FINDINGS_SHOWN = 20
-FILE = click.Path(path_type=Path, dir_okay=False)
-
-
-def at_place(command: Command) -> Command:
-    """Where the log and its key are."""
-    folder = click.option(
-        "--dir",
-        "folder",
-        type=click.Path(path_type=Path, file_okay=False),
-        envvar="HETERODYNE_AUDIT__DIR",
-        required=True,
-        metavar="DIR",
-        help="Folder of the log; else $HETERODYNE_AUDIT__DIR.",
-    )
-    key = click.option(
-        "--key-file",
-        type=FILE,
-        envvar="HETERODYNE_AUDIT__KEY_FILE",
-        metavar="FILE",
-        help="File of the audit key; else $HETERODYNE_AUDIT__KEY_FILE, else `audit.key` in the folder.",
-    )
-    return folder(key(command))
 
 
 def choosing(command: Command) -> Command:
@@ -66,8 +44,9 @@ def audit() -> None:
 
     \b
     Examples:
-      heterodyne audit verify --dir /var/lib/heterodyne/audit
-      heterodyne audit show --dir /var/lib/heterodyne/audit --changes
+      heterodyne audit verify
+      heterodyne audit show --changes
+      heterodyne audit verify --dir /mnt/copy/audit --key-file audit.key
     """
 
 
@@ -81,31 +60,31 @@ def audit() -> None:
     help="Begin with this segment, those before are archived.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
-def verify(folder: Path, key_file: Path | None, anchors: Path | None, from_segment: int | None, as_json: bool) -> None:
+def verify(*, place: AuditPlace, anchors: Path | None, from_segment: int | None, as_json: bool) -> None:
     """Say whether the log is as it was written, or where it is not; exit 1 when it is not.
 
     \b
     Examples:
-      heterodyne audit verify --dir /var/lib/heterodyne/audit
-      heterodyne audit verify --dir /var/lib/heterodyne/audit --anchors /mnt/elsewhere/anchors.jsonl --json
+      heterodyne audit verify
+      heterodyne audit verify --anchors /mnt/elsewhere/anchors.jsonl --json
     """
     from heterodyne.audit.segments import list_segments
     from heterodyne.audit.verify import verify as verify_log
     from heterodyne.domain.errors import AuditBroken
 
-    key = _key(folder, key_file)
-    size_bytes = sum(segment.path.stat().st_size for segment in list_segments(folder))
+    key = place.key()
+    size_bytes = sum(segment.path.stat().st_size for segment in list_segments(place.folder))
     is_told = sys.stderr.isatty() and not as_json
     bar = click.progressbar(length=size_bytes, label="reading", file=sys.stderr) if is_told else nullcontext()
     with bar as progress:
         seen = progress.update if progress is not None else None
-        verdict = verify_log(folder, key, anchors=anchors, from_segment=from_segment, on_progress=seen)
+        verdict = verify_log(place.folder, key, anchors=anchors, from_segment=from_segment, on_progress=seen)
     if as_json:
         print_json(verdict)
     if not verdict.is_intact:
-        raise AuditBroken("\n".join(_told(folder, verdict)))
+        raise AuditBroken("\n".join(_told(place.folder, verdict)))
     if not verdict.entries:
-        raise AuditBroken(f"{folder}: there is no audit log")
+        raise AuditBroken(f"{place.folder}: there is no audit log")
     if not as_json:
         click.echo(_in_words(verdict))
 
@@ -115,16 +94,16 @@ def verify(folder: Path, key_file: Path | None, anchors: Path | None, from_segme
 @choosing
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Show the last N of them.")
 @click.option("--json", "as_json", is_flag=True, help="Print the entries whole, as JSON.")
-def show(folder: Path, key_file: Path | None, limit: int, as_json: bool, **chosen: object) -> None:
+def show(*, place: AuditPlace, limit: int, as_json: bool, **chosen: object) -> None:
     """Show entries of the log.
 
     \b
     Examples:
-      heterodyne audit show --dir /var/lib/heterodyne/audit --request 0195f0c2a7
-      heterodyne audit show --dir /var/lib/heterodyne/audit --project acme/search --since 2026-03-01 --json
+      heterodyne audit show --request 0195f0c2a7
+      heterodyne audit show --project acme/search --since 2026-03-01 --json
     """
     last: deque[Found] = deque(maxlen=limit)
-    verdict = _search(folder, key_file, chosen, last.append)
+    verdict = _search(place, chosen, last.append)
     if as_json:
         print_json(list(last))
     else:
@@ -137,13 +116,13 @@ def show(folder: Path, key_file: Path | None, limit: int, as_json: bool, **chose
 @choosing
 @click.option("--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
 @click.option("--output", type=click.File("w", encoding="utf-8", lazy=False), default="-", help="Else on stdout.")
-def export(folder: Path, key_file: Path | None, form: str, output: IO[str], **chosen: object) -> None:
+def export(*, place: AuditPlace, form: str, output: IO[str], **chosen: object) -> None:
     """Write entries as JSON lines or as a table; the chain does not travel with them, each entry's hash does.
 
     \b
     Examples:
-      heterodyne audit export --dir /var/lib/heterodyne/audit --since 2026-03-01 --until 2026-04-01 --output march.jsonl
-      heterodyne audit export --dir /var/lib/heterodyne/audit --changes --format csv
+      heterodyne audit export --since 2026-03-01 --until 2026-04-01 --output march.jsonl
+      heterodyne audit export --changes --format csv
     """
     import msgspec
 
@@ -156,19 +135,19 @@ def export(folder: Path, key_file: Path | None, form: str, output: IO[str], **ch
         def write(found: "Found") -> None:
             output.write(msgspec.json.encode(flat(found)).decode() + "\n")
 
-    _warn(_search(folder, key_file, chosen, write))
+    _warn(_search(place, chosen, write))
 
 
 @audit.command()
 @at_place
 @click.option("--to", type=FILE, metavar="FILE", help="Append the anchor to this file; else it is printed.")
-def anchor(folder: Path, key_file: Path | None, to: Path | None) -> None:
+def anchor(*, place: AuditPlace, to: Path | None) -> None:
     """Make an anchor of the last entry, to be kept where whoever can write to the log cannot.
 
     \b
     Examples:
-      heterodyne audit anchor --dir /var/lib/heterodyne/audit --to /mnt/elsewhere/anchors.jsonl
-      heterodyne audit anchor --dir /var/lib/heterodyne/audit | mail -s anchor auditor@example.com
+      heterodyne audit anchor --to /mnt/elsewhere/anchors.jsonl
+      heterodyne audit anchor | mail -s anchor auditor@example.com
     """
     import time
 
@@ -176,10 +155,10 @@ def anchor(folder: Path, key_file: Path | None, to: Path | None) -> None:
     from heterodyne.audit.verify import verify as verify_log
     from heterodyne.domain.errors import AuditBroken
 
-    key = _key(folder, key_file)
-    verdict = verify_log(folder, key)
+    key = place.key()
+    verdict = verify_log(place.folder, key)
     if not verdict.is_intact or not verdict.entries:
-        raise AuditBroken("\n".join(_told(folder, verdict)))
+        raise AuditBroken("\n".join(_told(place.folder, verdict)))
     made = make_anchor(key, verdict.log, verdict.last_seq, verdict.last_hash, time.time())
     if to is None:
         click.echo(anchor_line(made), nl=False)
@@ -193,55 +172,47 @@ def anchor(folder: Path, key_file: Path | None, to: Path | None) -> None:
 @click.option("--project", required=True, metavar="PROJECT", help="Whose request it was.")
 @click.option("--answer", "is_answer", is_flag=True, help="The file is an answer; else a prompt.")
 @click.argument("file", type=click.File("rb"))
-def hash_body(folder: Path, key_file: Path | None, project: str, is_answer: bool, file: IO[bytes]) -> None:
+def hash_body(*, place: AuditPlace, project: str, is_answer: bool, file: IO[bytes]) -> None:
     """Print the keyed hash that a body would have in the log, to say whether it is the one that was sent.
 
     FILE holds the body byte for byte: of a prompt the JSON that was posted, of an answer the bytes that came.
 
     \b
     Examples:
-      heterodyne audit hash --dir /var/lib/heterodyne/audit --project acme/search request.json
-      heterodyne audit hash --dir /var/lib/heterodyne/audit --project acme/search --answer answer.txt
+      heterodyne audit hash --project acme/search request.json
+      heterodyne audit hash --project acme/search --answer answer.txt
     """
-    content_key = _key(folder, key_file).content
+    content_key = place.key().content
     click.echo(content_key.hmac(project, "answer" if is_answer else "prompt", (file.read(),)))
 
 
 @audit.command()
 @at_place
-def resume(folder: Path, key_file: Path | None) -> None:
+def resume(*, place: AuditPlace) -> None:
     """Begin a new segment after a break, and record what was wrong; nothing before it is touched.
 
     `audit verify` goes on telling of the break. Keep a copy of the folder first.
 
     \b
     Examples:
-      heterodyne audit resume --dir /var/lib/heterodyne/audit
+      heterodyne audit resume
     """
     from heterodyne.audit.log import AuditLog
     from heterodyne.audit.settings import AuditSettings
 
-    log = AuditLog(folder, _key(folder, key_file), AuditSettings(), after_break=True)
+    log = AuditLog(place.folder, place.key(), AuditSettings(), after_break=True)
     state = log.snapshot()
     log.close()
     click.echo(f"the log goes on with entry {state.seq + 1} in segment {state.segment}")
 
 
-def _key(folder: Path, key_file: Path | None) -> "AuditKey":
-    from heterodyne.audit.key import open_key
-
-    return open_key(key_file or folder / "audit.key", may_create=False)
-
-
-def _search(
-    folder: Path, key_file: Path | None, chosen: dict[str, object], on_found: Callable[["Found"], None]
-) -> "Verdict":
+def _search(place: AuditPlace, chosen: dict[str, object], on_found: Callable[["Found"], None]) -> "Verdict":
     import msgspec
 
     from heterodyne.audit.search import Wanted, search
 
     wanted: Wanted = msgspec.convert(chosen, Wanted)
-    return search(folder, _key(folder, key_file), wanted, on_found)
+    return search(place.folder, place.key(), wanted, on_found)
 
 
 def _told(folder: Path, verdict: "Verdict") -> list[str]:

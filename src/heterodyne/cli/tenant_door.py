@@ -9,13 +9,16 @@ from urllib.parse import urlencode
 import click
 from msgspec import Struct
 
+from heterodyne.assembly.audit_share import AuditShare
 from heterodyne.cli.admin_client import AdminClient, AdminUnreachable
 from heterodyne.cli.invocation import Invocation
+from heterodyne.cli.terminal_user import terminal_user
+from heterodyne.console.recorder import ChangeRecorder
 from heterodyne.console.tenants import TenantDesk
 from heterodyne.ports.tenant_changes import TenantChange
-from heterodyne.stores.open_store import open_database, tenants_in
+from heterodyne.stores.open_store import open_database, state_folder, tenants_in
 
-WHO = "terminal"  # in the description of a change that no operator key stands behind
+WHO = terminal_user()  # who made a change that no operator key stands behind
 
 T = TypeVar("T")
 
@@ -29,14 +32,18 @@ class Call(Struct, Generic[T], frozen=True, kw_only=True):
     body: object = None  # None: it is only read
 
 
+def is_default_url() -> bool:
+    """Whether the words of this command name no admin API."""
+    return click.get_current_context().get_parameter_source("url") is click.core.ParameterSource.DEFAULT
+
+
 class Door:
     """Asks the gateway. Where none listens, and the operator named no address, works on the store of the settings."""
 
     def __init__(self, invocation: Invocation, url: str, key_env: str) -> None:
         self._invocation = invocation
         self._client = TenantClient(url, os.environ.get(key_env))
-        context = click.get_current_context()
-        self._is_default = context.get_parameter_source("url") is click.core.ParameterSource.DEFAULT
+        self._is_default = is_default_url()
         self._is_at_store = False
 
     def ask(self, call: Call[T]) -> T:
@@ -46,19 +53,21 @@ class Door:
         try:
             return self._client.call(call)
         except AdminUnreachable as error:
-            if not self._is_default or not isinstance(error.__cause__, ConnectionRefusedError):
+            if not self._is_default or not error.nobody_listens:
                 raise
         self._is_at_store = True
         click.echo(f"no gateway listens at {self._client.url}: working on the store itself", err=True)
         return asyncio.run(self._at_store(call))
 
     async def _at_store(self, call: Call[T]) -> T:
-        settings = self._invocation.settings().stores
-        database = await open_database(settings.url, os.environ)
+        settings = self._invocation.settings()
+        database = await open_database(settings.stores.url, os.environ)
+        audit = AuditShare(settings.audit, state_folder(os.environ))
         try:
-            return await call.at_desk(TenantDesk(tenants_in(database), _nobody_to_tell))
+            return await call.at_desk(TenantDesk(tenants_in(database), _nobody_to_tell, ChangeRecorder(audit)))
         finally:
             await database.close()
+            await asyncio.to_thread(audit.close)
 
 
 class TenantClient(AdminClient):

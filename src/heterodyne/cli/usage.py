@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from heterodyne.cli.fleet import DEFAULT_URL, KEY_VARIABLE
+from heterodyne.cli.invocation import Invocation
 
 if TYPE_CHECKING:
     from heterodyne.books.export import ExportFormat
@@ -24,7 +25,7 @@ FILTERS = ("organisation", "project", "key", "model", "pool", "class", "tier", "
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Where to read."""
     for option in (
-        click.option("--store", metavar="URL", help="Read the database itself: sqlite:PATH or postgresql://…"),
+        click.option("--store", metavar="URL", help="Read this database: sqlite:PATH or postgresql://…"),
         click.option("--key-env", default=KEY_VARIABLE, show_default=True, metavar="NAME",
                      help="Environment variable that holds the operator key."),
         click.option("--url", default=DEFAULT_URL, show_default=True, help="Address of the admin API."),
@@ -89,7 +90,7 @@ def usage(
       heterodyne usage
       heterodyne usage --by project,model,day --since 2026-11-01
       heterodyne usage --by key --project acme/search --format csv
-      heterodyne usage --store sqlite:/var/lib/heterodyne/heterodyne.sqlite
+      heterodyne usage --store sqlite:/var/lib/heterodyne/heterodyne.db
       heterodyne usage idle
       heterodyne usage export --format parquet --out november.parquet
     """
@@ -191,9 +192,17 @@ def _export(source: "UsageSource", query: "RequestQuery", kind: "ExportFormat", 
 
 
 def _source(store: str | None, url: str, key_env: str) -> "UsageSource":
-    from heterodyne.cli.usage_source import usage_source
+    """The database where one is named, else the gateway, else the database of the settings."""
+    from heterodyne.cli.tenant_door import is_default_url
+    from heterodyne.cli.usage_source import AdminUsage, EitherUsage, StoreUsage
 
-    return usage_source(store, url, os.environ.get(key_env))
+    if store is not None:
+        return StoreUsage(store)
+    admin = AdminUsage(url, os.environ.get(key_env))
+    if not is_default_url():
+        return admin
+    invocation = click.get_current_context().find_object(Invocation) or Invocation()
+    return EitherUsage(admin, lambda: StoreUsage(invocation.settings().stores.url))
 
 
 def _where(only: dict[str, str | None]) -> "dict[UsageGroup, str]":

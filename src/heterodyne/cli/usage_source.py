@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import urlencode
 
-from heterodyne.cli.admin_client import AdminClient
+import click
+
+from heterodyne.cli.admin_client import AdminClient, AdminUnreachable
 from heterodyne.console.usage import IdlePage, RequestRows, UsagePage, idle_page, request_rows, usage_page
 from heterodyne.domain.errors import StoreInvalid
 from heterodyne.domain.usage import RequestQuery, UsageGroup, UsageQuery
@@ -27,11 +29,6 @@ class UsageSource(Protocol):
     def requests(self, query: RequestQuery) -> RequestRows: ...
 
     def idle(self, since: str | None, until: str | None) -> IdlePage: ...
-
-
-def usage_source(store: str | None, url: str, key: str | None) -> UsageSource:
-    """The database where one is named, else the admin API."""
-    return AdminUsage(url, key) if store is None else StoreUsage(store)
 
 
 class AdminUsage(AdminClient):
@@ -75,6 +72,39 @@ class StoreUsage:
                 return await ask(books)
 
         return asyncio.run(answer())
+
+
+class EitherUsage:
+    """Over HTTP; where no gateway listens, from the database."""
+
+    def __init__(self, admin: AdminUsage, store: Callable[[], StoreUsage]) -> None:
+        self._admin = admin
+        self._store = store
+        self._source: UsageSource | None = None  # who has answered
+
+    def usage(self, query: UsageQuery) -> UsagePage:
+        return self._ask(lambda source: source.usage(query))
+
+    def requests(self, query: RequestQuery) -> RequestRows:
+        return self._ask(lambda source: source.requests(query))
+
+    def idle(self, since: str | None, until: str | None) -> IdlePage:
+        return self._ask(lambda source: source.idle(since, until))
+
+    def _ask(self, ask: Callable[[UsageSource], T]) -> T:
+        """Whoever has given the first page gives the others."""
+        if self._source is None:
+            try:
+                answer = ask(self._admin)
+            except AdminUnreachable as error:
+                if not error.nobody_listens:
+                    raise
+                click.echo(f"no gateway listens at {self._admin.url}: reading the store itself", err=True)
+                self._source = self._store()
+            else:
+                self._source = self._admin
+                return answer
+        return ask(self._source)
 
 
 @asynccontextmanager

@@ -5,6 +5,8 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 
 from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.audit.settings import AuditSettings
+from heterodyne.books.settings import BookSettings
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
@@ -25,6 +27,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     routing: RoutingSettings = field(default_factory=RoutingSettings)
     stores: StoreSettings = field(default_factory=StoreSettings)
+    books: BookSettings = field(default_factory=BookSettings)
+    audit: AuditSettings = field(default_factory=AuditSettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     registry: RegistrySettings = field(default_factory=RegistrySettings)
     physics: PhysicsSettings = field(default_factory=PhysicsSettings)
@@ -42,6 +46,8 @@ SECTIONS: dict[str, type[Struct]] = {
     "admission": AdmissionSettings,
     "routing": RoutingSettings,
     "stores": StoreSettings,
+    "books": BookSettings,
+    "audit": AuditSettings,
     "telemetry": TelemetrySettings,
     "registry": RegistrySettings,
     "physics": PhysicsSettings,

@@ -1,12 +1,15 @@
 """What an operator may ask for, what is answered, and the desk that does it."""
 
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from heterodyne.console.decisions import DecisionDesk
 from heterodyne.console.fleet_page import FleetPage
 from heterodyne.domain.errors import InvalidField
+
+URL_CHARS_MAX = 300
 
 
 class Selection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,7 +33,7 @@ class Addition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     url: str
 
     def __str__(self) -> str:
-        return f"{self.url} to pool {self.pool}"
+        return f"{_place(self.url)} to pool {self.pool}"
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,3 +83,12 @@ class FleetDesk(Protocol):
     async def add(self, addition: Addition) -> Changed: ...
 
     async def reload(self) -> Reloaded: ...
+
+
+def _place(url: str) -> str:
+    """A URL fit for logs: before it is checked it may have a password in it, or a key in its query."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "what is no URL"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:URL_CHARS_MAX]

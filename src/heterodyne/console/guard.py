@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from heterodyne.admission.host_names import HostNames
+from heterodyne.console.admin_route import Endpoint
 from heterodyne.console.operators import Operators
 from heterodyne.console.render import answer, error_answer
 from heterodyne.domain.errors import (
@@ -32,7 +33,6 @@ BODY_TIMEOUT_S = 5.0
 
 _log = log.get("console")
 
-Endpoint = Callable[[Request], Awaitable[Response]]
 Body = TypeVar("Body")
 
 
@@ -65,18 +65,10 @@ class Guard:
 
         return self.reading(read)
 
-    def changing(self, name: str, kind: type[Body], change: Callable[[Body], Awaitable[object]]) -> Endpoint:
-        """An endpoint that changes the fleet, and writes down who did."""
-
-        async def change_as(body: Body, _: str) -> object:
-            return await change(body)
-
-        return self.changing_as("fleet_change", name, kind, change_as)
-
-    def changing_as(
+    def changing(
         self, event: str, name: str, kind: type[Body], change: Callable[[Body, str], Awaitable[object]]
     ) -> Endpoint:
-        """An endpoint that changes something in somebody's name, and writes down whose under the name of an event."""
+        """An endpoint that changes something in somebody's name; the log has every attempt under the event's name."""
 
         async def endpoint(request: Request) -> Response:
             who, what, outcome = "nobody", "", "done"

@@ -3,6 +3,7 @@
 from hashlib import sha256
 from hmac import compare_digest
 
+from heterodyne.admission.callers import ISSUED
 from heterodyne.domain.errors import Unauthenticated
 
 LOCAL = "local"  # whoever can reach a keyless door
@@ -18,10 +19,13 @@ class Operators:
 
     def identify(self, authorization: str | None) -> str:
         """A name for the log; raises for anybody without an issued key."""
-        if not self._digests:
-            return LOCAL
         scheme, _, key = (authorization or "").partition(" ")
         key = key.strip()
+        if key.encode().startswith(ISSUED):
+            # Also where no key is needed: whoever comes as a tenant, past a proxy perhaps, is no operator.
+            raise Unauthenticated("This is the key of a project, and opens nothing here.")
+        if not self._digests:
+            return LOCAL
         if scheme.lower() != "bearer" or not key:
             raise Unauthenticated("An operator key is required: send `Authorization: Bearer <key>`.")
         digest = sha256(key.encode()).digest()

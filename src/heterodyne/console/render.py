@@ -3,10 +3,10 @@
 import msgspec
 from starlette.responses import Response
 
-from heterodyne.domain.errors import HeterodyneError, SettingsInvalid, UnknownName
+from heterodyne.domain.errors import AuditBroken, HeterodyneError, SettingsInvalid, UnknownName
 
 JSON = "application/json"
-STATUS_OF = {UnknownName: 404, SettingsInvalid: 422}
+STATUS_OF = {UnknownName: 404, SettingsInvalid: 422, AuditBroken: 503}
 
 
 def answer(value: object, status: int = 200) -> Response:
@@ -14,9 +14,14 @@ def answer(value: object, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, {"cache-control": "no-store"}, JSON)
 
 
+def status_of(kind: type[HeterodyneError], own: int) -> int:
+    """What this door answers for an error that has no status of its own, or another elsewhere."""
+    return next((status for other, status in STATUS_OF.items() if issubclass(kind, other)), own)
+
+
 def error_answer(error: HeterodyneError) -> Response:
     """An error, with what its status promises."""
-    status = next((status for kind, status in STATUS_OF.items() if isinstance(error, kind)), error.status)
+    status = status_of(type(error), error.status)
     openai_type = "invalid_request_error" if 400 <= status < 500 else error.openai_type
     if status == 401:
         openai_type = "authentication_error"

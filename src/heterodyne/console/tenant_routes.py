@@ -2,17 +2,29 @@
 
 from collections.abc import Awaitable, Callable
 
+from msgspec import Struct
 from starlette.requests import Request
-from starlette.routing import Route
 
-from heterodyne.console.guard import Body, Endpoint, Guard
-from heterodyne.console.tenant_pages import KeyPage, OrganisationPage, ProjectPage
-from heterodyne.console.tenant_query import read_page
+from heterodyne.console.admin_route import AdminRoute, QueryWord
+from heterodyne.console.guard import Body, Guard
+from heterodyne.console.tenant_pages import (
+    KeyChanged,
+    KeyIssued,
+    KeyPage,
+    OrganisationChanged,
+    OrganisationPage,
+    ProjectChanged,
+    ProjectPage,
+)
+from heterodyne.console.tenant_query import LIMIT_DEFAULT, read_page
 from heterodyne.console.tenants import Named, TenantDesk
+from heterodyne.domain.errors import HeterodyneError, UnknownName
 from heterodyne.domain.tenant import Organisation, Project
 from heterodyne.ports.tenant_changes import (
+    AlreadyThere,
     KeyDraft,
     KeyEdit,
+    KeySpent,
     KeyView,
     OrganisationDraft,
     OrganisationEdit,
@@ -20,11 +32,83 @@ from heterodyne.ports.tenant_changes import (
     ProjectEdit,
     Rotation,
 )
+from heterodyne.ports.tenants import PAGE_MAX
+
+PAGE: tuple[QueryWord, ...] = (
+    QueryWord(name="after", description="The `next_after` of the page before."),
+    QueryWord(
+        name="limit",
+        description="How many at most.",
+        schema={"type": "integer", "minimum": 1, "maximum": PAGE_MAX, "default": LIMIT_DEFAULT},
+    ),
+)
+OF_ORGANISATION = QueryWord(name="organisation", description="Only those of this organisation.")
+OF_PROJECT = QueryWord(name="project", description="Only those of this project.")
+WITH_SPENT = QueryWord(
+    name="with_spent",
+    description="With those that were revoked or have expired.",
+    schema={"type": "string", "enum": ["true", "false"], "default": "false"},
+)
 
 
-def tenant_routes(guard: Guard, desk: TenantDesk) -> list[Route]:
-    """Every path, each behind the guard."""
+def tenant_routes(guard: Guard, desk: TenantDesk) -> list[AdminRoute]:
+    """Every path, each behind the guard; changes first, as a path that both could be is one that only GET may read."""
+    return [*_changes(guard, desk), *_reads(guard, desk)]
 
+
+def _changes(guard: Guard, desk: TenantDesk) -> list[AdminRoute]:
+    def change(
+        path: str,
+        summary: str,
+        kind: type[Body],
+        act: Callable[[Body, str], Awaitable[Struct]],
+        answer: type[Struct],
+        *raises: type[HeterodyneError],
+    ) -> AdminRoute:
+        assert issubclass(kind, Struct)
+        return AdminRoute(
+            method="POST",
+            path=f"/admin/{path}",
+            endpoint=guard.changing("tenant_change", act.__name__, kind, act),
+            summary=summary,
+            body=kind,
+            answer=answer,
+            raises=(UnknownName, *raises),
+        )
+
+    organisation, project, key = OrganisationChanged, ProjectChanged, KeyChanged
+    return [
+        change(
+            "organisations",
+            "Create an organisation",
+            OrganisationDraft,
+            desk.create_organisation,
+            organisation,
+            AlreadyThere,
+        ),
+        change(
+            "organisations/update", "Change an organisation", OrganisationEdit, desk.update_organisation, organisation
+        ),
+        change(
+            "organisations/disable", "Refuse an organisation's keys", Named, desk.disable_organisation, organisation
+        ),
+        change(
+            "organisations/enable", "Take an organisation's keys again", Named, desk.enable_organisation, organisation
+        ),
+        change("projects", "Create a project", ProjectDraft, desk.create_project, project, AlreadyThere),
+        change("projects/update", "Change a project", ProjectEdit, desk.update_project, project),
+        change("projects/disable", "Refuse a project's keys", Named, desk.disable_project, project),
+        change("projects/enable", "Take a project's keys again", Named, desk.enable_project, project),
+        change("keys", "Issue a key", KeyDraft, desk.create_key, KeyIssued, AlreadyThere),
+        change("keys/update", "Change a key", KeyEdit, desk.update_key, key, KeySpent),
+        change(
+            "keys/rotate", "Issue the successor of a key", Rotation, desk.rotate_key, KeyIssued, AlreadyThere, KeySpent
+        ),
+        change("keys/revoke", "Refuse a key from now on", Named, desk.revoke_key, key),
+    ]
+
+
+def _reads(guard: Guard, desk: TenantDesk) -> list[AdminRoute]:
     async def organisations(request: Request) -> OrganisationPage:
         return await desk.organisations(read_page(request.query_params))
 
@@ -43,33 +127,28 @@ def tenant_routes(guard: Guard, desk: TenantDesk) -> list[Route]:
     async def key(request: Request) -> KeyView:
         return await desk.key(request.path_params["id"])
 
-    def change(name: str, kind: type[Body], act: Callable[[Body, str], Awaitable[object]]) -> Endpoint:
-        return guard.changing_as("tenant_change", name, kind, act)
+    def read(
+        path: str,
+        summary: str,
+        ask: Callable[[Request], Awaitable[Struct]],
+        answer: type[Struct],
+        query: tuple[QueryWord, ...] = (),
+    ) -> AdminRoute:
+        return AdminRoute(
+            method="GET",
+            path=f"/admin/{path}",
+            endpoint=guard.reading(ask),
+            summary=summary,
+            answer=answer,
+            query=query,
+            raises=(UnknownName,),
+        )
 
-    changes: tuple[tuple[str, Endpoint], ...] = (
-        ("/admin/organisations", change("create_organisation", OrganisationDraft, desk.create_organisation)),
-        ("/admin/organisations/update", change("update_organisation", OrganisationEdit, desk.update_organisation)),
-        ("/admin/organisations/disable", change("disable_organisation", Named, desk.disable_organisation)),
-        ("/admin/organisations/enable", change("enable_organisation", Named, desk.enable_organisation)),
-        ("/admin/projects", change("create_project", ProjectDraft, desk.create_project)),
-        ("/admin/projects/update", change("update_project", ProjectEdit, desk.update_project)),
-        ("/admin/projects/disable", change("disable_project", Named, desk.disable_project)),
-        ("/admin/projects/enable", change("enable_project", Named, desk.enable_project)),
-        ("/admin/keys", change("create_key", KeyDraft, desk.create_key)),
-        ("/admin/keys/update", change("update_key", KeyEdit, desk.update_key)),
-        ("/admin/keys/rotate", change("rotate_key", Rotation, desk.rotate_key)),
-        ("/admin/keys/revoke", change("revoke_key", Named, desk.revoke_key)),
-    )
-    reads: tuple[tuple[str, Endpoint], ...] = (
-        ("/admin/organisations", guard.reading(organisations)),
-        ("/admin/organisations/{id}", guard.reading(organisation)),
-        ("/admin/projects", guard.reading(projects)),
-        ("/admin/projects/{organisation}/{name}", guard.reading(project)),
-        ("/admin/keys", guard.reading(keys)),
-        ("/admin/keys/{id}", guard.reading(key)),
-    )
     return [
-        # Changes come first: a path that both could be is one that only GET may read.
-        *(Route(path, endpoint, methods=["POST"]) for path, endpoint in changes),
-        *(Route(path, endpoint, methods=["GET"]) for path, endpoint in reads),
+        read("organisations", "List organisations", organisations, OrganisationPage, PAGE),
+        read("organisations/{id}", "Describe one organisation", organisation, Organisation),
+        read("projects", "List projects", projects, ProjectPage, (*PAGE, OF_ORGANISATION)),
+        read("projects/{organisation}/{name}", "Describe one project", project, Project),
+        read("keys", "List keys", keys, KeyPage, (*PAGE, OF_PROJECT, WITH_SPENT)),
+        read("keys/{id}", "Describe one key", key, KeyView),
     ]

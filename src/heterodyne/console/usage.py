@@ -1,14 +1,14 @@
 """What an operator may ask of the books, read from the query of a URL."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 from msgspec import Struct
 from starlette.requests import Request
-from starlette.routing import Route
 
 from heterodyne.books.cost import PoolCost, pool_cost
 from heterodyne.books.export import record_fields
+from heterodyne.console.admin_route import AdminRoute, QueryWord
 from heterodyne.console.guard import Guard
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.usage import (
@@ -23,6 +23,24 @@ from heterodyne.domain.usage import (
 
 LIMIT_DEFAULT = 100
 LIMIT_MAX = 1000
+DAY = {"type": "string", "format": "date"}
+DAYS = (
+    QueryWord(name="since", description="The first UTC day; from the beginning when absent.", schema=DAY),
+    QueryWord(name="until", description="The first UTC day that is left out.", schema=DAY),
+)
+FILTERS = tuple(QueryWord(name=group, description=f"Only this {group}.") for group in UsageGroup)
+GROUPS = QueryWord(name="by", description=f"What to add up by, with commas: {', '.join(UsageGroup)}.")
+MOMENT = {"type": "number", "minimum": 0}
+PAGE = (
+    QueryWord(name="since_at", description="From this moment on, in seconds since the epoch.", schema=MOMENT),
+    QueryWord(name="until_at", description="Before this moment, in seconds since the epoch.", schema=MOMENT),
+    QueryWord(
+        name="limit",
+        description="How many at most.",
+        schema={"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
+    ),
+    QueryWord(name="after", description="The `next` of the page before."),
+)
 
 
 class UsagePage(Struct, frozen=True, kw_only=True):
@@ -61,7 +79,7 @@ class UsageDesk(Protocol):
     async def idle(self, since: str | None, until: str | None) -> tuple[IdleRow, ...]: ...
 
 
-def usage_routes(guard: Guard, desk: UsageDesk) -> list[Route]:
+def usage_routes(guard: Guard, desk: UsageDesk) -> list[AdminRoute]:
     """`/admin/usage` and below."""
 
     async def usage(request: Request) -> UsagePage:
@@ -75,10 +93,21 @@ def usage_routes(guard: Guard, desk: UsageDesk) -> list[Route]:
         _check_names(said, {"since", "until"})
         return await idle_page(desk, said.get("since"), said.get("until"))
 
+    def read(
+        path: str,
+        summary: str,
+        ask: Callable[[Request], Awaitable[Struct]],
+        answer: type[Struct],
+        query: tuple[QueryWord, ...],
+    ) -> AdminRoute:
+        return AdminRoute(
+            method="GET", path=path, endpoint=guard.reading(ask), summary=summary, answer=answer, query=query
+        )
+
     return [
-        Route("/admin/usage", guard.reading(usage), methods=["GET"]),
-        Route("/admin/usage/requests", guard.reading(requests), methods=["GET"]),
-        Route("/admin/usage/idle", guard.reading(idle), methods=["GET"]),
+        read("/admin/usage", "Add up usage by groups", usage, UsagePage, (GROUPS, *DAYS, *FILTERS)),
+        read("/admin/usage/requests", "List single requests, the newest first", requests, RequestRows, PAGE + FILTERS),
+        read("/admin/usage/idle", "Show what pools paid by the hour cost", idle, IdlePage, DAYS),
     ]
 
 

@@ -18,6 +18,7 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0
+    reasoning_tokens: int = 0  # of these, thoughts that are not the answer
     is_estimated: bool = False
     ttft_ms: float | None = None
     itl_ms: float | None = None  # mean gap between streamed events
@@ -25,6 +26,8 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     request_bytes: int = 0
     response_bytes: int = 0
     asked_model: str = ""  # the name the client used, where another answered: an alias, or a model it fell back from
+    replica_s: float = 0.0  # of the replica's time, as its tokens share it with a batch
+    is_hosted_price: bool = False  # by a price list; else a share of what the replica costs by the hour
     retries: int = 0  # attempts on other replicas before the first event
     continuations: int = 0  # replicas that went on where another had broken off
     decision: str = ""  # why the replica was chosen

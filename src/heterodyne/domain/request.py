@@ -57,4 +57,5 @@ class Usage(Struct, frozen=True, kw_only=True, gc=False):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int | None = None  # None: the engine does not say
+    reasoning_tokens: int = 0  # of the completion, those that are thoughts and not the answer
     is_estimated: bool = False

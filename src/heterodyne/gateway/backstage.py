@@ -8,7 +8,11 @@ from heterodyne.admission.house import House
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.fleet import FleetSnapshot, ReplicaId
 from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.tenant import Caller
+from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.asker import AskMaker
+from heterodyne.gateway.auditor import Auditor
+from heterodyne.gateway.bookkeeper import Bookkeeper
 from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.decision_log import DecisionLog, decided
 from heterodyne.gateway.finished import Finished, record_of
@@ -44,6 +48,8 @@ class Backstage:
         adapters: Adapters,
         records: RecordSink,
         tokens: TokenEstimator,
+        bookkeeper: Bookkeeper | None = None,
+        auditor: Auditor | None = None,
         clock: Callable[[], float],
         wall_clock: Callable[[], float],
     ) -> None:
@@ -56,6 +62,8 @@ class Backstage:
         self.pool = pool
         self.adapters = adapters
         self.tokens = tokens
+        self.bookkeeper = bookkeeper
+        self.auditor = auditor
         self.clock = clock
         self.wall_clock = wall_clock
         self.exchanges: set[Exchange] = set()
@@ -117,9 +125,13 @@ class Backstage:
                 if over <= 0:
                     return
 
-    def refused(self, record: RequestRecord) -> None:
-        """Write down a request that no replica was asked for."""
+    def refused(self, record: RequestRecord, caller: Caller | None, urgency: Urgency, body: bytes) -> None:
+        """Write down a request that no replica was asked for; of strangers there is only a line in the log."""
         self._records.write(record)
+        if caller is not None and self.bookkeeper is not None:
+            self.bookkeeper.refused(record, caller, urgency)
+        if caller is not None and self.auditor is not None:
+            self.auditor.refused(record, caller, body)
 
     def finished(self, finished: Finished) -> None:
         """A request has ended; it is written down soon."""
@@ -143,6 +155,11 @@ class Backstage:
             if choice is not None:
                 self.decisions.add(decided(record.id, ask, choice, record))
             self._records.write(record)
+            slot = finished.stay.slot
+            if slot is not None and self.bookkeeper is not None:
+                self.bookkeeper.close(slot, record)
+            if self.auditor is not None:
+                self.auditor.finished(finished, record)
 
 
 def _nobody_waits(_: str) -> None:

@@ -17,6 +17,7 @@ from heterodyne.domain.errors import (
     UnsupportedMediaType,
 )
 from heterodyne.domain.tenant import Caller
+from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.dialects import open_inference
@@ -130,6 +131,8 @@ class Door:
         assert route.read is not None
         back = self._back
         back.house.check_room()
+        if back.auditor is not None:
+            back.auditor.check()
         _check_media_type(http.headers)
         deadline_s = back.clock() + _deadline_s(
             http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s
@@ -160,7 +163,8 @@ class Door:
         is_plain = routes.is_open_inference(http.path)
         answer_error(error, self._back, connection, request_id, is_plain=is_plain, is_head=http.method == b"HEAD")
         back = self._back
-        back.refused(refused_record(error, request_id, back.wall_clock(), len(http.body), caller=caller))
+        record = refused_record(error, request_id, back.wall_clock(), len(http.body), caller=caller)
+        back.refused(record, caller, Urgency.INTERACTIVE, http.body)
 
 
 def _check_media_type(headers: dict[bytes, bytes]) -> None:

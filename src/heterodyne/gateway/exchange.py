@@ -73,6 +73,7 @@ class Exchange:
         "_is_hedged",
         "_is_paused",
         "_kept",
+        "_may_continue",
         "_request",
         "_retries",
         "_started_at_s",
@@ -99,7 +100,8 @@ class Exchange:
         self._is_hedged = False
         self._hedge_at_s = NEVER
         self._told: Told | None = None  # what earlier replicas said, when this answer is a continued one
-        self._kept: list[bytes] | None = [] if request.stream and back.settings.continues_streams else None
+        self._may_continue = request.stream and back.settings.continues_streams
+        self._kept: list[bytes] | None = [] if self._may_continue or back.auditor is not None else None
         self._started_at_s = back.clock()
         self._first_byte_at_s = 0.0
         self._is_paused = False
@@ -109,6 +111,8 @@ class Exchange:
         """Take a place in the house and ask the first replica; raises what its engine cannot be asked."""
         target = choice.target
         call = self._back.fleet.wire(target.id).dialect.call(self._request, target)
+        if self._back.bookkeeper is not None:
+            self._place(choice)
         self._back.enter(self)
         self._try(choice, call, earns=True)
 
@@ -155,6 +159,8 @@ class Exchange:
             wants_usage=request.wants_usage,
             edit=edit,
             keep=self._kept,
+            slot=self._stay.slot,
+            before=self._told.said.tokens if self._told is not None else 0,
         )
 
     def attempt_begins(self, attempt: Attempt) -> None:
@@ -247,12 +253,15 @@ class Exchange:
     @property
     def kept_bytes(self) -> int:
         """What is remembered of the answer in case it has to be continued."""
-        if self._kept is None or self._winner is None or self._winner.relay is None:
+        if not self._may_continue or self._winner is None or self._winner.relay is None:
             return 0
         return self._bytes_before + self._winner.relay.bytes_sent
 
     def forget_kept(self) -> None:
         """Remember no more; a break from here on is an error."""
+        self._may_continue = False
+        if self._back.auditor is not None:
+            return
         self._kept = None
         if self._winner is not None and self._winner.relay is not None:
             self._winner.relay.stop_keeping()
@@ -261,6 +270,8 @@ class Exchange:
         target = choice.forecast.seat.replica
         wire = self._back.fleet.wire(target.id)
         self._choice = choice
+        if self._stay.placed_on is not None and self._stay.placed_on != target.id:
+            self._place(choice)
         attempt = Attempt(
             self,
             self._back,
@@ -278,6 +289,15 @@ class Exchange:
         if attempt.expected_s and not self._first_byte_at_s and not self._is_hedged:
             self._hedge_at_s = attempt.asked_at_s + attempt.hedge_after_s()
         attempt.start()
+
+    def _place(self, choice: Choice) -> None:
+        """Write down where it is sent, so that somebody can tell if this worker dies."""
+        back, stay, bookkeeper = self._back, self._stay, self._back.bookkeeper
+        assert bookkeeper is not None
+        at = back.wall_clock() - (back.clock() - self._started_at_s)
+        forecast = choice.forecast
+        stay.slot = bookkeeper.place(self._request, self._ask, stay.caller, forecast, at=at, slot=stay.slot)
+        stay.placed_on = choice.target.id
 
     def _retry(self, *, is_free: bool) -> bool:
         """Another replica, if one may be asked and the answer has not begun; a refused connection cost nobody work."""
@@ -337,6 +357,8 @@ class Exchange:
     def _win(self, winner: Attempt, now_s: float) -> None:
         self._winner = winner
         self._wire, self._choice = winner.wire, winner.choice
+        if self._stay.placed_on is not None and self._stay.placed_on != winner.wire.replica.id:
+            self._place(winner.choice)
         self._hedge_at_s = NEVER
         winner.first_token(now_s)
         if len(self._attempts) > 1:
@@ -371,6 +393,10 @@ class Exchange:
             attempt.end(SUCCESS)
         else:
             attempt.end(SUCCESS, output_tokens=reported.completion_tokens, cached_tokens=reported.cached_tokens)
+        if self._stay.slot is not None and reported is not None:
+            self._stay.slot.delivered = reported.completion_tokens
+        if self._back.auditor is not None:
+            self._kept = [answer]
         self._end(200, "", reported, len(answer))
         client = self._client
         client.finish(render.whole(200, headers, answer, keeps_alive=client.keeps_alive))
@@ -378,7 +404,7 @@ class Exchange:
     def _continue(self, broken: StreamRelay | None) -> bool:
         """Let another replica go on from the words that the client has; False where that is not sound or nobody can."""
         request, client = self._request, self._client
-        if self._kept is None or self._continuations >= CONTINUATIONS_MAX:
+        if self._kept is None or not self._may_continue or self._continuations >= CONTINUATIONS_MAX:
             return False
         try:
             told = read_told(self._kept, request.operation, is_chunked=client.speaks_chunked)
@@ -465,6 +491,8 @@ class Exchange:
         self._is_ended = True
         if relay is None and self._winner is not None:
             relay = self._winner.relay
+        if relay is not None:
+            relay.stop_counting()
         for attempt in self._attempts:
             attempt.end(CANCELLED)
         self._attempts.clear()
@@ -503,6 +531,8 @@ class Exchange:
             self._retries,
             self._continuations,
             self._is_hedged,
+            self._kept if self._kept and self._back.auditor is not None else [],
+            self._request.stream and self._client.speaks_chunked,
         )
 
     def _estimated_tokens(self) -> int:

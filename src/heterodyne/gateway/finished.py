@@ -42,6 +42,8 @@ class Finished(Struct, frozen=True, gc=False):
     retries: int
     continuations: int
     is_hedged: bool
+    answer: list[bytes] = []  # as it was sent, where somebody audits it
+    is_answer_chunked: bool = False
 
 
 def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> RequestRecord:
@@ -50,9 +52,9 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
     reported = _used(finished, tokens)
     started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
     forecast, caller = choice.forecast if choice is not None else None, finished.stay.caller
-    usd = None
+    usd, share_s = None, 0.0
     if forecast is not None and first_byte_at_s:
-        _, usd = _took(forecast.seat, reported)
+        share_s, usd = _took(forecast.seat, reported)
     return RequestRecord(
         id=request.id,
         at=epoch_s + started_at_s,
@@ -67,6 +69,7 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
         prompt_tokens=reported.prompt_tokens,
         cached_tokens=reported.cached_tokens or 0,
         completion_tokens=reported.completion_tokens,
+        reasoning_tokens=reported.reasoning_tokens,
         is_estimated=reported.is_estimated,
         ttft_ms=(first_byte_at_s - started_at_s) * 1000 if first_byte_at_s else None,
         itl_ms=itl_s * 1000 if itl_s is not None else None,
@@ -85,6 +88,8 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
         predicted_ttft_ms=forecast.ttft_s * 1000 if forecast is not None else None,
         predicted_itl_ms=forecast.itl_s * 1000 if forecast is not None else None,
         usd=usd if usd is not None and usd < inf else None,
+        replica_s=share_s,
+        is_hosted_price=forecast is not None and forecast.seat.is_by_token,
     )
 
 

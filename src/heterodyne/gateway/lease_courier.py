@@ -25,7 +25,8 @@ TRIES_MAX = 5  # for a request that others were quicker than each time
 RETRY_S_MIN = 0.05
 RETRY_S_MAX = 0.25
 
-Then = Callable[[Reservation | HeterodyneError], None]
+Told = Reservation | Refused | HeterodyneError
+Then = Callable[[Told], None]
 
 _log = log.get("gateway")
 
@@ -71,12 +72,9 @@ class LeaseCourier:
         self.away: StoreUnavailable | None = None  # why the source does not answer; None: it does
         self.alone_total = 0  # requests let in without it
 
-    def try_reserve(self, levels: tuple[Level, ...], tokens: int, micro_usd: int) -> Reservation | Wanting:
-        """At once, from the leases at hand; raises `LimitReached`. What is wanting has to `wait`."""
-        found = self._book.reserve(levels, tokens, micro_usd, self._clock())
-        if type(found) is Refused:
-            raise found.as_error()
-        return found  # type: ignore[return-value]  # mypy does not narrow by type(), which is faster
+    def try_reserve(self, levels: tuple[Level, ...], tokens: int, micro_usd: int) -> Reservation | Refused | Wanting:
+        """At once, from the leases at hand. What is wanting has to `wait`."""
+        return self._book.reserve(levels, tokens, micro_usd, self._clock())
 
     def wait(self, wanting: Wanting, then: Then) -> Waiter:
         """Ask the source; `then` hears the place or the reason, perhaps before this returns."""
@@ -95,9 +93,11 @@ class LeaseCourier:
         found = self.try_reserve(levels, tokens, micro_usd)
         if isinstance(found, Reservation):
             return found
-        future: asyncio.Future[Reservation | HeterodyneError] = asyncio.get_running_loop().create_future()
+        if isinstance(found, Refused):
+            raise found.as_error()
+        future: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
 
-        def then(answer: Reservation | HeterodyneError) -> None:
+        def then(answer: Told) -> None:
             if not future.done():
                 future.set_result(answer)
             elif isinstance(answer, Reservation):
@@ -113,7 +113,7 @@ class LeaseCourier:
             raise
         if isinstance(answer, Reservation):
             return answer
-        raise answer
+        raise answer.as_error() if isinstance(answer, Refused) else answer
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -197,10 +197,8 @@ class LeaseCourier:
         if waiter.is_cancelled:
             if isinstance(result, Reservation):
                 self._book.release(result)
-        elif isinstance(result, Reservation):
+        elif not isinstance(result, Wanting):
             waiter.then(result)
-        elif isinstance(result, Refused):
-            waiter.then(result.as_error())
         else:
             waiter.tries += 1
             waiter.wanting = result
@@ -219,6 +217,4 @@ class LeaseCourier:
         found = self._book.reserve_alone(waiter.wanting, self._clock())
         if isinstance(found, Reservation):
             self.alone_total += 1
-            waiter.then(found)
-        else:
-            waiter.then(found.as_error())
+        waiter.then(found)

@@ -16,6 +16,8 @@ from msgspec import structs
 from heterodyne.admission.context import check_context
 from heterodyne.admission.in_time import Outlook, check_in_time
 from heterodyne.admission.limits.book import LimitBook, Reservation
+from heterodyne.admission.limits.headers import rate_headers
+from heterodyne.admission.limits.refusal import Refused
 from heterodyne.admission.queue.dlpm import Dlpm
 from heterodyne.admission.queue.fair_queue import FairQueue
 from heterodyne.admission.queue.order import Order
@@ -40,12 +42,13 @@ from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Tier
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.exchange import Exchange
-from heterodyne.gateway.lease_courier import LeaseCourier
+from heterodyne.gateway.lease_courier import LeaseCourier, Told
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.stay import Stay
 from heterodyne.gateway.visit import Visit
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
+from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.policies.objective import BROKEN
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.server_connection import ServerConnection, Turn
@@ -91,7 +94,7 @@ class Lobby:
         exchange_kind: type[Exchange],
         is_plain: bool,
     ) -> Turn:
-        """Who answers from here; raises why nobody does."""
+        """Who answers from here, unless that has been done; raises where nobody could ever."""
         choice = self._try_decide(request, ask)
         stay = Stay(caller)
         if choice is not None:
@@ -117,6 +120,8 @@ class Lobby:
             if caller.levels and not self._reserve(visit):
                 return visit
             self._place(visit)
+        except HeterodyneError as error:
+            self._refuse(visit, error)
         except BaseException:
             stay.cancel()
             raise
@@ -196,11 +201,14 @@ class Lobby:
         if isinstance(found, Reservation):
             visit.stay.reserved(self._book, found)
             return True
+        if isinstance(found, Refused):
+            visit.refused = found
+            raise found.as_error()
         self._leasing.add(visit)
         visit.lease = self._courier.wait(found, partial(self._leased, visit))
         return visit not in self._leasing
 
-    def _leased(self, visit: Visit, answer: Reservation | HeterodyneError) -> None:
+    def _leased(self, visit: Visit, answer: Told) -> None:
         """May be told before its request has returned from the door."""
         self._leasing.discard(visit)
         visit.lease = None
@@ -208,10 +216,12 @@ class Lobby:
             visit.stay.reserved(self._book, answer)
             if not visit.is_arriving:
                 self._place_later(visit)
-        elif visit.is_arriving:
+            return
+        if isinstance(answer, Refused):
+            visit.refused, answer = answer, answer.as_error()
+        if visit.is_arriving:
             raise answer
-        else:
-            self._refuse(visit, answer)
+        self._refuse(visit, answer)
 
     def _place_later(self, visit: Visit) -> None:
         """The same as for one that did not wait; what was decided is old by now."""
@@ -322,7 +332,15 @@ class Lobby:
 
     def _refuse(self, visit: Visit, error: HeterodyneError) -> None:
         self._forget(visit)
-        answer_error(error, self._back, visit.connection, visit.request.id, is_plain=visit.is_plain)
+        back, refused = self._back, visit.refused
+        answer_error(
+            error,
+            back,
+            visit.connection,
+            visit.request.id,
+            is_plain=visit.is_plain,
+            more_headers=b"" if refused is None else rate_headers(refused.pots, back.wall_clock()),
+        )
         self._write_down(visit, error)
 
     def _forget(self, visit: Visit) -> None:
@@ -352,12 +370,12 @@ class Lobby:
             request=visit.request,
             queued_s=waited_s,
         )
-        back.refused(record)
+        back.refused(record, visit.stay.caller, visit.ask.urgency, visit.request.body)
 
     def _waiting_of(self, visit: Visit) -> Waiting:
-        ask, choice, caller = visit.ask, visit.choice, visit.stay.caller
-        least_s = 0.0 if choice is None else max(0.0, choice.forecast.ttft_s - choice.forecast.wait_s)
-        share_s = 0.0 if choice is None else choice.forecast.share_s
+        ask, caller, forecast = visit.ask, visit.stay.caller, self._try_forecast(visit)
+        least_s = 0.0 if forecast is None else max(0.0, forecast.ttft_s - forecast.wait_s)
+        share_s = 0.0 if forecast is None else forecast.share_s
         is_prefix = self._settings.queue_order == "prefix" and bool(ask.chain.hashes)
         return Waiting(
             tenant=caller.project,
@@ -372,6 +390,14 @@ class Lobby:
             cached_tokens=partial(self._back.router.cached_tokens, ask) if is_prefix else None,
             handle=visit,
         )
+
+    def _try_forecast(self, visit: Visit) -> Forecast | None:
+        """What it would take by the decision; where everybody is full, on one of those who are."""
+        if visit.choice is not None:
+            return visit.choice.forecast
+        back, ask = self._back, visit.ask
+        replica = next((one for one in back.fleet.snapshot.by_model.get(ask.model, ()) if one.is_takeable), None)
+        return None if replica is None else back.router.forecast(ask, replica.id, back.clock())
 
     def _make_queue(self, model: str) -> FairQueue:
         settings = self._settings
@@ -412,7 +438,8 @@ def _has_room(ask: Ask, choice: Choice) -> bool:
 
 
 def _too_late(visit: Visit, now_s: float) -> HeterodyneError:
+    """What it waits for takes some time too, so a deadline is missed before it has passed."""
     waited = f"after {now_s - visit.arrived_s:.1f} s in the queue"
-    if now_s >= visit.request.deadline_s:
-        return DeadlineExceeded(f"The deadline passed {waited}.")
+    if visit.request.deadline_s <= visit.arrived_s + visit.ask.ttft_slo_s:
+        return DeadlineExceeded(f"{waited.capitalize()} the deadline could no longer be kept.")
     return NotInTime(f"{waited.capitalize()} the first token could not come within what was promised.", retry_after_s=1)

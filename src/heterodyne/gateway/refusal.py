@@ -22,11 +22,12 @@ def answer_error(
     *,
     is_plain: bool = False,
     is_head: bool = False,
+    more_headers: bytes = b"",
 ) -> None:
     """The error, as the answer; `is_plain` in the shape of the Open Inference Protocol."""
     metrics.refusals.add((error.code,))
     body = render.plain_error_body(error) if is_plain else render.error_body(error)
-    headers = render.error_headers(error) + back.identity(request_id)
+    headers = render.error_headers(error) + back.identity(request_id) + more_headers
     keeps_alive = connection.keeps_alive
     connection.finish(render.whole(error.status, headers, body, keeps_alive=keeps_alive, is_head=is_head))
 

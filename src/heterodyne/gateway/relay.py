@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
+from heterodyne.books.flight_slots import DELIVERED, FlightSlot
 from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
 from heterodyne.domain.request import Usage
 from heterodyne.gateway import usage
@@ -38,6 +39,7 @@ class StreamRelay:
     """Listens to an engine's stream in the exchange's place, once its head has come."""
 
     __slots__ = (
+        "_before",
         "_clock",
         "_edit",
         "_is_chunked",
@@ -46,6 +48,8 @@ class StreamRelay:
         "_passes_chunks",
         "_tail",
         "_wants_usage",
+        "_word",
+        "_words",
         "_write",
         "bytes_sent",
         "error_event",
@@ -66,6 +70,8 @@ class StreamRelay:
         wants_usage: bool,
         edit: EventEdit | None = None,
         keep: list[bytes] | None = None,
+        slot: FlightSlot | None = None,
+        before: int = 0,
     ) -> None:
         self._write = connection.writer()
         self._owner = owner
@@ -73,6 +79,10 @@ class StreamRelay:
         self._wants_usage = wants_usage
         self._edit = edit
         self._keep = keep  # everything the client is sent, for whoever may have to go on from there
+        # How many events the client was given stands in the slot before they go out; `before` came from others.
+        self._words = None if slot is None else slot.words
+        self._word = 0 if slot is None else slot.word + DELIVERED
+        self._before = before
         self._is_chunked = connection.speaks_chunked
         self._passes_chunks = self._is_chunked and edit is None
         self._tail = b""  # of an event whose end has not come
@@ -105,6 +115,8 @@ class StreamRelay:
             if not self.events:
                 self._begin()
             self.events += 1
+            if self._words is not None:
+                self._words[self._word] = self._before + self.events
             self.bytes_sent += len(data)
             if self._keep is not None:
                 self._keep.append(data)
@@ -144,6 +156,8 @@ class StreamRelay:
         if not self.events:
             self._begin()
         self.events += events
+        if self._words is not None:
+            self._words[self._word] = self._before + self.events
         self.bytes_sent += len(data)
         if self._keep is not None:
             self._keep.append(data)
@@ -152,6 +166,10 @@ class StreamRelay:
     def _begin(self) -> None:
         self.first_at_s = self.last_at_s
         self._owner.stream_begins()
+
+    def stop_counting(self) -> None:
+        """The request has ended, and its slot is another's soon."""
+        self._words = None
 
     def stop_keeping(self) -> None:
         """The answer has grown too long to be remembered."""

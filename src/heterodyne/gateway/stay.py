@@ -1,26 +1,24 @@
 """What one request holds from its admission to its end: a part of its limits, of the queue's fairness, of the books."""
 
-from typing import TYPE_CHECKING
-
 from heterodyne.admission.limits.book import LimitBook, Reservation
 from heterodyne.admission.limits.headers import rate_headers
 from heterodyne.admission.queue.fair_queue import FairQueue
 from heterodyne.admission.queue.waiting import Waiting
+from heterodyne.books.flight_slots import FlightSlot
+from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.tenant import Caller
-
-if TYPE_CHECKING:
-    from heterodyne.books.flight_slots import FlightSlot
 
 
 class Stay:
     """Ends exactly once, with what the request used."""
 
-    __slots__ = ("_book", "_queue", "_reservation", "_waiting", "caller", "queued_s", "slot")
+    __slots__ = ("_book", "_queue", "_reservation", "_waiting", "caller", "placed_on", "queued_s", "slot")
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
         self.queued_s = 0.0
         self.slot: FlightSlot | None = None  # in the black box; None: nobody keeps books
+        self.placed_on: ReplicaId | None = None  # the replica that the slot names
         self._book: LimitBook | None = None
         self._reservation: Reservation | None = None  # None: nothing limits the caller, or it has been settled
         self._queue: FairQueue | None = None

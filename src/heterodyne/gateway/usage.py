@@ -9,10 +9,15 @@ class _Details(msgspec.Struct):
     cached_tokens: int | None = None
 
 
+class _CompletionDetails(msgspec.Struct):
+    reasoning_tokens: int | None = None
+
+
 class _Reported(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: _Details | None = None
+    completion_tokens_details: _CompletionDetails | None = None
 
 
 class _Answer(msgspec.Struct):
@@ -76,9 +81,10 @@ def event(request: Request, counted: Usage, *, id_: str, created: int) -> bytes:
 def _usage(reported: _Reported | None) -> Usage | None:
     if reported is None:
         return None
-    details = reported.prompt_tokens_details
+    details, more = reported.prompt_tokens_details, reported.completion_tokens_details
     return Usage(
         prompt_tokens=reported.prompt_tokens or 0,
         completion_tokens=reported.completion_tokens or 0,
         cached_tokens=details.cached_tokens if details is not None else None,
+        reasoning_tokens=more.reasoning_tokens or 0 if more is not None else 0,
     )

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from heterodyne.admission.limits.refusal import Refused
 from heterodyne.admission.queue.waiting import Waiting
 from heterodyne.domain.request import Request
 from heterodyne.gateway.exchange import Exchange
@@ -28,6 +29,7 @@ class Visit:
         "is_arriving",
         "is_plain",
         "lease",
+        "refused",
         "request",
         "stay",
         "turn",
@@ -58,6 +60,7 @@ class Visit:
         self.turn: Exchange | None = None  # once it was started
         self.choice: Choice | None = None  # the latest decision; None: nobody has room
         self.lease: Waiter | None = None  # while it waits for leases
+        self.refused: Refused | None = None  # by one of its limits
         self.waiting: Waiting | None = None  # while it waits for its turn
 
     def client_gone(self) -> None:

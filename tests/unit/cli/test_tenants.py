@@ -20,6 +20,8 @@ from heterodyne.cli.tenant_options import duration, with_limits, with_scopes
 from heterodyne.cli.tenants import tenants
 from heterodyne.console.app import admin_app
 from heterodyne.console.changes import FleetDesk
+from heterodyne.console.office_desk import OfficeDesk
+from heterodyne.console.recorder import ChangeRecorder
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.console.tenants import TenantDesk
 from heterodyne.domain.errors import HeterodyneError, UnknownName
@@ -27,7 +29,9 @@ from heterodyne.domain.request import Operation
 from heterodyne.domain.tenant import Limits, Scopes
 from heterodyne.ports.tenant_changes import TenantChange
 from heterodyne.stores.sqlite import SqliteDatabase
+from heterodyne.stores.sqlite_books import SqliteBooks
 from heterodyne.stores.sqlite_tenants import SqliteTenants
+from tests.support.change_logs import ListedChanges
 
 Say = Callable[..., Result]
 GROUPS = {"tenants": tenants, "keys": keys}
@@ -50,7 +54,9 @@ def admin_url(tmp_path: Path) -> Iterator[str]:
 
     async def serve() -> None:
         database = await SqliteDatabase.open(tmp_path / "served.db")
-        desk = TenantDesk(SqliteTenants(database), _tell_nobody)
+        recorder = ChangeRecorder(ListedChanges())
+        tenants = TenantDesk(SqliteTenants(database), _tell_nobody, recorder)
+        desk = OfficeDesk(tenants=tenants, recorder=recorder, books=SqliteBooks(database))
         app = admin_app(ConsoleSettings(), cast(FleetDesk, NoFleet()), desk)
         server.append(uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None)))
         started.set()

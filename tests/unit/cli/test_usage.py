@@ -38,7 +38,7 @@ async def admin() -> AsyncIterator[str]:
     await store.add(RECORDS)
     await store.add_uptime([UPTIME])
     guard = Guard(Operators(()), HostNames(("127.0.0.1",), has_keys=False))
-    app = Starlette(routes=usage_routes(guard, store))
+    app = Starlette(routes=[route.starlette() for route in usage_routes(guard, store)])
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = AdminServer(app, listener)
         async with asyncio.TaskGroup() as tasks:

@@ -17,6 +17,8 @@ from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.explanation import Asked, Explanation, PastDecision
 from heterodyne.routing.question import Question
 from tests.support.asgi import AsgiAnswer, ask
+from tests.support.change_logs import ListedChanges
+from tests.support.office_desks import office_desk
 
 KEYED = ConsoleSettings(operator_keys_sha256=(hashlib.sha256(b"secret").hexdigest(),))
 JSON = {"content-type": "application/json"}
@@ -85,9 +87,15 @@ class Desk:
 
 
 async def change(
-    name: str, body: object, *, settings: ConsoleSettings | None = None, desk: Desk | None = None, **headers: str
+    name: str,
+    body: object,
+    *,
+    settings: ConsoleSettings | None = None,
+    desk: Desk | None = None,
+    log: ListedChanges | None = None,
+    **headers: str,
 ) -> AsgiAnswer:
-    app = admin_app(settings or ConsoleSettings(), desk or Desk())
+    app = admin_app(settings or ConsoleSettings(), desk or Desk(), office_desk(log))
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     every = {**JSON, **{key.replace("_", "-"): value for key, value in headers.items()}}
     return await ask(app, "POST", f"/admin/fleet/{name}", headers=every, pieces=[content])
@@ -103,7 +111,7 @@ async def test_changes_reach_the_desk_as_types() -> None:
     desk = Desk()
     assert (await change("drain", {"pool": "chat"}, desk=desk)).status == 200
     assert (await change("add", {"pool": "chat", "url": "http://h:1"}, desk=desk)).status == 200
-    reloaded = await ask(admin_app(ConsoleSettings(), desk), "POST", "/admin/reload", headers=JSON)
+    reloaded = await ask(admin_app(ConsoleSettings(), desk, office_desk()), "POST", "/admin/reload", headers=JSON)
     assert reloaded.status == 200
     assert desk.done == [
         ("drain", Selection(pool="chat")),
@@ -176,7 +184,7 @@ async def test_a_body_that_is_no_change_is_refused(body: object, code: str) -> N
 
 
 async def test_a_large_body_is_not_read_to_its_end() -> None:
-    app = admin_app(ConsoleSettings(), Desk())
+    app = admin_app(ConsoleSettings(), Desk(), office_desk())
     pieces = [b" " * BODY_BYTES_MAX, b" ", b"never read"]
     answer = await ask(app, "POST", "/admin/fleet/drain", headers=JSON, pieces=pieces)
     assert (answer.status, answer.json()["error"]["code"]) == (413, "body_too_large")
@@ -194,7 +202,7 @@ async def test_errors_have_the_shape_and_the_status_of_their_kind() -> None:
 
 
 async def test_unknown_paths_and_methods_are_answered_in_the_same_shape() -> None:
-    app = admin_app(ConsoleSettings(), Desk())
+    app = admin_app(ConsoleSettings(), Desk(), office_desk())
     assert (await ask(app, "GET", "/nothing")).json()["error"]["code"] == "unknown_path"
     wrong = await ask(app, "GET", "/admin/reload")
     assert (wrong.status, wrong.json()["error"]["code"], wrong.headers["allow"]) == (405, "method_not_allowed", "POST")

@@ -13,12 +13,16 @@ from structlog.testing import capture_logs
 
 from heterodyne.console.app import admin_app
 from heterodyne.console.changes import FleetDesk
+from heterodyne.console.office_desk import OfficeDesk
+from heterodyne.console.recorder import ChangeRecorder
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.console.tenants import TenantDesk
 from heterodyne.ports.tenant_changes import ChangeKind, TenantChange
 from heterodyne.stores.sqlite import SqliteDatabase
+from heterodyne.stores.sqlite_books import SqliteBooks
 from heterodyne.stores.sqlite_tenants import SqliteTenants
 from tests.support.asgi import AsgiAnswer, ask
+from tests.support.change_logs import ListedChanges
 
 KEYED = ConsoleSettings(operator_keys_sha256=(hashlib.sha256(b"secret").hexdigest(),))
 JSON = {"content-type": "application/json"}
@@ -48,12 +52,17 @@ class NoDecisions:
 class Api:
     """The admin API, and what it has published."""
 
-    def __init__(self, store: SqliteTenants, settings: ConsoleSettings) -> None:
-        self.store = store
+    def __init__(self, database: SqliteDatabase, settings: ConsoleSettings) -> None:
+        self.store = store = SqliteTenants(database)
         self.published: list[TenantChange] = []
         self.versions_when_published: list[int] = []
         self.is_applied = True
-        self.app: Starlette = admin_app(settings, cast(FleetDesk, NoDecisions()), TenantDesk(store, self._publish))
+        self.log = ListedChanges()
+        recorder = ChangeRecorder(self.log)
+        desk = OfficeDesk(
+            tenants=TenantDesk(store, self._publish, recorder), recorder=recorder, books=SqliteBooks(database)
+        )
+        self.app: Starlette = admin_app(settings, cast(FleetDesk, NoDecisions()), desk)
 
     async def post(self, path: str, body: object, **headers: str) -> AsgiAnswer:
         return await ask(
@@ -78,7 +87,7 @@ class Api:
 async def api(folder: Path, settings: ConsoleSettings | None = None) -> AsyncIterator[Api]:
     database = await SqliteDatabase.open(folder / "tenants.db")
     try:
-        yield Api(SqliteTenants(database), settings or ConsoleSettings())
+        yield Api(database, settings or ConsoleSettings())
     finally:
         await database.close()
 

@@ -27,7 +27,8 @@ async def books() -> InlineBooks:
 
 def app(store: InlineBooks) -> Starlette:
     digests = (hashlib.sha256(b"secret").hexdigest(),)
-    return Starlette(routes=usage_routes(Guard(Operators(digests), HostNames(("127.0.0.1",), has_keys=True)), store))
+    guard = Guard(Operators(digests), HostNames(("127.0.0.1",), has_keys=True))
+    return Starlette(routes=[route.starlette() for route in usage_routes(guard, store)])
 
 
 async def test_usage_by_group_with_a_filter() -> None:

@@ -1,0 +1,85 @@
+"""The supervisor's books: collects what workers spool, and counts the hours that replicas are paid for."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from heterodyne.books.collector import Collector, CollectorState
+from heterodyne.books.settings import BookSettings, spool_folder_of
+from heterodyne.books.uptime import Up, UptimeMeter
+from heterodyne.console.fleet_page import FleetPage, ReplicaRow
+from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
+from heterodyne.domain.fleet import Health
+from heterodyne.ports.books import BookStore
+from heterodyne.telemetry import log
+
+UPTIME_INTERVAL_S = 30.0
+FINISH_TIMEOUT_S = 10.0  # what is not collected by then is collected at the next start
+
+_log = log.get("assembly")
+
+
+class OfficeBooks:
+    """One per supervisor, where books are kept."""
+
+    def __init__(self, settings: BookSettings, state_dir: Path, store: BookStore) -> None:
+        self.spool_folder = spool_folder_of(settings, state_dir)
+        self._store = store
+        self._collector = Collector(
+            self.spool_folder,
+            store,
+            retention_days=settings.retention_days or None,
+            bytes_max=settings.spool_bytes_max,
+        )
+        self._meter = UptimeMeter(secrets.token_hex(8))
+
+    @property
+    def state(self) -> CollectorState:
+        """How collecting stands."""
+        return self._collector.state
+
+    async def open(self) -> None:
+        """Make the folder, which is the owner's alone."""
+        try:
+            await asyncio.to_thread(self.spool_folder.mkdir, mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreUnavailable(f"{self.spool_folder}: no folder for usage: {error.strerror}") from error
+
+    async def run(self, page: Callable[[], FleetPage | None]) -> None:
+        """Until cancelled; `page` shows the fleet, once there is one."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._collector.run(), name="collector")
+            group.create_task(self._watch(page), name="uptime")
+
+    async def note_up(self, replicas: Iterable[ReplicaRow]) -> None:
+        """Count the time since the last call for those that were up then, and keep the sums."""
+        up = [
+            Up(row.pool, row.hardware or "", row.price.usd_per_hour)
+            for row in replicas
+            if row.health is Health.READY and row.price.usd_per_hour is not None
+        ]
+        self._meter.tick(time.time(), up)
+        if uptimes := self._meter.uptimes():
+            await self._store.add_uptime(uptimes)
+
+    async def finish(self) -> None:
+        """A last time, after the workers have ended."""
+        try:
+            async with asyncio.timeout(FINISH_TIMEOUT_S):
+                await self.note_up(())
+                await self._collector.collect()
+        except (HeterodyneError, TimeoutError) as error:
+            _log.warning("usage_left_in_the_spool", folder=str(self.spool_folder), error=str(error))
+
+    async def _watch(self, page: Callable[[], FleetPage | None]) -> None:
+        while True:
+            try:
+                shown = page()
+                await self.note_up(() if shown is None else shown.replicas)
+            except StoreUnavailable as error:
+                _log.warning("uptime_not_kept", error=error.message)  # the next sums have this one in them
+            except Exception as error:  # noqa: BLE001  # the root of the task: our mistake must not end what serves
+                _log.error("uptime_failed", exc_info=error)
+            await asyncio.sleep(UPTIME_INTERVAL_S)

@@ -1,0 +1,60 @@
+"""What the office counts, left in the run folder where workers find it when they are asked for /metrics."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from heterodyne.audit.clerk import ClerkState
+from heterodyne.books.collector import CollectorState
+from heterodyne.telemetry import exposition, log
+from heterodyne.telemetry.meters import Sample
+
+NAME = "office"
+INTERVAL_S = 1.0
+
+_log = log.get("assembly")
+
+
+async def leave_meters(
+    run_dir: Path, books: Callable[[], CollectorState | None], audit: Callable[[], ClerkState | None]
+) -> None:
+    """Until cancelled."""
+    while True:
+        samples = [*books_samples(books()), *audit_samples(audit())]
+        try:
+            await asyncio.to_thread(exposition.leave, run_dir, NAME, samples)
+        except OSError as error:
+            _log.warning("meters_not_left", error=str(error))
+        await asyncio.sleep(INTERVAL_S)
+
+
+def books_samples(state: CollectorState | None) -> list[Sample]:
+    """Nothing where no books are kept."""
+    if state is None:
+        return []
+    return [
+        _one("heterodyne_books_collected_total", state.collected),
+        _one("heterodyne_books_repeated_total", state.repeated),
+        _one("heterodyne_books_recovered_total", state.recovered),
+        _one("heterodyne_books_damaged_segments_total", state.damaged),
+        _one("heterodyne_books_backlog_bytes", state.backlog_bytes),
+        _one("heterodyne_books_backlog_bytes_max", state.backlog_bytes_max),
+        _one("heterodyne_books_stalled", bool(state.problem)),
+    ]
+
+
+def audit_samples(state: ClerkState | None) -> list[Sample]:
+    """Nothing where another process writes the log, or nobody can."""
+    if state is None:
+        return [_one("heterodyne_audit_writing", 0)]
+    return [
+        _one("heterodyne_audit_writing", 1),
+        _one("heterodyne_audit_entries", state.state.seq),
+        _one("heterodyne_audit_collected_total", state.collected),
+        _one("heterodyne_audit_failures_total", state.failures),
+        _one("heterodyne_audit_stalled", bool(state.failure)),
+    ]
+
+
+def _one(name: str, value: float) -> Sample:
+    return Sample(name, (), [float(value)])
