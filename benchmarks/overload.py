@@ -18,12 +18,13 @@ from heterodyne.physics.serving import Slo
 from machine import describe, idle_cores_s
 from overload_client import Told, arrivals, flood, replay
 from overload_fleet import GATEWAY, POOLS, OverloadFleet, overload_fleet
-from overload_page import Load, Results, TierFigures, page
+from overload_page import Load, Results, Sweep, TierFigures, page
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "overload.md"
 RESULTS = Path(__file__).with_name("overload.json")
 LOADS = (0.5, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0)
+UNTOLD_LOADS = (1.0, 1.5, 3.0)
 # At three times the capacity gold alone asks for 60 % of it.
 SHARES = {Tier.GOLD: 0.2, Tier.SILVER: 0.3, Tier.BRONZE: 0.5}
 SETTLING_S = 3.0  # of each load that is not counted: the queue has to fill first
@@ -34,28 +35,14 @@ def main() -> int:
     """Print the page, and write it where it is kept."""
     options = _options()
     slo = Slo(ttft_s=options.slo_ttft_ms / 1000, itl_s=options.slo_itl_ms / 1000)
-    with tempfile.TemporaryDirectory() as name, overload_fleet(Path(name), slo, tells_slots=not options.untold) as fleet:
-        capacity = uvloop.run(_capacity(fleet))
-        print(f"capacity: {capacity:.1f} requests/s", file=sys.stderr)
-        _run(fleet, 0.5, capacity, WARM_UP_S, slo, "warm-up")
-        loads = [
-            _run(fleet, load, capacity, options.seconds, slo, f"{options.seed} {load}")
-            for load in options.load or LOADS
-        ]
-        records = fleet.end()
-        behind = fleet.behind()
-    if options.records is not None:
-        options.records.write_bytes(b"\n".join(map(msgspec.json.encode, records)) + b"\n")
     results = Results(
         day=datetime.now(UTC).date().isoformat(),
         machine=describe(),
         slo_ttft_ms=options.slo_ttft_ms,
         slo_itl_ms=options.slo_itl_ms,
-        capacity_per_s=capacity,
-        knows_slots=not options.untold,
-        seconds=options.seconds,
-        behind=behind,
-        loads=loads,
+        seconds=options.seconds - SETTLING_S,
+        told=_sweep(options.load or LOADS, slo, options, tells_slots=True),
+        untold=_sweep(options.untold_load or UNTOLD_LOADS, slo, options, tells_slots=False),
     )
     text = page(results)
     if not options.no_page:
@@ -63,6 +50,21 @@ def main() -> int:
         PAGE.write_text(text, encoding="utf-8")
     print(text)
     return 0
+
+
+def _sweep(loads: Sequence[float], slo: Slo, options: argparse.Namespace, *, tells_slots: bool) -> Sweep:
+    """One fleet through all loads, the lowest first."""
+    with tempfile.TemporaryDirectory() as name, overload_fleet(Path(name), slo, tells_slots=tells_slots) as fleet:
+        capacity = uvloop.run(_capacity(fleet))
+        print(f"capacity {capacity:.1f} requests/s", file=sys.stderr)
+        sweep = Experiment(fleet, capacity, slo)
+        sweep.run(0.5, WARM_UP_S, "warm-up")
+        found = [sweep.run(load, options.seconds, f"{options.seed} {load}") for load in loads]
+        records = fleet.end()
+        behind = fleet.behind()
+    if options.records is not None and tells_slots:
+        options.records.write_bytes(b"\n".join(map(msgspec.json.encode, records)) + b"\n")
+    return Sweep(capacity_per_s=capacity, behind=behind, loads=found)
 
 
 async def _capacity(fleet: OverloadFleet) -> float:
@@ -73,32 +75,42 @@ async def _capacity(fleet: OverloadFleet) -> float:
     return sum(rates)
 
 
-def _run(fleet: OverloadFleet, load: float, capacity: float, seconds: float, slo: Slo, seed: str) -> Load:
-    visits = arrivals(load * capacity, seconds, SHARES, seed)
-    before, own_before_s, idle_before_s, began_s = (
-        fleet.cpu_s(), time.process_time(), idle_cores_s(), time.monotonic(),
-    )  # fmt: skip
-    replayed = uvloop.run(replay(fleet.url, dict(fleet.keys), visits))
-    took_s, own_s, idle_s, after = (
-        time.monotonic() - began_s, time.process_time() - own_before_s, idle_cores_s(), fleet.cpu_s(),
-    )  # fmt: skip
-    counted_s = seconds - SETTLING_S
-    counted = [one for one in replayed.told if one.at_s >= SETTLING_S]
-    found = Load(
-        load=load,
-        asked_per_s=len(counted) / counted_s,
-        goodput_per_s=sum(_is_good(one, slo) for one in counted) / counted_s,
-        answered_per_s=sum(not one.refused for one in counted) / counted_s,
-        tiers={tier.value: _tier([one for one in counted if one.tier is tier], slo) for tier in Tier},
-        depth_max=replayed.depth_max,
-        late_p99_ms=1000 * _quantile([one.late_s for one in replayed.told], 0.99),
-        gateway_cores=(after[GATEWAY] - before[GATEWAY]) / took_s,
-        emulator_cores=sum(after[name] - before[name] for name in POOLS) / took_s,
-        client_cores=own_s / took_s,
-        idle_cores=None if idle_s is None or idle_before_s is None else (idle_s - idle_before_s) / took_s,
-    )
-    print(f"{seed}: {found}", file=sys.stderr)
-    return found
+class Experiment:
+    """A running fleet, and what it is held against."""
+
+    def __init__(self, fleet: OverloadFleet, capacity: float, slo: Slo) -> None:
+        self._fleet = fleet
+        self._capacity = capacity
+        self._slo = slo
+
+    def run(self, load: float, seconds: float, seed: str) -> Load:
+        """So many seconds of arrivals at this share of the capacity."""
+        fleet, slo = self._fleet, self._slo
+        visits = arrivals(load * self._capacity, seconds, SHARES, seed)
+        before, own_before_s, idle_before_s, began_s = (
+            fleet.cpu_s(), time.process_time(), idle_cores_s(), time.monotonic(),
+        )  # fmt: skip
+        replayed = uvloop.run(replay(fleet.url, dict(fleet.keys), visits))
+        took_s, own_s, idle_s, after = (
+            time.monotonic() - began_s, time.process_time() - own_before_s, idle_cores_s(), fleet.cpu_s(),
+        )  # fmt: skip
+        counted_s = seconds - SETTLING_S
+        counted = [one for one in replayed.told if one.at_s >= SETTLING_S]
+        found = Load(
+            load=load,
+            asked_per_s=len(counted) / counted_s,
+            goodput_per_s=sum(_is_good(one, slo) for one in counted) / counted_s,
+            answered_per_s=sum(not one.refused for one in counted) / counted_s,
+            tiers={tier.value: _tier([one for one in counted if one.tier is tier], slo) for tier in Tier},
+            depth_max=replayed.depth_max,
+            late_p99_ms=1000 * _quantile([one.late_s for one in replayed.told], 0.99),
+            gateway_cores=(after[GATEWAY] - before[GATEWAY]) / took_s,
+            emulator_cores=sum(after[name] - before[name] for name in POOLS) / took_s,
+            client_cores=own_s / took_s,
+            idle_cores=None if idle_s is None or idle_before_s is None else (idle_s - idle_before_s) / took_s,
+        )
+        print(f"{seed}: goodput {found.goodput_per_s:.1f}/s of {found.asked_per_s:.1f}/s", file=sys.stderr)
+        return found
 
 
 def _tier(told: Sequence[Told], slo: Slo) -> TierFigures:
@@ -130,12 +142,12 @@ def _quantile(values: Sequence[float], share: float) -> float:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--load", type=float, action="append", help="of the capacity; again for more")
+    parser.add_argument("--load", type=float, action="append", help="of the capacity; again for more, lowest first")
     parser.add_argument("--seconds", type=float, default=33.0, help="of arrivals, at each load")
     parser.add_argument("--slo-ttft-ms", type=float, default=500.0)
     parser.add_argument("--slo-itl-ms", type=float, default=80.0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--untold", action="store_true", help="the gateway is not told how many slots engines have")
+    parser.add_argument("--untold-load", type=float, action="append", help="where the gateway is not told of slots")
     parser.add_argument("--records", type=Path, help="keep what the gateway wrote down of each request")
     parser.add_argument("--no-page", action="store_true", help="write nothing")
     return parser.parse_args()

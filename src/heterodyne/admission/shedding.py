@@ -10,14 +10,16 @@ from heterodyne.domain.urgency import Tier, Urgency
 FLEET_SHARE = 0.5  # of saturation: below it is the fleet filling, above it its queue
 
 # Saturation from which a tier is shed at all, and from which always. With a full fleet, bronze has the first half of
-# the queue, silver nine tenths of it, and the last tenth is gold's.
+# the queue, silver nine tenths of it, and the last tenth is gold's. The same holds of the time that was promised:
+# bronze joins a queue of half of it at most, so that what gold has to wait for stays well within it.
 RAMPS: dict[Tier, tuple[float, float]] = {Tier.BRONZE: (0.55, 0.75), Tier.SILVER: (0.75, 0.95)}
 
 
 def saturation(*, load: float, queue_fill: float) -> float:
     """How full the fleet and its queue are together; 1 when both are, more where engines have more than they can hold.
 
-    `load` is the share of slots or KV memory in use, `queue_fill` the share of the queue's places.
+    `load` is the share of slots or KV memory in use, `queue_fill` the share of the queue's places that are taken, or
+    its wait as a share of the time to the first token that was promised, whichever is more.
     """
     return FLEET_SHARE * max(0.0, load) + (1.0 - FLEET_SHARE) * max(0.0, queue_fill)
 

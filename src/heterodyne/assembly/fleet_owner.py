@@ -186,16 +186,6 @@ class FleetOwner:
             self.settings = settings
             return await self._move_to(wanted, lasting)
 
-    def reload_soon(self) -> None:
-        """As a signal asks for it: whoever sent it reads the log."""
-        self._spawn(self._reload_alone(), "reload")
-
-    async def _reload_alone(self) -> None:
-        try:
-            await self.reload()
-        except HeterodyneError:
-            _log.warning("serving_by_the_old_settings")
-
     def _read(self) -> tuple[Settings, Settings, tuple[Member, ...]]:
         """In a thread: files are read, and weights fetched that are not here yet."""
         new = self._reread()

@@ -66,6 +66,7 @@ class Office:
         self._audit = audit
         self._run_dir = run_dir
         self._publishing = asyncio.Lock()
+        self._is_told = True  # whether every worker works by the snapshot
         self._reload = asyncio.Event()
 
     @property
@@ -96,8 +97,8 @@ class Office:
                 async with aclosing(self._tenants.changes(self.snapshot.version)) as versions:
                     async for _ in versions:
                         await self._refresh()
-            except StoreUnavailable as error:
-                _log.warning("tenants_not_followed", error=error.message)
+            except (StoreUnavailable, OSError) as error:
+                _log.warning("tenants_not_followed", error=str(error))
             await asyncio.sleep(RETRY_S)
 
     async def _take_audit(self) -> None:
@@ -125,18 +126,18 @@ class Office:
         _log.info("tenant_change", who=change.who, version=change.version)
         try:
             return await self._refresh()
-        except StoreUnavailable as error:
-            _log.error("tenants_not_published", error=error.message)
+        except (StoreUnavailable, OSError) as error:
+            _log.error("tenants_not_published", error=str(error))
             return False
 
     async def _refresh(self) -> bool:
         """Read what is stored and tell the workers; several changes at once are told together."""
         async with self._publishing:
             snapshot = await self._tenants.snapshot()
-            if snapshot.version > self.snapshot.version:
+            if snapshot.version > self.snapshot.version or not self._is_told:
+                self._is_told = await self.publish(snapshot)
                 self.snapshot = snapshot
-                return await self.publish(snapshot)
-            return True
+            return self._is_told
 
 
 @asynccontextmanager

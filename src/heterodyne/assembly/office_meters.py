@@ -6,8 +6,8 @@ from pathlib import Path
 
 from heterodyne.audit.clerk import ClerkState
 from heterodyne.books.collector import CollectorState
-from heterodyne.telemetry import exposition, log
-from heterodyne.telemetry.meters import Sample
+from heterodyne.telemetry import exposition, log, metrics
+from heterodyne.telemetry.meters import Meter, Sample
 
 NAME = "office"
 INTERVAL_S = 1.0
@@ -33,28 +33,28 @@ def books_samples(state: CollectorState | None) -> list[Sample]:
     if state is None:
         return []
     return [
-        _one("heterodyne_books_collected_total", state.collected),
-        _one("heterodyne_books_repeated_total", state.repeated),
-        _one("heterodyne_books_recovered_total", state.recovered),
-        _one("heterodyne_books_damaged_segments_total", state.damaged),
-        _one("heterodyne_books_backlog_bytes", state.backlog_bytes),
-        _one("heterodyne_books_backlog_bytes_max", state.backlog_bytes_max),
-        _one("heterodyne_books_stalled", bool(state.problem)),
+        _one(metrics.books_collected, state.collected),
+        _one(metrics.books_repeated, state.repeated),
+        _one(metrics.books_recovered, state.recovered),
+        _one(metrics.books_damaged, state.damaged),
+        _one(metrics.books_backlog, state.backlog_bytes),
+        _one(metrics.books_backlog_max, state.backlog_bytes_max),
+        _one(metrics.books_stalled, bool(state.problem)),
     ]
 
 
 def audit_samples(state: ClerkState | None) -> list[Sample]:
     """Nothing where another process writes the log, or nobody can."""
     if state is None:
-        return [_one("heterodyne_audit_writing", 0)]
+        return [_one(metrics.audit_writing, 0)]
     return [
-        _one("heterodyne_audit_writing", 1),
-        _one("heterodyne_audit_entries", state.state.seq),
-        _one("heterodyne_audit_collected_total", state.collected),
-        _one("heterodyne_audit_failures_total", state.failures),
-        _one("heterodyne_audit_stalled", bool(state.failure)),
+        _one(metrics.audit_writing, 1),
+        _one(metrics.audit_entries, state.state.seq),
+        _one(metrics.audit_collected, state.collected),
+        _one(metrics.audit_failures, state.failures),
+        _one(metrics.audit_stalled, bool(state.failure)),
     ]
 
 
-def _one(name: str, value: float) -> Sample:
-    return Sample(name, (), [float(value)])
+def _one(meter: Meter, value: float) -> Sample:
+    return Sample(meter.name, (), [float(value)])

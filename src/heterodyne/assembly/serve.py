@@ -17,7 +17,6 @@ from heterodyne.assembly.fleet_plan import members
 from heterodyne.assembly.listen_address import claim, claim_alone
 from heterodyne.assembly.office import Office, open_office
 from heterodyne.assembly.replicas import local_replicas, remote_replicas
-from heterodyne.assembly.worker_order import WorkerPlaces
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
 from heterodyne.console.server import AdminServer
@@ -46,7 +45,7 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
                 run_dir=Path(run_dir),
                 reread=reread,
                 fetch=lambda new: _weights(new, _unseen),
-                places=getattr(office, "places", WorkerPlaces()),
+                places=office.places,
                 tenants=office.snapshot,
             )
 
@@ -77,10 +76,11 @@ async def _supervise(
     async with open_office(began, run_dir) as office, asyncio.TaskGroup() as engine_group:
         owner = owner_of(office)
         office.publish = owner.take_tenants
+        office.fleet = owner
         admin = None if listener is None else AdminServer(admin_app(began.console, owner, office.desk), listener)
         owner.start(engine_group)
         following = engine_group.create_task(office.run(), name="tenants")
-        _heed_signals(asyncio.get_running_loop(), leave, owner.reload_soon)
+        _heed_signals(asyncio.get_running_loop(), leave, office.reload_soon)
         async with asyncio.TaskGroup() as worker_group:
             worker_tasks = [worker_group.create_task(one.run(), name=one.name) for one in owner.crew.processes]
             if admin is not None and listener is not None:

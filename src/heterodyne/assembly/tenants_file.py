@@ -11,16 +11,18 @@ _decode = msgspec.msgpack.Decoder(TenantSnapshot).decode
 
 
 def leave_tenants(run_dir: Path, tenants: TenantSnapshot) -> str:
-    """Write them down; the name of the file. Workers may still read the one before, and no older one."""
+    """Write them down; the name of the file. Workers may still read the one before, and no older one.
+
+    Versions have gaps: a change of another gateway may be read together with the next.
+    """
     name = _name(tenants.version)
     unready = run_dir / f"{name}.unready"
     unready.write_bytes(_encode(tenants))
     unready.chmod(0o600)
     unready.replace(run_dir / name)
-    for old in run_dir.glob("tenants-*.bin"):
-        version = int(old.stem.partition("-")[2])
-        if version < tenants.version - 1:
-            old.unlink(missing_ok=True)
+    left = sorted(run_dir.glob("tenants-*.bin"), key=_version)
+    for old in left[:-2]:
+        old.unlink(missing_ok=True)
     return name
 
 
@@ -31,3 +33,7 @@ def read_tenants(run_dir: Path, name: str) -> TenantSnapshot:
 
 def _name(version: int) -> str:
     return f"tenants-{version}.bin"
+
+
+def _version(path: Path) -> int:
+    return int(path.stem.partition("-")[2])

@@ -9,9 +9,9 @@ from msgspec import Meta, Struct
 class AuditSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is audited, where, and what happens when it cannot be."""
 
-    is_on: Annotated[
-        bool, Meta(description="Whether requests are audited; changes by operators are whenever there is a log.")
-    ] = False
+    is_on: Annotated[bool, Meta(description="Whether requests are audited; changes by operators are in any case.")] = (
+        False
+    )
     dir: Annotated[str | None, Meta(description="Folder of the log; absent, `audit` in the state folder.")] = None
     key_file: Annotated[
         str | None,

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from heterodyne.console.recorder import ChangeRecorder
 from heterodyne.console.tenants import TenantDesk
-from heterodyne.console.usage import UsageDesk
+from heterodyne.ports.books import BookStore
 
 
 class OfficeDesk(Struct, frozen=True, kw_only=True):
@@ -12,4 +12,4 @@ class OfficeDesk(Struct, frozen=True, kw_only=True):
 
     tenants: TenantDesk
     recorder: ChangeRecorder
-    books: UsageDesk
+    books: BookStore

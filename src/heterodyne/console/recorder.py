@@ -18,7 +18,7 @@ from heterodyne.domain.errors import HeterodyneError, InternalError, StoreUnavai
 from heterodyne.ports.audit import ChangeLog
 
 ASKED = "asked"  # the outcome of a change that has none yet
-TIMEOUT_S = 10.0
+TIMEOUT_S = 5.0  # shorter than a terminal waits for its answer
 
 T = TypeVar("T")
 

@@ -36,7 +36,7 @@ class ChangeEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="ch
     subject: str = ""  # the thing changed
     before: str | None = None  # as JSON; None: there was nothing
     after: str | None = None  # as JSON; None: nothing is left
-    outcome: str = ""  # an error code where the change was refused
+    outcome: str = ""  # "asked" before it is tried, an error code where it was refused; empty: done
 
 
 class StartEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="start"):

@@ -37,6 +37,7 @@ from heterodyne.domain.errors import (
     QueueFull,
     Shed,
 )
+from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Tier
@@ -55,7 +56,8 @@ from heterodyne.wire.server_connection import ServerConnection, Turn
 
 SERVICE_MIN_S = 1e-6
 RETRY_AFTER_MAX_S = 60
-TIER_WEIGHTS = {Tier.GOLD: 4.0, Tier.SILVER: 2.0, Tier.BRONZE: 1.0}
+# Beside one tenant of each of the other tiers that asks for everything, gold has three quarters.
+TIER_WEIGHTS = {Tier.GOLD: 16.0, Tier.SILVER: 4.0, Tier.BRONZE: 1.0}
 QUANTUM_S = 2.0  # of a replica's time: some ten prompts that nobody has in memory
 ORDERS: dict[str, Callable[[], Order]] = {"fair": Vtc, "prefix": partial(Dlpm, quantum=QUANTUM_S)}
 
@@ -82,6 +84,8 @@ class Lobby:
         self._queues: dict[str, FairQueue] = {}  # by model; made when its replicas are first full
         self._leasing: set[Visit] = set()
         self._is_pumping = False
+        self._scouts: dict[str, tuple[Replica, ...]] = {}  # by model, one of each pool
+        self._scouts_of = back.fleet.snapshot
         back.on_leave = self.pump
 
     def receive(
@@ -101,7 +105,7 @@ class Lobby:
             context_tokens = choice.forecast.seat.replica.context_tokens
             if context_tokens is not None:
                 check_context(request, context_tokens)
-            if not caller.levels and ask.model not in self._queues and _has_room(ask, choice):
+            if not caller.levels and ask.model not in self._queues and self._has_room(ask, choice):
                 exchange = exchange_kind(self._back, connection, request, ask, stay)
                 exchange.start(choice)
                 return exchange
@@ -139,7 +143,7 @@ class Lobby:
             while (waiting := queue.try_take(self._can_start, self._back.clock())) is not None:
                 visit = waiting.handle
                 assert isinstance(visit, Visit)
-                visit.stay.runs(queue, waiting)
+                visit.stay.runs(queue, waiting, pace=self._pace(visit))
                 visit.waiting = None
                 self._meter(visit)
                 self._begin(visit)
@@ -234,9 +238,9 @@ class Lobby:
     def _place(self, visit: Visit) -> None:
         """Start it where there is room and nobody waits, else have it wait; raises why it may not."""
         queue = self._queues.get(visit.ask.model)
-        if visit.choice is not None and _has_room(visit.ask, visit.choice) and (queue is None or not len(queue)):
+        if visit.choice is not None and self._has_room(visit.ask, visit.choice) and (queue is None or not len(queue)):
             if queue is not None:
-                waiting = self._waiting_of(visit)
+                waiting = self._waiting_of(visit, visit.choice.forecast)
                 queue.start(waiting)
                 visit.stay.runs(queue, waiting)
             self._start(visit)
@@ -247,9 +251,11 @@ class Lobby:
             self._wait(visit, queue or self._make_queue(visit.ask.model))
 
     def _wait(self, visit: Visit, queue: FairQueue) -> None:
-        waiting, now_s = self._waiting_of(visit), self._back.clock()
+        now_s = self._back.clock()
+        forecast = self._try_forecast(visit.ask, now_s)
+        waiting = self._waiting_of(visit, forecast)
         try:
-            self._check(visit, queue, waiting, now_s)
+            self._check(visit, forecast, queue, waiting, now_s)
             queue.push(waiting, now_s)
         except (Shed, NotInTime, QueueFull):
             if self._try_degrade(visit):
@@ -259,20 +265,50 @@ class Lobby:
         visit.waiting = waiting
         self.pump(visit.ask.model)
 
-    def _check(self, visit: Visit, queue: FairQueue, waiting: Waiting, now_s: float) -> None:
+    def _try_forecast(self, ask: Ask, now_s: float) -> Forecast | None:
+        """What it would take on the quickest kind of replica, full or not; None: nobody is there.
+
+        The same kind for all that wait, or their service could not be compared: whoever has room may be of any kind.
+        """
+        snapshot = self._back.fleet.snapshot
+        if self._scouts_of is not snapshot:
+            self._scouts_of, self._scouts = snapshot, {}
+        scouts = self._scouts.get(ask.model)
+        if scouts is None:
+            by_pool = {one.pool: one for one in snapshot.by_model.get(ask.model, ()) if one.is_takeable}
+            scouts = self._scouts[ask.model] = tuple(by_pool.values())
+        forecasts = self._back.router.compare(ask, scouts, now_s)
+        return min(forecasts, key=lambda one: one.ttft_s - one.wait_s, default=None)
+
+    def _pace(self, visit: Visit) -> float:
+        """What a second of the replica where it goes would be on the kind that service is counted on.
+
+        To be sent to a slow one is nobody's gain, and must not cost its tenant later turns.
+        """
+        assert visit.choice is not None
+        ask, seat = visit.ask, visit.choice.forecast.seat
+        counted = self._try_forecast(ask, self._back.clock())
+        if counted is None or counted.seat.speed is seat.speed:
+            return 1.0
+        tokens = ask.prompt_tokens, 0, round(ask.output_tokens)
+        return counted.seat.share_s(*tokens) / max(SERVICE_MIN_S, seat.share_s(*tokens))
+
+    def _check(self, visit: Visit, forecast: Forecast | None, queue: FairQueue, waiting: Waiting, now_s: float) -> None:
         """Raise where waiting would be in vain, or the tier gives way."""
-        choice, ask, caller = visit.choice, visit.ask, visit.stay.caller
+        ask, caller = visit.ask, visit.stay.caller
         place = queue.place(waiting, now_s)
-        load = 1.0 if choice is None else choice.forecast.load
+        # Whoever comes here found no room, or others before it: to it the fleet is full, whatever slots are free. The
+        # queue is as full as its places are taken, or as its wait is long beside what was promised; less so to a tenant
+        # with less in it than others, for one that floods must not have the rest of its tier refused.
+        fill = place.part * max(queue.fill(ask.urgency), queue.wait_s(ask.urgency, now_s) / ask.ttft_slo_s)
         check_shed(
             caller.tier,
             ask.urgency,
-            saturation=saturation(load=load, queue_fill=queue.fill(ask.urgency)),
+            saturation=saturation(load=1.0, queue_fill=fill),
             chance=self._chance(),
             retry_after_s=min(RETRY_AFTER_MAX_S, max(1, ceil(place.wait_s))),
         )
-        if choice is not None:
-            forecast = choice.forecast
+        if forecast is not None:
             ttft_s = max(0.0, forecast.ttft_s - forecast.wait_s)
             total_s = ttft_s + ask.output_tokens * forecast.itl_s if visit.request.stream else ttft_s
             check_in_time(
@@ -290,7 +326,7 @@ class Lobby:
         if other is None:
             return False
         choice = self._back.decider.try_other(visit.request, visit.ask, other)
-        if choice is None or not _has_room(visit.ask, choice):
+        if choice is None or not self._has_room(visit.ask, choice):
             return False
         visit.choice = choice
         return True
@@ -306,10 +342,25 @@ class Lobby:
             choice = self._back.decider.decide(visit.request, ask)
         except HeterodyneError:
             return Room.NONE  # whoever is down may be back before the deadline
-        if not _has_room(ask, choice):
+        if not self._has_room(ask, choice):
             return Room.NONE
         visit.choice = choice
         return Room.YES
+
+    def _has_room(self, ask: Ask, choice: Choice) -> bool:
+        """Whether a replica may start on it now.
+
+        One more than it holds would only wait there, where nobody is fair; one more than keeps the promise breaks it
+        for others too. A promise that even an idle replica breaks is nobody's fault and no reason to wait.
+        """
+        forecast = choice.forecast
+        seat, load = forecast.seat, forecast.load
+        held = self._back.house.by_replica.get(seat.replica.id, 0)
+        if held > seat.in_flight:  # of very many requests the router counts a part
+            load *= (held + 1) / (seat.in_flight + 1)
+        if load > 1.0:
+            return False
+        return choice.promise != BROKEN or not ask.has_slo or seat.in_flight == 0
 
     def _begin(self, visit: Visit) -> None:
         """Start one whose turn has come."""
@@ -372,8 +423,8 @@ class Lobby:
         )
         back.refused(record, visit.stay.caller, visit.ask.urgency, visit.request.body)
 
-    def _waiting_of(self, visit: Visit) -> Waiting:
-        ask, caller, forecast = visit.ask, visit.stay.caller, self._try_forecast(visit)
+    def _waiting_of(self, visit: Visit, forecast: Forecast | None) -> Waiting:
+        ask, caller = visit.ask, visit.stay.caller
         least_s = 0.0 if forecast is None else max(0.0, forecast.ttft_s - forecast.wait_s)
         share_s = 0.0 if forecast is None else forecast.share_s
         is_prefix = self._settings.queue_order == "prefix" and bool(ask.chain.hashes)
@@ -390,14 +441,6 @@ class Lobby:
             cached_tokens=partial(self._back.router.cached_tokens, ask) if is_prefix else None,
             handle=visit,
         )
-
-    def _try_forecast(self, visit: Visit) -> Forecast | None:
-        """What it would take by the decision; where everybody is full, on one of those who are."""
-        if visit.choice is not None:
-            return visit.choice.forecast
-        back, ask = self._back, visit.ask
-        replica = next((one for one in back.fleet.snapshot.by_model.get(ask.model, ()) if one.is_takeable), None)
-        return None if replica is None else back.router.forecast(ask, replica.id, back.clock())
 
     def _make_queue(self, model: str) -> FairQueue:
         settings = self._settings
@@ -423,18 +466,6 @@ class Lobby:
     def _waiting_visits(self) -> list[Visit]:
         visits = [waiting.handle for queue in self._queues.values() for waiting in queue.everybody()]
         return [visit for visit in visits if isinstance(visit, Visit)]
-
-
-def _has_room(ask: Ask, choice: Choice) -> bool:
-    """Whether a replica may start on it now.
-
-    One more than it holds would only wait there, where nobody is fair; one more than keeps the promise breaks it for
-    others too. A promise that even an idle replica breaks is nobody's fault and no reason to wait.
-    """
-    forecast = choice.forecast
-    if forecast.load > 1.0:
-        return False
-    return choice.promise != BROKEN or not ask.has_slo or forecast.seat.in_flight == 0
 
 
 def _too_late(visit: Visit, now_s: float) -> HeterodyneError:

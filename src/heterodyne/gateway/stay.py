@@ -12,7 +12,7 @@ from heterodyne.domain.tenant import Caller
 class Stay:
     """Ends exactly once, with what the request used."""
 
-    __slots__ = ("_book", "_queue", "_reservation", "_waiting", "caller", "placed_on", "queued_s", "slot")
+    __slots__ = ("_book", "_pace", "_queue", "_reservation", "_waiting", "caller", "placed_on", "queued_s", "slot")
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
@@ -22,6 +22,7 @@ class Stay:
         self._book: LimitBook | None = None
         self._reservation: Reservation | None = None  # None: nothing limits the caller, or it has been settled
         self._queue: FairQueue | None = None
+        self._pace = 1.0
         self._waiting: Waiting | None = None
 
     @property
@@ -33,9 +34,9 @@ class Stay:
         """Its part of the limits is set aside."""
         self._book, self._reservation = book, reservation
 
-    def runs(self, queue: FairQueue, waiting: Waiting) -> None:
-        """The queue counts it among those that run."""
-        self._queue, self._waiting = queue, waiting
+    def runs(self, queue: FairQueue, waiting: Waiting, pace: float = 1.0) -> None:
+        """The queue counts it among those that run; `pace` makes of a second there what the queue counts in."""
+        self._queue, self._waiting, self._pace = queue, waiting, pace
 
     def rate_headers(self, now_wall_s: float) -> bytes:
         """How much is left of its limits."""
@@ -58,4 +59,4 @@ class Stay:
     def _leave_queue(self, share_s: float) -> None:
         waiting, self._waiting = self._waiting, None
         if waiting is not None and self._queue is not None:
-            self._queue.end(waiting, share_s)
+            self._queue.end(waiting, share_s * self._pace)

@@ -181,6 +181,29 @@ records_dropped = Counter(
     "heterodyne_telemetry_records_dropped_total", "Request records lost because the writer fell behind."
 )
 
+books_collected = Counter("heterodyne_books_collected_total", "Usage records that the store had not seen before.")
+books_repeated = Counter("heterodyne_books_repeated_total", "Usage records collected again, and counted once.")
+books_recovered = Counter(
+    "heterodyne_books_recovered_total", "Requests of dead workers that were written down from their slots."
+)
+books_damaged = Counter(
+    "heterodyne_books_damaged_segments_total", "Spool files with bytes that are no records; they are kept."
+)
+books_backlog = Gauge("heterodyne_books_backlog_bytes", "Usage that waits on the disk for the store.")
+books_backlog_max = Gauge("heterodyne_books_backlog_bytes_max", "How much may wait before requests are refused.")
+books_stalled = Gauge("heterodyne_books_stalled", "1 while the store takes no usage.")
+audit_writing = Gauge(
+    "heterodyne_audit_writing", "1 while this gateway writes the audit log, 0 while another does or nobody can."
+)
+audit_entries = Gauge("heterodyne_audit_entries", "Number of the last entry of the audit log.")
+audit_collected = Counter("heterodyne_audit_collected_total", "Entries that workers had spooled.")
+audit_failures = Counter(
+    "heterodyne_audit_failures_total", "Times that entries could not be added, or an anchor not be put."
+)
+audit_stalled = Gauge(
+    "heterodyne_audit_stalled", "1 while the last attempt to add entries or put an anchor has failed."
+)
+
 ALL: tuple[Meter, ...] = (
     requests,
     in_flight,
@@ -233,4 +256,16 @@ ALL: tuple[Meter, ...] = (
     hearsay_heard,
     hearsay_dropped,
     records_dropped,
+    books_collected,
+    books_repeated,
+    books_recovered,
+    books_damaged,
+    books_backlog,
+    books_backlog_max,
+    books_stalled,
+    audit_writing,
+    audit_entries,
+    audit_collected,
+    audit_failures,
+    audit_stalled,
 )

@@ -14,10 +14,12 @@ import uvicorn
 from click.testing import CliRunner, Result
 from structlog.testing import capture_logs
 
+from heterodyne.cli.audit import audit
 from heterodyne.cli.invocation import Invocation
 from heterodyne.cli.keys import keys
 from heterodyne.cli.tenant_options import duration, with_limits, with_scopes
 from heterodyne.cli.tenants import tenants
+from heterodyne.cli.terminal_user import terminal_user
 from heterodyne.console.app import admin_app
 from heterodyne.console.changes import FleetDesk
 from heterodyne.console.office_desk import OfficeDesk
@@ -143,6 +145,30 @@ def test_without_a_gateway_the_store_itself_is_changed_and_that_is_said(
     assert (tmp_path / "state" / "heterodyne" / "heterodyne.db").exists()
     assert len(json.loads(done(say("keys", "list", "--json")).stdout)) == 1
     assert secret not in done(say("keys", "list")).output
+    shown = done(CliRunner().invoke(audit, ["show", "--changes", "--json"], obj=Invocation())).stdout
+    entries = [one["entry"] for one in json.loads(shown)]
+    assert [(entry["what"], entry.get("outcome")) for entry in entries] == [
+        (what, outcome)
+        for what in ("organisations.create", "projects.create", "keys.create")
+        for outcome in ("asked", None)
+    ]
+    assert {entry["who"] for entry in entries} == {terminal_user()}
+    assert secret not in shown
+
+
+def test_what_cannot_be_audited_is_not_changed_at_the_store_either(
+    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "no-folder").write_text("")
+    monkeypatch.setenv("HETERODYNE_AUDIT__DIR", str(tmp_path / "no-folder" / "audit"))
+    for option in tenants.commands["create"].params:
+        if option.name == "url":
+            monkeypatch.setattr(option, "default", "http://127.0.0.1:1")
+    result = say("tenants", "create", "acme")
+    assert isinstance(result.exception, HeterodyneError)
+    assert "no-folder" in str(result.exception)
+    monkeypatch.delenv("HETERODYNE_AUDIT__DIR")
+    done(say("tenants", "create", "acme"))
 
 
 def test_an_address_that_was_named_is_not_replaced_by_the_store(say: Say, tmp_path: Path) -> None:

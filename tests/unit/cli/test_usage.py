@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from starlette.applications import Starlette
 
 from heterodyne.admission.host_names import HostNames
+from heterodyne.cli.admin_client import AdminUnreachable
 from heterodyne.cli.usage import usage
 from heterodyne.console.guard import Guard
 from heterodyne.console.operators import Operators
@@ -109,3 +110,30 @@ async def test_the_database_answers_when_no_gateway_runs(tmp_path: Path) -> None
     said = await run("--by", "model", *SINCE, "--format", "csv", "--store", f"sqlite:{tmp_path}/heterodyne.db")
     assert said.exit_code == 0, said.output
     assert [row["requests"] for row in csv.DictReader(io.StringIO(said.stdout))] == ["3", "2"]
+
+
+async def test_without_a_gateway_the_store_of_the_settings_is_read_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for command in (usage, *usage.commands.values()):
+        for option in command.params:
+            if option.name == "url":
+                monkeypatch.setattr(option, "default", "http://127.0.0.1:1")  # where nobody listens
+    database = await SqliteDatabase.open(tmp_path / "set.db")
+    await SqliteBooks(database).add(RECORDS)
+    await database.close()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HETERODYNE_CONFIG", raising=False)
+    monkeypatch.setenv("HETERODYNE_STORES__URL", f"sqlite:{tmp_path}/set.db")
+    monkeypatch.setattr("heterodyne.cli.usage.PAGE", 2)
+    said = await run("--by", "model", *SINCE, "--format", "csv")
+    exported = await run("export", "--format", "jsonl", *SINCE)
+    assert [row["requests"] for row in csv.DictReader(io.StringIO(said.stdout))] == ["3", "2"]
+    assert len(exported.stdout.splitlines()) == 5
+    for one in (said, exported):
+        assert one.stderr.count("reading the store itself") == 1
+
+
+async def test_an_address_that_was_named_is_not_replaced_by_the_store() -> None:
+    said = await run(*SINCE, "--url", "http://127.0.0.1:1")
+    assert isinstance(said.exception, AdminUnreachable)

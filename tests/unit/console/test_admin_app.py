@@ -249,3 +249,36 @@ async def test_nobody_learns_of_decisions_without_a_key(method: str, path: str) 
     assert answer.status == 401
     rebound = await ask(admin_app(ConsoleSettings(), Desk()), method, path, headers={**JSON, "host": "rebound.example"})
     assert rebound.status == 421
+
+
+async def test_changes_of_the_fleet_are_in_the_audit_log_with_their_outcomes() -> None:
+    log = ListedChanges()
+    for name, body in (
+        ("drain", {"pool": "chat"}),
+        ("drain", {"replica": "chta-0"}),
+        ("restart", {"replica": "chat-0"}),
+        ("remove", {"replica": "chat-0"}),
+        ("add", {"pool": "chat", "url": "http://user:password@h:1/x?key=k"}),
+    ):
+        await change(name, body, log=log)
+    assert log.outcomes() == [
+        ("fleet.drain", ""),
+        ("fleet.drain", "unknown_name"),
+        ("fleet.restart", "change_refused"),
+        ("fleet.remove", "internal_error"),
+        ("fleet.add", ""),
+    ]
+    assert log.entries[-1].subject == "http://h:1/x to pool chat"
+    assert "password" not in repr(log.entries)
+
+
+async def test_a_fleet_change_that_cannot_be_audited_is_refused() -> None:
+    desk = Desk()
+    answer = await change("drain", {"pool": "chat"}, desk=desk, log=ListedChanges(room=0))
+    assert (answer.status, answer.json()["error"]["code"]) == (503, "store_unavailable")
+    assert desk.done == []
+
+
+async def test_without_an_office_nothing_can_be_changed() -> None:
+    answer = await ask(admin_app(ConsoleSettings(), Desk()), "POST", "/admin/fleet/drain", headers=JSON, pieces=[b"{}"])
+    assert answer.status == 404

@@ -250,3 +250,55 @@ async def test_a_form_of_a_web_page_changes_nothing(tmp_path: Path) -> None:
 async def test_without_a_store_there_are_no_such_paths() -> None:
     app = admin_app(ConsoleSettings(), cast(FleetDesk, NoDecisions()))
     assert (await ask(app, "GET", "/admin/keys")).status == 404
+
+
+@pytest.mark.parametrize(
+    "field", ["who", "is_admin", "operator", "secret", "secret_sha256", "salt", "version", "scope"]
+)
+async def test_no_field_of_a_body_says_who_one_is_or_brings_a_secret(tmp_path: Path, field: str) -> None:
+    async with api(tmp_path) as one:
+        await acme(one)
+        key = (await one.done("keys", {"project": "acme/search"}))["key"]["id"]
+        version, written = await one.store.version(), len(one.log.entries)
+        for path in CHANGES:
+            base = (
+                {"project": "acme/search"} if path == "keys" else {"id": key if path.startswith("keys") else "acme/new"}
+            )
+            answer = await one.post(path, {**base, field: "root"})
+            assert (answer.status, answer.json()["error"]["code"]) == (400, "invalid_value"), path
+        assert (await one.store.version(), len(one.log.entries)) == (version, written)
+
+
+async def test_a_change_is_in_the_audit_log_with_what_was_before_and_after_and_without_secrets(tmp_path: Path) -> None:
+    async with api(tmp_path) as one:
+        await acme(one)
+        made = await one.done("keys", {"project": "acme/search", "name": "ci"})
+        rotated = await one.done("keys/rotate", {"id": made["key"]["id"], "overlap_s": 0})
+        await one.post("organisations", {"id": "acme"})
+        assert one.log.outcomes() == [
+            ("organisations.create", ""),
+            ("projects.create", ""),
+            ("keys.create", ""),
+            ("keys.rotate", ""),
+            ("organisations.create", "already_exists"),
+        ]
+        entry = one.log.entries[-3]
+        assert (entry.who, entry.subject) == ("local", made["key"]["id"])
+        assert json.loads(entry.before or "")["id"] == made["key"]["id"]
+        assert json.loads(entry.after or "")["successor"]["id"] == rotated["key"]["id"]
+        for secret in (made["secret"], rotated["secret"]):
+            assert secret not in repr(one.log.entries)
+            assert hashlib.sha256(secret.encode()).hexdigest() not in repr(one.log.entries)
+
+
+async def test_what_cannot_be_audited_is_refused_and_not_stored(tmp_path: Path) -> None:
+    async with api(tmp_path) as one:
+        one.log.room = 0
+        answer = await one.post("organisations", {"id": "acme"})
+        assert (answer.status, answer.json()["error"]["code"]) == (503, "store_unavailable")
+        assert (await one.store.version(), one.published) == (0, [])
+        one.log.room = 1
+        half = await one.post("organisations", {"id": "acme"})
+        assert half.status == 503
+        assert "The change was made" in half.json()["error"]["message"]
+        assert (await one.store.version(), one.log.outcomes()) == (1, [])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from heapq import nsmallest
 
+from heterodyne.admission.queue.drain import Drain
 from heterodyne.admission.queue.line import Line
 from heterodyne.admission.queue.order import Order
 from heterodyne.admission.queue.waiting import Waiting
@@ -14,10 +15,13 @@ SWEEP_MIN = 64
 class ClassLines:
     """Every line is in the order while somebody waits in it; else it is idle, until it can be forgotten."""
 
-    __slots__ = ("_lines", "_sweep_at", "credit", "depth", "order", "service", "share")
+    __slots__ = ("_lines", "_sweep_at", "_turned", "_weight", "credit", "depth", "order", "service", "share", "turning")
 
-    def __init__(self, order: Order, share: float) -> None:
+    def __init__(self, order: Order, share: float, turning_per_s_prior: float) -> None:
         self.order = order
+        self.turning = Drain(turning_per_s_prior)  # what a line that always waits is given in a second, over its weight
+        self._turned = 0.0  # of that, not yet told to it
+        self._weight = 0.0  # of all lines in which somebody waits
         self.share = share  # of what goes to classes above that this one may have while it waits
         self.credit = 0.0  # how much of that it has not had
         self.depth = 0
@@ -49,6 +53,9 @@ class ClassLines:
             if line.counter < order.floor:
                 line.counter = order.floor
             order.join(line)
+            self._weight += waiting.weight
+        else:
+            self._weight += waiting.weight - line.weight
         line.waiting[waiting] = None
         line.service += waiting.service
         line.weight = waiting.weight
@@ -67,21 +74,28 @@ class ClassLines:
             line.service -= waiting.service
         else:
             line.service = 0.0  # nothing is left of rounding
+            self._weight -= line.weight
             self.order.leave(line)
         self.depth -= 1
         if self.depth:
             self.service -= waiting.service
         else:
-            self.service = self.credit = 0.0
+            self.service = self.credit = self._weight = 0.0
         return line
 
     def serve(self, line: Line, waiting: Waiting) -> None:
         """One fewer: its turn has come, and its tenant is charged what is predicted."""
         self.order.advance(line)
+        self._turned += waiting.service / self._weight
         self.drop(waiting)
         line.counter += waiting.service / waiting.weight
         if line.waiting:
             self.order.move(line)
+
+    def note_turn(self, now_s: float) -> None:
+        """One of the class has started."""
+        turned, self._turned = self._turned, 0.0
+        self.turning.add(turned, now_s, others_wait=self.depth > 0)
 
     def correct(self, tenant: str, counter_change: float) -> None:
         """What a tenant has had was more or less than thought; one that is forgotten has its floor."""

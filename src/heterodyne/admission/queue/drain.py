@@ -1,7 +1,7 @@
 """How much service a second leaves the queue, measured while somebody waits and forgotten with time."""
 
 HALF_LIFE_S = 10.0
-PRIOR_S = 2.0  # of measurement that the first guess is worth
+PRIOR_S = 0.2  # of measurement that the first guess is worth: little, for it may be off by an order of magnitude
 
 
 class Drain:

@@ -47,7 +47,9 @@ class FairQueue:
         self._tenant_queue_max = tenant_queue_max
         self._kv_share_max = kv_share_max
         self._kv_room = 0.0  # that one tenant may hold while others wait; 0: nobody knows
-        self._classes = {urgency: ClassLines(order(), class_shares.get(urgency, 0.0)) for urgency in Urgency}
+        self._classes = {
+            urgency: ClassLines(order(), class_shares.get(urgency, 0.0), drain_per_s_prior) for urgency in Urgency
+        }
         self._in_order = tuple(self._classes.values())  # as Urgency lists them: the most urgent first
         self._depth = 0
         self._deadlines = Deadlines(self.__contains__)
@@ -82,6 +84,8 @@ class FairQueue:
             raise self._full(waiting, len(line.waiting), f"{waiting.urgency.value} requests of this tenant", now_s)
         if not self._depth:
             self._drain.begin(now_s)
+        if not lines.depth:
+            lines.turning.begin(now_s)
         self._depth += 1
         lines.add(waiting)
         if waiting.deadline_s < inf:
@@ -171,7 +175,7 @@ class FairQueue:
         """Where it stands, or would stand if it were pushed now."""
         own = self._classes[waiting.urgency]
         above = self._in_order[: self._in_order.index(own)]
-        return place(waiting, own, above, self._drain.per_s(now_s))
+        return place(waiting, own, above, drain_per_s=self._drain.per_s(now_s), turning_per_s=own.turning.per_s(now_s))
 
     def depth(self, urgency: Urgency) -> int:
         """How many of the class wait."""
@@ -185,6 +189,10 @@ class FairQueue:
     def fill(self, urgency: Urgency) -> float:
         """How full the queue of the class is, from 0 to 1."""
         return self._classes[urgency].depth / self._queue_max
+
+    def wait_s(self, urgency: Urgency, now_s: float) -> float:
+        """How long all that wait in the class will take."""
+        return self._classes[urgency].service / self._drain.per_s(now_s)
 
     def snapshot(self, now_s: float) -> QueueSnapshot:
         """All of it, but of many tenants those with the most requests."""
@@ -203,7 +211,10 @@ class FairQueue:
             self._expired[late] = None
 
     def _drop(self, waiting: Waiting) -> None:
-        self._classes[waiting.urgency].drop(waiting)
+        lines = self._classes[waiting.urgency]
+        lines.drop(waiting)
+        if not lines.depth:
+            lines.turning.stop()
         self._depth -= 1
         if not self._depth:
             self._drain.stop()
@@ -271,6 +282,7 @@ class FairQueue:
         if self._depth > lines.depth:
             self._credit_below(lines, service)
         self._drain.add(service, now_s, others_wait=self._depth > 0)
+        lines.note_turn(now_s)
         self._running[waiting] = service
         self._hold(waiting)
         return waiting

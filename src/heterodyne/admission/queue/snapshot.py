@@ -11,6 +11,7 @@ class Place(Struct, frozen=True, kw_only=True):
     position: int  # 1: the next
     service_ahead: float
     wait_s: float
+    part: float  # what its tenant has waiting up to it by weight, of what tenants have on average; 1 at most
 
 
 class TenantWaiting(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,127 @@
+"""Generated requests against the admin API's own description, over a real store and a real audit log."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+import hypothesis
+import msgspec
+import pytest
+import schemathesis
+from schemathesis import Case
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+)
+
+from heterodyne.assembly.audit_share import AuditShare
+from heterodyne.audit.key import open_key
+from heterodyne.audit.settings import AuditSettings
+from heterodyne.audit.verify import verify
+from heterodyne.console.app import admin_app
+from heterodyne.console.changes import FleetDesk
+from heterodyne.console.fleet_changes import FleetChanges
+from heterodyne.console.fleet_routes import fleet_change_routes, fleet_routes
+from heterodyne.console.guard import Guard
+from heterodyne.console.office_desk import OfficeDesk
+from heterodyne.console.openapi import describe_routes
+from heterodyne.console.recorder import ChangeRecorder
+from heterodyne.console.server import AdminServer
+from heterodyne.console.settings import ConsoleSettings
+from heterodyne.console.tenant_routes import tenant_routes
+from heterodyne.console.tenants import TenantDesk
+from heterodyne.console.usage import usage_routes
+from heterodyne.ports.tenant_changes import OrganisationDraft, ProjectDraft, TenantChange
+from heterodyne.stores.sqlite import SqliteDatabase
+from heterodyne.stores.sqlite_books import SqliteBooks
+from heterodyne.stores.sqlite_tenants import SqliteTenants
+from tests.support.admin_fleets import ScriptedFleet
+from tests.support.office_desks import office_desk
+from tests.support.threads import in_thread
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    unsupported_method,
+]
+
+
+def document() -> dict[str, object]:
+    """Of routes that nobody will ask: what they say of themselves is the same."""
+    guard, desk, fleet = cast(Guard, _AnyGuard()), office_desk(), ScriptedFleet()
+    routes = [
+        *fleet_routes(guard, fleet),
+        *fleet_change_routes(guard, FleetChanges(fleet, desk.recorder)),
+        *tenant_routes(guard, desk.tenants),
+        *usage_routes(guard, desk.books),
+    ]
+    described: dict[str, object] = msgspec.to_builtins(describe_routes(routes))
+    return described
+
+
+class _AnyGuard:
+    def __getattr__(self, name: str) -> object:
+        return lambda *_: None
+
+
+api = schemathesis.openapi.from_dict(document())
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An admin API in a thread of its own; at the end its log is as it was written."""
+    folder = tmp_path_factory.mktemp("admin")
+    with in_thread(_serving(folder)) as address:
+        yield address
+    key = open_key(folder / "audit" / "audit.key", may_create=False)
+    verdict = verify(folder / "audit", key)
+    assert verdict.is_intact
+    assert verdict.entries > 20
+
+
+@asynccontextmanager
+async def _serving(folder: Path) -> AsyncIterator[str]:
+    database = await SqliteDatabase.open(folder / "admin.db")
+    share = AuditShare(AuditSettings(fsync=False), folder)
+    recorder = ChangeRecorder(share)
+    tenants = TenantDesk(SqliteTenants(database), _tell_nobody, recorder)
+    await tenants.create_organisation(OrganisationDraft(id="acme"), "test")
+    await tenants.create_project(ProjectDraft(id="acme/search"), "test")
+    desk = OfficeDesk(tenants=tenants, recorder=recorder, books=SqliteBooks(database))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = AdminServer(admin_app(ConsoleSettings(), cast(FleetDesk, ScriptedFleet()), desk), listener)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(server.run())
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+            server.leave()
+    await asyncio.to_thread(share.close)
+    await database.close()
+
+
+async def _tell_nobody(_: TenantChange) -> bool:
+    return True
+
+
+@api.hook
+def map_body(context: schemathesis.HookContext, body: object) -> object:
+    """Most changes are of what there is: a name made up by the generator would only ever be answered 404."""
+    if isinstance(body, dict) and isinstance(body.get("project"), str) and len(body["project"]) < 5:
+        return {**body, "project": "acme/search"}
+    if isinstance(body, dict) and isinstance(body.get("id"), str) and len(body["id"]) < 5:
+        operation = getattr(context, "operation", None)
+        return {**body, "id": "acme" if operation is not None and "organisations" in operation.path else "acme/search"}
+    return body
+
+
+@api.parametrize()
+@hypothesis.settings(max_examples=10, derandomize=True, deadline=None, database=None)
+def test_every_answer_of_the_admin_api_is_one_the_description_promises(case: Case, url: str) -> None:
+    case.call_and_validate(base_url=url, checks=CHECKS)
