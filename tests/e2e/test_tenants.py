@@ -45,9 +45,11 @@ class Served:
     """A gateway of two workers and two models, and the commands that change its tenants."""
 
     def __init__(self, serve: ServeProcess) -> None:
+        serve.wait_ready(within_s=60)
         self.serve = serve
-        self.url = serve.url
+        self.url = serve.url.replace("0.0.0.0", "127.0.0.1")
         self.secrets: list[str] = []
+        wait_until(self._is_ready_everywhere, 20, "every worker knows every engine")
 
     def say(self, *words: str) -> str:
         """A command against the admin API; what it prints."""
@@ -72,11 +74,11 @@ class Served:
     def ask(self, key: str | None, path: str = "/v1/chat/completions", **fields: Any) -> Reply:
         return ask(self.url, key, path, **fields)
 
-    def everywhere(self, key: str | None, **fields: Any) -> list[Reply]:
+    def everywhere(self, key: str | None, path: str = "/v1/chat/completions", **fields: Any) -> list[Reply]:
         """The same of every worker: each answers at least twice."""
         replies: list[Reply] = []
         for _ in range(ASKS_MAX):
-            replies.append(self.ask(key, **fields))
+            replies.append(self.ask(key, path, **fields))
             seen = [reply.worker for reply in replies]
             if len(set(seen)) == 2 and min(map(seen.count, set(seen))) >= 2:
                 return replies
@@ -85,12 +87,14 @@ class Served:
     def statuses(self, key: str | None, **fields: Any) -> set[int]:
         return {reply.status for reply in self.everywhere(key, **fields)}
 
+    def _is_ready_everywhere(self) -> bool:
+        return all(b"not_ready" not in reply.body for reply in self.everywhere(None, "/health/ready"))
+
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Shared by the tests of this file, each with tenants of its own; keys exist from the beginning."""
     with two_models() as pools, ServeProcess(tmp_path_factory.mktemp("served"), *WORKERS, config=pools) as serve:
-        serve.wait_ready(within_s=60)
         gateway = Served(serve)
         gateway.issue(gateway.project("first/first"))
         yield gateway
@@ -252,7 +256,6 @@ def test_a_key_made_while_nothing_runs_works_after_the_start(tmp_path: Path, mon
         command(*at, "tenants", "create", "acme/search", env=state)
         secret = command(*at, "keys", "create", "acme/search", env=state).strip()
         with ServeProcess(tmp_path, *WORKERS, config=pools) as serve:
-            serve.wait_ready(within_s=60)
             served = Served(serve)
             assert served.statuses(secret) == {200}
             assert served.statuses(None) == {401}
@@ -267,9 +270,7 @@ def test_an_open_door_that_requires_keys_refuses_everybody_until_there_is_one(tm
     with two_models() as pools:
         config = f'[admission]\nrequires_key = true\n[gateway]\nhost = "0.0.0.0"\n{pools}'
         with ServeProcess(tmp_path, *WORKERS, config=config) as serve:
-            serve.wait_ready(within_s=60)
             served = Served(serve)
-            served.url = serve.url.replace("0.0.0.0", "127.0.0.1")
             assert served.statuses(None) == {401}
             assert served.statuses("anything") == {401}
             _, secret = served.issue(served.project("acme/search"))
@@ -280,15 +281,16 @@ def test_an_open_door_that_requires_keys_refuses_everybody_until_there_is_one(tm
 
 def test_without_keys_loopback_serves_anybody_until_the_first_one(tmp_path: Path) -> None:
     with two_models() as pools, ServeProcess(tmp_path, *WORKERS, config=pools) as serve:
-        serve.wait_ready(within_s=60)
         served = Served(serve)
         assert served.statuses(None) == {200}
         assert served.statuses("whatever a client insists on") == {200}
         assert served.statuses("hd-" + "x" * 43) == {401}, "one that looks like ours must be ours"
         project = served.project("acme/search")
         assert served.statuses(None) == {200}, "a tenant without a key changes nothing"
-        served.issue(project)
+        key_id, _ = served.issue(project)
         assert served.statuses(None) == {401}
+        served.say("keys", "revoke", key_id)
+        assert served.statuses(None) == {401}, "to revoke the last key does not open the door"
         assert serve.stop() == 0, serve.log
 
 

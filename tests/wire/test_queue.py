@@ -354,3 +354,15 @@ async def _waits_measured(rig: Rig) -> int:
     page = (await ask(rig.port, get("/metrics"))).body.decode()
     lines = [line for line in page.splitlines() if line.startswith("heterodyne_admission_queue_seconds_count{")]
     return sum(int(float(line.rpartition(" ")[2])) for line in lines if f'model="{MODEL}"' in line)
+
+
+async def test_batch_work_has_a_replica_that_holds_one_request_while_nobody_else_wants_it() -> None:
+    turnstile = Turnstile()
+    async with gateway_over(turnstile, pool=ONE) as rig:
+        asked = Asked(rig)
+        asked.say("first", BATCH)
+        await turnstile.wait_came(1)
+        asked.say("second", BATCH)
+        await asked.wait_waiting(1)
+        turnstile.let(2)
+        assert [answer.status for answer in await asked.answers()] == [200, 200]

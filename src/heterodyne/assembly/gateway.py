@@ -103,6 +103,7 @@ async def running_gateway(
     )
     ledger = ServerLedger()
     book = LimitBook(f"{name}-{os.urandom(6).hex()}")
+    book.holders = settings.gateway.workers if run_dir is not None else 1  # until it hears of others
     courier = LeaseCourier(
         book, leases or MemoryLeases(), when_unreachable=WhenUnreachable(settings.admission.limits_when_unreachable)
     )

@@ -117,7 +117,7 @@ def _forget_gauges(gone: Iterable[Replica]) -> None:
 
 
 def caller_ring(settings: Settings, tenants: TenantSnapshot) -> CallerRing:
-    """Whose keys open; with no key anywhere, and none required, nobody needs one."""
+    """Whose keys open; where there never was a key, and none is required, nobody needs one."""
     digests = settings.admission.api_keys_sha256
     return CallerRing(tenants, digests, is_keyless=not _has_keys(settings, tenants))
 
@@ -128,5 +128,7 @@ def host_names(settings: Settings, tenants: TenantSnapshot) -> HostNames:
 
 
 def _has_keys(settings: Settings, tenants: TenantSnapshot) -> bool:
+    """To revoke the last key, or to disable its project, must not open the door."""
     admission = settings.admission
-    return admission.requires_key or bool(admission.api_keys_sha256) or bool(tenants.callers)
+    is_issued = tenants.has_keys or bool(tenants.callers)
+    return admission.requires_key or bool(admission.api_keys_sha256) or is_issued

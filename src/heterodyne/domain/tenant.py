@@ -103,3 +103,4 @@ class TenantSnapshot(Struct, frozen=True, kw_only=True):
 
     version: int = 0
     callers: dict[str, Caller] = {}
+    has_keys: bool = False  # whether a key was ever issued, though none may work now

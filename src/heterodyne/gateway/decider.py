@@ -12,7 +12,7 @@ from heterodyne.ports.adapters import Adapters
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.kv.chain import EMPTY
-from heterodyne.routing.nobody import check_purpose, nobody
+from heterodyne.routing.nobody import check_purpose, nobody, nobody_in
 from heterodyne.routing.policies.objective import BROKEN
 from heterodyne.routing.router import Router
 from heterodyne.routing.standing.fleet_standing import FleetStanding
@@ -78,8 +78,10 @@ class Decider:
             return None
 
     def _decide(self, request: Request, ask: Ask, failed: frozenset[ReplicaId], now_s: float) -> Choice:
-        usable = self._usable(ask.model, failed, now_s)
+        usable = self._usable(ask, failed, now_s)
         if not usable:
+            if ask.regions is not None and ask.model in self._fleet.snapshot.by_model:
+                raise nobody_in(ask.model, ask.regions)
             standing = self.standing.try_model(ask.model)
             is_full = standing is not None and standing.is_full
             raise nobody(ask.model, self._fleet.snapshot, has_failed=bool(failed), is_full=is_full)
@@ -100,13 +102,15 @@ class Decider:
                 return choice
         return None
 
-    def _usable(self, model: str, failed: frozenset[ReplicaId], now_s: float) -> Sequence[Replica]:
-        standing = self.standing.try_model(model)
+    def _usable(self, ask: Ask, failed: frozenset[ReplicaId], now_s: float) -> Sequence[Replica]:
+        standing = self.standing.try_model(ask.model)
         if standing is None:
             return ()
         usable = standing.usable(now_s)
         if failed:
             usable = [replica for replica in usable if replica.id not in failed]
+        if ask.regions is not None:
+            usable = [replica for replica in usable if replica.region in ask.regions]
         if standing.recovering and len(usable) > 1:
             return self._by_weight(usable, now_s)
         return usable
@@ -121,7 +125,7 @@ class Decider:
         self, request: Request, ask: Ask, name: str, failed: frozenset[ReplicaId], now_s: float
     ) -> Choice:
         """One that may hold the adapter, the nearest to it first. Nobody stands in for an adapter."""
-        able = [one for one in self._usable(ask.model, failed, now_s) if name in one.adapters]
+        able = [one for one in self._usable(ask, failed, now_s) if name in one.adapters]
         if not able:
             raise EngineUnavailable(
                 f"No replica of {ask.model!r} that may hold the adapter {name!r} can take the request now.",

@@ -7,7 +7,6 @@ import msgspec
 
 from heterodyne.admission.callers import LOCAL, CallerRing
 from heterodyne.admission.host_names import HostNames
-from heterodyne.admission.scopes import check_scopes
 from heterodyne.domain.errors import (
     HeterodyneError,
     InternalError,
@@ -25,6 +24,7 @@ from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.routing_meters import note_routing
+from heterodyne.gateway.scoped import scoped
 from heterodyne.gateway.standing_meters import note_standing
 from heterodyne.gateway.wishes import read_wishes
 from heterodyne.telemetry import log, metrics
@@ -140,14 +140,7 @@ class Door:
         request = route.read(http.body, request_id, deadline_s, back.settings)
         ask = back.asks.ask(request, read_wishes(http.headers), caller.salt, back.fleet.snapshot)
         if caller.scopes:
-            check_scopes(
-                caller,
-                request.operation,
-                request.model,
-                ask.urgency,
-                prompt_tokens=ask.prompt_tokens,
-                output_tokens_max=request.output_tokens_max,
-            )
+            request, ask = scoped(request, ask, caller)
         return self._lobby.receive(
             connection, request, ask, caller, exchange_kind=route.exchange, is_plain=routes.is_open_inference(http.path)
         )

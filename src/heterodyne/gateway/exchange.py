@@ -500,7 +500,7 @@ class Exchange:
         if self._stay.is_counted:
             end_stay(finished, self._back.tokens)
         self._back.finished(finished)
-        self._back.leave(self, self._ask.model)
+        self._back.leave(self, self._ask.model if self._wire is None else self._wire.replica.model)
         self._winner = self._kept = None  # an attempt points back here, and nobody looks for cycles often
 
     def _finished(

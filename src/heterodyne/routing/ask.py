@@ -20,6 +20,7 @@ class Ask(Struct, frozen=True, kw_only=True, gc=False):
     urgency: Urgency = Urgency.INTERACTIVE
     ttft_slo_s: float = inf
     itl_slo_s: float = inf
+    regions: frozenset[str] | None = None  # that it may be answered in; None: anywhere
     streams: bool = True  # False: the answer comes whole, and nobody sees its first token
     policy: str = ""  # empty: the model's own
 

@@ -1,5 +1,6 @@
 """Pure: why no replica can be named for a request."""
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 from heterodyne.domain.errors import EnginesFull, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
@@ -53,6 +54,15 @@ def nobody(model: str, fleet: FleetSnapshot, *, has_failed: bool, is_full: bool 
         return EngineUnavailable(f"Every replica of {model!r} is being drained.")
     return EngineUnavailable(
         f"No replica of {model!r} is ready; it may be starting or restarting.", retry_after_s=RESTART_RETRY_AFTER_S
+    )
+
+
+def nobody_in(model: str, regions: Iterable[str]) -> HeterodyneError:
+    """Why none can for somebody who may be answered in some regions only."""
+    return EngineUnavailable(
+        f"No replica of {model!r} in the regions of this key ({', '.join(sorted(regions)) or 'none'}) can take the "
+        "request now.",
+        retry_after_s=RESTART_RETRY_AFTER_S,
     )
 
 

@@ -10,11 +10,13 @@ from heterodyne.domain.decision import Reason
 from heterodyne.domain.errors import NoSpareCapacity
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
-from heterodyne.routing.policies.objective import KEPT, Objective, promise
+from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.policies.objective import KEPT, RISK_KEPT, Objective, promise
 from heterodyne.routing.seat import Seat
 
 HALF_LIFE_S = 60.0  # of the memory of how much there was
 RETRY_AFTER_S = 5
+LIKELY_MIN = 0.5  # of a request: less is not expected at all
 
 
 class Reserve:
@@ -50,7 +52,7 @@ def choose_spare(
     """The best of the replicas that have room beside what is to come; raises where none has."""
     each = to_come / len(seats)
     forecasts = [seat.forecast_beside(each, ask, cached.get(seat.place, 0.0), now_s) for seat in seats]
-    spare = [forecast for forecast in forecasts if promise(forecast) == KEPT]
+    spare = [one for one in forecasts if promise(one) == KEPT or (each < LIKELY_MIN and _is_idle(one))]
     if not spare:
         raise NoSpareCapacity(
             f"There is no spare capacity for {ask.urgency.value} work of {ask.model!r} now.",
@@ -58,3 +60,9 @@ def choose_spare(
         )
     best = min(spare, key=lambda forecast: objective.rank(ask, forecast))
     return Choice(best, KEPT, Reason.SPARE, tuple(forecasts))
+
+
+def _is_idle(forecast: Forecast) -> bool:
+    """Nobody uses the replica, so it is spare, though it may hold a single request and so be full with it."""
+    seat = forecast.seat
+    return not seat.in_flight and not seat.others and forecast.risk < RISK_KEPT

@@ -21,16 +21,18 @@ def read_version() -> Script[int]:
 
 
 def read_snapshot(now_s: float) -> Script[TenantSnapshot]:
-    """Every key that works now."""
+    """Every key that works now, and whether there ever was one."""
     version = yield from read_version()
     organisations = yield Statement(f"SELECT {ORGANISATION} FROM organisations")  # noqa: S608 - columns of ours
     projects = yield Statement(f"SELECT {PROJECT}, salt FROM projects")  # noqa: S608
     keys = yield Statement(f"SELECT {KEY} FROM keys WHERE {WORKS}", (now_s,))  # noqa: S608
+    any_key = yield Statement("SELECT 1 FROM keys LIMIT 1")
     return snapshot_of(
         version,
         [organisation_of(row) for row in organisations],
         [(project_of(row), bytes(row[-1])) for row in projects],
         [key_of(row) for row in keys],
+        has_keys=bool(any_key),
     )
 
 

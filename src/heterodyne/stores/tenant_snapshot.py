@@ -7,7 +7,12 @@ NO_SCOPES = Scopes()
 
 
 def snapshot_of(
-    version: int, organisations: list[Organisation], projects: list[tuple[Project, bytes]], keys: list[Key]
+    version: int,
+    organisations: list[Organisation],
+    projects: list[tuple[Project, bytes]],
+    keys: list[Key],
+    *,
+    has_keys: bool,
 ) -> TenantSnapshot:
     """Projects come with their salts; keys of what is disabled are left out, so that they are as unknown as any."""
     payers = {one.id: one for one in organisations if not one.is_disabled}
@@ -17,7 +22,7 @@ def snapshot_of(
         if key.project in tenants:
             project, salt = tenants[key.project]
             callers[key.secret_sha256] = _caller(key, project, payers[project.organisation], salt)
-    return TenantSnapshot(version=version, callers=callers)
+    return TenantSnapshot(version=version, callers=callers, has_keys=has_keys)
 
 
 def _caller(key: Key, project: Project, organisation: Organisation, salt: bytes) -> Caller:

@@ -79,6 +79,7 @@ class Pot:
         """A report of what the source may have again, or below zero of what it has to count."""
         self.held -= amount
         self.free -= amount
+        self.left += amount
         return Report(
             counter=self.counter,
             window=self.starts_s,
