@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet test test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-watch faults docs wheel clean
+.PHONY: help install run mixed-fleet test test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch faults docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ faults: $(VENV)/.test  ## run the fault matrix, regenerate docs/fault-matrix.md
 
 bench-routing-live: install  ## one emulated fleet in real time beside its simulation
 	$(BIN)/python benchmarks/routing_live.py $(ARGS)
+
+bench-overload: install  ## an emulated fleet at up to three times its capacity, regenerate docs/overload.md
+	$(BIN)/python benchmarks/overload.py $(ARGS)
 
 bench-emulator: install  ## what a client measures on emulated engines beside the step model
 	$(BIN)/python benchmarks/emulator.py $(ARGS)

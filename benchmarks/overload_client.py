@@ -57,7 +57,8 @@ class Replay(Struct, frozen=True, kw_only=True):
 
 def arrivals(rate: float, seconds: float, shares: dict[Tier, float], seed: str) -> list[Visit]:
     """Poisson, the tiers drawn by their shares."""
-    chance, at_s, visits = Random(seed), 0.0, []
+    chance, at_s = Random(seed), 0.0
+    visits: list[Visit] = []
     while (at_s := at_s + chance.expovariate(rate)) < seconds:
         visits.append(_visit(chance, len(visits), at_s, shares))
     return visits
@@ -85,7 +86,8 @@ async def replay(url: str, keys: dict[Tier, str], visits: Sequence[Visit]) -> Re
 
 async def flood(url: str, clients: int, seconds: float, seed: str) -> float:
     """Answers a second of one engine that always has this many requests, not counting the first of each client."""
-    endpoint, chance, ends = parse_endpoint(url), Random(seed), []
+    endpoint, chance = parse_endpoint(url), Random(seed)
+    ends: list[float] = []
     client = Client(endpoint, clock=time.perf_counter)
     until_s = time.perf_counter() + seconds
 

@@ -88,7 +88,8 @@ are streamed; the gateway has to guess how long they will be.
   alone asks for 60 % of the capacity, silver for 90 % and bronze for 150 %.
 - **Good** is an answer within both promises as the client sees it, from when the request was meant to leave.
   **Goodput** is good answers a second. Each load lasts {results.seconds:g} s, not counting its first three.
-- **Refused after** is the time from when the request was meant to leave to the refusal.
+- **Refused after** is the time from when the request was meant to leave to the refusal. Most are refused at once; those
+  at the slow end were let in to wait, and their turn did not come in time.
 
 ## What was to be shown
 """
