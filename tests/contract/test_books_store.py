@@ -107,6 +107,28 @@ async def test_an_id_counts_once_however_often_it_is_added(opened: Opened) -> No
     )
 
 
+async def test_a_large_batch_of_which_some_are_known_adds_the_others(opened: Opened) -> None:
+    async with opened() as store:
+        assert await store.add([usage(number) for number in range(60, 125)]) == 65
+        assert await store.add([usage(number) for number in range(310)]) == 245
+        (row,) = await store.usage(UsageQuery())
+        page = await store.requests(RequestQuery(limit=1000))
+    assert (row.requests, row.prompt_tokens) == (310, 31000)
+    assert page.records == tuple(usage(number) for number in reversed(range(310)))
+
+
+async def test_what_a_day_does_not_know_does_not_divide_it(opened: Opened) -> None:
+    others = [{"operation": "embeddings"}, {"version": "v4"}, {"replica": "h100-1"}, {"reason": "stalled"}]
+    async with opened() as store:
+        await store.add([usage(number, **other) for number, other in enumerate([{}, *others])])
+        await store.add([usage(9, at=NOON + DAY_S / 2 - 1e-6), usage(10, at=NOON + DAY_S / 2)])
+        rows = await store.usage(UsageQuery(by=tuple(UsageGroup)))
+    assert [(row.group[UsageGroup.DAY], row.requests, row.errors) for row in rows] == [
+        ("2026-11-01", 6, 1),
+        ("2026-11-02", 1, 0),
+    ]
+
+
 async def test_records_added_at_the_same_time_count_once(opened: Opened) -> None:
     batches = [[usage(number) for number in range(start, start + 40)] for start in range(0, 100, 10)]
     for batch in batches:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from heterodyne.books.collector import Collector
+from heterodyne.books.encoding import OpeningForm
 from heterodyne.books.flight_slots import FlightSlot, FlightSlots
 from heterodyne.books.recover import recover_all
 from heterodyne.books.spool import Spool
@@ -42,8 +43,8 @@ class BooksMachine(RuleBasedStateMachine):
         self.spool = Spool(self.folder, "w", life, self.slots, segment_bytes_max=300)
         self.flights: list[tuple[UsageOpening, FlightSlot]] = []
 
-    @rule(day=st.integers(0, 3), model=st.sampled_from(["a", "b", "long" * 200]))
-    def open(self, day: int, model: str) -> None:
+    @rule(day=st.integers(0, 3), model=st.sampled_from(["a", "b", "long" * 200]), by_form=st.booleans())
+    def open(self, day: int, model: str, by_form: bool) -> None:
         opening = UsageOpening(
             id=f"req_{len(self.delivered):04d}",
             at=day * DAY_S,
@@ -57,7 +58,12 @@ class BooksMachine(RuleBasedStateMachine):
         )
         if self.slots.taken == SLOTS:
             return
-        self.flights.append((opening, self.slots.open(opening, FlightTerms(prompt_tokens=3))))
+        terms = FlightTerms(prompt_tokens=3)
+        if by_form:
+            slot = self.slots.open_encoded(OpeningForm(opening).fill(opening.id, opening.at), terms)
+        else:
+            slot = self.slots.open(opening, terms)
+        self.flights.append((opening, slot))
         self.delivered[opening.id] = 0
 
     @precondition(lambda self: self.flights)

@@ -1,8 +1,9 @@
 """The black box of a worker: one slot in a mapped file for each request in flight.
 
 The pages belong to the kernel, so what was stored in them outlives `kill -9`. A slot has two areas: news is written
-into the one that is not in use, and one store of eight bytes makes it count, so a death between two instructions leaves
-either the old or the new. The space is taken when the file is made: a store into a mapped page finds no full disk.
+where nothing is in use, an opening into the other area and an ending behind its opening, and one store of eight bytes
+makes it count, so a death between two instructions leaves either the old or the new. The space is taken when the file
+is made: a store into a mapped page finds no full disk.
 """
 
 import fcntl
@@ -15,18 +16,33 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from heterodyne.books.encoding import encode_finished, encode_open, encode_opening
+from heterodyne.books.encoding import (
+    ENDING_BYTES_MAX,
+    OPENING_BYTES_MAX,
+    TERMS_BYTES_MAX,
+    Ending,
+    encode_ending,
+    encode_open,
+    encode_opening,
+    encode_terms,
+)
 from heterodyne.domain.errors import StoreUnavailable
-from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening
+from heterodyne.domain.usage import FlightTerms, UsageOpening
 
-MAGIC = b"HDNSLOT1"
+MAGIC = b"HDNSLOT2"
 HEAD_BYTES = 4096
 SLOT_BYTES = 2048
 WORD_BYTES = 8
-AREA_BYTES = 992
 DELIVERED = 1  # the word of a slot that counts tokens; word 0 is its state
+AREAS_AT = 2 * WORD_BYTES  # right behind them: what one request stores lies in few lines of the processor's cache
+AREA_BYTES = 1016
+assert AREA_BYTES >= OPENING_BYTES_MAX + TERMS_BYTES_MAX + ENDING_BYTES_MAX
+assert SLOT_BYTES >= AREAS_AT + 2 * AREA_BYTES
 
-FREE, OPEN, FINISHED = 0, 1, 2  # the lowest two bits of a state; then 14 for where its area is, then the length
+# A state: two bits of these, 14 for where in the slot its area is, then 16 each for how long are its opening, that with
+# the terms behind it, and the ending behind both.
+FREE, OPEN, FINISHED = 0, 1, 2
+_AREA, _OPENING, _FLIGHT, _ENDING = 2, 16, 32, 48
 
 UNPRICED = FlightTerms()
 
@@ -49,13 +65,17 @@ class FlightSlots:
         Slots are taken by requests in flight and by those whose record is not on the disk yet. So a disk that takes
         nothing ends in refusals, and not in answers that nobody can account for.
         """
+        return self.open_encoded(encode_opening(opening), terms)
+
+    def open_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> "FlightSlot":
+        """The same with an opening that is encoded already, as by an `OpeningForm`."""
         if not self._free:
             raise StoreUnavailable(
                 f"All {self.slots_max} places for requests and unwritten records are taken. Try again later.",
                 retry_after_s=1,
             )
         slot = self._free.pop()
-        slot.place(opening, terms)
+        slot.place_encoded(opening, terms)
         return slot
 
     def free(self, *slots: "FlightSlot") -> None:
@@ -84,26 +104,46 @@ class FlightSlots:
 class FlightSlot:
     """One request's place in the box, another's when it was freed."""
 
-    __slots__ = ("_areas", "_map", "_opening", "word", "words")
+    __slots__ = ("_areas", "_end", "_map", "_next", "_opening", "_state", "word", "words")
 
     def __init__(self, slots: FlightSlots, index: int) -> None:
         start = HEAD_BYTES + index * SLOT_BYTES
-        self._areas = (start + SLOT_BYTES - AREA_BYTES, start + SLOT_BYTES - 2 * AREA_BYTES)  # that in use, the other
+        self._areas = (start + AREAS_AT, start + AREAS_AT + AREA_BYTES)
+        self._next = 0  # the area of the next opening: the first, unless a request moves
+        self._end = 0  # of what is in use
         self._map = slots.map
         self._opening = b""  # encoded once for both of its uses
+        self._state = FREE
         self.word = start // WORD_BYTES
         self.words = slots.words
 
     def place(self, opening: UsageOpening, terms: FlightTerms = UNPRICED) -> None:
         """Say where the request is asked, again when it moves to another replica. What was delivered stays."""
-        self._opening = encoded = encode_opening(opening)
-        self._put(OPEN, encode_open(encoded, terms))
+        self.place_encoded(encode_opening(opening), terms)
 
-    def finish(self, ending: UsageEnding) -> bytes:
+    def place_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> None:
+        """The same with an opening that is encoded already, as by an `OpeningForm`."""
+        opening_bytes = len(opening)
+        assert opening_bytes <= OPENING_BYTES_MAX, "a slot does not reach into the next"
+        flight = opening + encode_terms(terms)
+        flight_bytes = len(flight)
+        area = self._next
+        start = self._areas[area]
+        self._end = end = start + flight_bytes
+        self._map[start:end] = flight
+        self._state = state = OPEN | start % SLOT_BYTES << _AREA | opening_bytes << _OPENING | flight_bytes << _FLIGHT
+        self.words[self.word] = state
+        self._next = 1 - area
+        self._opening = opening
+
+    def finish(self, ending: Ending) -> bytes:
         """Keep the whole record until it is on the disk; its bytes."""
-        record = encode_finished(self._opening, ending)
-        self._put(FINISHED, record)
-        return record
+        encoded = encode_ending(ending)
+        start, length = self._end, len(encoded)
+        self._map[start : start + length] = encoded
+        self.words[self.word] = self._state ^ OPEN ^ FINISHED | length << _ENDING
+        self._next = 0
+        return self._opening + encoded
 
     @property
     def delivered(self) -> int:
@@ -118,14 +158,6 @@ class FlightSlot:
     def delivered(self, tokens: int) -> None:
         self.words[self.word + DELIVERED] = tokens
 
-    def _put(self, state: int, encoded: bytes) -> None:
-        """News that replaces the old at once and whole."""
-        old, new = self._areas
-        length = len(encoded)
-        self._map[new : new + length] = encoded
-        self.words[self.word] = state | new % SLOT_BYTES << 2 | length << 16
-        self._areas = new, old
-
 
 class SlotLeft(Struct, frozen=True):
     """What a dead worker left in one slot."""
@@ -137,13 +169,25 @@ class SlotLeft(Struct, frozen=True):
 
 def slots_left(content: bytes) -> Iterator[SlotLeft]:
     """The slots in use, in the content of a slot file."""
-    if content[: len(MAGIC)] != MAGIC:
+    if not content.startswith(MAGIC):
+        if any(content[: len(MAGIC)]):
+            yield SlotLeft(OPEN, b"", 0)  # of another version: something that cannot be read, and is kept
         return  # killed while it was made, before the first request
     for start in range(HEAD_BYTES, len(content) - SLOT_BYTES + 1, SLOT_BYTES):
-        word = _word(content, start)
-        state, area, length = word & 3, start + (word >> 2 & 0x3FFF), word >> 16
-        if state != FREE:
-            yield SlotLeft(state, content[area : area + length], _word(content, start + DELIVERED * WORD_BYTES))
+        state = _word(content, start)
+        if state & 3 != FREE:
+            yield _left(content[start : start + SLOT_BYTES], state)
+
+
+def _left(slot: bytes, state: int) -> SlotLeft:
+    start = state >> _AREA & 0x3FFF
+    opening_end, end = start + (state >> _OPENING & 0xFFFF), start + (state >> _FLIGHT & 0xFFFF)
+    opening = slot[start:opening_end]
+    if state & 3 == FINISHED:
+        encoded = opening + slot[end : end + (state >> _ENDING)]
+    else:
+        encoded = encode_open(opening, slot[opening_end:end])
+    return SlotLeft(state & 3, encoded, _word(slot, DELIVERED * WORD_BYTES))
 
 
 def _made(path: Path, slots_max: int) -> int:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from heterodyne.books.encoding import encode_batch, encode_finished, encode_opening
+from heterodyne.books.encoding import Ending, encode_batch, encode_finished, encode_opening
 from heterodyne.books.flight_slots import FlightSlot, FlightSlots
 from heterodyne.books.segment import BATCH_MAX, SegmentWriter, segment_path, spool_bytes
-from heterodyne.domain.usage import UsageEnding, UsageOpening
+from heterodyne.domain.usage import UsageOpening
 from heterodyne.telemetry import log
 
 FLUSH_INTERVAL_S = 0.25
@@ -78,11 +78,11 @@ class Spool:
         self._thread = threading.Thread(target=self._run, name="books", daemon=True)
         self._thread.start()
 
-    def finish(self, slot: FlightSlot, ending: UsageEnding) -> None:
+    def finish(self, slot: FlightSlot, ending: Ending) -> None:
         """A request has ended. Never blocks; as many wait as there are slots. The slot is not the caller's any more."""
         self._queue.append((slot, slot.finish(ending)))
 
-    def refused(self, opening: UsageOpening, ending: UsageEnding) -> None:
+    def refused(self, opening: UsageOpening, ending: Ending) -> None:
         """A request that got nothing and had no slot. Never blocks; when too many wait it is only counted."""
         if len(self._queue) >= LOOSE_MAX + self._slots.slots_max:
             self._dropped += 1

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from operator import add
+from functools import lru_cache
+from typing import NamedTuple
+
+from msgspec.structs import astuple
 
 from heterodyne.domain.usage import UsageGroup, UsageRecord
 from heterodyne.stores.script import Row
@@ -19,9 +22,17 @@ SUM_COLUMNS = (
     *("usd_micro", "hosted_usd_micro", "replica_us"),
 )
 MICRO = 1_000_000
+DAY_S = 86400.0
 
-Day = tuple[str, ...]
-Sums = tuple[int, ...]
+# Of a record as a tuple of its fields: the texts that many requests have in common.
+_TEXTS = slice(2, 13)
+
+
+class Ledger(NamedTuple):
+    """What records add to the two tables; truths are 0 and 1, which SQLite takes much faster."""
+
+    rows: list[Row]  # in the order of COLUMNS
+    days: list[Row]  # in that of DAY_COLUMNS and SUM_COLUMNS, sorted alike for all who write
 
 
 def unique(records: Iterable[UsageRecord]) -> dict[str, UsageRecord]:
@@ -32,43 +43,46 @@ def unique(records: Iterable[UsageRecord]) -> dict[str, UsageRecord]:
     return dict(sorted(by_id.items()))
 
 
-def record_row(record: UsageRecord) -> Row:
-    """In the order of COLUMNS."""
-    return (
-        record.id,
-        record.at,
-        day_of(record.at),
-        _text(record.organisation),
-        _text(record.project),
-        _text(record.key),
-        _text(record.tier),
-        _text(record.urgency),
-        _text(record.operation),
-        _text(record.model),
-        _text(record.version),
-        _text(record.pool),
-        _text(record.replica),
-        _text(record.hardware),
-        record.status,
-        _text(record.reason),
-        record.prompt_tokens,
-        record.cached_tokens,
-        record.completion_tokens,
-        record.reasoning_tokens,
-        record.is_estimated,
-        record.queue_ms,
-        record.ttft_ms,
-        record.itl_ms,
-        record.total_ms,
-        record.predicted_ttft_ms,
-        record.predicted_itl_ms,
-        record.usd_micro,
-        record.is_hosted_price,
-        record.retries,
-        record.is_hedged,
-        record.continuations,
-        round(record.replica_s * MICRO),
-    )
+def ledger(records: Iterable[UsageRecord]) -> Ledger:
+    """One walk over the records, which are many; what is theirs in common is looked at once."""
+    rows: list[Row] = []
+    days: dict[tuple[str, ...], list[int]] = {}
+    groups: dict[tuple[int, tuple[str, ...]], tuple[tuple[str, ...], list[int]]] = {}
+    for record in records:
+        values = astuple(record)
+        at: float = values[1]
+        group = int(at // DAY_S), values[_TEXTS]
+        known = groups.get(group)
+        if known is None:
+            known = groups[group] = _group(group, days)
+        texts, sums = known
+        # fmt: off
+        (
+            status, reason, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, is_estimated,
+            queue_ms, ttft_ms, itl_ms, total_ms, predicted_ttft_ms, predicted_itl_ms,
+            usd_micro, is_hosted_price, retries, is_hedged, continuations, replica_s,
+        ) = values[_TEXTS.stop :]
+        replica_us = round(replica_s * MICRO)
+        rows.append((
+            values[0], at, *texts,
+            status, reason and _text(reason),
+            prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, +is_estimated,
+            queue_ms, ttft_ms, itl_ms, total_ms, predicted_ttft_ms, predicted_itl_ms,
+            usd_micro, +is_hosted_price, retries, +is_hedged, continuations, replica_us,
+        ))
+        # fmt: on
+        sums[0] += 1
+        if reason:
+            sums[1] += 1
+        sums[2] += prompt_tokens
+        sums[3] += cached_tokens
+        sums[4] += completion_tokens
+        sums[5] += reasoning_tokens
+        sums[6] += usd_micro
+        if is_hosted_price:
+            sums[7] += usd_micro
+        sums[8] += replica_us
+    return Ledger(rows, [(*day, *sums) for day, sums in sorted(days.items())])
 
 
 def record_of(row: Row) -> UsageRecord:
@@ -80,21 +94,6 @@ def record_of(row: Row) -> UsageRecord:
     for flag in ("is_estimated", "is_hosted_price", "is_hedged"):
         by_name[flag] = bool(by_name[flag])
     return UsageRecord(**by_name)
-
-
-def daily_rows(records: Iterable[UsageRecord]) -> list[Row]:
-    """What records add to their days, in one order for all who write."""
-    days: dict[Day, Sums] = {}
-    for record in records:
-        day, sums = _day(record), _sums(record)
-        before = days.get(day)
-        days[day] = sums if before is None else tuple(map(add, before, sums))
-    return [(*day, *sums) for day, sums in sorted(days.items())]
-
-
-def day_of(at: float) -> str:
-    """The UTC day of a moment."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
 
 
 class Conditions:
@@ -132,26 +131,23 @@ class Conditions:
         return f"WHERE {' AND '.join(self._conditions)}" if self._conditions else ""
 
 
-def _day(record: UsageRecord) -> Day:
-    return (
-        day_of(record.at),
-        *map(_text, (record.organisation, record.project, record.key, record.model, record.pool)),
-        *map(_text, (record.urgency, record.tier, record.hardware)),
+def _group(
+    group: tuple[int, tuple[str, ...]], days: dict[tuple[str, ...], list[int]]
+) -> tuple[tuple[str, ...], list[int]]:
+    """The day and the texts as the stores have them, and the sums of their row of `days`."""
+    number, said = group
+    texts = _day_of(number), *map(_text, said)
+    day, organisation, project, key, tier, urgency, _, model, _, pool, _, hardware = texts
+    sums = days.setdefault(
+        (day, organisation, project, key, model, pool, urgency, tier, hardware), [0] * len(SUM_COLUMNS)
     )
+    return texts, sums
 
 
-def _sums(record: UsageRecord) -> Sums:
-    return (
-        1,
-        int(record.is_error),
-        record.prompt_tokens,
-        record.cached_tokens,
-        record.completion_tokens,
-        record.reasoning_tokens,
-        record.usd_micro,
-        record.usd_micro if record.is_hosted_price else 0,
-        round(record.replica_s * MICRO),
-    )
+@lru_cache(maxsize=64)
+def _day_of(number: int) -> str:
+    """A UTC day by its number since the epoch."""
+    return datetime.fromtimestamp(number * DAY_S, UTC).strftime("%Y-%m-%d")
 
 
 def _text(value: str) -> str:

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.stores.books import Books
-from heterodyne.stores.books_rows import COLUMNS, DAY_COLUMNS, SUM_COLUMNS, daily_rows, record_row, unique
+from heterodyne.stores.books_rows import COLUMNS, DAY_COLUMNS, SUM_COLUMNS, ledger, unique
 from heterodyne.stores.postgres import PostgresDatabase
 from heterodyne.stores.script import Row, Script, run_on_postgres
 
@@ -29,11 +29,13 @@ class PostgresBooks(Books):
         by_id = unique(records)
         if not by_id:
             return 0
+        rows, days = ledger(by_id.values())
         async with self._database.transaction() as connection:
-            rows = await connection.fetch(_INSERT, *_arrays([record_row(record) for record in by_id.values()]))
-            new = [by_id[row["id"]] for row in rows]
-            if new:
-                await connection.execute(_ADD, *_arrays(daily_rows(new)))
+            new = await connection.fetch(_INSERT, *_arrays(COLUMNS, rows))
+            if len(new) < len(rows):
+                days = ledger(by_id[row["id"]] for row in new).days
+            if days:
+                await connection.execute(_ADD, *_arrays(DAY_COLUMNS + SUM_COLUMNS, days))
         return len(new)
 
     async def _read(self, script: Script[T]) -> T:
@@ -45,9 +47,12 @@ class PostgresBooks(Books):
             return await run_on_postgres(connection, script)
 
 
-def _arrays(rows: list[Row]) -> list[list[object]]:
+def _arrays(columns: Sequence[str], rows: list[Row]) -> list[list[object]]:
     """Column by column, as `unnest` takes them."""
-    return [list(column) for column in zip(*rows, strict=True)]
+    return [
+        [bool(value) for value in values] if _type(column) == "boolean" else list(values)
+        for column, values in zip(columns, zip(*rows, strict=True), strict=True)
+    ]
 
 
 def _unnested(columns: Sequence[str]) -> str:

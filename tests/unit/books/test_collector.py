@@ -15,10 +15,10 @@ from tests.support.inline_books import InlineBooks
 from tests.support.usage_records import ending, opening, record
 
 
-def spooled(folder: Path, *numbers: int, life: str = "1") -> tuple[Spool, FlightSlots]:
+def spooled(folder: Path, *numbers: int, life: str = "1", **other: int) -> tuple[Spool, FlightSlots]:
     """Each in a batch of its own."""
     slots = FlightSlots(folder / f"w.{life}.slots", 8)
-    spool = Spool(folder, "w", life, slots)
+    spool = Spool(folder, "w", life, slots, **other)
     for number in numbers:
         spool.finish(slots.open(opening(number)), ending())
         spool.flush()
@@ -45,13 +45,13 @@ async def test_current_segments_are_collected_and_complete_ones_deleted(tmp_path
 
 
 async def test_a_store_that_is_away_leaves_everything_on_the_disk(tmp_path: Path) -> None:
-    store, (spool, _) = InlineBooks(), spooled(tmp_path, 1, 2, 3)
+    store, (spool, _) = InlineBooks(), spooled(tmp_path, 1, 2, 3, segment_bytes_max=1)
     spool.close()
     collector = Collector(tmp_path, store)
     store.moods = ["", "before"]
     with pytest.raises(StoreUnavailable):
         await collector.collect()
-    assert len(segments(tmp_path)) == 1
+    assert len(segments(tmp_path)) == 2
     store.moods = ["after"]
     with pytest.raises(StoreUnavailable):
         await collector.collect()
@@ -61,6 +61,21 @@ async def test_a_store_that_is_away_leaves_everything_on_the_disk(tmp_path: Path
     (row,) = await store.usage(UsageQuery())
     assert row.completion_tokens == 21
     assert (collector.state.repeated, collector.state.backlog_bytes) == (1, 0)
+    store.close()
+
+
+async def test_the_batches_of_a_segment_are_added_together(tmp_path: Path) -> None:
+    store, (spool, _) = InlineBooks(), spooled(tmp_path, 1, 2, 3)
+    spool.close()
+    collector = Collector(tmp_path, store)
+    store.moods = ["after", "", "not asked"]
+    with pytest.raises(StoreUnavailable):
+        await collector.collect()
+    assert collector.state.collected == 0
+    await collector.collect()
+    assert store.moods == ["not asked"]
+    assert (collector.state.collected, collector.state.repeated) == (0, 3)
+    assert await ids(store) == ["req_0001", "req_0002", "req_0003"]
     store.close()
 
 

@@ -5,10 +5,20 @@ import sys
 from pathlib import Path
 
 import pytest
-from msgspec.structs import fields
+from msgspec.structs import astuple, fields
 
-from heterodyne.books.encoding import COUNT_MAX, decode_open, decode_record
-from heterodyne.books.flight_slots import DELIVERED, FINISHED, OPEN, SLOT_BYTES, FlightSlots, slots_left
+from heterodyne.books.encoding import COUNT_MAX, OPENING_BYTES_MAX, OpeningForm, decode_open, decode_record
+from heterodyne.books.flight_slots import (
+    AREA_BYTES,
+    AREAS_AT,
+    DELIVERED,
+    FINISHED,
+    HEAD_BYTES,
+    OPEN,
+    SLOT_BYTES,
+    FlightSlots,
+    slots_left,
+)
 from heterodyne.books.recover import try_recover
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening, UsageRecord
@@ -45,6 +55,33 @@ def test_a_slot_in_use_can_be_read_from_the_file(tmp_path: Path) -> None:
     assert not slots.path.exists()
 
 
+def test_an_opening_may_come_encoded_and_move(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 4)
+    terms = FlightTerms(prompt_tokens=5, usd_per_hour=2.5)
+    form, other = OpeningForm(opening()), OpeningForm(opening(replica="h100-1"))
+    for number in range(3):
+        slot = slots.open_encoded(form.fill(f"req_000{number}", opening(number).at), terms)
+        for place, replica in ((other, "h100-1"), (form, ""), (other, "h100-1")):
+            (left,) = slots_left(slots.path.read_bytes())
+            assert decode_open(left.encoded).terms == terms
+            slot.place_encoded(place.fill(f"req_000{number}", opening(number).at), terms)
+            (left,) = slots_left(slots.path.read_bytes())
+            assert decode_open(left.encoded).opening == opening(number, replica=replica)
+        encoded = slot.finish(astuple(ending()))
+        (left,) = slots_left(slots.path.read_bytes())
+        assert (left.state, left.encoded) == (FINISHED, encoded)
+        assert decode_record(encoded) == record(number, replica="h100-1")
+        slots.free(slot)
+    slots.close()
+
+
+def test_an_opening_too_long_for_a_slot_does_not_reach_into_the_next(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 2)
+    with pytest.raises(AssertionError):
+        slots.open_encoded(bytes(OPENING_BYTES_MAX + 1))
+    slots.close()
+
+
 def test_a_slot_that_is_used_again_begins_at_nothing(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 1)
     slot = slots.open(opening(1))
@@ -53,6 +90,16 @@ def test_a_slot_that_is_used_again_begins_at_nothing(tmp_path: Path) -> None:
     assert slots.open(opening(2)).delivered == 0
     slots.close()
     assert slots.path.exists()
+
+
+def test_requests_that_do_not_move_store_in_one_area(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 1)
+    for number in range(3):
+        slot = slots.open(opening(number))
+        slot.finish(ending())
+        slots.free(slot)
+    assert not any(slots.map[HEAD_BYTES + AREAS_AT + AREA_BYTES :])
+    slots.close()
 
 
 def test_full_is_a_refusal(tmp_path: Path) -> None:
@@ -107,3 +154,12 @@ def test_a_file_whose_making_was_cut_short_holds_nothing(tmp_path: Path) -> None
     assert recovered is not None
     assert (recovered.killed, recovered.finished, recovered.unreadable) == (0, 0, 0)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_another_version_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "w.1.slots"
+    path.write_bytes(b"HDNSLOT1" + bytes(5000))
+    recovered = try_recover(path)
+    assert recovered is not None
+    assert recovered.unreadable == 1
+    assert [kept.name for kept in tmp_path.iterdir()] == ["w.1.damaged"]
