@@ -91,6 +91,10 @@ def _costs(rows: tuple[Row, ...]) -> str:
         "## CPU and memory",
         "",
         "One worker, 16 connections (4 for the 400 KB prompts), closed loop. CPU is that of the whole process tree.",
+        "`heterodyne` is a router here, as its peers are; with *all on* every request has a key, reserves and settles",
+        "limits of that key, its project and its organisation, and is booked in a database, which is part of the CPU.",
+        "Python built without profile-guided optimisation (pyenv's default) costs about a third more than a",
+        "distribution's.",
         "",
         f"| gateway | CPU µs/request | requests/s | CPU µs/stream of {TOKENS} | CPU µs/token | streams/s "
         "| CPU ms/400 KB prompt | RSS MiB |",

@@ -16,7 +16,7 @@ from tenants import make_store
 from upstream import MODEL
 
 HETERODYNE = "heterodyne"
-TENANTS = "heterodyne, tenants"
+TENANTS = "heterodyne, all on"
 VLLM_ROUTER = "vllm-router"
 SGLANG_ROUTER = "sglang-router"
 LITELLM = "litellm"
@@ -42,15 +42,15 @@ class Launch(Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
 
 
-def heterodyne(place: Place, admission: str = "") -> Launch:
-    """Ours, with its defaults, usage booked and every request written to a record file."""
+def heterodyne(place: Place, more: str = "[books]\nis_on = false\n\n") -> Launch:
+    """Ours as a router, with every request written to a record file; routers keep no books, so neither does it."""
     command = Path(sys.executable).with_name("heterodyne")
     if not command.exists():
         raise PeerUnavailable("not installed in this environment; run `make install`")
     settings = place.folder / "heterodyne.toml"
     settings.write_text(
         f"[gateway]\nport = {place.port}\n\n[console]\nlistens = false\n\n"
-        f"[stores]\nurl = 'sqlite:{place.folder / STORE}'\n\n[admission]\n{admission}\n"
+        f"[stores]\nurl = 'sqlite:{place.folder / STORE}'\n\n{more}"
         f'[telemetry]\nrecords = "{place.folder / "records.jsonl"}"\n\n'
         f'[pools.mock]\nmodel = "{MODEL}"\nengine = "openai"\nurls = {json.dumps(place.upstream_urls)}\n'
     )
@@ -62,9 +62,9 @@ def heterodyne(place: Place, admission: str = "") -> Launch:
 
 
 def heterodyne_tenants(place: Place) -> Launch:
-    """Ours with a key required, and its organisation, project and key all limited."""
+    """Ours with everything on: a key, its organisation, project and key all limited, the queue, and the books."""
     make_store(place.folder / STORE)
-    return heterodyne(place, "requires_key = true\n")
+    return heterodyne(place, "[admission]\nrequires_key = true\n\n")
 
 
 def vllm_router(place: Place) -> Launch:

@@ -37,7 +37,7 @@ def verdicts(rows: Mapping[str, Row], failovers: Iterable[Failover]) -> tuple[Ve
         Verdict(what="CPU per 400 KB prompt", measured=ours and ours.prompt_cpu_ms, limit=1.5, unit="ms"),
         _ratio("request, against vllm-router", request, vllm and vllm.request_cpu_us, 0.75),
         _ratio("stream, against vllm-router", stream, vllm and vllm.stream_cpu_us, 0.85),
-        _ratio("request with keys and limits, against vllm-router", limited, vllm and vllm.request_cpu_us, 0.75),
+        _ratio("request with all on, against vllm-router", limited, vllm and vllm.request_cpu_us, 0.75),
         _ratio("request, against LiteLLM", request, litellm and litellm.request_cpu_us, 1 / 150),
         *map(_failover, failovers),
     )
