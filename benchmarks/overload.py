@@ -13,11 +13,12 @@ from pathlib import Path
 import msgspec
 import uvloop
 
+from emulated_fleet import GATEWAY, EmulatedFleet
 from heterodyne.domain.urgency import Tier
 from heterodyne.physics.serving import Slo
 from machine import describe, idle_cores_s
 from overload_client import Told, arrivals, flood, replay
-from overload_fleet import GATEWAY, POOLS, OverloadFleet, overload_fleet
+from overload_fleet import POOLS, Keys, overload_fleet
 from overload_page import Load, Results, Sweep, TierFigures, page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,10 +55,13 @@ def main() -> int:
 
 def _sweep(loads: Sequence[float], slo: Slo, options: argparse.Namespace, *, tells_slots: bool) -> Sweep:
     """One fleet through all loads, the lowest first."""
-    with tempfile.TemporaryDirectory() as name, overload_fleet(Path(name), slo, tells_slots=tells_slots) as fleet:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        overload_fleet(Path(name), slo, tells_slots=tells_slots) as (fleet, keys),
+    ):
         capacity = uvloop.run(_capacity(fleet))
         print(f"capacity {capacity:.1f} requests/s", file=sys.stderr)
-        sweep = Experiment(fleet, capacity, slo)
+        sweep = Experiment(fleet, keys, capacity, slo)
         sweep.run(0.5, WARM_UP_S, "warm-up")
         found = [sweep.run(load, options.seconds, f"{options.seed} {load}") for load in loads]
         records = fleet.end()
@@ -67,7 +71,7 @@ def _sweep(loads: Sequence[float], slo: Slo, options: argparse.Namespace, *, tel
     return Sweep(capacity_per_s=capacity, behind=behind, loads=found)
 
 
-async def _capacity(fleet: OverloadFleet) -> float:
+async def _capacity(fleet: EmulatedFleet) -> float:
     """What the engines answer in a second with every slot taken, asked directly."""
     rates = await asyncio.gather(
         *(flood(url, POOLS[name].slots, FLOOD_S, name) for name, url in fleet.engine_urls.items())
@@ -78,8 +82,9 @@ async def _capacity(fleet: OverloadFleet) -> float:
 class Experiment:
     """A running fleet, and what it is held against."""
 
-    def __init__(self, fleet: OverloadFleet, capacity: float, slo: Slo) -> None:
+    def __init__(self, fleet: EmulatedFleet, keys: Keys, capacity: float, slo: Slo) -> None:
         self._fleet = fleet
+        self._keys = dict(keys)
         self._capacity = capacity
         self._slo = slo
 
@@ -90,7 +95,7 @@ class Experiment:
         before, own_before_s, idle_before_s, began_s = (
             fleet.cpu_s(), time.process_time(), idle_cores_s(), time.monotonic(),
         )  # fmt: skip
-        replayed = uvloop.run(replay(fleet.url, dict(fleet.keys), visits))
+        replayed = uvloop.run(replay(fleet.url, self._keys, visits))
         took_s, own_s, idle_s, after = (
             time.monotonic() - began_s, time.process_time() - own_before_s, idle_cores_s(), fleet.cpu_s(),
         )  # fmt: skip

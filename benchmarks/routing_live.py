@@ -14,6 +14,7 @@ import msgspec
 import uvloop
 from msgspec import structs
 
+from emulated_fleet import GATEWAY
 from heterodyne.physics.serving import Slo
 from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.fleet import LaidOutPool
@@ -22,7 +23,7 @@ from heterodyne.simulator.run import Trial, run
 from heterodyne.simulator.workload import Visit, Workload, workload
 from machine import describe, idle_cores_s
 from routing_live_client import OUTPUT_TOKENS_MAX, Reply, replay
-from routing_live_fleet import CONTEXT_TOKENS, GATEWAY, MODEL, Rules, laid_out, live_fleet
+from routing_live_fleet import CONTEXT_TOKENS, MODEL, Rules, laid_out, live_fleet
 from routing_live_page import Comparison, Figures, LiveRun, Results, placed, section
 from routing_traces import AZURE, read_traces
 

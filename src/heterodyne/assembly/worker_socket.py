@@ -4,7 +4,6 @@ One line of JSON in, one line out, and the connection is closed. Whoever may ope
 """
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -18,10 +17,10 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.routing.explanation import Explanation, PastDecision
 from heterodyne.routing.question import Question
 from heterodyne.telemetry import log
+from heterodyne.wire.unix_listener import bound
 
 DEADLINE_S = 5.0  # for a question to arrive and its answer to leave
 BACKLOG = 16
-OWNER_ONLY = 0o600
 
 _log = log.get("assembly")
 _decode = msgspec.json.Decoder(WorkerQuestion).decode
@@ -49,7 +48,7 @@ async def answering(run_dir: Path, worker: str, knows: Explains) -> AsyncIterato
     try:
         server = await asyncio.start_unix_server(
             lambda reader, writer: _serve(reader, writer, knows),
-            sock=_bound(path),
+            sock=bound(path),
             limit=LINE_BYTES_MAX,
             backlog=BACKLOG,
         )
@@ -80,20 +79,6 @@ def answer_to(line: bytes, knows: Explains) -> WorkerAnswer:
     except Exception as error:  # noqa: BLE001  # the root of a question: our mistake must not cost the worker
         _log.error("question_failed", exc_info=error)
         return _failed(InternalError("An internal error; the log has the details."))
-
-
-def _bound(path: Path) -> socket.socket:
-    """Nobody can connect before it listens, and by then it is its owner's alone."""
-    path.unlink(missing_ok=True)
-    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        bound.bind(str(path))
-        path.chmod(OWNER_ONLY)
-    except OSError:
-        bound.close()
-        raise
-    bound.setblocking(False)
-    return bound
 
 
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, knows: Explains) -> None:

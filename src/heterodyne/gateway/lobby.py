@@ -9,22 +9,17 @@ What cannot be in time is refused before it waits, and as the queue fills, tiers
 
 from collections.abc import Callable
 from functools import partial
-from math import ceil, inf
+from math import inf
 
 from msgspec import structs
 
 from heterodyne.admission.context import check_context
-from heterodyne.admission.in_time import Outlook, check_in_time
 from heterodyne.admission.limits.book import LimitBook, Reservation
 from heterodyne.admission.limits.headers import rate_headers
 from heterodyne.admission.limits.refusal import Refused
-from heterodyne.admission.queue.dlpm import Dlpm
 from heterodyne.admission.queue.fair_queue import FairQueue
-from heterodyne.admission.queue.order import Order
-from heterodyne.admission.queue.vtc import Vtc
 from heterodyne.admission.queue.waiting import Room, Waiting
 from heterodyne.admission.settings import AdmissionSettings
-from heterodyne.admission.shedding import check_shed, saturation
 from heterodyne.domain.errors import (
     ClientGone,
     DeadlineExceeded,
@@ -37,29 +32,20 @@ from heterodyne.domain.errors import (
     QueueFull,
     Shed,
 )
-from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
-from heterodyne.domain.urgency import Tier
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.lease_courier import LeaseCourier, Told
+from heterodyne.gateway.model_queues import ModelQueues
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.stay import Stay
 from heterodyne.gateway.visit import Visit
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
-from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.policies.objective import BROKEN
-from heterodyne.telemetry import log, metrics
+from heterodyne.telemetry import log
 from heterodyne.wire.server_connection import ServerConnection, Turn
-
-SERVICE_MIN_S = 1e-6
-RETRY_AFTER_MAX_S = 60
-# Beside one tenant of each of the other tiers that asks for everything, gold has three quarters.
-TIER_WEIGHTS = {Tier.GOLD: 16.0, Tier.SILVER: 4.0, Tier.BRONZE: 1.0}
-QUANTUM_S = 2.0  # of a replica's time: some ten prompts that nobody has in memory
-ORDERS: dict[str, Callable[[], Order]] = {"fair": Vtc, "prefix": partial(Dlpm, quantum=QUANTUM_S)}
 
 _log = log.get("gateway")
 
@@ -80,12 +66,9 @@ class Lobby:
         self._book = book
         self._courier = courier
         self._settings = settings
-        self._chance = chance
-        self._queues: dict[str, FairQueue] = {}  # by model; made when its replicas are first full
+        self._queues = ModelQueues(back, settings, chance=chance)
         self._leasing: set[Visit] = set()
         self._is_pumping = False
-        self._scouts: dict[str, tuple[Replica, ...]] = {}  # by model, one of each pool
-        self._scouts_of = back.fleet.snapshot
         back.on_leave = self.pump
 
     def receive(
@@ -135,7 +118,7 @@ class Lobby:
 
     def pump(self, model: str) -> None:
         """There may be room: let those start whose turn it is."""
-        queue = self._queues.get(model)
+        queue = self._queues.try_queue(model)
         if queue is None or not len(queue) or self._is_pumping:
             return
         self._is_pumping = True
@@ -143,9 +126,9 @@ class Lobby:
             while (waiting := queue.try_take(self._can_start, self._back.clock())) is not None:
                 visit = waiting.handle
                 assert isinstance(visit, Visit)
-                visit.stay.runs(queue, waiting, pace=self._pace(visit))
+                visit.stay.runs(queue, waiting, pace=self._queues.pace(visit))
                 visit.waiting = None
-                self._meter(visit)
+                self._queues.meter(visit)
                 self._begin(visit)
         finally:
             self._is_pumping = False
@@ -153,7 +136,7 @@ class Lobby:
     def tick(self) -> None:
         """Refuse those that have waited too long; ask again for the others."""
         now_s = self._back.clock()
-        for model, queue in tuple(self._queues.items()):
+        for model, queue in self._queues:
             for waiting in queue.expire(now_s):
                 visit = waiting.handle
                 assert isinstance(visit, Visit)
@@ -167,25 +150,22 @@ class Lobby:
 
     def close(self) -> None:
         """Nobody starts any more."""
-        for visit in [*self._leasing, *self._waiting_visits()]:
+        for visit in [*self._leasing, *self._queues.visits()]:
             self._refuse(visit, Draining("The gateway shut down before the request's turn came."))
 
     def configure(self, settings: AdmissionSettings) -> None:
         """Other bounds from the next request on."""
         self._settings = settings
-        for model, queue in self._queues.items():
-            self._resize(model, queue)
+        self._queues.configure(settings)
 
     @property
     def waiting(self) -> int:
         """Requests that have not started, for whatever reason."""
-        return len(self._leasing) + sum(len(queue) for queue in self._queues.values())
+        return len(self._leasing) + len(self._queues)
 
     def note_gauges(self) -> None:
         """How many wait, by model and class."""
-        for model, queue in self._queues.items():
-            for one in queue.snapshot(self._back.clock()).classes:
-                metrics.queue_depth.set((model, one.urgency.value), one.depth)
+        self._queues.note_gauges()
 
     def _try_decide(self, request: Request, ask: Ask) -> Choice | None:
         """Where it would go now; None: whoever could take it is full, which waiting helps against."""
@@ -237,10 +217,10 @@ class Lobby:
 
     def _place(self, visit: Visit) -> None:
         """Start it where there is room and nobody waits, else have it wait; raises why it may not."""
-        queue = self._queues.get(visit.ask.model)
+        queue = self._queues.try_queue(visit.ask.model)
         if visit.choice is not None and self._has_room(visit.ask, visit.choice) and (queue is None or not len(queue)):
             if queue is not None:
-                waiting = self._waiting_of(visit, visit.choice.forecast)
+                waiting = self._queues.waiting_of(visit, visit.choice.forecast)
                 queue.start(waiting)
                 visit.stay.runs(queue, waiting)
             self._start(visit)
@@ -248,14 +228,14 @@ class Lobby:
             assert visit.choice is not None
             self._start(visit)  # engines have queues of their own
         else:
-            self._wait(visit, queue or self._make_queue(visit.ask.model))
+            self._wait(visit, queue or self._queues.queue(visit.ask.model))
 
     def _wait(self, visit: Visit, queue: FairQueue) -> None:
         now_s = self._back.clock()
-        forecast = self._try_forecast(visit.ask, now_s)
-        waiting = self._waiting_of(visit, forecast)
+        forecast = self._queues.try_forecast(visit.ask, now_s)
+        waiting = self._queues.waiting_of(visit, forecast)
         try:
-            self._check(visit, forecast, queue, waiting, now_s)
+            self._queues.check(visit, forecast, queue, waiting, now_s)
             queue.push(waiting, now_s)
         except (Shed, NotInTime, QueueFull):
             if self._try_degrade(visit):
@@ -264,60 +244,6 @@ class Lobby:
             raise
         visit.waiting = waiting
         self.pump(visit.ask.model)
-
-    def _try_forecast(self, ask: Ask, now_s: float) -> Forecast | None:
-        """What it would take on the quickest kind of replica, full or not; None: nobody is there.
-
-        The same kind for all that wait, or their service could not be compared: whoever has room may be of any kind.
-        """
-        snapshot = self._back.fleet.snapshot
-        if self._scouts_of is not snapshot:
-            self._scouts_of, self._scouts = snapshot, {}
-        scouts = self._scouts.get(ask.model)
-        if scouts is None:
-            by_pool = {one.pool: one for one in snapshot.by_model.get(ask.model, ()) if one.is_takeable}
-            scouts = self._scouts[ask.model] = tuple(by_pool.values())
-        forecasts = self._back.router.compare(ask, scouts, now_s)
-        return min(forecasts, key=lambda one: one.ttft_s - one.wait_s, default=None)
-
-    def _pace(self, visit: Visit) -> float:
-        """What a second of the replica where it goes would be on the kind that service is counted on.
-
-        To be sent to a slow one is nobody's gain, and must not cost its tenant later turns.
-        """
-        assert visit.choice is not None
-        ask, seat = visit.ask, visit.choice.forecast.seat
-        counted = self._try_forecast(ask, self._back.clock())
-        if counted is None or counted.seat.speed is seat.speed:
-            return 1.0
-        tokens = ask.prompt_tokens, 0, round(ask.output_tokens)
-        return counted.seat.share_s(*tokens) / max(SERVICE_MIN_S, seat.share_s(*tokens))
-
-    def _check(self, visit: Visit, forecast: Forecast | None, queue: FairQueue, waiting: Waiting, now_s: float) -> None:
-        """Raise where waiting would be in vain, or the tier gives way."""
-        ask, caller = visit.ask, visit.stay.caller
-        place = queue.place(waiting, now_s)
-        # Whoever comes here found no room, or others before it: to it the fleet is full, whatever slots are free. The
-        # queue is as full as its places are taken, or as its wait is long beside what was promised; less so to a tenant
-        # with less in it than others, for one that floods must not have the rest of its tier refused.
-        fill = place.part * max(queue.fill(ask.urgency), queue.wait_s(ask.urgency, now_s) / ask.ttft_slo_s)
-        check_shed(
-            caller.tier,
-            ask.urgency,
-            saturation=saturation(load=1.0, queue_fill=fill),
-            chance=self._chance(),
-            retry_after_s=min(RETRY_AFTER_MAX_S, max(1, ceil(place.wait_s))),
-        )
-        if forecast is not None:
-            ttft_s = max(0.0, forecast.ttft_s - forecast.wait_s)
-            total_s = ttft_s + ask.output_tokens * forecast.itl_s if visit.request.stream else ttft_s
-            check_in_time(
-                [Outlook(wait_s=place.wait_s, ttft_s=ttft_s, total_s=total_s)],
-                arrived_s=visit.arrived_s,
-                now_s=now_s,
-                deadline_s=visit.request.deadline_s,
-                ttft_slo_s=ask.ttft_slo_s,
-            )
 
     def _try_degrade(self, visit: Visit) -> bool:
         """Whether a smaller model that stands in for the tier has room."""
@@ -401,13 +327,9 @@ class Lobby:
         self._leasing.discard(visit)
         waiting, visit.waiting = visit.waiting, None
         if waiting is not None:
-            self._queues[visit.ask.model].remove(waiting)
-            self._meter(visit)
+            self._queues.queue(visit.ask.model).remove(waiting)
+            self._queues.meter(visit)
         visit.stay.cancel()
-
-    def _meter(self, visit: Visit) -> None:
-        waited_s = self._back.clock() - visit.arrived_s
-        metrics.queue_wait.observe((visit.ask.model, visit.ask.urgency.value), waited_s)
 
     def _write_down(self, visit: Visit, error: HeterodyneError) -> None:
         back = self._back
@@ -422,50 +344,6 @@ class Lobby:
             queued_s=waited_s,
         )
         back.refused(record, visit.stay.caller, visit.ask.urgency, visit.request.body)
-
-    def _waiting_of(self, visit: Visit, forecast: Forecast | None) -> Waiting:
-        ask, caller = visit.ask, visit.stay.caller
-        least_s = 0.0 if forecast is None else max(0.0, forecast.ttft_s - forecast.wait_s)
-        share_s = 0.0 if forecast is None else forecast.share_s
-        is_prefix = self._settings.queue_order == "prefix" and bool(ask.chain.hashes)
-        return Waiting(
-            tenant=caller.project,
-            tier=caller.tier,
-            urgency=ask.urgency,
-            weight=caller.weight * TIER_WEIGHTS[caller.tier],
-            service=max(SERVICE_MIN_S, share_s),
-            arrived_s=visit.arrived_s,
-            deadline_s=min(visit.request.deadline_s, visit.arrived_s + ask.ttft_slo_s),
-            least_s=least_s,
-            kv_tokens=ask.prompt_tokens + ask.output_tokens,
-            cached_tokens=partial(self._back.router.cached_tokens, ask) if is_prefix else None,
-            handle=visit,
-        )
-
-    def _make_queue(self, model: str) -> FairQueue:
-        settings = self._settings
-        queue = self._queues[model] = FairQueue(
-            model,
-            queue_max=settings.queue_max,
-            tenant_queue_max=settings.tenant_queue_max,
-            order=ORDERS[settings.queue_order],
-            kv_share_max=settings.kv_share_max,
-            drain_per_s_prior=max(1.0, len(self._back.fleet.snapshot.by_model.get(model, ()))),
-        )
-        self._resize(model, queue)
-        return queue
-
-    def _resize(self, model: str, queue: FairQueue) -> None:
-        settings = self._settings
-        queue.resize(
-            queue_max=settings.queue_max,
-            tenant_queue_max=settings.tenant_queue_max,
-            kv_tokens=self._back.router.kv_tokens(model),
-        )
-
-    def _waiting_visits(self) -> list[Visit]:
-        visits = [waiting.handle for queue in self._queues.values() for waiting in queue.everybody()]
-        return [visit for visit in visits if isinstance(visit, Visit)]
 
 
 def _too_late(visit: Visit, now_s: float) -> HeterodyneError:

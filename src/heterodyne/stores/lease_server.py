@@ -4,7 +4,6 @@ A worker whose connection ends is gone: what it ran is over.
 """
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -15,9 +14,9 @@ from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.ports.leases import LeaseCall, LeaseSource
 from heterodyne.stores.lease_wire import frame, read_frame
 from heterodyne.telemetry import log
+from heterodyne.wire.unix_listener import bound
 
 BACKLOG = 128
-OWNER_ONLY = 0o600
 WRITE_TIMEOUT_S = 5.0
 UNAVAILABLE = b""  # the answer when the source itself cannot be reached
 
@@ -38,7 +37,7 @@ async def lending(path: Path, source: LeaseSource) -> AsyncIterator[None]:
         task.add_done_callback(serving.discard)
 
     async with asyncio.TaskGroup() as connections:
-        server = await asyncio.start_unix_server(serve, sock=_bound(path), backlog=BACKLOG)
+        server = await asyncio.start_unix_server(serve, sock=bound(path), backlog=BACKLOG)
         try:
             yield
         finally:
@@ -46,20 +45,6 @@ async def lending(path: Path, source: LeaseSource) -> AsyncIterator[None]:
             for task in serving:
                 task.cancel()
             path.unlink(missing_ok=True)  # noqa: ASYNC240  # one system call, at the end
-
-
-def _bound(path: Path) -> socket.socket:
-    """Nobody can connect before it listens, and by then it is its owner's alone."""
-    path.unlink(missing_ok=True)
-    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        bound.bind(str(path))
-        path.chmod(OWNER_ONLY)
-    except OSError:
-        bound.close()
-        raise
-    bound.setblocking(False)
-    return bound
 
 
 async def _serve(

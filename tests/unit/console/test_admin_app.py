@@ -12,42 +12,14 @@ from heterodyne.console.fleet_page import FleetPage
 from heterodyne.console.guard import BODY_BYTES_MAX, QUESTION_BYTES_MAX
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.domain.nearest import unknown_name
-from heterodyne.domain.record import RequestRecord
-from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.explanation import Asked, Explanation, PastDecision
-from heterodyne.routing.question import Question
+from tests.support.admin_fleets import ScriptedDecisions
 from tests.support.asgi import AsgiAnswer, ask
 from tests.support.change_logs import ListedChanges
 from tests.support.office_desks import office_desk
 
 KEYED = ConsoleSettings(operator_keys_sha256=(hashlib.sha256(b"secret").hexdigest(),))
 JSON = {"content-type": "application/json"}
-KNOWN = RequestRecord(id="req_1", at=1.0, operation="chat", model="m", status=200)
 CHANGES = ("drain", "undrain", "restart", "remove", "add")
-
-
-class Decisions:
-    """Knows one request, and repeats what it is asked."""
-
-    async def explain(self, question: Question) -> Explanation:
-        asked = Asked(
-            model=question.model,
-            policy=question.policy,
-            urgency=Urgency(question.urgency),
-            prompt_tokens=len(question.prompt or ""),
-            output_tokens=1.0,
-            slo_ttft_ms=question.slo_ttft_ms,
-            slo_itl_ms=None,
-        )
-        return Explanation(asked=asked, candidates=(), reason=None, conclusion="nobody")
-
-    async def decision(self, request_id: str) -> PastDecision:
-        if request_id != KNOWN.id:
-            raise unknown_name("decision", request_id, [KNOWN.id])
-        return PastDecision(id=request_id, explanation=await self.explain(Question(model="m")), record=KNOWN)
-
-    async def decisions(self, limit: int) -> tuple[RequestRecord, ...]:
-        return (KNOWN,) * limit
 
 
 class Desk:
@@ -55,7 +27,7 @@ class Desk:
 
     def __init__(self) -> None:
         self.done: list[object] = []
-        self.decisions = Decisions()
+        self.decisions = ScriptedDecisions()
 
     def page(self) -> FleetPage:
         return FleetPage(version=7, is_applied=True, workers=(), replicas=(), reload=None)

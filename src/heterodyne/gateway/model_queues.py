@@ -1,0 +1,176 @@
+"""The fair queues of one worker, one for each model that was ever full, and what a request would find in them."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import ceil
+
+from heterodyne.admission.in_time import Outlook, check_in_time
+from heterodyne.admission.queue.dlpm import Dlpm
+from heterodyne.admission.queue.fair_queue import FairQueue
+from heterodyne.admission.queue.order import Order
+from heterodyne.admission.queue.vtc import Vtc
+from heterodyne.admission.queue.waiting import Waiting
+from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.admission.shedding import check_shed, saturation
+from heterodyne.domain.fleet import Replica
+from heterodyne.domain.urgency import Tier
+from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.visit import Visit
+from heterodyne.routing.ask import Ask
+from heterodyne.routing.forecast import Forecast
+from heterodyne.telemetry import metrics
+
+SERVICE_MIN_S = 1e-6
+RETRY_AFTER_MAX_S = 60
+# Beside one tenant of each of the other tiers that asks for everything, gold has three quarters.
+TIER_WEIGHTS = {Tier.GOLD: 16.0, Tier.SILVER: 4.0, Tier.BRONZE: 1.0}
+QUANTUM_S = 2.0  # of a replica's time: some ten prompts that nobody has in memory
+ORDERS: dict[str, Callable[[], Order]] = {"fair": Vtc, "prefix": partial(Dlpm, quantum=QUANTUM_S)}
+
+
+class ModelQueues:
+    """One per worker."""
+
+    def __init__(self, back: Backstage, settings: AdmissionSettings, *, chance: Callable[[], float]) -> None:
+        self._back = back
+        self._settings = settings
+        self._chance = chance
+        self._queues: dict[str, FairQueue] = {}
+        self._scouts: dict[str, tuple[Replica, ...]] = {}  # by model, one of each pool
+        self._scouts_of = back.fleet.snapshot
+
+    def __len__(self) -> int:
+        """Requests that wait, for whatever model."""
+        return sum(len(queue) for queue in self._queues.values())
+
+    def __contains__(self, model: str) -> bool:
+        """Whether the model was ever full."""
+        return model in self._queues
+
+    def __iter__(self) -> Iterator[tuple[str, FairQueue]]:
+        return iter(tuple(self._queues.items()))
+
+    def try_queue(self, model: str) -> FairQueue | None:
+        """None: it never was."""
+        return self._queues.get(model)
+
+    def configure(self, settings: AdmissionSettings) -> None:
+        """Other bounds from the next request on."""
+        self._settings = settings
+        for model, queue in self._queues.items():
+            self._resize(model, queue)
+
+    def queue(self, model: str) -> FairQueue:
+        """The model's, made where there is none."""
+        known = self._queues.get(model)
+        if known is not None:
+            return known
+        settings = self._settings
+        queue = self._queues[model] = FairQueue(
+            model,
+            queue_max=settings.queue_max,
+            tenant_queue_max=settings.tenant_queue_max,
+            order=ORDERS[settings.queue_order],
+            kv_share_max=settings.kv_share_max,
+            drain_per_s_prior=max(1.0, len(self._back.fleet.snapshot.by_model.get(model, ()))),
+        )
+        self._resize(model, queue)
+        return queue
+
+    def waiting_of(self, visit: Visit, forecast: Forecast | None) -> Waiting:
+        """The request as its queue sees it."""
+        ask, caller = visit.ask, visit.stay.caller
+        least_s = 0.0 if forecast is None else max(0.0, forecast.ttft_s - forecast.wait_s)
+        share_s = 0.0 if forecast is None else forecast.share_s
+        is_prefix = self._settings.queue_order == "prefix" and bool(ask.chain.hashes)
+        return Waiting(
+            tenant=caller.project,
+            tier=caller.tier,
+            urgency=ask.urgency,
+            weight=caller.weight * TIER_WEIGHTS[caller.tier],
+            service=max(SERVICE_MIN_S, share_s),
+            arrived_s=visit.arrived_s,
+            deadline_s=min(visit.request.deadline_s, visit.arrived_s + ask.ttft_slo_s),
+            least_s=least_s,
+            kv_tokens=ask.prompt_tokens + ask.output_tokens,
+            cached_tokens=partial(self._back.router.cached_tokens, ask) if is_prefix else None,
+            handle=visit,
+        )
+
+    def try_forecast(self, ask: Ask, now_s: float) -> Forecast | None:
+        """What it would take on the quickest kind of replica, full or not; None: nobody is there.
+
+        The same kind for all that wait, or their service could not be compared: whoever has room may be of any kind.
+        """
+        snapshot = self._back.fleet.snapshot
+        if self._scouts_of is not snapshot:
+            self._scouts_of, self._scouts = snapshot, {}
+        scouts = self._scouts.get(ask.model)
+        if scouts is None:
+            by_pool = {one.pool: one for one in snapshot.by_model.get(ask.model, ()) if one.is_takeable}
+            scouts = self._scouts[ask.model] = tuple(by_pool.values())
+        forecasts = self._back.router.compare(ask, scouts, now_s)
+        return min(forecasts, key=lambda one: one.ttft_s - one.wait_s, default=None)
+
+    def pace(self, visit: Visit) -> float:
+        """What a second of the replica where it goes would be on the kind that service is counted on.
+
+        To be sent to a slow one is nobody's gain, and must not cost its tenant later turns.
+        """
+        assert visit.choice is not None
+        ask, seat = visit.ask, visit.choice.forecast.seat
+        counted = self.try_forecast(ask, self._back.clock())
+        if counted is None or counted.seat.speed is seat.speed:
+            return 1.0
+        tokens = ask.prompt_tokens, 0, round(ask.output_tokens)
+        return counted.seat.share_s(*tokens) / max(SERVICE_MIN_S, seat.share_s(*tokens))
+
+    def check(self, visit: Visit, forecast: Forecast | None, queue: FairQueue, waiting: Waiting, now_s: float) -> None:
+        """Raise where waiting would be in vain, or the tier gives way."""
+        ask, caller = visit.ask, visit.stay.caller
+        place = queue.place(waiting, now_s)
+        # Whoever comes here found no room, or others before it: to it the fleet is full, whatever slots are free. The
+        # queue is as full as its places are taken, or as its wait is long beside what was promised; less so to a tenant
+        # with less in it than others, for one that floods must not have the rest of its tier refused.
+        fill = place.part * max(queue.fill(ask.urgency), queue.wait_s(ask.urgency, now_s) / ask.ttft_slo_s)
+        check_shed(
+            caller.tier,
+            ask.urgency,
+            saturation=saturation(load=1.0, queue_fill=fill),
+            chance=self._chance(),
+            retry_after_s=min(RETRY_AFTER_MAX_S, max(1, ceil(place.wait_s))),
+        )
+        if forecast is not None:
+            ttft_s = max(0.0, forecast.ttft_s - forecast.wait_s)
+            total_s = ttft_s + ask.output_tokens * forecast.itl_s if visit.request.stream else ttft_s
+            check_in_time(
+                [Outlook(wait_s=place.wait_s, ttft_s=ttft_s, total_s=total_s)],
+                arrived_s=visit.arrived_s,
+                now_s=now_s,
+                deadline_s=visit.request.deadline_s,
+                ttft_slo_s=ask.ttft_slo_s,
+            )
+
+    def meter(self, visit: Visit) -> None:
+        """It waits no longer."""
+        waited_s = self._back.clock() - visit.arrived_s
+        metrics.queue_wait.observe((visit.ask.model, visit.ask.urgency.value), waited_s)
+
+    def note_gauges(self) -> None:
+        """How many wait, by model and class."""
+        for model, queue in self._queues.items():
+            for one in queue.snapshot(self._back.clock()).classes:
+                metrics.queue_depth.set((model, one.urgency.value), one.depth)
+
+    def visits(self) -> list[Visit]:
+        """All that wait."""
+        visits = [waiting.handle for queue in self._queues.values() for waiting in queue.everybody()]
+        return [visit for visit in visits if isinstance(visit, Visit)]
+
+    def _resize(self, model: str, queue: FairQueue) -> None:
+        settings = self._settings
+        queue.resize(
+            queue_max=settings.queue_max,
+            tenant_queue_max=settings.tenant_queue_max,
+            kv_tokens=self._back.router.kv_tokens(model),
+        )
