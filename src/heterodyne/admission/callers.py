@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from hashlib import sha256
 from hmac import compare_digest
 
+from msgspec import structs
+
 from heterodyne.domain.errors import Unauthenticated
-from heterodyne.domain.tenant import Caller, KeyId, OrganisationId, ProjectId, TenantSnapshot
+from heterodyne.domain.tenant import Caller, KeyId, OrganisationId, ProjectId, Scopes, TenantSnapshot
 from heterodyne.domain.urgency import Tier
 
 BEARER = b"Bearer "
@@ -24,6 +26,7 @@ LOCAL = Caller(  # whoever asks a gateway without keys
 )
 
 FOREVER = float("inf")
+NO_CONTEXTS: Mapping[str, int] = {}
 NOBODY = (bytes(32), -FOREVER, LOCAL)  # what an unknown key is compared with; no secret has this digest, at no time
 
 Held = tuple[bytes, float, Caller]  # the digest of a secret, when it stops working, whose it is
@@ -32,13 +35,19 @@ Held = tuple[bytes, float, Caller]  # the digest of a secret, when it stops work
 class CallerRing:
     """The callers of one snapshot, and those whose digests are in the settings."""
 
-    __slots__ = ("_held", "_is_keyless", "version")
+    __slots__ = ("_held", "_is_keyless", "_local", "version")
 
     def __init__(
-        self, snapshot: TenantSnapshot, static_digests: tuple[str, ...] = (), *, is_keyless: bool = False
+        self,
+        snapshot: TenantSnapshot,
+        static_digests: tuple[str, ...] = (),
+        *,
+        is_keyless: bool = False,
+        context_tokens_by_tier: Mapping[str, int] = NO_CONTEXTS,
     ) -> None:
         """Keyless, whoever brings no key of ours is `local`; that it is for loopback alone is checked at start-up."""
-        self._held = _held(snapshot.callers, static_digests)
+        self._held = _held(snapshot.callers, static_digests, context_tokens_by_tier)
+        self._local = _of_tier(LOCAL, context_tokens_by_tier)
         self._is_keyless = is_keyless
         self.version = snapshot.version
 
@@ -62,7 +71,7 @@ class CallerRing:
         if compare_digest(held, digest) & (now_wall_s < ends_at):
             return caller
         if self._is_keyless and not secret.startswith(ISSUED):
-            return LOCAL  # clients that insist on a key send anything; one that was ours and is not is refused
+            return self._local  # clients that insist on a key send anything; one that was ours and is not is refused
         raise Unauthenticated("The API key is not valid.")
 
     def salt_of(self, digest: str) -> bytes:
@@ -77,20 +86,31 @@ class CallerRing:
 
     def _without_key(self) -> Caller:
         if self._is_keyless:
-            return LOCAL
+            return self._local
         raise Unauthenticated("An API key is required: send `Authorization: Bearer <key>`.")
 
 
-def _held(callers: Mapping[str, Caller], static_digests: tuple[str, ...]) -> dict[bytes, Held]:
+def _held(
+    callers: Mapping[str, Caller], static_digests: tuple[str, ...], contexts: Mapping[str, int]
+) -> dict[bytes, Held]:
     """By digest; where both know a key, what the tenants say of it holds."""
     held: dict[bytes, Held] = {}
     for hexadecimal in static_digests:
         digest = bytes.fromhex(hexadecimal)
-        held[digest] = (digest, FOREVER, _static(digest))
+        held[digest] = (digest, FOREVER, _of_tier(_static(digest), contexts))
     for hexadecimal, caller in callers.items():
         digest = bytes.fromhex(hexadecimal)
-        held[digest] = (digest, FOREVER if caller.expires_at is None else caller.expires_at, caller)
+        ends_at = FOREVER if caller.expires_at is None else caller.expires_at
+        held[digest] = (digest, ends_at, _of_tier(caller, contexts))
     return held
+
+
+def _of_tier(caller: Caller, contexts: Mapping[str, int]) -> Caller:
+    """What its tier may ask for is one scope more."""
+    longest = contexts.get(caller.tier)
+    if longest is None:
+        return caller
+    return structs.replace(caller, scopes=(*caller.scopes, Scopes(context_tokens_max=longest)))
 
 
 def _static(digest: bytes) -> Caller:

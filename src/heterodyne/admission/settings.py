@@ -46,6 +46,13 @@ class AdmissionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     kv_share_max: Annotated[
         float, Meta(gt=0, le=1, description="Of a model's KV memory, what one tenant may hold while others wait.")
     ] = 0.5
+    context_tokens_by_tier: Annotated[
+        dict[str, Annotated[int, Meta(ge=1)]],
+        Meta(
+            description="By tier (`gold`, `silver`, `bronze`), the longest prompt and answer together that may be "
+            "asked for; a tier that is not named has none of its own."
+        ),
+    ] = {}
     limits_when_unreachable: Annotated[
         Literal["open", "closed"],
         Meta(

@@ -118,8 +118,13 @@ def _forget_gauges(gone: Iterable[Replica]) -> None:
 
 def caller_ring(settings: Settings, tenants: TenantSnapshot) -> CallerRing:
     """Whose keys open; where there never was a key, and none is required, nobody needs one."""
-    digests = settings.admission.api_keys_sha256
-    return CallerRing(tenants, digests, is_keyless=not _has_keys(settings, tenants))
+    admission = settings.admission
+    return CallerRing(
+        tenants,
+        admission.api_keys_sha256,
+        is_keyless=not _has_keys(settings, tenants),
+        context_tokens_by_tier=admission.context_tokens_by_tier,
+    )
 
 
 def host_names(settings: Settings, tenants: TenantSnapshot) -> HostNames:

@@ -12,6 +12,7 @@ from heterodyne.config import (
     place_checks,
     policy_checks,
     pool_checks,
+    tier_checks,
 )
 from heterodyne.config.problems import Problem
 from heterodyne.config.settings import Settings
@@ -116,6 +117,8 @@ CHECKS: tuple[Check, ...] = (
     model_checks.aliases_are_free,
     model_checks.fallbacks_can_answer,
     model_checks.fallbacks_come_to_an_end,
+    tier_checks.tiers_are_known,
+    tier_checks.degraded_models_can_answer,
     place_checks.regions_have_pools,
     place_checks.hardware_of_models_is_known,
     place_checks.labels_have_pools,

@@ -77,7 +77,7 @@ def fallbacks_can_answer(settings: Settings, _: Mapping[str, str]) -> Iterator[P
                 message = (
                     f'"{other}" is listed twice'
                     if other != name and other in others[:index]
-                    else _fallback_complaint(name, other, served, aliases)
+                    else fallback_complaint(name, other, served, aliases)
                 )
                 if message is not None:
                     yield Problem(
@@ -101,7 +101,7 @@ def fallbacks_come_to_an_end(settings: Settings, _: Mapping[str, str]) -> Iterat
             )
 
 
-def _fallback_complaint(model: str, fallback: str, served: Mapping[str, str], aliases: Mapping[str, str]) -> str | None:
+def fallback_complaint(model: str, fallback: str, served: Mapping[str, str], aliases: Mapping[str, str]) -> str | None:
     """What keeps one model from answering for another."""
     if fallback == model:
         return "a model cannot answer in its own place"

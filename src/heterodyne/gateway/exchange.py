@@ -50,6 +50,7 @@ CONNECTS_MAX = 10  # the same where nobody was even reached
 CONTINUATIONS_MAX = 3
 RETRY_AFTER_MAX_S = 3600
 ADAPTER_UNKNOWN = (400, 404)  # how engines say that they do not hold it
+QUEUED_MIN_S = 0.001  # that a client is told of
 KEPT_BYTES_MAX = 1 << 20  # of one answer: some four thousand tokens
 
 _log = log.get("gateway")
@@ -546,6 +547,8 @@ class Exchange:
         headers = identity + wire.response_headers + wire.decision_header(choice)
         if self._stay.is_counted:
             headers += self._stay.rate_headers(self._back.wall_clock())
+        if self._stay.queued_s >= QUEUED_MIN_S:
+            headers += b"x-heterodyne-queue-ms: %d\r\n" % round(1000 * self._stay.queued_s)
         model = wire.replica.model
         return headers if model == self._ask.model else headers + render.model_header(model)
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 from heterodyne import __version__
 from heterodyne.domain import errors
 from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import answers
 from heterodyne.gateway.dialects.chat import ChatFields
 from heterodyne.gateway.dialects.completion import CompletionFields
@@ -24,6 +25,7 @@ from heterodyne.gateway.routes import (
     find,
     is_open_inference,
 )
+from heterodyne.routing.catalogue import OBJECTIVES
 
 Json = dict[str, Any]
 ErrorKind = type[HeterodyneError]
@@ -41,13 +43,20 @@ EVERYWHERE: tuple[ErrorKind, ...] = (
     errors.InternalError,
     errors.Overloaded,
 )
-WITH_A_KEY: tuple[ErrorKind, ...] = (errors.Unauthenticated, errors.UnknownHost)
+WITH_A_KEY: tuple[ErrorKind, ...] = (errors.Unauthenticated, errors.NotAllowed, errors.UnknownHost)
 WITH_AN_ENGINE: tuple[ErrorKind, ...] = (
     errors.MalformedJson,
     errors.InvalidField,
     errors.ContextExceeded,
     errors.UnknownModel,
     errors.UnsupportedMediaType,
+    errors.LimitReached,
+    errors.BudgetSpent,
+    errors.QueueFull,
+    errors.NotInTime,
+    errors.Shed,
+    errors.NoSpareCapacity,
+    errors.StoreUnavailable,
     errors.Draining,
     errors.DeadlineExceeded,
     errors.EngineUnavailable,
@@ -116,6 +125,25 @@ NAMED: dict[str, str] = {  # in paths
     "version": "The version of the model, as its engine calls it.",
 }
 
+MILLISECONDS: Json = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
+WISHES: dict[str, tuple[str, Json]] = {  # headers of a request that is to be answered by an engine
+    "x-heterodyne-deadline-ms": (
+        "The answer must be complete in this time, else 504.",
+        {"type": "integer", "minimum": 1},
+    ),
+    "x-heterodyne-class": ("How urgent the request is.", {"enum": [one.value for one in Urgency]}),
+    "x-heterodyne-policy": (
+        "What its replica is chosen by, where the model lets requests say so.",
+        {"enum": sorted(OBJECTIVES)},
+    ),
+    "x-heterodyne-slo-ttft-ms": ("The time to the first token that is to be kept.", MILLISECONDS),
+    "x-heterodyne-slo-itl-ms": ("The time between two tokens that is to be kept.", MILLISECONDS),
+    "x-heterodyne-session": (
+        "What ties the request to those before it.",
+        {"type": "string", "minLength": 1, "maxLength": 256, "pattern": "^[A-Za-z0-9_.:-]+$"},
+    ),
+}
+
 
 def document() -> Json:
     """The whole description; every route is in it."""
@@ -182,11 +210,10 @@ def _parameters(path: str, route: Route) -> list[Json]:
         if f"{{{name}}}" in path
     ]
     if route.read is not None:
-        described = "The answer must be complete in this time, else 504."
-        schema = {"type": "integer", "minimum": 1}
-        parameters.append(
-            {"name": "x-heterodyne-deadline-ms", "in": "header", "description": described, "schema": schema}
-        )
+        parameters += [
+            {"name": name, "in": "header", "description": described, "schema": schema}
+            for name, (described, schema) in WISHES.items()
+        ]
     return parameters
 
 
