@@ -166,6 +166,9 @@ async def test_a_late_first_token_gets_a_rival(tmp_path: Path) -> None:
         assert all(answer.status == 200 for answer in answers)
         records = await rig.wait_records(66)
         assert any(record.is_hedged for record in records[-6:])
+        # Two replicas worked on it, and it is charged once: what the client was given.
+        assert [record.completion_tokens for record in records[-6:]] == [3] * 6
+        assert len({record.id for record in records}) == 66
 
 
 async def test_dead_replicas_are_passed_over_until_somebody_listens() -> None:
