@@ -3,7 +3,7 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from heterodyne.audit.finding import Finding
@@ -68,6 +68,7 @@ def test_any_bit_flipped_is_found_at_its_line(data: st.DataObject) -> None:
     assert (first.file, first.line) == (name, FILES[name][:position].count(b"\n") + 1)
 
 
+@example(position=143, flip=1)
 @bounded
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_any_bit_flipped_in_the_head_is_found(position: int, flip: int) -> None:
