@@ -83,9 +83,9 @@ class ServeProcess:
         return [msgspec.json.decode(line) for line in self.log.splitlines() if line[:1] == "{" and line[-1:] == "}"]
 
     def wait_ready(self, within_s: float = 120.0) -> None:
-        """Return when every model can be asked; raise with the log when that takes too long."""
+        """Return when every model can be asked, of whichever worker; raise with the log when that takes too long."""
         until_s = time.monotonic() + within_s
-        while not self._is_ready():
+        while not (self._is_ready() and self._has_every_opinion()):
             if self.process.poll() is not None:
                 raise AssertionError(f"serve ended with {self.process.returncode}:\n{self.log[-LOG_CHARS_SHOWN:]}")
             if time.monotonic() > until_s:
@@ -123,6 +123,14 @@ class ServeProcess:
             return self.process.wait(within_s)
         except subprocess.TimeoutExpired as error:
             raise AssertionError(f"still runs after {within_s:g} s:\n{self.log[-LOG_CHARS_SHOWN:]}") from error
+
+    def _has_every_opinion(self) -> bool:
+        """Whether each worker has said of each replica how it is; only one of them is asked for its health."""
+        events = self.events()
+        said = {(one["worker"], one["replica"]) for one in events if one["event"] == "replica_health"}
+        workers = {str(one["process"]) for one in events if one["event"] == "process_started"}
+        replicas = {replica for _, replica in said}
+        return all((name, one) in said for name in workers if name.startswith("worker-") for one in replicas)
 
     def _is_ready(self) -> bool:
         if not self.url:
