@@ -102,12 +102,8 @@ async def running_gateway(
         wall_clock=time.time,
     )
     ledger = ServerLedger()
-    book = LimitBook(f"{name}-{os.urandom(6).hex()}")
-    book.holders = settings.gateway.workers if run_dir is not None else 1  # until it hears of others
-    courier = LeaseCourier(
-        book, leases or MemoryLeases(), when_unreachable=WhenUnreachable(settings.admission.limits_when_unreachable)
-    )
-    lobby = Lobby(back, book, courier, settings.admission, chance=chance)
+    courier = _courier(settings, leases, name, workers=1 if run_dir is None else settings.gateway.workers)
+    lobby = Lobby(back, courier, settings.admission, chance=chance)
     door = Door(
         back=back,
         lobby=lobby,
@@ -167,6 +163,13 @@ async def running_gateway(
         await server.close()
         await courier.close()
         records.close()
+
+
+def _courier(settings: Settings, leases: LeaseSource | None, name: str, *, workers: int) -> LeaseCourier:
+    """Of a worker whose limits are shared with so many, until it hears of others."""
+    book = LimitBook(f"{name}-{os.urandom(6).hex()}", holders=workers)
+    when_unreachable = WhenUnreachable(settings.admission.limits_when_unreachable)
+    return LeaseCourier(book, leases or MemoryLeases(), when_unreachable=when_unreachable)
 
 
 def _forget_memory(replica: ReplicaId, keeper: AdapterKeeper, router: Router) -> None:

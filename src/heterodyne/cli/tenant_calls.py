@@ -1,6 +1,8 @@
 """What the terminal may ask about tenants and keys, each as one call."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 from urllib.parse import quote
 
 from heterodyne.cli.tenant_door import WHO, Call, Door, query
@@ -28,18 +30,21 @@ from heterodyne.ports.tenant_changes import (
 )
 from heterodyne.ports.tenants import PAGE_MAX
 
+T = TypeVar("T")
+Part = tuple[tuple[T, ...], str | None]  # some of a list, and what the next part comes after; None: that was all
+
 
 def organisations(door: Door) -> tuple[Organisation, ...]:
-    """All of them, part by part."""
-    found: tuple[Organisation, ...] = ()
-    after: str | None = ""
-    while after is not None:
+    """All of them."""
+
+    def part(after: str) -> Part[Organisation]:
         asked = PageQuery(after=after, limit=PAGE_MAX)
         path = "/admin/organisations" + query(after=after, limit=PAGE_MAX)
         call = Call(path=path, kind=OrganisationPage, at_desk=partial(TenantDesk.organisations, query=asked))
         page = door.ask(call)
-        found, after = found + page.organisations, page.next_after
-    return found
+        return page.organisations, page.next_after
+
+    return _whole(part)
 
 
 def organisation(door: Door, id: str) -> Organisation:
@@ -68,15 +73,15 @@ def update_organisation(door: Door, edit: OrganisationEdit) -> OrganisationChang
 
 
 def projects(door: Door, organisation: str | None = None) -> tuple[Project, ...]:
-    """All of them, part by part."""
-    found: tuple[Project, ...] = ()
-    after: str | None = ""
-    while after is not None:
+    """All of them."""
+
+    def part(after: str) -> Part[Project]:
         asked = PageQuery(after=after, limit=PAGE_MAX, of=organisation)
         path = "/admin/projects" + query(after=after, limit=PAGE_MAX, organisation=organisation)
         page = door.ask(Call(path=path, kind=ProjectPage, at_desk=partial(TenantDesk.projects, query=asked)))
-        found, after = found + page.projects, page.next_after
-    return found
+        return page.projects, page.next_after
+
+    return _whole(part)
 
 
 def project(door: Door, id: str) -> Project:
@@ -106,16 +111,16 @@ def update_project(door: Door, edit: ProjectEdit) -> ProjectChanged:
 
 
 def keys(door: Door, project: str | None, *, with_spent: bool) -> tuple[KeyView, ...]:
-    """All of them, part by part."""
-    found: tuple[KeyView, ...] = ()
-    after: str | None = ""
-    while after is not None:
+    """All of them."""
+    spent = "true" if with_spent else None
+
+    def part(after: str) -> Part[KeyView]:
         asked = PageQuery(after=after, limit=PAGE_MAX, of=project, with_spent=with_spent)
-        spent = "true" if with_spent else None
         path = "/admin/keys" + query(after=after, limit=PAGE_MAX, project=project, with_spent=spent)
         page = door.ask(Call(path=path, kind=KeyPage, at_desk=partial(TenantDesk.keys, query=asked)))
-        found, after = found + page.keys, page.next_after
-    return found
+        return page.keys, page.next_after
+
+    return _whole(part)
 
 
 def key(door: Door, id: str) -> KeyView:
@@ -149,3 +154,12 @@ def revoke_key(door: Door, id: str) -> KeyChanged:
         path="/admin/keys/revoke", kind=KeyChanged, body=named, at_desk=lambda desk: desk.revoke_key(named, WHO)
     )
     return door.ask(call)
+
+
+def _whole(part: Callable[[str], Part[T]]) -> tuple[T, ...]:
+    """A list that is told part by part."""
+    found, after = part("")
+    while after is not None:
+        more, after = part(after)
+        found += more
+    return found

@@ -141,9 +141,7 @@ class Door:
         ask = back.asks.ask(request, read_wishes(http.headers), caller.salt, back.fleet.snapshot)
         if caller.scopes:
             request, ask = scoped(request, ask, caller)
-        return self._lobby.receive(
-            connection, request, ask, caller, exchange_kind=route.exchange, is_plain=routes.is_open_inference(http.path)
-        )
+        return self._lobby.receive(connection, request, ask, caller, is_plain=route.is_plain)
 
     def _refuse(
         self,

@@ -73,6 +73,7 @@ class Exchange:
         "_is_ended",
         "_is_hedged",
         "_is_paused",
+        "_is_plain",
         "_kept",
         "_may_continue",
         "_request",
@@ -84,8 +85,19 @@ class Exchange:
         "_wire",
     )
 
-    def __init__(self, back: Backstage, client: ServerConnection, request: Request, ask: Ask, stay: Stay) -> None:
+    def __init__(
+        self,
+        back: Backstage,
+        client: ServerConnection,
+        request: Request,
+        ask: Ask,
+        stay: Stay,
+        *,
+        is_plain: bool = False,
+    ) -> None:
+        """`is_plain`: errors are told as the Open Inference Protocol has them, and nothing streams."""
         self._back = back
+        self._is_plain = is_plain
         self._client = client
         self._request = request
         self._ask = ask
@@ -112,8 +124,7 @@ class Exchange:
         """Take a place in the house and ask the first replica; raises what its engine cannot be asked."""
         target = choice.target
         call = self._back.fleet.wire(target.id).dialect.call(self._request, target)
-        if self._back.bookkeeper is not None:
-            self._place(choice)
+        self._place(choice)
         self._back.enter(self)
         self._try(choice, call, earns=True)
 
@@ -271,8 +282,7 @@ class Exchange:
         target = choice.forecast.seat.replica
         wire = self._back.fleet.wire(target.id)
         self._choice = choice
-        if self._stay.placed_on is not None and self._stay.placed_on != target.id:
-            self._place(choice)
+        self._place(choice)
         attempt = Attempt(
             self,
             self._back,
@@ -292,13 +302,15 @@ class Exchange:
         attempt.start()
 
     def _place(self, choice: Choice) -> None:
-        """Write down where it is sent, so that somebody can tell if this worker dies."""
-        back, stay, bookkeeper = self._back, self._stay, self._back.bookkeeper
-        assert bookkeeper is not None
+        """Write down where it is sent, where that is news, so that somebody can tell if this worker dies."""
+        back, stay = self._back, self._stay
+        bookkeeper, replica = back.bookkeeper, choice.forecast.seat.replica.id
+        if bookkeeper is None or stay.placed_on == replica:
+            return
         at = back.wall_clock() - (back.clock() - self._started_at_s)
         forecast = choice.forecast
         stay.slot = bookkeeper.place(self._request, self._ask, stay.caller, forecast, at=at, slot=stay.slot)
-        stay.placed_on = choice.target.id
+        stay.placed_on = replica
 
     def _retry(self, *, is_free: bool) -> bool:
         """Another replica, if one may be asked and the answer has not begun; a refused connection cost nobody work."""
@@ -358,8 +370,7 @@ class Exchange:
     def _win(self, winner: Attempt, now_s: float) -> None:
         self._winner = winner
         self._wire, self._choice = winner.wire, winner.choice
-        if self._stay.placed_on is not None and self._stay.placed_on != winner.wire.replica.id:
-            self._place(winner.choice)
+        self._place(winner.choice)
         self._hedge_at_s = NEVER
         winner.first_token(now_s)
         if len(self._attempts) > 1:
@@ -466,11 +477,11 @@ class Exchange:
         client = self._client
         own_words = relay.error_event if relay is not None else b""
         self._end(200 if own_words else error.status, "engine_error_event" if own_words else error.code, relay=relay)
-        if self._first_byte_at_s:
+        if self._first_byte_at_s and self._request.stream:
             client.write_payload(own_words + b"\n\n" if own_words else render.error_event(error))
             client.finish_stream()
         else:
-            body = render.error_body(error)
+            body = render.plain_error_body(error) if self._is_plain else render.error_body(error)
             headers = render.error_headers(error) + self._headers()
             client.finish(render.whole(error.status, headers, body, keeps_alive=client.keeps_alive))
 

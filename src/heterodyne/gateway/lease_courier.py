@@ -59,7 +59,7 @@ class LeaseCourier:
         tick_s: float = TICK_S,
         clock: Callable[[], float] = time.time,  # windows are those of the wall clock
     ) -> None:
-        self._book = book
+        self.book = book
         self._source = source
         self._when_unreachable = when_unreachable
         self._tick_s = tick_s
@@ -74,7 +74,7 @@ class LeaseCourier:
 
     def try_reserve(self, levels: tuple[Level, ...], tokens: int, micro_usd: int) -> Reservation | Refused | Wanting:
         """At once, from the leases at hand. What is wanting has to `wait`."""
-        return self._book.reserve(levels, tokens, micro_usd, self._clock())
+        return self.book.reserve(levels, tokens, micro_usd, self._clock())
 
     def wait(self, wanting: Wanting, then: Then) -> Waiter:
         """Ask the source; `then` hears the place or the reason, perhaps before this returns."""
@@ -101,7 +101,7 @@ class LeaseCourier:
             if not future.done():
                 future.set_result(answer)
             elif isinstance(answer, Reservation):
-                self._book.release(answer)
+                self.book.release(answer)
 
         waiter = self.wait(found, then)
         try:
@@ -109,7 +109,7 @@ class LeaseCourier:
         except asyncio.CancelledError:
             waiter.cancel()
             if not future.cancelled() and isinstance(reserved := future.result(), Reservation):
-                self._book.release(reserved)
+                self.book.release(reserved)
             raise
         if isinstance(answer, Reservation):
             return answer
@@ -131,7 +131,7 @@ class LeaseCourier:
 
     async def close(self) -> None:
         """Give everything back; `run` has been cancelled."""
-        self._book.failed([waiter.wanting for waiter in self._batch])
+        self.book.failed([waiter.wanting for waiter in self._batch])
         for waiter in (*self._batch, *self._waiting):
             if not waiter.is_cancelled:
                 waiter.then(Draining("This gateway is shutting down."))
@@ -140,7 +140,7 @@ class LeaseCourier:
             if self._unanswered is not None:
                 await self._carry(self._unanswered)
             if self._unanswered is None:
-                retired = self._book.retire()
+                retired = self.book.retire()
                 await self._source.exchange(retired)
                 await self._source.leave(retired.holder)
         except StoreUnavailable as error:
@@ -160,11 +160,11 @@ class LeaseCourier:
     def _compose(self) -> LeaseCall | None:
         now_s = self._clock()
         self._batch = [self._waiting.popleft() for _ in range(min(BATCH_MAX, len(self._waiting)))]
-        call = self._book.compose([waiter.wanting for waiter in self._batch], now_s)
+        call = self.book.compose([waiter.wanting for waiter in self._batch], now_s)
         if call is None and self._batch:  # what they lacked has come back meanwhile
-            call = self._book.heartbeat()
+            call = self.book.heartbeat()
         if call is None and now_s - self._heard_s >= HEARTBEAT_S:
-            call = self._book.heartbeat()
+            call = self.book.heartbeat()
         return call
 
     async def _carry(self, call: LeaseCall) -> None:
@@ -179,7 +179,7 @@ class LeaseCourier:
         self._unanswered = self.away = None
         self._heard_s = now_s = self._clock()
         batch, self._batch = self._batch, []
-        results = self._book.answered(call, answer, [waiter.wanting for waiter in batch], now_s)
+        results = self.book.answered(call, answer, [waiter.wanting for waiter in batch], now_s)
         for waiter, result in zip(batch, results, strict=True):
             self._answer(waiter, result)
 
@@ -188,7 +188,7 @@ class LeaseCourier:
             _log.warning("leases_away", error=error.message, behaviour=self._when_unreachable)
         self.away = error
         batch, self._batch = self._batch, []
-        self._book.failed([waiter.wanting for waiter in batch])
+        self.book.failed([waiter.wanting for waiter in batch])
         waiting, self._waiting = self._waiting, deque()
         for waiter in (*batch, *waiting):
             self._answer_alone(waiter)
@@ -196,7 +196,7 @@ class LeaseCourier:
     def _answer(self, waiter: Waiter, result: Reservation | Refused | Wanting) -> None:
         if waiter.is_cancelled:
             if isinstance(result, Reservation):
-                self._book.release(result)
+                self.book.release(result)
         elif not isinstance(result, Wanting):
             waiter.then(result)
         else:
@@ -214,7 +214,7 @@ class LeaseCourier:
             assert self.away is not None
             waiter.then(StoreUnavailable(self.away.message, retry_after_s=1))
             return
-        found = self._book.reserve_alone(waiter.wanting, self._clock())
+        found = self.book.reserve_alone(waiter.wanting, self._clock())
         if isinstance(found, Reservation):
             self.alone_total += 1
         waiter.then(found)

@@ -14,7 +14,7 @@ from math import inf
 from msgspec import structs
 
 from heterodyne.admission.context import check_context
-from heterodyne.admission.limits.book import LimitBook, Reservation
+from heterodyne.admission.limits.book import Reservation
 from heterodyne.admission.limits.headers import rate_headers
 from heterodyne.admission.limits.refusal import Refused
 from heterodyne.admission.queue.fair_queue import FairQueue
@@ -56,14 +56,12 @@ class Lobby:
     def __init__(
         self,
         back: Backstage,
-        book: LimitBook,
         courier: LeaseCourier,
         settings: AdmissionSettings,
         *,
         chance: Callable[[], float],
     ) -> None:
         self._back = back
-        self._book = book
         self._courier = courier
         self._settings = settings
         self._queues = ModelQueues(back, settings, chance=chance)
@@ -78,7 +76,6 @@ class Lobby:
         ask: Ask,
         caller: Caller,
         *,
-        exchange_kind: type[Exchange],
         is_plain: bool,
     ) -> Turn:
         """Who answers from here, unless that has been done; raises where nobody could ever."""
@@ -89,7 +86,7 @@ class Lobby:
             if context_tokens is not None:
                 check_context(request, context_tokens)
             if not caller.levels and ask.model not in self._queues and self._has_room(ask, choice):
-                exchange = exchange_kind(self._back, connection, request, ask, stay)
+                exchange = Exchange(self._back, connection, request, ask, stay, is_plain=is_plain)
                 exchange.start(choice)
                 return exchange
         visit = Visit(
@@ -98,7 +95,6 @@ class Lobby:
             request,
             ask,
             stay,
-            exchange_kind=exchange_kind,
             is_plain=is_plain,
             arrived_s=self._back.clock(),
         )
@@ -183,7 +179,7 @@ class Lobby:
         levels = visit.stay.caller.levels
         found = self._courier.try_reserve(levels, ask.prompt_tokens + round(ask.output_tokens), round(usd * 1e6))
         if isinstance(found, Reservation):
-            visit.stay.reserved(self._book, found)
+            visit.stay.reserved(self._courier.book, found)
             return True
         if isinstance(found, Refused):
             visit.refused = found
@@ -197,7 +193,7 @@ class Lobby:
         self._leasing.discard(visit)
         visit.lease = None
         if isinstance(answer, Reservation):
-            visit.stay.reserved(self._book, answer)
+            visit.stay.reserved(self._courier.book, answer)
             if not visit.is_arriving:
                 self._place_later(visit)
             return
@@ -301,7 +297,7 @@ class Lobby:
     def _start(self, visit: Visit) -> None:
         assert visit.choice is not None
         visit.stay.queued_s = self._back.clock() - visit.arrived_s
-        exchange = visit.exchange_kind(self._back, visit.connection, visit.request, visit.ask, visit.stay)
+        exchange = Exchange(self._back, visit.connection, visit.request, visit.ask, visit.stay, is_plain=visit.is_plain)
         visit.turn = exchange
         if not visit.is_arriving:
             visit.connection.hand_over(exchange)

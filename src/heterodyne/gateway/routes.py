@@ -10,9 +10,7 @@ from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import open_inference_pages, pages
 from heterodyne.gateway.dialects import chat, completion, embedding, open_inference, tokenization
-from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.settings import GatewaySettings
-from heterodyne.gateway.tensor_exchange import TensorExchange
 
 if TYPE_CHECKING:
     from heterodyne.gateway.door import Door
@@ -27,7 +25,7 @@ class Route(Struct, frozen=True, kw_only=True):
 
     method: bytes
     read: Reader | None = None
-    exchange: type[Exchange] = Exchange  # what becomes of a request that was read
+    is_plain: bool = False  # errors are told as the Open Inference Protocol has them
     page: Page | None = None
     is_open: bool = False  # needs no key
 
@@ -87,7 +85,7 @@ def _find_tensors(path: bytes) -> Route | None:
 
 def _infer(name: bytes, version: bytes | None) -> Route:
     read = open_inference.reader(_word(name), None if version is None else _word(version))
-    return Route(method=b"POST", read=read, exchange=TensorExchange)
+    return Route(method=b"POST", read=read, is_plain=True)
 
 
 def _word(segment: bytes) -> str:

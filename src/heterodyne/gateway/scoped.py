@@ -3,12 +3,11 @@
 from msgspec import structs
 
 from heterodyne.admission.scopes import allowed_regions, check_scopes, output_tokens_limit
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.engines.json_edit import put
+from heterodyne.gateway.asker import GENERATES
 from heterodyne.routing.ask import Ask
-
-GENERATES = (Operation.CHAT, Operation.COMPLETION)
 
 
 def scoped(request: Request, ask: Ask, caller: Caller) -> tuple[Request, Ask]:

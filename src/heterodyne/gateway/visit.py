@@ -25,7 +25,6 @@ class Visit:
         "ask",
         "choice",
         "connection",
-        "exchange_kind",
         "is_arriving",
         "is_plain",
         "lease",
@@ -44,7 +43,6 @@ class Visit:
         ask: Ask,
         stay: Stay,
         *,
-        exchange_kind: type[Exchange],
         is_plain: bool,
         arrived_s: float,
     ) -> None:
@@ -53,7 +51,6 @@ class Visit:
         self.request = request
         self.ask = ask
         self.stay = stay
-        self.exchange_kind = exchange_kind
         self.is_plain = is_plain  # errors are told in the shape of the Open Inference Protocol
         self.arrived_s = arrived_s
         self.is_arriving = True  # whoever called the door has not been told yet who answers

@@ -46,7 +46,13 @@ class LimitBook:
     """Kept by one worker, under a name that no other worker has or had."""
 
     def __init__(
-        self, holder: str, *, calendar: Calendar | None = None, tick_s: float = 0.5, pots_max: int = POTS_MAX
+        self,
+        holder: str,
+        *,
+        holders: int = 1,
+        calendar: Calendar | None = None,
+        tick_s: float = 0.5,
+        pots_max: int = POTS_MAX,
     ) -> None:
         self._holder = holder
         self._calendar = calendar or Calendar()
@@ -60,7 +66,7 @@ class LimitBook:
         self._topped: list[Pot] = []  # asked for in the call under way, for no request in particular
         self._epoch = ""
         self._lost: list[Report] = []  # what a source that began again has to be told
-        self.holders = 1
+        self.holders = holders  # workers that share the limits, as far as it has heard
 
     def reserve(
         self, levels: tuple[Level, ...], tokens: int, micro_usd: int, now_s: float
