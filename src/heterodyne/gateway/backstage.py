@@ -23,11 +23,14 @@ from heterodyne.ports.adapters import Adapters
 from heterodyne.ports.records import RecordSink
 from heterodyne.routing.router import Router
 from heterodyne.routing.standing.fleet_standing import FleetStanding
+from heterodyne.telemetry import log
 from heterodyne.telemetry.request_meters import RequestMeters
 from heterodyne.wire.connection_pool import ConnectionPool
 
 if TYPE_CHECKING:
     from heterodyne.gateway.exchange import Exchange
+
+_log = log.get("gateway")
 
 FINISHED_MAX, FINISHED_BYTES_MAX = 256, 1 << 20  # that wait to be written down; the server's tick may come before
 
@@ -70,7 +73,7 @@ class Backstage:
         self._records = records
         self.on_leave: Callable[[str], None] = _nobody_waits  # told the model of a request that has ended
         self._finished: list[Finished] = []
-        self._finished_bytes = 0  # of their requests' bodies
+        self._finished_bytes = 0  # of their requests, and of answers that are kept to be audited
         self._meters = RequestMeters()
         self._dateline = Dateline()
         self.decisions = DecisionLog(settings.decisions_kept)
@@ -137,29 +140,35 @@ class Backstage:
         """A request has ended; it is written down soon."""
         self._finished.append(finished)
         self._finished_bytes += len(finished.request.body)
+        if finished.answer:
+            self._finished_bytes += finished.response_bytes
         if self._finished_bytes > FINISHED_BYTES_MAX or len(self._finished) >= FINISHED_MAX:
             self.write_down()
 
     def write_down(self) -> None:
         """Make records of what has ended, and learn from it."""
         several, self._finished, self._finished_bytes = self._finished, [], 0
-        tokens, epoch_s = self.tokens, self.wall_clock() - self.clock()
+        epoch_s = self.wall_clock() - self.clock()
         for finished in several:
-            request, ask, choice = finished.request, finished.ask, finished.choice
-            record = record_of(finished, tokens, epoch_s)
-            self._meters.observe(record)
-            if not record.is_estimated:
-                tokens.learn(record.model, request.prompt_chars, record.prompt_tokens)
-            if not record.reason:
-                self.asks.learn(request, ask, record.completion_tokens)
-            if choice is not None:
-                self.decisions.add(decided(record.id, ask, choice, record))
-            self._records.write(record)
-            slot = finished.stay.slot
-            if slot is not None and self.bookkeeper is not None:
-                self.bookkeeper.close(slot, record)
-            if self.auditor is not None:
-                self.auditor.finished(finished, record)
+            try:
+                self._write_down(finished, record_of(finished, self.tokens, epoch_s))
+            except Exception as error:  # noqa: BLE001  # the root of a record: our mistake must not cost others theirs
+                _log.error("record_failed", request_id=finished.request.id, exc_info=error)
+
+    def _write_down(self, finished: Finished, record: RequestRecord) -> None:
+        request, ask, choice, slot = finished.request, finished.ask, finished.choice, finished.stay.slot
+        self._meters.observe(record)
+        if not record.is_estimated:
+            self.tokens.learn(record.model, request.prompt_chars, record.prompt_tokens)
+        if not record.reason:
+            self.asks.learn(request, ask, record.completion_tokens)
+        if choice is not None:
+            self.decisions.add(decided(record.id, ask, choice, record))
+        self._records.write(record)
+        if slot is not None and self.bookkeeper is not None:
+            self.bookkeeper.close(slot, record)
+        if self.auditor is not None:
+            self.auditor.finished(finished, record)
 
 
 def _nobody_waits(_: str) -> None:
