@@ -15,7 +15,7 @@ from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening, Usag
 OPENING_BYTES_MAX = 742
 TERMS_BYTES_MAX = 55
 ENDING_BYTES_MAX = 216
-REASON_BYTES_MAX = 64
+REASON_BYTES_MAX = 56
 NAME_BYTES_MAX = 64
 ID_BYTES_MAX = 64
 COUNT_MAX = 10**12  # a million requests of the largest add up to less than 64 bits hold
@@ -47,7 +47,7 @@ _COUNTS = (
 # fmt: off
 EndingValues = tuple[
     int, str, int, int, int, int, bool, float | None, float | None, float | None, float, float | None, float | None,
-    int, bool, int, bool, int, float,
+    int, bool, int, bool, int, float, str,
 ]
 # fmt: on
 Ending = UsageEnding | EndingValues

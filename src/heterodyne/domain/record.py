@@ -40,3 +40,7 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     urgency: str = ""  # the request's class, where it is not interactive
     queue_ms: float | None = None  # waited here for its turn
     is_hedged: bool = False  # a second replica was asked because the first was late
+    hardware: str = ""  # of the replica
+    promise: str = ""  # of latency: kept or broken; empty: nothing was promised, or the client did not wait to see
+    overhead_ms: float = 0.0  # our own work, from the complete request to asking for a connection, less its wait
+    connect_ms: float | None = None  # until the replica that answered was sent the request

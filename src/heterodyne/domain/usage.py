@@ -55,6 +55,7 @@ class UsageEnding(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     is_hedged: bool = False
     continuations: int = 0
     replica_s: float = 0.0  # the share of a replica's time that it used
+    promise: str = ""  # of latency: kept or broken; empty: nothing was promised
 
 
 class UsageRecord(UsageOpening, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -79,6 +80,7 @@ class UsageRecord(UsageOpening, frozen=True, kw_only=True, array_like=True, gc=F
     is_hedged: bool = False
     continuations: int = 0
     replica_s: float = 0.0
+    promise: str = ""
 
     @property
     def is_error(self) -> bool:

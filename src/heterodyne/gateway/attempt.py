@@ -64,12 +64,14 @@ class Attempt:
         "_use",
         "adapter",
         "asked_at_s",
+        "began_at_s",
         "choice",
         "expected_s",
         "heard_at_s",
         "is_over",
         "relay",
         "retry_after",
+        "sent_at_s",
         "status",
         "wire",
     )
@@ -103,7 +105,8 @@ class Attempt:
         self.is_over = False
         self.adapter = adapter  # that the replica must hold; None: the model alone is asked
         self._use: AdapterUse | None = None
-        self.asked_at_s = self.heard_at_s = now_s = back.clock()
+        self.began_at_s = self.asked_at_s = self.heard_at_s = now_s = back.clock()
+        self.sent_at_s = 0.0  # when the engine was sent the request; 0: it has not been
         # Where nobody else could be asked nothing hangs on how long it should take.
         self.expected_s = choice.alone_s if wire.is_shared else 0.0
         self.choice = choice
@@ -201,6 +204,7 @@ class Attempt:
             connection.release()
             return
         self._connection = connection
+        self.sent_at_s = self._back.clock()
         path, body = self._call
         connection.send(self, self.wire.request_head(path, self._request_id, len(body)), body)
         if self._is_paused:

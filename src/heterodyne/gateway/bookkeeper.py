@@ -136,4 +136,5 @@ def _ending(record: RequestRecord, usd_micro: int) -> EndingValues:
         record.is_hedged,
         record.continuations,
         record.replica_s,
+        record.promise,
     )

@@ -134,14 +134,15 @@ class Door:
         if back.auditor is not None:
             back.auditor.check()
         _check_media_type(http.headers)
-        deadline_s = back.clock() + _deadline_s(
+        arrived_s = back.clock()
+        deadline_s = arrived_s + _deadline_s(
             http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s
         )
         request = route.read(http.body, request_id, deadline_s, back.settings)
         ask = back.asks.ask(request, read_wishes(http.headers), caller.salt, back.fleet.snapshot)
         if caller.scopes:
             request, ask = scoped(request, ask, caller)
-        return self._lobby.receive(connection, request, ask, caller, is_plain=route.is_plain)
+        return self._lobby.receive(connection, request, ask, caller, is_plain=route.is_plain, arrived_s=arrived_s)
 
     def _refuse(
         self,

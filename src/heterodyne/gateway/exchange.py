@@ -32,7 +32,7 @@ from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.continued_stream import ContinuedStream
 from heterodyne.gateway.decider import NOBODY
 from heterodyne.gateway.decision_log import Decided, decided
-from heterodyne.gateway.finished import Finished, end_stay
+from heterodyne.gateway.finished import Finished, Try, end_stay
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.stay import Stay
@@ -81,6 +81,7 @@ class Exchange:
         "_started_at_s",
         "_stay",
         "_told",
+        "_tries",
         "_winner",
         "_wire",
     )
@@ -106,6 +107,7 @@ class Exchange:
         self._attempts: list[Attempt] = []  # that are not over
         self._winner: Attempt | None = None  # the one whose answer the client gets
         self._wire: ReplicaWire | None = None  # of the replica that was asked last, or won
+        self._tries: list[Try] = []
         self._failed = NOBODY
         self._retries = 0
         self._continuations = 0
@@ -195,6 +197,7 @@ class Exchange:
             attempt.end(SUCCESS, output_tokens=relay.events)
         else:
             attempt.end(SUCCESS, output_tokens=reported.completion_tokens, cached_tokens=reported.cached_tokens)
+        self._tried(attempt, SUCCESS)
         self._end(200, "", reported, relay.bytes_sent, relay)
         self._client.finish_stream()
 
@@ -204,11 +207,13 @@ class Exchange:
         except EngineError as error:
             if isinstance(error, EngineRefused) and outcome_of_status(attempt.status) is CALLER_ERROR:
                 attempt.end(CALLER_ERROR)
+                self._tried(attempt, CALLER_ERROR)
                 self._fail(error)
             else:
                 self.attempt_failed(attempt, error)
         except HeterodyneError as error:
             attempt.end(CALLER_ERROR)
+            self._tried(attempt, CALLER_ERROR)
             self._fail(error)
         except Exception as error:  # noqa: BLE001  # the root of an answer: our mistake must not leave the client waiting
             _log.error("answer_failed", request_id=self._request.id, exc_info=error)
@@ -225,6 +230,7 @@ class Exchange:
             outcome = outcome_of_status(attempt.status)
         self._over(attempt)
         attempt.end(outcome)
+        self._tried(attempt, outcome)
         metrics.attempts_failed.add((replica.model, replica.pool, outcome.value))
         if not self._has_lost_adapter(attempt):
             self._failed |= {replica.id}
@@ -377,6 +383,7 @@ class Exchange:
             for loser in [attempt for attempt in self._attempts if attempt is not winner]:
                 self._over(loser)
                 loser.outrun(now_s)
+                self._tried(loser, CANCELLED)
 
     def _stalled(self, attempt: Attempt, message: str) -> None:
         self.attempt_failed(attempt, EngineStalled(message))
@@ -405,6 +412,7 @@ class Exchange:
             attempt.end(SUCCESS)
         else:
             attempt.end(SUCCESS, output_tokens=reported.completion_tokens, cached_tokens=reported.cached_tokens)
+        self._tried(attempt, SUCCESS)
         if self._stay.slot is not None and reported is not None:
             self._stay.slot.delivered = reported.completion_tokens
         if self._back.auditor is not None:
@@ -485,6 +493,19 @@ class Exchange:
             headers = render.error_headers(error) + self._headers()
             client.finish(render.whole(error.status, headers, body, keeps_alive=client.keeps_alive))
 
+    def _tried(self, attempt: Attempt, outcome: Outcome) -> None:
+        """For whoever traces the request."""
+        self._tries.append(
+            Try(
+                attempt.wire.replica,
+                attempt.began_at_s,
+                attempt.sent_at_s,
+                self._back.clock(),
+                attempt.status,
+                outcome,
+            )
+        )
+
     def _over(self, attempt: Attempt) -> None:
         if attempt in self._attempts:
             self._attempts.remove(attempt)
@@ -507,6 +528,7 @@ class Exchange:
             relay.stop_counting()
         for attempt in self._attempts:
             attempt.end(CANCELLED)
+            self._tried(attempt, CANCELLED)
         self._attempts.clear()
         finished = self._finished(status, reason, reported, response_bytes, relay)
         if self._stay.is_counted:
@@ -543,6 +565,7 @@ class Exchange:
             self._retries,
             self._continuations,
             self._is_hedged,
+            self._tries,
             self._kept if self._kept and self._back.auditor is not None else [],
             self._request.stream and self._client.speaks_chunked,
         )

@@ -9,6 +9,7 @@ from math import inf
 from msgspec import Struct
 
 from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.domain.errors import ClientGone
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
@@ -20,6 +21,18 @@ from heterodyne.routing.seat import Seat
 
 INFER, INTERACTIVE = Operation.INFER, Urgency.INTERACTIVE
 NO_TOKENS = Usage()  # tensors have none
+KEPT, BROKEN, GONE = "kept", "broken", ClientGone.code
+
+
+class Try(Struct, frozen=True, gc=False):
+    """One attempt on one replica. Times are of the worker's own clock."""
+
+    replica: Replica
+    asked_at_s: float  # when a connection, or its adapter, was asked for
+    sent_at_s: float  # 0: it was not
+    ended_at_s: float
+    status: int  # of its answer; 0: there was none
+    outcome: str
 
 
 class Finished(Struct, frozen=True, gc=False):
@@ -42,6 +55,7 @@ class Finished(Struct, frozen=True, gc=False):
     retries: int
     continuations: int
     is_hedged: bool
+    tries: list[Try]  # the one that answered is the last, where one did
     answer: list[bytes] = []  # as it was sent, where somebody audits it
     is_answer_chunked: bool = False
 
@@ -90,6 +104,10 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
         usd=usd if usd is not None and usd < inf else None,
         replica_s=share_s,
         is_hosted_price=forecast is not None and forecast.seat.is_by_token,
+        hardware=(replica.hardware or "") if replica is not None else "",
+        promise=_promise(finished),
+        overhead_ms=_overhead_s(finished) * 1000,
+        connect_ms=_connect_s(finished) * 1000 if first_byte_at_s and finished.tries else None,
     )
 
 
@@ -102,6 +120,30 @@ def end_stay(finished: Finished, tokens: TokenEstimator) -> None:
     used = _used(finished, tokens)
     share_s, usd = _took(choice.forecast.seat, used)
     stay.end(tokens=used.prompt_tokens + used.completion_tokens, usd=0.0 if usd == inf else usd, share_s=share_s)
+
+
+def _promise(finished: Finished) -> str:
+    """What the request waited for its turn is part of what its client waited for the first token."""
+    ask, stay = finished.ask, finished.stay
+    if not ask.has_slo or finished.reason == GONE:
+        return ""
+    if finished.reason or not finished.first_byte_at_s:
+        return BROKEN
+    ttft_s = finished.first_byte_at_s - finished.started_at_s + stay.queued_s
+    itl_s = finished.itl_s
+    return KEPT if ttft_s <= ask.ttft_slo_s and (itl_s is None or itl_s <= ask.itl_slo_s) else BROKEN
+
+
+def _overhead_s(finished: Finished) -> float:
+    if not finished.tries:
+        return 0.0
+    stay = finished.stay
+    return max(0.0, finished.tries[0].asked_at_s - stay.arrived_s - stay.queued_s)
+
+
+def _connect_s(finished: Finished) -> float:
+    last = finished.tries[-1]
+    return max(0.0, last.sent_at_s - last.asked_at_s)
 
 
 def _used(finished: Finished, tokens: TokenEstimator) -> Usage:

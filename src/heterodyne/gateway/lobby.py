@@ -77,10 +77,11 @@ class Lobby:
         caller: Caller,
         *,
         is_plain: bool,
+        arrived_s: float,
     ) -> Turn:
         """Who answers from here, unless that has been done; raises where nobody could ever."""
         choice = self._try_decide(request, ask)
-        stay = Stay(caller)
+        stay = Stay(caller, arrived_s)
         if choice is not None:
             context_tokens = choice.forecast.seat.replica.context_tokens
             if context_tokens is not None:

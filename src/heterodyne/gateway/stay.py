@@ -12,10 +12,22 @@ from heterodyne.domain.tenant import Caller
 class Stay:
     """Ends exactly once, with what the request used."""
 
-    __slots__ = ("_book", "_pace", "_queue", "_reservation", "_waiting", "caller", "placed_on", "queued_s", "slot")
+    __slots__ = (
+        "_book",
+        "_pace",
+        "_queue",
+        "_reservation",
+        "_waiting",
+        "arrived_s",
+        "caller",
+        "placed_on",
+        "queued_s",
+        "slot",
+    )
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Caller, arrived_s: float) -> None:
         self.caller = caller
+        self.arrived_s = arrived_s  # when the request was complete
         self.queued_s = 0.0
         self.slot: FlightSlot | None = None  # in the black box; None: nobody keeps books
         self.placed_on: ReplicaId | None = None  # the replica that the slot names

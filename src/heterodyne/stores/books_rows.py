@@ -60,7 +60,7 @@ def ledger(records: Iterable[UsageRecord]) -> Ledger:
         (
             status, reason, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, is_estimated,
             queue_ms, ttft_ms, itl_ms, total_ms, predicted_ttft_ms, predicted_itl_ms,
-            usd_micro, is_hosted_price, retries, is_hedged, continuations, replica_s,
+            usd_micro, is_hosted_price, retries, is_hedged, continuations, replica_s, _,
         ) = values[_TEXTS.stop :]
         replica_us = round(replica_s * MICRO)
         rows.append((

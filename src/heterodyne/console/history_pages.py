@@ -1,0 +1,94 @@
+"""History as the console reads it: every figure is made from the sums of request records of one span of time."""
+
+from msgspec import Struct
+
+from heterodyne.domain.history import HistoryGroup
+
+
+class Spread(Struct, frozen=True, kw_only=True):
+    """A distribution of times; the percentiles are ends of buckets some three per cent wide."""
+
+    count: int
+    mean_ms: float | None  # None: there was none
+    p50_ms: float | None
+    p90_ms: float | None
+    p99_ms: float | None
+    p999_ms: float | None
+
+
+class Figures(Struct, frozen=True, kw_only=True):
+    """What happened in a span of time."""
+
+    requests: int
+    errors: int
+    refused: int
+    promised: int
+    kept: int
+    retried: int
+    hedged: int
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+    usd: float
+    replica_s: float
+    requests_per_s: float
+    tokens_per_s: float  # prompt and answer
+    output_tokens_per_s: float
+    usd_per_million_tokens: float | None  # of time that was used; None: no tokens
+    attainment: float | None  # share of promises kept; None: nothing was promised
+    ttft: Spread
+    itl: Spread
+    total: Spread
+    queue: Spread
+    ttft_error: float | None  # median |ln(actual / predicted)|; None: nothing was predicted
+    itl_error: float | None
+
+
+class Point(Struct, frozen=True, kw_only=True):
+    """One step."""
+
+    at: int
+    figures: Figures
+
+
+class Line(Struct, frozen=True, kw_only=True):
+    """One group through time, and all of it together."""
+
+    group: dict[HistoryGroup, str]
+    whole: Figures
+    points: tuple[Point, ...]
+
+
+class HistoryPage(Struct, frozen=True, kw_only=True):
+    """`GET /admin/history`."""
+
+    since_at: int
+    until_at: int
+    step_s: int
+    lines: tuple[Line, ...]
+
+
+class Bar(Struct, frozen=True, kw_only=True):
+    """One bucket of a distribution."""
+
+    up_to_ms: float
+    count: int
+
+
+class Distributions(Struct, frozen=True, kw_only=True):
+    """One group over the whole span."""
+
+    group: dict[HistoryGroup, str]
+    figures: Figures
+    ttft: tuple[Bar, ...]
+    itl: tuple[Bar, ...]
+    total: tuple[Bar, ...]
+    queue: tuple[Bar, ...]
+
+
+class LatencyPage(Struct, frozen=True, kw_only=True):
+    """`GET /admin/latency`."""
+
+    since_at: int
+    until_at: int
+    groups: tuple[Distributions, ...]
