@@ -2,52 +2,16 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.usage import RequestQuery, Uptime, UsageGroup, UsageQuery, UsageRecord, UsageRow
-from heterodyne.ports.books import BookStore
-from heterodyne.stores.postgres import PostgresDatabase
-from heterodyne.stores.postgres_books import PostgresBooks
-from heterodyne.stores.schema.books_2 import BOOKS_2
-from heterodyne.stores.schema.tenants_1 import TENANTS_1
-from heterodyne.stores.sqlite import SqliteDatabase
-from heterodyne.stores.sqlite_books import SqliteBooks
-from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture
+from tests.support.book_stores import Opened, book_stores, postgres_url  # noqa: F401  # fixtures
 
 NOON = 1_793_534_400.0  # 2026-11-01 12:00 UTC
 DAY_S = 86400.0
-SHAPE = (TENANTS_1, BOOKS_2)
-
-Opened = Callable[[], "asyncio.Future[BookStore]"]
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
-    """An empty store, as a context."""
-    if request.param == "sqlite":
-
-        @asynccontextmanager
-        async def sqlite() -> AsyncIterator[BookStore]:
-            database = await SqliteDatabase.open(tmp_path / "books.sqlite", SHAPE)
-            yield SqliteBooks(database)
-            await database.close()
-
-        return sqlite
-    url = request.getfixturevalue("postgres_url")
-
-    @asynccontextmanager
-    async def postgres() -> AsyncIterator[BookStore]:
-        database = await PostgresDatabase.open(url, SHAPE)
-        yield PostgresBooks(database)
-        await database.close()
-
-    return postgres
 
 
 def usage(number: int, **other: object) -> UsageRecord:
@@ -81,20 +45,36 @@ def usage(number: int, **other: object) -> UsageRecord:
 
 
 async def test_a_record_comes_back_as_it_was_written(opened: Opened) -> None:
-    whole = usage(1, is_estimated=True, is_hedged=True, retries=2, ttft_ms=3.5, predicted_itl_ms=0.1, reason="stalled")
+    whole = usage(
+        1,
+        is_estimated=True,
+        is_hedged=True,
+        retries=2,
+        ttft_ms=3.5,
+        predicted_itl_ms=0.1,
+        reason="stalled",
+        promise="kept",
+    )
     async with opened() as store:
-        assert await store.add([whole, usage(2)]) == 2
+        assert len(await store.add([whole, usage(2)])) == 2
         page = await store.requests(RequestQuery())
     assert page.records == (usage(2), whole)
     assert page.next is None
 
 
+async def test_the_records_that_were_new_come_back(opened: Opened) -> None:
+    async with opened() as store:
+        assert list(await store.add([usage(2), usage(1), usage(2)])) == [usage(1), usage(2)]
+        assert list(await store.add([usage(3), usage(2, completion_tokens=99)])) == [usage(3)]
+        assert list(await store.add([usage(1)])) == []
+
+
 async def test_an_id_counts_once_however_often_it_is_added(opened: Opened) -> None:
     async with opened() as store:
-        assert await store.add([usage(1), usage(2), usage(1)]) == 2
-        assert await store.add([usage(2), usage(3)]) == 1
-        assert await store.add([usage(2), usage(3)]) == 0
-        assert await store.add([]) == 0
+        assert len(await store.add([usage(1), usage(2), usage(1)])) == 2
+        assert len(await store.add([usage(2), usage(3)])) == 1
+        assert len(await store.add([usage(2), usage(3)])) == 0
+        assert len(await store.add([])) == 0
         (row,) = await store.usage(UsageQuery())
     assert row == UsageRow(
         requests=3,
@@ -109,8 +89,8 @@ async def test_an_id_counts_once_however_often_it_is_added(opened: Opened) -> No
 
 async def test_a_large_batch_of_which_some_are_known_adds_the_others(opened: Opened) -> None:
     async with opened() as store:
-        assert await store.add([usage(number) for number in range(60, 125)]) == 65
-        assert await store.add([usage(number) for number in range(310)]) == 245
+        assert len(await store.add([usage(number) for number in range(60, 125)])) == 65
+        assert len(await store.add([usage(number) for number in range(310)])) == 245
         (row,) = await store.usage(UsageQuery())
         page = await store.requests(RequestQuery(limit=1000))
     assert (row.requests, row.prompt_tokens) == (310, 31000)
@@ -136,7 +116,7 @@ async def test_records_added_at_the_same_time_count_once(opened: Opened) -> None
     async with opened() as store:
         new = await asyncio.gather(*(store.add(batch) for batch in batches))
         (row,) = await store.usage(UsageQuery())
-    assert sum(new) == row.requests == 130
+    assert sum(map(len, new)) == row.requests == 130
     assert row.completion_tokens == 130 * 7
 
 
@@ -193,6 +173,60 @@ async def test_pages_show_every_request_once_the_newest_first(opened: Opened) ->
             await store.requests(RequestQuery(limit=0))
     assert seen == sorted(records, key=lambda record: (record.at, record.id), reverse=True)
     assert len(few.records) == 6
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"id": "req_0002"}, [2]),
+        ({"id": "req_9999"}, []),
+        ({"status": 429}, [3]),
+        ({"reason": "queue_full"}, [3]),
+        ({"reason": ""}, [4, 2, 0]),
+        ({"replica": "h100-1"}, [2]),
+        ({"errors_only": True}, [3, 1]),
+        ({"ttft_ms_min": 50.0}, [4, 2]),
+        ({"ttft_ms_min": 50.1}, [4]),
+        ({"total_ms_min": 5000.0}, [4]),
+        ({"retried_only": True}, [1]),
+        ({"promise": "kept"}, [2, 0]),
+        ({"promise": "broken", "errors_only": True}, [1]),
+        ({"promise": "'; DROP TABLE usage; --\x00"}, []),
+        ({"errors_only": True, "where": {UsageGroup.POOL: "h100"}, "since_at": NOON + 1, "until_at": NOON + 3}, [1]),
+    ],
+)
+async def test_single_requests_are_searched(opened: Opened, asked: dict[str, object], found: list[int]) -> None:
+    async with opened() as store:
+        await store.add(
+            [
+                usage(0, promise="kept"),
+                usage(1, reason="stalled", status=502, retries=1, promise="broken"),
+                usage(2, replica="h100-1", ttft_ms=50.0, promise="kept"),
+                usage(3, reason="queue_full", status=429, pool="", replica="", hardware=""),
+                usage(4, ttft_ms=400.0, total_ms=9000.0, promise="broken"),
+            ]
+        )
+        page = await store.requests(RequestQuery(**asked))
+    assert [record.id for record in page.records] == [f"req_{number:04d}" for number in found]
+
+
+async def test_refusals_are_counted_by_project_and_reason(opened: Opened) -> None:
+    nobody = {"pool": "", "replica": "", "hardware": "", "status": 429}
+    async with opened() as store:
+        await store.add(
+            [
+                *(usage(number, reason="queue_full", **nobody) for number in range(3)),
+                usage(3, reason="rate_limited", project="acme/chat", **nobody),
+                usage(4, reason="stalled"),
+                usage(5),
+                usage(60, reason="queue_full", **nobody),
+            ]
+        )
+        rows = await store.refusals(NOON, NOON + 60)
+    assert [(row.project, row.reason, row.requests) for row in rows] == [
+        ("acme/search", "queue_full", 3),
+        ("acme/chat", "rate_limited", 1),
+    ]
 
 
 async def test_days_stay_when_their_records_are_forgotten(opened: Opened) -> None:

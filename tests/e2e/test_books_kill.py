@@ -16,8 +16,7 @@ import pytest
 from heterodyne.books.collector import Collector
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import GATEWAY_KILLED, RequestQuery, UsageQuery, UsageRecord
-from heterodyne.stores.schema.books_2 import BOOKS_2
-from heterodyne.stores.schema.tenants_1 import TENANTS_1
+from heterodyne.stores.migrations import MIGRATIONS
 from heterodyne.stores.sqlite import SqliteDatabase
 from heterodyne.stores.sqlite_books import SqliteBooks
 from tests.support.books_child import CHUNK_TOKENS_MAX, EVENT, request_id
@@ -30,7 +29,7 @@ class MoodyBooks(SqliteBooks):
 
     chance = random.Random(11)
 
-    async def add(self, records: Sequence[UsageRecord]) -> int:
+    async def add(self, records: Sequence[UsageRecord]) -> list[UsageRecord]:
         mood = self.chance.random()
         if mood < 0.12:
             raise StoreUnavailable("away")
@@ -44,7 +43,7 @@ class MoodyBooks(SqliteBooks):
 async def test_the_books_balance_to_the_token_after_workers_were_killed(tmp_path: Path) -> None:
     folder = tmp_path / "spool"
     folder.mkdir()
-    database = await SqliteDatabase.open(tmp_path / "books.sqlite", (TENANTS_1, BOOKS_2))
+    database = await SqliteDatabase.open(tmp_path / "books.sqlite", MIGRATIONS)
     store = MoodyBooks(database)
     chance = random.Random(5)
     lives: list[str] = []

@@ -9,6 +9,7 @@ from heterodyne.domain.usage import UsageRecord
 from heterodyne.stores.books import Books
 from heterodyne.stores.books_rows import unique
 from heterodyne.stores.schema.books_2 import BOOKS_2
+from heterodyne.stores.schema.history_3 import HISTORY_3
 from heterodyne.stores.script import Script, run_on_sqlite
 from heterodyne.stores.sqlite_books import add_records
 
@@ -19,16 +20,17 @@ class InlineBooks(Books):
     """`moods` are those of the next calls of `add`: "before" and "after" fail, anything else does not."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.moods: list[str] = []
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
-        for statement in BOOKS_2.sqlite:
+        for statement in (*BOOKS_2.sqlite, *HISTORY_3.sqlite):
             self._connection.execute(statement)
 
-    async def add(self, records: Sequence[UsageRecord]) -> int:
+    async def add(self, records: Sequence[UsageRecord]) -> list[UsageRecord]:
         mood = self.moods.pop(0) if self.moods else ""
         if mood == "before":
             raise StoreUnavailable("away")
-        new = add_records(self._connection, unique(records))
+        new = add_records(self._connection, unique(records), self._source)
         if mood == "after":
             raise StoreUnavailable("gone before it answered")
         return new

@@ -6,7 +6,7 @@ once. While the store is away segments stay where they are, up to the size at wh
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,8 +14,10 @@ from msgspec.structs import replace
 
 from heterodyne.books.recover import recover_all
 from heterodyne.books.segment import DAMAGED, READY, Batch, Tail, read_batches, segments, spool_bytes
+from heterodyne.books.settings import HISTORY_DAYS
 from heterodyne.books.spool import SPOOL_BYTES_MAX
 from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.usage import UsageRecord
 from heterodyne.ports.books import BookStore
 from heterodyne.telemetry import log
 
@@ -25,6 +27,7 @@ READ_BYTES = 1 << 20
 LOUD_SHARE = 0.8  # of the spool's size, from which on every pass says so
 RETENTION_INTERVAL_S = 600.0
 FORGET_MAX = 5000  # records in one transaction, so that nobody waits long for theirs
+HISTORY_ROWS_MAX = 500_000  # of minutes, each up to a kilobyte or so
 DAY_S = 86400.0
 
 _log = log.get("books")
@@ -47,8 +50,16 @@ class CollectorState(Struct, frozen=True, kw_only=True):
         return self.backlog_bytes >= LOUD_SHARE * self.backlog_bytes_max
 
 
+def _nobody_listens(_: Sequence[UsageRecord]) -> None:
+    pass
+
+
 class Collector:
-    """One per folder of spools. Belongs to one event loop; files are read in threads."""
+    """One per folder of spools. Belongs to one event loop; files are read in threads.
+
+    `on_added` is told of records that the store took, each once, and must not raise. What a store took without being
+    able to say so is not told: it is in the history, and only there.
+    """
 
     def __init__(
         self,
@@ -56,6 +67,9 @@ class Collector:
         store: BookStore,
         *,
         retention_days: float | None = None,
+        history_days: float = HISTORY_DAYS,
+        history_rows_max: int = HISTORY_ROWS_MAX,
+        on_added: Callable[[Sequence[UsageRecord]], None] = _nobody_listens,
         bytes_max: int = SPOOL_BYTES_MAX,
         interval_s: float = INTERVAL_S,
         away_interval_s: float = AWAY_INTERVAL_S,
@@ -64,6 +78,8 @@ class Collector:
         self._folder = folder
         self._store = store
         self._retention_days = retention_days  # None: records are kept
+        self._history_days, self._history_rows_max = history_days, history_rows_max
+        self._on_added = on_added
         self._interval_s, self._away_interval_s = interval_s, away_interval_s
         self._wall_clock = wall_clock
         self._ends: dict[str, int] = {}  # how far each segment that is there has been collected
@@ -124,7 +140,9 @@ class Collector:
         records = [record for batch in batches for record in batch.records]
         new = await self._store.add(records)
         self._ends[name] = batches[-1].end
-        self._note(collected=self.state.collected + new, repeated=self.state.repeated + len(records) - new)
+        self._note(collected=self.state.collected + len(new), repeated=self.state.repeated + len(records) - len(new))
+        if new:
+            self._on_added(new)
 
     def _done(self, path: Path, tail: Tail) -> None:
         """A batch that was cut short is in slots or in a later segment; one that is damaged may be nowhere else."""
@@ -138,9 +156,13 @@ class Collector:
     async def _forget_old(self) -> None:
         """Only once everything was collected: an id that was forgotten would be taken for a new one."""
         now = self._wall_clock()
-        if self._retention_days is None or now - self._forgot_at < RETENTION_INTERVAL_S:
+        if now - self._forgot_at < RETENTION_INTERVAL_S:
             return
-        while await self._store.forget(now - self._retention_days * DAY_S, FORGET_MAX) == FORGET_MAX:
+        if self._retention_days is not None:
+            while await self._store.forget(now - self._retention_days * DAY_S, FORGET_MAX) == FORGET_MAX:
+                pass
+        before_at = now - self._history_days * DAY_S
+        while await self._store.forget_minutes(before_at, FORGET_MAX, self._history_rows_max) == FORGET_MAX:
             pass
         self._forgot_at = now
 

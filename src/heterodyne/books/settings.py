@@ -7,6 +7,8 @@ from msgspec import Meta, Struct
 
 from heterodyne.books.spool import SPOOL_BYTES_MAX
 
+HISTORY_DAYS = 14
+
 
 class BookSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether usage is written down, where it waits for the database, and how long single requests are kept."""
@@ -33,6 +35,15 @@ class BookSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         int,
         Meta(ge=0, description="Days after which the records of single requests go; sums by day stay. 0 keeps them."),
     ] = 90
+    history_days: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=3660,
+            description="Days after which sums by the minute go, which the console's charts are made of; sooner where "
+            "there are more than 500,000 rows of them.",
+        ),
+    ] = HISTORY_DAYS
 
 
 def spool_folder_of(settings: BookSettings, state_dir: Path) -> Path:

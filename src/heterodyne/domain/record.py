@@ -44,3 +44,4 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     promise: str = ""  # of latency: kept or broken; empty: nothing was promised, or the client did not wait to see
     overhead_ms: float = 0.0  # our own work, from the complete request to asking for a connection, less its wait
     connect_ms: float | None = None  # until the replica that answered was sent the request
+    trace: str = ""  # the id of its trace; empty: it has none

@@ -149,6 +149,15 @@ class RequestQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     where: dict[UsageGroup, str] = {}
     limit: int = 100
     after: str | None = None  # the `next` of the page before
+    id: str | None = None
+    status: int | None = None
+    reason: str | None = None  # the error code; empty: those that were answered whole
+    replica: str | None = None
+    errors_only: bool = False
+    ttft_ms_min: float | None = None
+    total_ms_min: float | None = None
+    retried_only: bool = False
+    promise: str | None = None  # kept or broken; empty: those without
 
 
 class RequestPage(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from heterodyne.domain.history import History, HistoryQuery
+from heterodyne.domain.refusals import RefusalRow
 from heterodyne.domain.usage import (
     IdleRow,
     RequestPage,
@@ -17,8 +19,11 @@ from heterodyne.domain.usage import (
 class BookStore(Protocol):
     """Raises StoreUnavailable while it cannot be asked; then nothing of the call was done, or all of it."""
 
-    async def add(self, records: Sequence[UsageRecord]) -> int:
-        """Keep records and add them to their days, both or neither; how many had an id that was not there before."""
+    async def add(self, records: Sequence[UsageRecord]) -> Sequence[UsageRecord]:
+        """Keep records and add them to their days and minutes, all or nothing.
+
+        The answer is those whose id was not there before, each once and in the order of ids; the others change nothing.
+        """
         ...
 
     async def usage(self, query: UsageQuery) -> tuple[UsageRow, ...]:
@@ -29,8 +34,20 @@ class BookStore(Protocol):
         """Single records, the newest first."""
         ...
 
+    async def refusals(self, since_at: float, until_at: float) -> tuple[RefusalRow, ...]:
+        """Requests of a span for which no replica was asked, by project and reason, the most frequent first."""
+        ...
+
     async def forget(self, before_at: float, records_max: int) -> int:
         """Delete some of the records before a time and leave their days; how many."""
+        ...
+
+    async def history(self, query: HistoryQuery) -> History:
+        """Minutes added up into steps that begin at multiples of their length; series are sorted by group."""
+        ...
+
+    async def forget_minutes(self, before_at: float, rows_max: int, keep_max: int) -> int:
+        """Delete some of the oldest minutes, those before a time and those beyond so many rows; how many rows."""
         ...
 
     async def add_uptime(self, uptimes: Sequence[Uptime]) -> None:

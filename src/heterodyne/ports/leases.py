@@ -4,7 +4,8 @@ A counter's value is what was lent and not given back, so it is never over the l
 was thought. One exchange carries everything a worker has to say, and is applied once however often it is sent.
 """
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -70,3 +71,25 @@ class LeaseSource(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+class Counter(NamedTuple):
+    """One counter in one window."""
+
+    name: str
+    window: int
+
+
+class LimitReader(Protocol):
+    """Says how far counters have got, without taking anything."""
+
+    async def read(self, counters: Sequence[Counter]) -> tuple[int, ...]:
+        """What is lent or used, in their order: a lease that a worker holds and has not used yet counts as used.
+
+        Raises `StoreUnavailable` when there is no answer in time.
+        """
+        ...
+
+
+class LeaseKeeper(LeaseSource, LimitReader, Protocol):
+    """Whoever keeps the counters themselves, rather than asking somebody else."""

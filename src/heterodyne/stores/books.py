@@ -1,11 +1,13 @@
 """Questions to the books, the same for every database; adding records is each one's own."""
 
-from abc import ABC, abstractmethod
+import secrets
+from abc import abstractmethod
 from collections.abc import Sequence
 from math import isfinite
 from typing import TypeVar
 
 from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.history import History, HistoryQuery
 from heterodyne.domain.usage import (
     IdleRow,
     RequestPage,
@@ -15,7 +17,9 @@ from heterodyne.domain.usage import (
     UsageQuery,
     UsageRow,
 )
-from heterodyne.stores.books_rows import COLUMNS, SUM_COLUMNS, Conditions, record_of
+from heterodyne.stores.books_rows import COLUMNS, SUM_COLUMNS, Conditions, record_of, text
+from heterodyne.stores.minutes import forget_minutes, read_history
+from heterodyne.stores.refusals import Refusals
 from heterodyne.stores.script import Script, Statement
 
 LIMIT_MAX = 5000
@@ -23,8 +27,11 @@ LIMIT_MAX = 5000
 T = TypeVar("T")
 
 
-class Books(ABC):
+class Books(Refusals):
     """What `ports.books.BookStore` asks, less `add`."""
+
+    def __init__(self) -> None:
+        self._source = secrets.token_hex(8)  # whose minutes are written; nobody else ever writes the same rows
 
     async def usage(self, query: UsageQuery) -> tuple[UsageRow, ...]:
         return await self._read(_usage(query))
@@ -34,6 +41,12 @@ class Books(ABC):
 
     async def forget(self, before_at: float, records_max: int) -> int:
         return await self._write(_forget(before_at, records_max))
+
+    async def history(self, query: HistoryQuery) -> History:
+        return await self._read(read_history(query))
+
+    async def forget_minutes(self, before_at: float, rows_max: int, keep_max: int) -> int:
+        return await self._write(forget_minutes(before_at, rows_max, keep_max))
 
     async def add_uptime(self, uptimes: Sequence[Uptime]) -> None:
         await self._write(_add_uptime(uptimes))
@@ -77,6 +90,7 @@ def _requests(query: RequestQuery) -> Script[RequestPage]:
     if query.until_at is not None:
         conditions.add("at < {}", query.until_at)
     conditions.add_groups(query.where)
+    _add_search(conditions, query)
     if query.after is not None:
         conditions.add("(at, id) < ({}, {})", *_cursor(query.after))
     where = conditions.sql()
@@ -89,6 +103,24 @@ def _requests(query: RequestQuery) -> Script[RequestPage]:
     return RequestPage(
         records=records, next=f"{records[-1].at!r}:{records[-1].id}" if len(rows) > query.limit else None
     )
+
+
+def _add_search(conditions: Conditions, query: RequestQuery) -> None:
+    for column, value in (("id", query.id), ("reason", query.reason), ("replica", query.replica)):
+        if value is not None:
+            conditions.add(f"{column} = {{}}", text(value))
+    if query.status is not None:
+        conditions.add("status = {}", query.status)
+    if query.promise is not None:
+        conditions.add("promise = {}", text(query.promise))
+    if query.errors_only or query.reason:
+        conditions.add("reason <> ''")  # in these words it has an index of its own
+    if query.ttft_ms_min is not None:
+        conditions.add("ttft_ms >= {}", query.ttft_ms_min)
+    if query.total_ms_min is not None:
+        conditions.add("total_ms >= {}", query.total_ms_min)
+    if query.retried_only:
+        conditions.add("retries > 0")
 
 
 def _cursor(said: str) -> tuple[float, str]:

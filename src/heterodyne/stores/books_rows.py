@@ -15,6 +15,7 @@ COLUMNS = (
     *("replica", "hardware", "status", "reason", "prompt_tokens", "cached_tokens", "completion_tokens"),
     *("reasoning_tokens", "is_estimated", "queue_ms", "ttft_ms", "itl_ms", "total_ms", "predicted_ttft_ms"),
     *("predicted_itl_ms", "usd_micro", "is_hosted_price", "retries", "is_hedged", "continuations", "replica_us"),
+    "promise",
 )
 DAY_COLUMNS = ("day", "organisation", "project", "key", "model", "pool", "class", "tier", "hardware")
 SUM_COLUMNS = (
@@ -60,15 +61,16 @@ def ledger(records: Iterable[UsageRecord]) -> Ledger:
         (
             status, reason, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, is_estimated,
             queue_ms, ttft_ms, itl_ms, total_ms, predicted_ttft_ms, predicted_itl_ms,
-            usd_micro, is_hosted_price, retries, is_hedged, continuations, replica_s, _,
+            usd_micro, is_hosted_price, retries, is_hedged, continuations, replica_s, promise,
         ) = values[_TEXTS.stop :]
         replica_us = round(replica_s * MICRO)
         rows.append((
             values[0], at, *texts,
-            status, reason and _text(reason),
+            status, reason and text(reason),
             prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, +is_estimated,
             queue_ms, ttft_ms, itl_ms, total_ms, predicted_ttft_ms, predicted_itl_ms,
             usd_micro, +is_hosted_price, retries, +is_hedged, continuations, replica_us,
+            promise and text(promise),
         ))
         # fmt: on
         sums[0] += 1
@@ -96,6 +98,11 @@ def record_of(row: Row) -> UsageRecord:
     return UsageRecord(**by_name)
 
 
+def text(value: str) -> str:
+    """PostgreSQL's texts have no zero bytes, and both stores hold the same."""
+    return value.replace("\x00", "\ufffd") if "\x00" in value else value
+
+
 class Conditions:
     """A WHERE clause that grows, with its values apart from it."""
 
@@ -112,7 +119,7 @@ class Conditions:
     def add_groups(self, where: dict[UsageGroup, str]) -> None:
         """One condition for each; only the closed set of columns ever becomes SQL."""
         for group, value in where.items():
-            self.add(f"{UsageGroup(group).value} = {{}}", _text(value))
+            self.add(f"{UsageGroup(group).value} = {{}}", text(value))
 
     def add_days(self, since: str | None, until: str | None) -> None:
         """Whole days, the last one left out."""
@@ -136,7 +143,7 @@ def _group(
 ) -> tuple[tuple[str, ...], list[int]]:
     """The day and the texts as the stores have them, and the sums of their row of `days`."""
     number, said = group
-    texts = _day_of(number), *map(_text, said)
+    texts = _day_of(number), *map(text, said)
     day, organisation, project, key, tier, urgency, _, model, _, pool, _, hardware = texts
     sums = days.setdefault(
         (day, organisation, project, key, model, pool, urgency, tier, hardware), [0] * len(SUM_COLUMNS)
@@ -148,8 +155,3 @@ def _group(
 def _day_of(number: int) -> str:
     """A UTC day by its number since the epoch."""
     return datetime.fromtimestamp(number * DAY_S, UTC).strftime("%Y-%m-%d")
-
-
-def _text(value: str) -> str:
-    """PostgreSQL's texts have no zero bytes, and both stores hold the same."""
-    return value.replace("\x00", "\ufffd") if "\x00" in value else value

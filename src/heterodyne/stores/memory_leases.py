@@ -1,11 +1,11 @@
 """Counters of limits in this process: of a gateway's only worker, or in the supervisor for all workers of a machine."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from heterodyne.ports.leases import NO_WINDOW, Grant, LeaseAnswer, LeaseCall, Report, Want
+from heterodyne.ports.leases import NO_WINDOW, Counter, Grant, LeaseAnswer, LeaseCall, Report, Want
 
 HOLDER_TTL_S = 5.0  # a holder not heard of for so long no longer runs anything
 GRACE_S = 120.0  # how long a window is kept after its end, for requests that settle late
@@ -25,7 +25,7 @@ class SavedCounter(Struct, frozen=True, kw_only=True):
 
 
 class MemoryLeases:
-    """`LeaseSource` that never fails; exact among those who share this object."""
+    """`LeaseKeeper` that never fails; exact among those who share this object."""
 
     def __init__(
         self, *, clock: Callable[[], float] = time.time, holder_ttl_s: float = HOLDER_TTL_S, grace_s: float = GRACE_S
@@ -75,6 +75,9 @@ class MemoryLeases:
             return sum(self._running.get(counter, {}).values())
         found = self._windows.get((counter, window))
         return found.used if found else 0
+
+    async def read(self, counters: Sequence[Counter]) -> tuple[int, ...]:
+        return tuple(self.used(one.name, one.window) for one in counters)
 
     def snapshot(self) -> tuple[SavedCounter, ...]:
         """Days and months that are not over."""

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from heterodyne.domain.errors import StoreInvalid
 from heterodyne.stores.migration import Migration
 from heterodyne.stores.schema.books_2 import BOOKS_2
+from heterodyne.stores.schema.history_3 import HISTORY_3
 from heterodyne.stores.schema.tenants_1 import TENANTS_1
 
-MIGRATIONS: tuple[Migration, ...] = (TENANTS_1, BOOKS_2)
+MIGRATIONS: tuple[Migration, ...] = (TENANTS_1, BOOKS_2, HISTORY_3)
 
 __all__ = ["MIGRATIONS", "Migration", "check_numbers", "missing"]
 

@@ -1,15 +1,20 @@
 """The books in PostgreSQL, where several gateways add to the same days."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import TypeVar
 
+from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.stores.books import Books
 from heterodyne.stores.books_rows import COLUMNS, DAY_COLUMNS, SUM_COLUMNS, ledger, unique
+from heterodyne.stores.minutes import add_minutes
 from heterodyne.stores.postgres import PostgresDatabase
 from heterodyne.stores.script import Row, Script, run_on_postgres
 
 T = TypeVar("T")
+
+ADD_TIMEOUT_S = 60.0  # of a whole batch; each statement has its own
 
 _FLOATS = frozenset({"at", "queue_ms", "ttft_ms", "itl_ms", "total_ms", "predicted_ttft_ms", "predicted_itl_ms"})
 _NUMBERS = frozenset({"status", "retries", "continuations", "prompt_tokens", "cached_tokens", "completion_tokens"}) | {
@@ -22,21 +27,34 @@ class PostgresBooks(Books):
     """Does not own the database."""
 
     def __init__(self, database: PostgresDatabase) -> None:
+        super().__init__()
         self._database = database
+        self._adding = asyncio.Lock()  # rows of minutes are read and written back, and they are this one's alone
 
-    async def add(self, records: Sequence[UsageRecord]) -> int:
+    async def add(self, records: Sequence[UsageRecord]) -> list[UsageRecord]:
         """An id that two gateways bring at once is taken from the first that commits; the other waits for that."""
         by_id = unique(records)
         if not by_id:
-            return 0
+            return []
+        try:
+            async with asyncio.timeout(ADD_TIMEOUT_S), self._adding:
+                return await self._add(by_id)
+        except TimeoutError as error:
+            raise StoreUnavailable(f"{self._database.where} took no records within {ADD_TIMEOUT_S:g} s.") from error
+
+    async def _add(self, by_id: dict[str, UsageRecord]) -> list[UsageRecord]:
         rows, days = ledger(by_id.values())
+        fresh = list(by_id.values())
         async with self._database.transaction() as connection:
             new = await connection.fetch(_INSERT, *_arrays(COLUMNS, rows))
             if len(new) < len(rows):
-                days = ledger(by_id[row["id"]] for row in new).days
+                ids = {row["id"] for row in new}
+                fresh = [record for record in fresh if record.id in ids]
+                days = ledger(fresh).days
             if days:
                 await connection.execute(_ADD, *_arrays(DAY_COLUMNS + SUM_COLUMNS, days))
-        return len(new)
+            await run_on_postgres(connection, add_minutes(self._source, fresh))
+        return fresh
 
     async def _read(self, script: Script[T]) -> T:
         async with self._database.transaction(is_reading=True) as connection:

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import msgspec
 
 from heterodyne.domain.errors import OperatorError, SettingsInvalid, StoreUnavailable
-from heterodyne.ports.leases import NO_WINDOW, LeaseAnswer, LeaseCall
+from heterodyne.ports.leases import NO_WINDOW, Counter, LeaseAnswer, LeaseCall
 from heterodyne.stores.memory_leases import GRACE_S, HOLDER_TTL_S
 
 TIMEOUT_S = 0.25
@@ -22,7 +23,7 @@ _decode = msgspec.msgpack.Decoder(LeaseAnswer).decode
 
 
 class RedisLeases:
-    """`LeaseSource` over `redis`, which is an extra of the installation."""
+    """`LeaseKeeper` over `redis`, which is an extra of the installation."""
 
     def __init__(
         self,
@@ -83,6 +84,21 @@ class RedisLeases:
         if window == NO_WINDOW:
             return sum(map(int, await self._client.hvals(f"{self._prefix}running:{counter}")))
         return int(await self._client.get(f"{self._prefix}used:{counter}:{window}") or 0)
+
+    async def read(self, counters: Sequence[Counter]) -> tuple[int, ...]:
+        """In one round trip; of what runs the dead are included until somebody counts."""
+        asked = self._client.pipeline(transaction=False)
+        for one in counters:
+            if one.window == NO_WINDOW:
+                asked.hvals(f"{self._prefix}running:{one.name}")
+            else:
+                asked.get(f"{self._prefix}used:{one.name}:{one.window}")
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                answers = await asked.execute()
+        except self._errors as error:
+            raise self._away(error) from error
+        return tuple(sum(map(int, one)) if isinstance(one, list) else int(one or 0) for one in answers)
 
     def _away(self, error: Exception) -> StoreUnavailable:
         # The client's own words may hold the address, which may hold a password.

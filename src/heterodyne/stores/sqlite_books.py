@@ -10,6 +10,7 @@ import msgspec
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.stores.books import Books
 from heterodyne.stores.books_rows import COLUMNS, DAY_COLUMNS, SUM_COLUMNS, ledger, unique
+from heterodyne.stores.minutes import add_minutes
 from heterodyne.stores.script import Script, run_on_sqlite
 from heterodyne.stores.sqlite import SqliteDatabase
 
@@ -31,11 +32,12 @@ class SqliteBooks(Books):
     """Does not own the database."""
 
     def __init__(self, database: SqliteDatabase) -> None:
+        super().__init__()
         self._database = database
 
-    async def add(self, records: Sequence[UsageRecord]) -> int:
+    async def add(self, records: Sequence[UsageRecord]) -> list[UsageRecord]:
         by_id = unique(records)
-        return await self._database.write(lambda connection: add_records(connection, by_id))
+        return await self._database.write(lambda connection: add_records(connection, by_id, self._source))
 
     async def _read(self, script: Script[T]) -> T:
         return await self._database.read(lambda connection: run_on_sqlite(connection, script))
@@ -44,23 +46,23 @@ class SqliteBooks(Books):
         return await self._database.write(lambda connection: run_on_sqlite(connection, script))
 
 
-def add_records(connection: sqlite3.Connection, by_id: dict[str, UsageRecord]) -> int:
+def add_records(connection: sqlite3.Connection, by_id: dict[str, UsageRecord], source: str) -> list[UsageRecord]:
     """Records are taken for new, as nearly all are; where one is not, what was done is undone and they are compared.
 
     Nobody else writes in between: the transaction has the lock from its beginning.
     """
     connection.execute("SAVEPOINT records")
+    fresh = list(by_id.values())
     try:
-        _insert(connection, by_id.values())
-        new = len(by_id)
+        _insert(connection, fresh)
     except sqlite3.IntegrityError:
         connection.execute("ROLLBACK TO records")
         known = _known(connection, by_id)
         fresh = [record for request_id, record in by_id.items() if request_id not in known]
         _insert(connection, fresh)
-        new = len(fresh)
+    run_on_sqlite(connection, add_minutes(source, fresh))
     connection.execute("RELEASE records")
-    return new
+    return fresh
 
 
 def _insert(connection: sqlite3.Connection, records: Iterable[UsageRecord]) -> None:

@@ -1,6 +1,7 @@
 """From the disk into the store."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,13 @@ from heterodyne.books.flight_slots import FlightSlots
 from heterodyne.books.segment import segments
 from heterodyne.books.spool import Spool
 from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.domain.history import HistoryQuery
 from heterodyne.domain.usage import RequestQuery, UsageQuery
 from tests.support.inline_books import InlineBooks
 from tests.support.usage_records import ending, opening, record
+
+DAY_S = 86400.0
+AGES_DAYS = (0.5, 1.5, 9.5, 14.5)
 
 
 def spooled(folder: Path, *numbers: int, life: str = "1", **other: int) -> tuple[Spool, FlightSlots]:
@@ -152,3 +157,52 @@ async def test_it_goes_on_by_itself_when_the_store_is_back_and_forgets_what_is_o
     (row,) = await store.usage(UsageQuery())
     assert row.requests == 2, "days outlive their records"
     store.close()
+
+
+async def test_whoever_listens_is_told_of_records_the_store_took_and_of_none_twice(tmp_path: Path) -> None:
+    store, (spool, slots) = InlineBooks(), spooled(tmp_path, 1, 2)
+    told: list[list[str]] = []
+    collector = Collector(tmp_path, store, on_added=lambda records: told.append([one.id for one in records]))
+    store.moods = ["before"]
+    with pytest.raises(StoreUnavailable):
+        await collector.collect()
+    assert told == []
+    await collector.collect()
+    await collector.collect()
+    assert told == [["req_0001", "req_0002"]]
+    spool.finish(slots.open(opening(3)), ending())
+    spool.close()
+    again = Collector(tmp_path, store, on_added=lambda records: told.append([one.id for one in records]))
+    await again.collect()
+    assert told == [["req_0001", "req_0002"], ["req_0003"]]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "left"), [({"history_days": 2}, [0.5, 1.5]), ({"history_rows_max": 1}, [0.5]), ({}, [0.5, 1.5, 9.5])]
+)
+async def test_minutes_are_forgotten_by_age_and_by_number(
+    tmp_path: Path, settings: dict[str, int], left: list[float]
+) -> None:
+    store, now = InlineBooks(), record(1).at
+    await store.add([record(number, at=now - age * DAY_S) for number, age in enumerate(AGES_DAYS)])
+    await ran_until(
+        Collector(tmp_path, store, wall_clock=lambda: now, **settings), lambda: minute_ages(store, now), left
+    )
+    (row,) = await store.usage(UsageQuery())
+    assert row.requests == len(await ids(store)) == 4, "records and days have times of their own"
+    store.close()
+
+
+async def ran_until(collector: Collector, look: Callable[[], object], wanted: object) -> None:
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(collector.run())
+        while await look() != wanted:
+            await asyncio.sleep(0.001)
+        running.cancel()
+
+
+async def minute_ages(store: InlineBooks, now: float) -> list[float]:
+    """In days, of the minutes that there are; the youngest first."""
+    spans = [(age, HistoryQuery(since_at=now - age * DAY_S, until_at=now - age * DAY_S + 1)) for age in AGES_DAYS]
+    return [age for age, query in spans if (await store.history(query)).series]
