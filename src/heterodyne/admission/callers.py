@@ -25,6 +25,17 @@ LOCAL = Caller(  # whoever asks a gateway without keys
     levels=(),
 )
 
+CONSOLE = Caller(  # an operator who tries something out; the key is the supervisor's own, and new at every start
+    key=KeyId("console"),
+    project=ProjectId("console/playground"),
+    organisation=OrganisationId("console"),
+    salt=b"console/playground",
+    tier=Tier.SILVER,
+    weight=1.0,
+    scopes=(),
+    levels=(),
+)
+
 FOREVER = float("inf")
 NO_CONTEXTS: Mapping[str, int] = {}
 NOBODY = (bytes(32), -FOREVER, LOCAL)  # what an unknown key is compared with; no secret has this digest, at no time
@@ -44,9 +55,14 @@ class CallerRing:
         *,
         is_keyless: bool = False,
         context_tokens_by_tier: Mapping[str, int] = NO_CONTEXTS,
+        console_digest: str = "",
     ) -> None:
-        """Keyless, whoever brings no key of ours is `local`; that it is for loopback alone is checked at start-up."""
+        """Keyless, whoever brings no key of ours is `local`; that it is for loopback alone is checked at start-up.
+        `console_digest` is of the key that the console's playground asks with; empty: there is none."""
         self._held = _held(snapshot.callers, static_digests, context_tokens_by_tier)
+        if console_digest:
+            digest = bytes.fromhex(console_digest)
+            self._held[digest] = (digest, FOREVER, CONSOLE)
         self._local = _of_tier(LOCAL, context_tokens_by_tier)
         self._is_keyless = is_keyless
         self.version = snapshot.version

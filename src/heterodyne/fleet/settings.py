@@ -139,6 +139,13 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             description="Data-parallel ranks of a replica; each publishes its KV events one port above the last.",
         ),
     ] = 1
+    accelerator_metrics_urls: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Metrics pages of the devices the replicas run on, as `http://host:9400/metrics`: of NVIDIA's "
+            "DCGM exporter, AMD's device metrics exporter, or the TPU device plugin. Absent, no device is read."
+        ),
+    ] = ()
     start_timeout_s: Annotated[
         float,
         Meta(gt=0, description="A replica started here must be ready in this time, else it is restarted."),

@@ -2,13 +2,14 @@
 
 from math import inf
 
+from heterodyne.admission.callers import CONSOLE
 from heterodyne.admission.tokens import TokenEstimator
-from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.errors import InvalidField, NotAllowed
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.request import Operation, Request
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway.wishes import NONE, Wishes
+from heterodyne.gateway.wishes import NONE, POOL, Wishes
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.kv.chain import BLOCK_ENDS, EMPTY, Chain, chain_of, salt_of
 from heterodyne.routing.kv.sticky import session_of
@@ -53,6 +54,8 @@ class AskMaker:
             raise InvalidField(
                 f"{wishes.overrides}: what {request.model!r} promises may not be changed.", param=wishes.overrides
             )
+        if wishes.pool:
+            _check_pool(wishes.pool, model, tenant, fleet)
         adapter = named if named != model else ""
         chain, session = EMPTY, ""
         if is_shared and (rule.kv is PREFIX or rule.policy in READS_PREFIXES):
@@ -72,6 +75,7 @@ class AskMaker:
             itl_slo_s=_limit(wishes.itl_slo_s, rule.itl_slo_s if is_promised else None),
             streams=request.stream,
             policy=wishes.policy,
+            pool=wishes.pool,
         )
 
     def learn(self, request: Request, ask: Ask, completion_tokens: int) -> None:
@@ -81,6 +85,15 @@ class AskMaker:
             return
         if completion_tokens and request.operation in GENERATES:
             self._lengths.learn((ask.tenant, ask.model, ask.urgency), completion_tokens)
+
+
+def _check_pool(pool: str, model: str, tenant: bytes, fleet: FleetSnapshot) -> None:
+    """Clients ask for a model; which pool answers is ours to say, and an operator's who tries one out."""
+    name = POOL.decode()
+    if tenant != CONSOLE.salt:
+        raise NotAllowed(f"{name}: only the console's playground may choose a pool; ask for a model.", param=name)
+    if model in fleet.by_model and all(replica.pool != pool for replica in fleet.by_model[model]):
+        raise InvalidField(f"{name}: no replica of the pool {pool[:100]!r} serves {model!r}.", param=name)
 
 
 def _chain(request: Request, salt: bytes, prompt_tokens: int) -> Chain:

@@ -10,6 +10,7 @@ from heterodyne.ports.engine import Call
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.standing.outcome import Outcome
+from heterodyne.telemetry.tracing.context import Hop
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 
@@ -67,7 +68,9 @@ class Attempt:
         "began_at_s",
         "choice",
         "expected_s",
+        "first_at_s",
         "heard_at_s",
+        "hop",
         "is_over",
         "relay",
         "retry_after",
@@ -89,6 +92,7 @@ class Attempt:
         adapter: str | None,
         earns: bool,
         is_paused: bool,
+        hop: Hop | None = None,
     ) -> None:
         self._owner = owner
         self._back = back
@@ -107,6 +111,8 @@ class Attempt:
         self._use: AdapterUse | None = None
         self.began_at_s = self.asked_at_s = self.heard_at_s = now_s = back.clock()
         self.sent_at_s = 0.0  # when the engine was sent the request; 0: it has not been
+        self.first_at_s = 0.0  # when its answer began; 0: it has not
+        self.hop = hop  # its place in the request's trace; None: nobody is traced
         # Where nobody else could be asked nothing hangs on how long it should take.
         self.expected_s = choice.alone_s if wire.is_shared else 0.0
         self.choice = choice
@@ -154,6 +160,7 @@ class Attempt:
 
     def first_token(self, now_s: float) -> None:
         """What the client waits for has begun to come."""
+        self.first_at_s = now_s
         if self._ticket is not None:
             self._ticket.first_token(now_s)
         if self.expected_s or self._trial:
@@ -206,7 +213,8 @@ class Attempt:
         self._connection = connection
         self.sent_at_s = self._back.clock()
         path, body = self._call
-        connection.send(self, self.wire.request_head(path, self._request_id, len(body)), body)
+        trace_lines = b"" if self.hop is None else self.hop.lines
+        connection.send(self, self.wire.request_head(path, self._request_id, len(body), trace_lines), body)
         if self._is_paused:
             connection.pause()
 

@@ -19,6 +19,7 @@ from heterodyne.gateway.finished import Finished, record_of
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.render import Dateline
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.tracer import Tracer
 from heterodyne.ports.adapters import Adapters
 from heterodyne.ports.records import RecordSink
 from heterodyne.routing.router import Router
@@ -53,6 +54,7 @@ class Backstage:
         tokens: TokenEstimator,
         bookkeeper: Bookkeeper | None = None,
         auditor: Auditor | None = None,
+        tracer: Tracer | None = None,
         clock: Callable[[], float],
         wall_clock: Callable[[], float],
     ) -> None:
@@ -67,6 +69,7 @@ class Backstage:
         self.tokens = tokens
         self.bookkeeper = bookkeeper
         self.auditor = auditor
+        self.tracer = tracer
         self.clock = clock
         self.wall_clock = wall_clock
         self.exchanges: set[Exchange] = set()
@@ -169,6 +172,8 @@ class Backstage:
             self.bookkeeper.close(slot, record)
         if self.auditor is not None:
             self.auditor.finished(finished, record)
+        if self.tracer is not None:
+            self.tracer.finished(finished, record)
 
 
 def _nobody_waits(_: str) -> None:

@@ -111,6 +111,8 @@ class Decider:
             usable = [replica for replica in usable if replica.id not in failed]
         if ask.regions is not None:
             usable = [replica for replica in usable if replica.region in ask.regions]
+        if ask.pool:
+            usable = [replica for replica in usable if replica.pool == ask.pool]
         if standing.recovering and len(usable) > 1:
             return self._by_weight(usable, now_s)
         return usable

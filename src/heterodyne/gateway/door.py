@@ -142,7 +142,10 @@ class Door:
         ask = back.asks.ask(request, read_wishes(http.headers), caller.salt, back.fleet.snapshot)
         if caller.scopes:
             request, ask = scoped(request, ask, caller)
-        return self._lobby.receive(connection, request, ask, caller, is_plain=route.is_plain, arrived_s=arrived_s)
+        trace = None if back.tracer is None else back.tracer.begin(http.headers)
+        return self._lobby.receive(
+            connection, request, ask, caller, is_plain=route.is_plain, arrived_s=arrived_s, trace=trace
+        )
 
     def _refuse(
         self,
@@ -153,9 +156,25 @@ class Door:
         caller: Caller | None,
     ) -> None:
         is_plain = routes.is_open_inference(http.path)
-        answer_error(error, self._back, connection, request_id, is_plain=is_plain, is_head=http.method == b"HEAD")
         back = self._back
+        answer_error(
+            error,
+            back,
+            connection,
+            request_id,
+            is_plain=is_plain,
+            is_head=http.method == b"HEAD",
+            tier=caller.tier if caller is not None else "",
+        )
         record = refused_record(error, request_id, back.wall_clock(), len(http.body), caller=caller)
+        if back.tracer is not None:
+            record = back.tracer.turned_away(
+                record,
+                http.headers,
+                method=http.method.decode("ascii", "replace"),
+                route=http.path.decode("ascii") if http.path in routes.ROUTES else "",
+                is_stranger=caller is None,
+            )
         back.refused(record, caller, Urgency.INTERACTIVE, http.body)
 
 

@@ -42,6 +42,7 @@ from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.standing.outcome import Outcome
 from heterodyne.telemetry import log, metrics
+from heterodyne.telemetry.tracing.context import Hop, Trace
 from heterodyne.wire.server_connection import ServerConnection
 
 NEVER = float("inf")
@@ -300,12 +301,17 @@ class Exchange:
             adapter=self._request.model if target.adapters and self._request.model in target.adapters else None,
             earns=earns,
             is_paused=self._is_paused,
+            hop=None if self._stay.trace is None else self._hop(self._stay.trace),
         )
         self._attempts.append(attempt)
         self._wire = wire
         if attempt.expected_s and not self._first_byte_at_s and not self._is_hedged:
             self._hedge_at_s = attempt.asked_at_s + attempt.hedge_after_s()
         attempt.start()
+
+    def _hop(self, trace: Trace) -> Hop:
+        assert self._back.tracer is not None
+        return self._back.tracer.hop(trace)
 
     def _place(self, choice: Choice) -> None:
         """Write down where it is sent, where that is news, so that somebody can tell if this worker dies."""
@@ -503,6 +509,8 @@ class Exchange:
                 self._back.clock(),
                 attempt.status,
                 outcome,
+                attempt.first_at_s,
+                attempt.hop.span_id if attempt.hop is not None else 0,
             )
         )
 

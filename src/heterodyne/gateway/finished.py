@@ -33,6 +33,8 @@ class Try(Struct, frozen=True, gc=False):
     ended_at_s: float
     status: int  # of its answer; 0: there was none
     outcome: str
+    first_at_s: float = 0.0  # when its answer began; 0: it did not
+    span_id: int = 0  # of its trace; 0: there is none
 
 
 class Finished(Struct, frozen=True, gc=False):
@@ -66,6 +68,7 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
     reported = _used(finished, tokens)
     started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
     forecast, caller = choice.forecast if choice is not None else None, finished.stay.caller
+    trace = finished.stay.trace
     usd, share_s = None, 0.0
     if forecast is not None and first_byte_at_s:
         share_s, usd = _took(forecast.seat, reported)
@@ -108,6 +111,7 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
         promise=_promise(finished),
         overhead_ms=_overhead_s(finished) * 1000,
         connect_ms=_connect_s(finished) * 1000 if first_byte_at_s and finished.tries else None,
+        trace=trace.name if trace is not None else "",
     )
 
 

@@ -49,12 +49,12 @@ class ReplicaWire:
             and known.api_key_env == replica.api_key_env
         )
 
-    def request_head(self, path: str, request_id: str, body_bytes: int) -> bytes:
+    def request_head(self, path: str, request_id: str, body_bytes: int, trace_lines: bytes = b"") -> bytes:
         """Clients' own headers stop at the gateway: their keys are for us, not for engines."""
         return (
             b"POST %b HTTP/1.1\r\nhost: %b\r\ncontent-type: application/json\r\n%bx-request-id: %b\r\n"
-            b"content-length: %d\r\n\r\n"
-            % (path.encode(), self._host_line, self._key_line, request_id.encode(), body_bytes)
+            b"%bcontent-length: %d\r\n\r\n"
+            % (path.encode(), self._host_line, self._key_line, request_id.encode(), trace_lines, body_bytes)
         )
 
     def decision_header(self, choice: Choice) -> bytes:

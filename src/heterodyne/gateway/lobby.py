@@ -45,6 +45,7 @@ from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.policies.objective import BROKEN
 from heterodyne.telemetry import log
+from heterodyne.telemetry.tracing.context import Trace
 from heterodyne.wire.server_connection import ServerConnection, Turn
 
 _log = log.get("gateway")
@@ -78,10 +79,11 @@ class Lobby:
         *,
         is_plain: bool,
         arrived_s: float,
+        trace: Trace | None = None,
     ) -> Turn:
         """Who answers from here, unless that has been done; raises where nobody could ever."""
         choice = self._try_decide(request, ask)
-        stay = Stay(caller, arrived_s)
+        stay = Stay(caller, arrived_s, trace)
         if choice is not None:
             context_tokens = choice.forecast.seat.replica.context_tokens
             if context_tokens is not None:
@@ -159,6 +161,10 @@ class Lobby:
     def waiting(self) -> int:
         """Requests that have not started, for whatever reason."""
         return len(self._leasing) + len(self._queues)
+
+    def waiting_by_project(self, most: int) -> dict[str, int]:
+        """How many of each project wait for their turn, of the projects with the most."""
+        return self._queues.waiting_by_project(most)
 
     def note_gauges(self) -> None:
         """How many wait, by model and class."""
@@ -314,6 +320,7 @@ class Lobby:
             visit.request.id,
             is_plain=visit.is_plain,
             more_headers=b"" if refused is None else rate_headers(refused.pots, back.wall_clock()),
+            tier=visit.stay.caller.tier,
         )
         self._write_down(visit, error)
 
@@ -340,7 +347,16 @@ class Lobby:
             request=visit.request,
             queued_s=waited_s,
         )
-        back.refused(record, visit.stay.caller, visit.ask.urgency, visit.request.body)
+        stay = visit.stay
+        if back.tracer is not None and stay.trace is not None:
+            record = back.tracer.refused(
+                stay.trace,
+                record,
+                visit.request,
+                arrived_s=stay.arrived_s,
+                queued_s=0.0 if visit.is_arriving else waited_s,
+            )
+        back.refused(record, stay.caller, visit.ask.urgency, visit.request.body)
 
 
 def _too_late(visit: Visit, now_s: float) -> HeterodyneError:

@@ -1,5 +1,6 @@
 """The fair queues of one worker, one for each model that was ever full, and what a request would find in them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from math import ceil
@@ -154,13 +155,19 @@ class ModelQueues:
     def meter(self, visit: Visit) -> None:
         """It waits no longer."""
         waited_s = self._back.clock() - visit.arrived_s
-        metrics.queue_wait.observe((visit.ask.model, visit.ask.urgency.value), waited_s)
+        labels = (visit.ask.model, visit.ask.urgency.value, visit.stay.caller.tier.value)
+        metrics.queue_wait.observe(labels, waited_s)
 
     def note_gauges(self) -> None:
         """How many wait, by model and class."""
         for model, queue in self._queues.items():
             for one in queue.snapshot(self._back.clock()).classes:
                 metrics.queue_depth.set((model, one.urgency.value), one.depth)
+
+    def waiting_by_project(self, most: int) -> dict[str, int]:
+        """How many of each project wait, for whatever model, of the projects with the most."""
+        counts = Counter(waiting.tenant for queue in self._queues.values() for waiting in queue.everybody())
+        return dict(counts.most_common(most))
 
     def visits(self) -> list[Visit]:
         """All that wait."""

@@ -23,9 +23,10 @@ def answer_error(
     is_plain: bool = False,
     is_head: bool = False,
     more_headers: bytes = b"",
+    tier: str = "",
 ) -> None:
-    """The error, as the answer; `is_plain` in the shape of the Open Inference Protocol."""
-    metrics.refusals.add((error.code,))
+    """The error, as the answer; `is_plain` in the shape of the Open Inference Protocol, `tier` of whom it is known."""
+    metrics.refusals.add((error.code, tier))
     body = render.plain_error_body(error) if is_plain else render.error_body(error)
     headers = render.error_headers(error) + back.identity(request_id) + more_headers
     keeps_alive = connection.keeps_alive

@@ -7,6 +7,7 @@ from heterodyne.admission.queue.waiting import Waiting
 from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.tenant import Caller
+from heterodyne.telemetry.tracing.context import Trace
 
 
 class Stay:
@@ -23,11 +24,13 @@ class Stay:
         "placed_on",
         "queued_s",
         "slot",
+        "trace",
     )
 
-    def __init__(self, caller: Caller, arrived_s: float) -> None:
+    def __init__(self, caller: Caller, arrived_s: float, trace: Trace | None = None) -> None:
         self.caller = caller
         self.arrived_s = arrived_s  # when the request was complete
+        self.trace = trace  # None: nobody is traced
         self.queued_s = 0.0
         self.slot: FlightSlot | None = None  # in the black box; None: nobody keeps books
         self.placed_on: ReplicaId | None = None  # the replica that the slot names

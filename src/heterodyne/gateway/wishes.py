@@ -14,6 +14,7 @@ URGENCIES = {one.value.encode(): one for one in Urgency}
 
 SESSION, CLASS, POLICY = b"x-heterodyne-session", b"x-heterodyne-class", b"x-heterodyne-policy"
 TTFT, ITL = b"x-heterodyne-slo-ttft-ms", b"x-heterodyne-slo-itl-ms"
+POOL = b"x-heterodyne-pool"  # of the console alone
 
 
 class Wishes(Struct, frozen=True, kw_only=True, gc=False):
@@ -24,6 +25,7 @@ class Wishes(Struct, frozen=True, kw_only=True, gc=False):
     policy: str = ""
     ttft_slo_s: float = inf
     itl_slo_s: float = inf
+    pool: str = ""
 
     @property
     def overrides(self) -> str:
@@ -41,8 +43,8 @@ NONE = Wishes()
 def read_wishes(headers: dict[bytes, bytes]) -> Wishes:
     """Raise, with the header's name, what cannot be understood."""
     get = headers.get
-    session, urgency, policy, ttft, itl = get(SESSION), get(CLASS), get(POLICY), get(TTFT), get(ITL)
-    if session is urgency is policy is ttft is itl is None:
+    session, urgency, policy, ttft, itl, pool = get(SESSION), get(CLASS), get(POLICY), get(TTFT), get(ITL), get(POOL)
+    if session is urgency is policy is ttft is itl is pool is None:
         return NONE
     return Wishes(
         session=_session(session),
@@ -50,6 +52,7 @@ def read_wishes(headers: dict[bytes, bytes]) -> Wishes:
         policy=_policy(policy),
         ttft_slo_s=_seconds(TTFT, ttft),
         itl_slo_s=_seconds(ITL, itl),
+        pool="" if pool is None else pool.decode("latin-1"),
     )
 
 

@@ -23,6 +23,7 @@ class Ask(Struct, frozen=True, kw_only=True, gc=False):
     regions: frozenset[str] | None = None  # that it may be answered in; None: anywhere
     streams: bool = True  # False: the answer comes whole, and nobody sees its first token
     policy: str = ""  # empty: the model's own
+    pool: str = ""  # that is to answer; empty: any of its model
 
     @property
     def has_slo(self) -> bool:

@@ -7,21 +7,19 @@ stays, so counters never go back.
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import accumulate
+from math import isfinite
 from pathlib import Path
 
 import msgspec
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    Metric,
-)
 
-from heterodyne.telemetry.meters import Histogram, Meter, Sample, SharedGauge
+from heterodyne.telemetry.meters import Histogram, Meter, Sample, SharedCounter, SharedGauge
 
 FOLDED = "folded"
+_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
+_HELP_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n"})
+_NOT_FINITE = {"inf": "+Inf", "-inf": "-Inf", "nan": "NaN"}
 _decode = msgspec.msgpack.Decoder(list[Sample]).decode
 
 
@@ -38,12 +36,12 @@ def leave(run_dir: Path, name: str, samples: list[Sample]) -> None:
 
 
 def fold(run_dir: Path, name: str, meters: Iterable[Meter]) -> None:
-    """Keep the counters of a process that is gone; its gauges died with it."""
-    gauges = {meter.name for meter in meters if meter.kind == "gauge"}
+    """Keep the counters of a process that is gone; its gauges, and what it saw others count, died with it."""
+    lost = {meter.name for meter in meters if meter.kind == "gauge" or isinstance(meter, SharedCounter)}
     gone = run_dir / f"{name}.meters"
     if not gone.exists():
         return
-    kept = [sample for sample in _decode(gone.read_bytes()) if sample.meter not in gauges]
+    kept = [sample for sample in _decode(gone.read_bytes()) if sample.meter not in lost]
     folded = run_dir / f"{FOLDED}.meters"
     if folded.exists():
         kept = list(merge([kept, _decode(folded.read_bytes())]))
@@ -56,7 +54,8 @@ def gather(run_dir: Path | None, name: str, meters: Iterable[Meter]) -> Iterable
     sets = [own_samples(meters)]
     if run_dir is not None:
         sets += [_read(path) for path in run_dir.glob("*.meters") if path.stem != name]
-    return merge(sets, frozenset(meter.name for meter in meters if isinstance(meter, SharedGauge)))
+    shared = frozenset(meter.name for meter in meters if isinstance(meter, SharedCounter | SharedGauge))
+    return merge(sets, shared)
 
 
 def _read(path: Path) -> list[Sample]:
@@ -84,39 +83,50 @@ def merge(sets: Iterable[list[Sample]], shared: frozenset[str] = frozenset()) ->
 
 
 def render(meters: Iterable[Meter], samples: Iterable[Sample]) -> bytes:
-    """Prometheus text exposition."""
-    registry = CollectorRegistry()
-    registry.register(_Collector({meter.name: meter for meter in meters}, samples))
-    return generate_latest(registry)
-
-
-class _Collector:
-    def __init__(self, meters: dict[str, Meter], samples: Iterable[Sample]) -> None:
-        self._meters = meters
-        self._samples = samples
-
-    def collect(self) -> Iterable[Metric]:
-        families = {name: _family(meter) for name, meter in self._meters.items()}
-        for sample in self._samples:
-            meter, family = self._meters.get(sample.meter), families.get(sample.meter)
-            if isinstance(family, HistogramMetricFamily) and isinstance(meter, Histogram):
-                family.add_metric(
-                    sample.labels, cumulative(meter.bounds, sample.values[:-1]), sum_value=sample.values[-1]
-                )
-            elif isinstance(family, CounterMetricFamily | GaugeMetricFamily):
-                family.add_metric(sample.labels, sample.values[0])
-        return families.values()
-
-
-def _family(meter: Meter) -> Metric:
-    if meter.kind == "histogram":
-        return HistogramMetricFamily(meter.name, meter.help, labels=meter.labels)
-    if meter.kind == "counter":
-        return CounterMetricFamily(meter.name, meter.help, labels=meter.labels)
-    return GaugeMetricFamily(meter.name, meter.help, labels=meter.labels)
+    """Prometheus text exposition. A page has tens of thousands of lines and requests wait while it is written, so
+    lines are put together from as few pieces as will do."""
+    families: dict[str, list[Sample]] = {}
+    for sample in samples:
+        families.setdefault(sample.meter, []).append(sample)
+    lines: list[str] = []
+    for meter in meters:
+        lines.append(f"# HELP {meter.name} {meter.help.translate(_HELP_ESCAPES)}\n# TYPE {meter.name} {meter.kind}\n")
+        write = _write_histogram if isinstance(meter, Histogram) else _write_number
+        for sample in families.get(meter.name, ()):
+            write(meter, sample, lines)
+    return "".join(lines).encode()
 
 
 def cumulative(bounds: Sequence[float], counts: Sequence[float]) -> list[tuple[str, float]]:
     """Counts up to each bound, the last without one, as the text format wants them."""
-    names = [*(repr(float(bound)) for bound in bounds), "+Inf"]
-    return list(zip(names, accumulate(counts), strict=True))
+    return list(zip(_names(tuple(bounds)), accumulate(counts), strict=True))
+
+
+def _write_number(meter: Meter, sample: Sample, lines: list[str]) -> None:
+    labels = _labels(meter, sample)
+    among = f"{{{labels}}}" if labels else ""
+    lines.append(f"{meter.name}{among} {_number(sample.values[0])}\n")
+
+
+def _write_histogram(meter: Meter, sample: Sample, lines: list[str]) -> None:
+    assert isinstance(meter, Histogram)
+    name, labels, counts = meter.name, _labels(meter, sample), sample.values[:-1]
+    start = f'{name}_bucket{{{labels},le="' if labels else f'{name}_bucket{{le="'
+    lines += [f'{start}{bound}"}} {count!r}\n' for bound, count in cumulative(meter.bounds, counts)]
+    among = f"{{{labels}}}" if labels else ""
+    lines.append(f"{name}_count{among} {sum(counts)!r}\n{name}_sum{among} {_number(sample.values[-1])}\n")
+
+
+def _labels(meter: Meter, sample: Sample) -> str:
+    """In the order of the alphabet, as every client library has them."""
+    pairs = sorted(zip(meter.labels, sample.labels, strict=True))
+    return ",".join([f'{label}="{value.translate(_ESCAPES)}"' for label, value in pairs])
+
+
+def _number(value: float) -> str:
+    return repr(float(value)) if isfinite(value) else _NOT_FINITE[repr(value)]
+
+
+@lru_cache(maxsize=64)
+def _names(bounds: tuple[float, ...]) -> tuple[str, ...]:
+    return (*(repr(float(bound)) for bound in bounds), "+Inf")

@@ -63,6 +63,18 @@ class Counter(Meter):
         self.cell(labels)[0] += amount
 
 
+class SharedCounter(Counter):
+    """What something else has counted, as every worker sees it for itself; of their views the largest counts.
+
+    It starts anew where it is forgotten, as when whoever counts has restarted.
+    """
+
+    def raise_to(self, labels: Labels, value: float) -> None:
+        """As it was counted elsewhere; a number out of order, or made of two others, takes nothing back."""
+        cell = self.cell(labels)
+        cell[0] = max(cell[0], value)
+
+
 class Gauge(Meter):
     """A number that goes up and down; workers' gauges are summed."""
 

@@ -1,17 +1,38 @@
 """Every metric Heterodyne exports. Names are chosen once: dashboards remember them."""
 
-from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter, SharedGauge
+from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter, SharedCounter, SharedGauge
 
-# Four buckets per factor of ten resolve a latency to about 30 % over six decades.
-SECONDS = (
-    *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.018, 0.032, 0.056, 0.1, 0.18, 0.32, 0.56),
-    *(1.0, 1.8, 3.2, 5.6, 10.0, 18.0, 32.0, 56.0, 100.0, 180.0, 320.0, 600.0),
+# Eight buckets to a factor of ten: each ends at most 43 % above the one before, so an interpolated quantile is off by
+# a fifth at worst. 1, 2, 2.5 and 5 are ends because promises are round numbers: how many were kept reads off exactly.
+_STEPS = (1.0, 1.25, 1.6, 2.0, 2.5, 3.5, 5.0, 7.0)
+
+
+def _bounds(first: float, last: float) -> tuple[float, ...]:
+    """The steps from one number to another, both included, over as many factors of ten as that takes."""
+    numbers = (float(f"{step}e{ten}") for ten in range(-5, 3) for step in _STEPS)
+    return (*(number for number in numbers if first <= number < last), last)
+
+
+SECONDS = _bounds(0.001, 600.0)
+ITL_SECONDS = _bounds(0.0005, 10.0)
+OVERHEAD_SECONDS = (
+    *(20e-6, 30e-6, 50e-6, 70e-6, 100e-6, 150e-6, 200e-6, 300e-6, 500e-6, 700e-6),
+    *(0.001, 0.0015, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05),
 )
-ITL_SECONDS = (0.001, 0.0018, 0.0032, 0.0056, 0.01, 0.018, 0.025, 0.032, 0.042, 0.056, 0.075, 0.1, 0.18, 0.32, 1.0)
+CONNECT_SECONDS = (20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0)
 TOKENS = (1.0, 4.0, 16.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0, 65536.0, 262144.0)
+# Actual over predicted; one bucket up and one down of the same length mean the same error.
+RATIOS = (
+    *(0.1, 0.2, 0.33, 0.5, 0.62, 0.71, 0.8, 0.87, 0.95),
+    *(1.05, 1.15, 1.25, 1.4, 1.6, 2.0, 3.0, 5.0, 10.0),
+)
 
-REQUEST = ("model", "pool", "operation")
+# Who asks is no label: tenants and keys may be many thousands, their tiers are three.
+CLIENT = ("model", "pool", "hardware", "class", "tier")
+REQUEST = (*CLIENT, "operation")
 ENGINE = ("pool", "replica", "hardware")
+POOL = ("pool", "hardware")
+DEVICE = ("pool", "hardware", "device")
 
 requests = Counter(
     "heterodyne_gateway_requests_total",
@@ -43,7 +64,48 @@ completion_length = Histogram(
     "heterodyne_gateway_completion_tokens", "Tokens generated per answer.", REQUEST, bounds=TOKENS
 )
 refusals = Counter(
-    "heterodyne_gateway_refusals_total", "Answers given before a replica was asked, by reason.", ("reason",)
+    "heterodyne_gateway_refusals_total",
+    "Answers given before a replica was asked, by reason, and by tier where it was known who asks.",
+    ("reason", "tier"),
+)
+queue = Histogram(
+    "heterodyne_gateway_queue_seconds",
+    "How long requests that a replica was asked for had waited here for their turn, where they had to.",
+    REQUEST,
+    bounds=SECONDS,
+)
+promises = Counter(
+    "heterodyne_gateway_promises_total",
+    "Requests with a promise of latency, by whether it was kept; those whose client left early are not among them.",
+    (*CLIENT, "outcome"),
+)
+overhead = Histogram(
+    "heterodyne_gateway_overhead_seconds",
+    "The gateway's own work, from the complete request to asking for a connection, less the wait for its turn.",
+    ("model", "pool"),
+    bounds=OVERHEAD_SECONDS,
+)
+connect = Histogram(
+    "heterodyne_gateway_connect_seconds",
+    "From asking for a connection to sending the request on it, of the attempt that answered.",
+    ("pool",),
+    bounds=CONNECT_SECONDS,
+)
+usd = Counter(
+    "heterodyne_gateway_usd_total",
+    "Dollars of the replicas' time, or of the hosted tokens, that requests used; without those nobody has a price for.",
+    CLIENT,
+)
+replica_seconds = Counter(
+    "heterodyne_gateway_replica_seconds_total",
+    "Seconds of replicas that requests used, as their tokens share them with a batch.",
+    ("model", "pool", "hardware"),
+)
+ttft_prediction = Histogram(
+    "heterodyne_gateway_ttft_prediction_ratio",
+    "Actual over predicted time to the first token of answered requests; those sent again elsewhere are left out.",
+    ("pool",),
+    bounds=RATIOS,
 )
 retries = Counter("heterodyne_gateway_retries_total", "Requests sent again before their first byte.", ("model", "pool"))
 attempts_failed = Counter(
@@ -65,7 +127,7 @@ queue_depth = Gauge(
 queue_wait = Histogram(
     "heterodyne_admission_queue_seconds",
     "How long requests that had to wait for their turn did, whatever became of them.",
-    ("model", "class"),
+    ("model", "class", "tier"),
     bounds=SECONDS,
 )
 connections = Gauge("heterodyne_gateway_client_connections", "Open client connections.")
@@ -95,12 +157,63 @@ load_age = SharedGauge(
     "How old the reading of the replica's load had become when the replica was last looked at.",
     ENGINE,
 )
-engine_running = SharedGauge("heterodyne_fleet_engine_running", "Sequences in the engine's batch, as it says.", ENGINE)
+engine_running = SharedGauge(
+    "heterodyne_fleet_engine_running", "Sequences in the engine's batch, which is its batch size, as it says.", ENGINE
+)
 engine_waiting = SharedGauge(
     "heterodyne_fleet_engine_waiting", "Requests the engine has accepted and not begun, as it says.", ENGINE
 )
 engine_kv_ratio = SharedGauge(
     "heterodyne_fleet_engine_kv_ratio", "Share of the engine's KV memory in use, 0 to 1, as it says.", ENGINE
+)
+engine_prefix_hit_ratio = SharedGauge(
+    "heterodyne_fleet_engine_prefix_hit_ratio",
+    "Share of the prompt tokens looked up in the engine's prefix cache that were there, since it started.",
+    ENGINE,
+)
+engine_prompt_tokens = SharedCounter(
+    "heterodyne_fleet_engine_prompt_tokens_total", "Prompt tokens the engine has computed, as it counts them.", ENGINE
+)
+engine_output_tokens = SharedCounter(
+    "heterodyne_fleet_engine_output_tokens_total", "Tokens the engine has generated, as it counts them.", ENGINE
+)
+engine_prefix_query_tokens = SharedCounter(
+    "heterodyne_fleet_engine_prefix_query_tokens_total",
+    "Prompt tokens looked up in the engine's prefix cache, as it counts them.",
+    ENGINE,
+)
+engine_prefix_hit_tokens = SharedCounter(
+    "heterodyne_fleet_engine_prefix_hit_tokens_total",
+    "Prompt tokens found in the engine's prefix cache, as it counts them.",
+    ENGINE,
+)
+replicas = Gauge("heterodyne_fleet_replicas", "Replicas, by what they are doing.", (*POOL, "state"))
+usd_per_second = Gauge(
+    "heterodyne_fleet_usd_per_second",
+    "What replicas that are paid by the hour cost, busy or not; those that are down are left out.",
+    POOL,
+)
+usd_per_million_tokens = Gauge(
+    "heterodyne_fleet_usd_per_million_tokens",
+    "Dollars per million tokens, prompt and answer, since midnight, UTC: of the time that requests used (busy), and of "
+    "all the time that was paid for (paid).",
+    (*POOL, "what"),
+)
+accelerator_utilisation = Gauge(
+    "heterodyne_fleet_accelerator_utilisation_ratio", "Share of the time the device is at work, 0 to 1.", DEVICE
+)
+accelerator_memory_used = Gauge(
+    "heterodyne_fleet_accelerator_memory_used_bytes", "Memory of the device in use.", DEVICE
+)
+accelerator_memory_total = Gauge("heterodyne_fleet_accelerator_memory_total_bytes", "Memory of the device.", DEVICE)
+accelerator_power = Gauge("heterodyne_fleet_accelerator_power_watts", "Power the device draws.", DEVICE)
+accelerator_temperature = Gauge(
+    "heterodyne_fleet_accelerator_temperature_celsius", "Temperature of the device.", DEVICE
+)
+limit_used = Gauge(
+    "heterodyne_admission_limit_used_ratio",
+    "Share of a limit that is used, for the fifty most used limits of organisations and projects and no others.",
+    ("level", "limit"),
 )
 adapter_loads = Counter(
     "heterodyne_fleet_adapter_loads_total", "LoRA adapters that replicas were given.", ("model", "pool")
@@ -180,6 +293,13 @@ hearsay_dropped = Counter(
 records_dropped = Counter(
     "heterodyne_telemetry_records_dropped_total", "Request records lost because the writer fell behind."
 )
+spans_exported = Counter("heterodyne_telemetry_spans_exported_total", "Spans of traces that the collector has taken.")
+spans_dropped = Counter(
+    "heterodyne_telemetry_spans_dropped_total",
+    "Spans lost: no room to wait (full), no collector when the gateway ended (unreachable), refused by it (rejected); "
+    "and, once for each trace, those never made because of `telemetry.traces_per_second_max` (rate).",
+    ("reason",),
+)
 
 books_collected = Counter("heterodyne_books_collected_total", "Usage records that the store had not seen before.")
 books_repeated = Counter("heterodyne_books_repeated_total", "Usage records collected again, and counted once.")
@@ -203,6 +323,16 @@ audit_failures = Counter(
 audit_stalled = Gauge(
     "heterodyne_audit_stalled", "1 while the last attempt to add entries or put an anchor has failed."
 )
+worker_restarts = Counter(
+    "heterodyne_gateway_worker_restarts_total", "Gateway workers that ended and were started again."
+)
+alerts_firing = Gauge("heterodyne_alerts_firing", "Subjects that an alert fires about now.", ("name", "severity"))
+alerts_webhooks = Counter(
+    "heterodyne_alerts_webhooks_total",
+    "Notices for webhooks: sent; tried again (retried); given up as the webhook did not answer (failed) or would not "
+    "have it (refused); or pushed out by later ones (dropped).",
+    ("outcome",),
+)
 
 ALL: tuple[Meter, ...] = (
     requests,
@@ -215,6 +345,13 @@ ALL: tuple[Meter, ...] = (
     completion_tokens,
     completion_length,
     refusals,
+    queue,
+    promises,
+    overhead,
+    connect,
+    usd,
+    replica_seconds,
+    ttft_prediction,
     retries,
     attempts_failed,
     hedges,
@@ -232,6 +369,20 @@ ALL: tuple[Meter, ...] = (
     engine_running,
     engine_waiting,
     engine_kv_ratio,
+    engine_prefix_hit_ratio,
+    engine_prompt_tokens,
+    engine_output_tokens,
+    engine_prefix_query_tokens,
+    engine_prefix_hit_tokens,
+    replicas,
+    usd_per_second,
+    usd_per_million_tokens,
+    accelerator_utilisation,
+    accelerator_memory_used,
+    accelerator_memory_total,
+    accelerator_power,
+    accelerator_temperature,
+    limit_used,
     adapter_loads,
     adapter_unloads,
     adapter_failures,
@@ -256,6 +407,8 @@ ALL: tuple[Meter, ...] = (
     hearsay_heard,
     hearsay_dropped,
     records_dropped,
+    spans_exported,
+    spans_dropped,
     books_collected,
     books_repeated,
     books_recovered,
@@ -268,4 +421,7 @@ ALL: tuple[Meter, ...] = (
     audit_collected,
     audit_failures,
     audit_stalled,
+    worker_restarts,
+    alerts_firing,
+    alerts_webhooks,
 )

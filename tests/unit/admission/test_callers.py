@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from heterodyne.admission.callers import LOCAL, CallerRing
+from heterodyne.admission.callers import CONSOLE, LOCAL, CallerRing
 from heterodyne.domain.errors import Unauthenticated
 from heterodyne.domain.tenant import Caller, KeyId, OrganisationId, ProjectId, TenantSnapshot
 from heterodyne.domain.urgency import Tier
@@ -128,3 +128,12 @@ def test_every_issued_key_opens_as_its_own_caller(secrets: list[bytes]) -> None:
     ring = CallerRing(TenantSnapshot(callers=callers))
     for secret in secrets:
         assert ring.check(b"Bearer " + secret, NOW_S).key == secret.hex()
+
+
+def test_the_consoles_key_is_a_caller_of_its_own_and_opens_beside_others() -> None:
+    for is_keyless in (True, False):
+        ring = CallerRing(TenantSnapshot(), (digest(b"static"),), is_keyless=is_keyless, console_digest=digest(b"own"))
+        assert ring.check(b"Bearer own", 0.0) is CONSOLE
+        assert ring.check(b"Bearer static", 0.0).project == "static/static"
+    with pytest.raises(Unauthenticated):
+        CallerRing(TenantSnapshot(), (digest(b"static"),)).check(b"Bearer own", 0.0)

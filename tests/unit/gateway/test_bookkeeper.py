@@ -36,6 +36,7 @@ RECORD = RequestRecord(
     is_hedged=True,
     continuations=23,
     replica_s=24.0,
+    promise="kept",
 )
 
 
@@ -53,5 +54,5 @@ def test_the_record_in_the_books_has_every_value_under_its_name(tmp_path: Path) 
     names = [name for name in RequestRecord.__struct_fields__ if hasattr(booked, name)]
     shared = [name for name in names if name not in ("at", "pool", "replica", "model", "tier", "key", "urgency")]
     assert [getattr(booked, name) for name in shared] == [getattr(RECORD, name) for name in shared]
-    assert {"reason", "queue_ms", "predicted_itl_ms", "continuations", "replica_s"} <= set(shared)
+    assert {"reason", "queue_ms", "predicted_itl_ms", "continuations", "replica_s", "promise"} <= set(shared)
     spool.close()

@@ -226,3 +226,15 @@ def test_a_replica_that_keeps_failing_is_left_out() -> None:
     rig.fill("b", 3)
     rig.fill("c", 3)
     assert rig.decide().target.id != "a"
+
+
+def test_a_chosen_pool_is_the_only_one_asked_and_nobody_stands_in_for_it() -> None:
+    first, second = replica("a"), msgspec.structs.replace(replica("b"), pool=PoolName("other"))
+    stand_in = replica("c", model="n")
+    rig = Rig(fleet(first, second, stand_in, m=ModelRule(fallbacks=("n",))))
+    for pool, id in (("other", "b"), ("p-m", "a")):
+        choice = rig.decider.decide(request(), Ask(model="m", prompt_tokens=1, output_tokens=1.0, pool=pool))
+        assert choice.target.id == id
+    chosen = Ask(model="m", prompt_tokens=1, output_tokens=1.0, pool="other")
+    with pytest.raises(EngineUnavailable):
+        rig.decider.decide(request(), chosen, frozenset({ReplicaId("b")}))

@@ -1,11 +1,12 @@
 """The numbers of several workers as one Prometheus page."""
 
+import math
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from heterodyne.telemetry import exposition, metrics
-from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter, Sample, SharedGauge
+from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter, Sample, SharedCounter, SharedGauge
 
 
 def meters() -> tuple[Counter, Gauge, Histogram]:
@@ -89,3 +90,45 @@ def test_what_is_no_more_has_no_line() -> None:
     gauge.forget(("a",))
     gauge.forget(("never",))
     assert [sample.labels for sample in gauge.samples()] == [("b",)]
+
+
+def test_what_others_count_is_seen_once_and_dies_with_whoever_saw_it(tmp_path: Path) -> None:
+    seen = SharedCounter("tokens_total", "Tokens.", ("model",))
+    seen.raise_to(("a",), 10)
+    seen.raise_to(("a",), 9)
+    exposition.leave(tmp_path, "worker-1", [Sample("tokens_total", ("a",), [12.0])])
+    assert parsed((seen,), list(exposition.gather(tmp_path, "worker-0", (seen,))))["tokens_total", "a"] == 12
+    exposition.fold(tmp_path, "worker-1", (seen,))
+    assert parsed((seen,), list(exposition.gather(tmp_path, "worker-0", (seen,))))["tokens_total", "a"] == 10
+    seen.forget(("a",))
+    seen.raise_to(("a",), 1)
+    assert parsed((seen,), exposition.own_samples((seen,)))["tokens_total", "a"] == 1
+
+
+def test_any_label_and_any_number_can_be_read_back() -> None:
+    odd = 'a "quoted" \\ and\nbroken {name},le="1"'
+    gauge = Gauge("odd", 'What "help" \\ says\nin two lines.', ("model",))
+    histogram = Histogram("odd_seconds", "Times.", bounds=(0.1,))
+    values = {odd: 1.5, "inf": math.inf, "-inf": -math.inf, "large": 1e22, "small": 1e-7, "whole": 3}
+    for label, value in values.items():
+        gauge.set((label,), value)
+    histogram.observe((), 2.5)
+    text = exposition.render((gauge, histogram), exposition.own_samples((gauge, histogram))).decode()
+    first, second = text_string_to_metric_families(text)
+    assert {sample.labels["model"]: sample.value for sample in first.samples} == values
+    assert first.documentation == gauge.help
+    assert {sample.name: sample.value for sample in second.samples if "le" not in sample.labels} == {
+        "odd_seconds_count": 1,
+        "odd_seconds_sum": 2.5,
+    }
+
+
+def test_a_number_that_is_none_reads_back_as_one() -> None:
+    gauge = Gauge("odd", "Odd.")
+    gauge.set((), math.nan)
+    (family,) = text_string_to_metric_families(exposition.render((gauge,), gauge.samples()).decode())
+    assert math.isnan(family.samples[0].value)
+
+
+def test_samples_of_a_metric_that_is_no_more_are_left_out() -> None:
+    assert exposition.render((), [Sample("gone_total", (), [1.0])]) == b""

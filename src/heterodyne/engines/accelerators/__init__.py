@@ -1,0 +1,1 @@
+"""What exporters say of accelerators: one file per exporter."""

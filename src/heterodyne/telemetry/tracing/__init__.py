@@ -1,0 +1,1 @@
+"""Traces: what one request did and when, as OpenTelemetry spans."""

@@ -1,0 +1,33 @@
+"""Why a replica was asked, as the times of a request's attempts tell."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from heterodyne.telemetry.tracing.facts import TryFacts
+
+
+class Role(StrEnum):
+    """Of one attempt among those of its request."""
+
+    FIRST = "first"
+    RETRY = "retry"  # an earlier one failed before it said anything
+    HEDGE = "hedge"  # an earlier one was late
+    CONTINUATION = "continuation"  # an earlier one broke off
+
+
+def role_of(tries: Sequence[TryFacts], number: int) -> Role:
+    """Of the attempt with this number; they are in the order in which they were asked."""
+    if number == 0:
+        return Role.FIRST
+    one, before = tries[number], tries[:number]
+    if any(other.ended_at_s > one.asked_at_s for other in before):
+        return Role.HEDGE
+    return Role.CONTINUATION if any(other.first_at_s for other in before) else Role.RETRY
+
+
+def gone_on_from(tries: Sequence[TryFacts], number: int) -> TryFacts:
+    """The attempt that one continues, or that failed or was late before it."""
+    before = tries[:number]
+    if role_of(tries, number) is Role.CONTINUATION:
+        before = [other for other in before if other.first_at_s]
+    return before[-1]

@@ -1,0 +1,75 @@
+"""What a request's record says of its promise and of our own part in how long it took."""
+
+import pytest
+from msgspec import structs
+
+from heterodyne.admission.callers import LOCAL
+from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.request import Operation, Request, Usage
+from heterodyne.gateway.finished import Finished, Try, record_of
+from heterodyne.gateway.stay import Stay
+from tests.support.seats import ask, replica, router
+
+WHERE = replica("a", hardware="h100-sxm")
+ASKED = Request(id="req_1", operation=Operation.CHAT, model="m", body=b"{}", stream=True)
+
+
+def finished(queued_s: float = 0.0, **facts: object) -> Finished:
+    """Arrived at 10.000, sent at 10.004 plus its wait, first token 0.2 s after its decision, 20 ms a token."""
+    stay = Stay(LOCAL, 10.0)
+    stay.queued_s = queued_s
+    decided_s = 10.001 + queued_s
+    promised = ask(ttft_slo_s=0.25, itl_slo_s=0.05)
+    return structs.replace(
+        Finished(
+            ASKED,
+            promised,
+            stay,
+            router(WHERE).decide(promised, (WHERE,), 0.0),
+            WHERE,
+            200,
+            "",
+            Usage(prompt_tokens=1000, completion_tokens=11),
+            11,
+            0.02,
+            decided_s,
+            decided_s + 0.2,
+            decided_s + 0.4,
+            100,
+            0,
+            0,
+            False,
+            [Try(WHERE, decided_s + 0.001, decided_s + 0.003, decided_s + 0.4, 200, "success")],
+        ),
+        **facts,
+    )
+
+
+def record(what: Finished) -> RequestRecord:
+    return record_of(what, TokenEstimator(), 0.0)
+
+
+def test_a_promise_is_kept_in_time_and_broken_by_a_late_token_a_slow_stream_a_wait_or_an_error() -> None:
+    assert record(finished()).promise == "kept"
+    assert record(finished(first_byte_at_s=10.3)).promise == "broken"
+    assert record(finished(itl_s=0.06)).promise == "broken"
+    assert record(finished(queued_s=0.1)).promise == "broken", "the client waited for both"
+    assert record(finished(reason="engine_broke", status=502)).promise == "broken"
+
+
+def test_nothing_is_said_of_a_promise_that_was_not_made_or_that_nobody_waited_for() -> None:
+    assert record(finished(ask=ask())).promise == ""
+    assert record(finished(reason="client_gone", status=499)).promise == ""
+
+
+def test_our_own_part_is_what_is_neither_wait_nor_connection() -> None:
+    told = record(finished(queued_s=3.0))
+    assert told.overhead_ms == pytest.approx(2.0)
+    assert told.connect_ms == pytest.approx(2.0)
+    assert told.hardware == "h100-sxm"
+
+
+def test_a_request_that_was_never_sent_took_nothing_of_ours() -> None:
+    told = record(finished(tries=[], replica=None, first_byte_at_s=0.0, status=503, reason="draining"))
+    assert (told.overhead_ms, told.connect_ms) == (0.0, None)
