@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet test test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch faults docs wheel clean
+.PHONY: help install run mixed-fleet test tools screenshots test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-console bench-metrics bench-tracing faults docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ mixed-fleet: install  ## an emulated H100 + H200 + MI300X + TPU v5e fleet and a 
 
 test: $(VENV)/.test  ## install what the tests need and run them all
 	$(BIN)/python -m pytest $(ARGS)
+
+tools:  ## install Chromium and promtool, which some tests drive, where apt-get may be used
+	.ci/tools
 
 test-engines: $(VENV)/.test  ## real vLLM on CPU beside llama.cpp (heavy install)
 	$(BIN)/python tests/engines/install.py
@@ -49,11 +52,20 @@ bench-routing: install  ## routing policies against their peers in the simulator
 bench-watch: install  ## what watching 500 replicas costs one worker
 	$(BIN)/python benchmarks/watch.py $(ARGS)
 
+screenshots: $(VENV)/.test  ## the console's views as pictures for the docs, from the browser tests
+	HETERODYNE_SCREENSHOTS=docs/images/console $(BIN)/python -m pytest tests/browser $(ARGS)
+
 faults: $(VENV)/.test  ## run the fault matrix, regenerate docs/fault-matrix.md
 	$(BIN)/python -m tests.faults.matrix_page docs/fault-matrix.md
 
 bench-routing-live: install  ## one emulated fleet in real time beside its simulation
 	$(BIN)/python benchmarks/routing_live.py $(ARGS)
+
+bench-metrics: install  ## what counting one request in all metrics costs
+	$(BIN)/python benchmarks/metrics.py $(ARGS)
+
+bench-console: install  ## what open consoles cost with 200 replicas and 10,000 requests a minute
+	$(BIN)/python benchmarks/console.py $(ARGS)
 
 bench-overload: install  ## an emulated fleet at up to three times its capacity, regenerate docs/overload.md
 	$(BIN)/python benchmarks/overload.py $(ARGS)

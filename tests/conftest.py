@@ -1,11 +1,18 @@
 """The served product, shared by every test that asks the embedded models something."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from heterodyne.testing.serve_process import ServeProcess, is_alive
 from tests.support.coroutines import pytest_pyfunc_call  # noqa: F401  # a hook: tests may be coroutines
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Books, keys and audit logs of tests are not those of whoever runs them."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
 @pytest.fixture(scope="session")

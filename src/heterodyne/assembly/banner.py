@@ -1,14 +1,14 @@
 """What a person sees when the gateway is ready: the address, and something to paste."""
 
+from msgspec import structs
+
 from heterodyne.config.settings import Settings
+from heterodyne.gateway.settings import GatewaySettings
 
 
 def banner(settings: Settings, port: int) -> str:
     """Address, curl and Python for the first model that generates text."""
-    gateway = settings.gateway
-    host = "127.0.0.1" if gateway.host in ("0.0.0.0", "::") else gateway.host  # noqa: S104  # for display
-    host = f"[{host}]" if ":" in host else host
-    url = f"{'https' if gateway.tls_certificate else 'http'}://{host}:{port}"
+    url = gateway_url(structs.replace(settings.gateway, port=port))
     key = "$HETERODYNE_API_KEY" if settings.admission.api_keys_sha256 else "none"
     model = next((pool.model for pool in settings.pools.values() if pool.purpose == "generate"), None)
     lines = [f"\nHeterodyne is ready on {url}", f"  models: {', '.join(_models(settings))}"]
@@ -27,6 +27,13 @@ def banner(settings: Settings, port: int) -> str:
             '  heterodyne chat "Why is the sky blue?"' + ("" if port == 8080 else f" --url {url}"),
         ]
     return "\n".join([*lines, "", "  Ctrl-C stops it.", ""])
+
+
+def gateway_url(gateway: GatewaySettings) -> str:
+    """As somebody on this machine would call it."""
+    host = "127.0.0.1" if gateway.host in ("0.0.0.0", "::") else gateway.host  # noqa: S104  # for display
+    host = f"[{host}]" if ":" in host else host
+    return f"{'https' if gateway.tls_certificate else 'http'}://{host}:{gateway.port}"
 
 
 def _models(settings: Settings) -> list[str]:

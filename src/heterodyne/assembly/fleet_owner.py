@@ -71,6 +71,7 @@ class FleetOwner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._reloading = asyncio.Lock()
         self._last_reload: ReloadRow | None = None
+        self.on_settings: Callable[[Settings], None] = _unheard  # told of every reload
 
     def start(self, group: asyncio.TaskGroup) -> None:
         """Begin what is to run here; everything that follows is a child of the group."""
@@ -184,6 +185,7 @@ class FleetOwner:
             lasting = needs_restart(self._began, new)
             self._last_reload = ReloadRow(at=time.time(), is_good=True, needs_restart=lasting)
             self.settings = settings
+            self.on_settings(settings)
             return await self._move_to(wanted, lasting)
 
     def _read(self) -> tuple[Settings, Settings, tuple[Member, ...]]:
@@ -312,6 +314,10 @@ class FleetOwner:
         task = self._group.create_task(_rooted(work, name), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _unheard(_: Settings) -> None:
+    """Nobody has to know."""
 
 
 async def _rooted(work: Coroutine[Any, Any, None], name: str) -> None:

@@ -3,11 +3,13 @@
 import asyncio
 import os
 import random
+import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from heterodyne import __version__
 from heterodyne.admission.house import House
 from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
@@ -34,12 +36,16 @@ from heterodyne.gateway.lease_courier import LeaseCourier
 from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.server import GatewayServer
+from heterodyne.gateway.tracer import Tracer
 from heterodyne.ports.leases import LeaseSource
 from heterodyne.routing.router import Router
 from heterodyne.routing.standing.fleet_standing import FleetStanding
 from heterodyne.stores.memory_leases import MemoryLeases
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.records import RecordWriter
+from heterodyne.telemetry.settings import TelemetrySettings
+from heterodyne.telemetry.tracing.headers import read_headers
+from heterodyne.telemetry.tracing.otlp import OtlpExporter
 from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.server_connection import ServerLedger
 
@@ -59,6 +65,7 @@ async def running_gateway(
     name: str = "worker",
     run_dir: Path | None = None,
     reuse_port: bool = False,
+    console_key_sha256: str = "",
 ) -> AsyncIterator[LiveGateway]:
     """A gateway that listens inside the block; whoever wants a graceful end calls `drain` first.
 
@@ -77,6 +84,7 @@ async def running_gateway(
         ConnectionPool(loop, idle_max=0, connect_timeout_s=settings.gateway.connect_timeout_s),
         clock=time.monotonic,
     )
+    exporter = _exporter(settings.telemetry, name)
     records = RecordWriter(settings.telemetry)
     chance = random.Random().random  # noqa: S311 - spreads probes and requests, keeps no secret
     priors = ReplicaPriors(settings)
@@ -87,7 +95,7 @@ async def running_gateway(
     standing = FleetStanding(settings.routing, fleet.snapshot, time.monotonic())
     back = Backstage(
         settings=settings.gateway,
-        callers=caller_ring(settings, tenants),
+        callers=caller_ring(settings, tenants, console_key_sha256),
         fleet=fleet,
         decider=Decider(fleet, standing, router, keeper, clock=time.monotonic, chance=chance),
         router=router,
@@ -98,6 +106,7 @@ async def running_gateway(
         tokens=TokenEstimator(),
         bookkeeper=bookkeeper,
         auditor=auditor,
+        tracer=_tracer(settings, exporter),
         clock=time.monotonic,
         wall_clock=time.time,
     )
@@ -146,6 +155,7 @@ async def running_gateway(
         watch=watch,
         priors=priors,
         explainer=Explainer(back, name),
+        console_key_sha256=console_key_sha256,
     )
     try:
         await server.open(reuse_port=reuse_port)
@@ -163,6 +173,8 @@ async def running_gateway(
         await server.close()
         await courier.close()
         records.close()
+        if exporter is not None:
+            await asyncio.to_thread(exporter.close)
 
 
 def _courier(settings: Settings, leases: LeaseSource | None, name: str, *, workers: int) -> LeaseCourier:
@@ -170,6 +182,34 @@ def _courier(settings: Settings, leases: LeaseSource | None, name: str, *, worke
     book = LimitBook(f"{name}-{os.urandom(6).hex()}", holders=workers)
     when_unreachable = WhenUnreachable(settings.admission.limits_when_unreachable)
     return LeaseCourier(book, leases or MemoryLeases(), when_unreachable=when_unreachable)
+
+
+def _exporter(settings: TelemetrySettings, name: str) -> OtlpExporter | None:
+    """None: nobody is traced."""
+    if not settings.traces_url:
+        return None
+    headers = read_headers(os.environ.get(settings.traces_headers_env, "")) if settings.traces_headers_env else {}
+    resource = {"service.name": "heterodyne", "service.version": __version__, "service.instance.id": _instance(name)}
+    return OtlpExporter(settings.traces_url, headers, resource=resource, version=__version__)
+
+
+def _instance(name: str) -> str:
+    """Workers of several machines have the same names."""
+    return f"{socket.gethostname()}/{name}/{os.getpid()}"
+
+
+def _tracer(settings: Settings, exporter: OtlpExporter | None) -> Tracer | None:
+    if exporter is None:
+        return None
+    return Tracer(
+        settings.telemetry,
+        exporter.add,
+        host=settings.gateway.host,
+        port=settings.gateway.port,
+        bits=random.Random().getrandbits,  # noqa: S311 - ids, which keep no secret
+        clock=time.monotonic,
+        wall_clock=time.time,
+    )
 
 
 def _forget_memory(replica: ReplicaId, keeper: AdapterKeeper, router: Router) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from heterodyne.ports.leases import LeaseSource
+from heterodyne.ports.leases import LeaseKeeper
 from heterodyne.stores.memory_leases import MemoryLeases, SavedCounter
 from heterodyne.stores.redis_leases import RedisLeases
 from heterodyne.telemetry import log
@@ -19,7 +19,7 @@ _decode = msgspec.json.Decoder(tuple[SavedCounter, ...]).decode
 
 
 @asynccontextmanager
-async def open_leases(redis_url: str | None, path: Path) -> AsyncIterator[LeaseSource]:
+async def open_leases(redis_url: str | None, path: Path) -> AsyncIterator[LeaseKeeper]:
     """The days of our own counters survive a restart in the file."""
     if redis_url is not None:
         shared = RedisLeases(redis_url)

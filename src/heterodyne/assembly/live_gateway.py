@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from heterodyne.admission.callers import CallerRing
 from heterodyne.admission.host_names import HostNames
 from heterodyne.assembly.replica_priors import ReplicaPriors
-from heterodyne.assembly.worker_view import WorkerView
+from heterodyne.assembly.worker_view import QUEUED_PROJECTS_MAX, WorkerView
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.fleet import ModelRule, Replica
@@ -39,8 +39,10 @@ class LiveGateway:
         watch: FleetWatch,
         priors: ReplicaPriors,
         explainer: Explainer,
+        console_key_sha256: str = "",
     ) -> None:
         self.settings = settings
+        self._console_key_sha256 = console_key_sha256
         self.tenants = tenants
         self.server = server
         self.version = 0  # of the fleet it works by
@@ -63,7 +65,8 @@ class LiveGateway:
         before, self.settings, self.version = self.settings, settings, version
         self.tenants = tenants or self.tenants
         admission, back = settings.admission, self._back
-        self._door.admit(caller_ring(settings, self.tenants), host_names(settings, self.tenants))
+        callers = caller_ring(settings, self.tenants, self._console_key_sha256)
+        self._door.admit(callers, host_names(settings, self.tenants))
         back.house.resize(admission.in_flight_max, admission.retry_after_s)
         try:
             self.server.configure(settings.gateway)
@@ -96,6 +99,7 @@ class LiveGateway:
             standing=self._back.standing.snapshot(now_s),
             in_flight=house.in_flight,
             in_flight_by_replica=dict(house.by_replica),
+            queued_by_project=self._lobby.waiting_by_project(QUEUED_PROJECTS_MAX),
         )
 
     def takeable(self) -> int:
@@ -111,12 +115,19 @@ class LiveGateway:
 def _forget_gauges(gone: Iterable[Replica]) -> None:
     for replica in gone:
         metrics.in_flight.forget((replica.model, replica.pool, replica.id))
-        metrics.prefix_trust.forget((replica.pool, replica.id))
+        for gauge in (
+            metrics.prefix_trust,
+            metrics.ejected,
+            metrics.breaker_open,
+            metrics.weight,
+            metrics.in_flight_limit,
+        ):
+            gauge.forget((replica.pool, replica.id))
         for state in ("busy", "idle"):
             metrics.engine_connections.forget((replica.id, state))
 
 
-def caller_ring(settings: Settings, tenants: TenantSnapshot) -> CallerRing:
+def caller_ring(settings: Settings, tenants: TenantSnapshot, console_key_sha256: str = "") -> CallerRing:
     """Whose keys open; where there never was a key, and none is required, nobody needs one."""
     admission = settings.admission
     return CallerRing(
@@ -124,6 +135,7 @@ def caller_ring(settings: Settings, tenants: TenantSnapshot) -> CallerRing:
         admission.api_keys_sha256,
         is_keyless=not _has_keys(settings, tenants),
         context_tokens_by_tier=admission.context_tokens_by_tier,
+        console_digest=console_key_sha256,
     )
 
 

@@ -3,39 +3,58 @@ keys, and keeps the books."""
 
 import asyncio
 import os
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from hashlib import sha256
 from pathlib import Path
+from typing import Protocol
 
+from heterodyne.assembly.alert_watch import AlertWatch
 from heterodyne.assembly.audit_share import AuditShare
 from heterodyne.assembly.lease_source import open_leases
 from heterodyne.assembly.office_books import OfficeBooks
 from heterodyne.assembly.office_meters import leave_meters
 from heterodyne.assembly.worker_order import WorkerPlaces
+from heterodyne.audit.clerk import ClerkState
 from heterodyne.books.collector import CollectorState
 from heterodyne.config.settings import Settings
 from heterodyne.console.changes import FleetDesk, Nothing
 from heterodyne.console.fleet_changes import FleetChanges
 from heterodyne.console.fleet_page import FleetPage
+from heterodyne.console.live_feed import LiveFeed
+from heterodyne.console.observatory import Observatory
 from heterodyne.console.office_desk import OfficeDesk
 from heterodyne.console.recorder import ChangeRecorder
 from heterodyne.console.tenants import TenantDesk
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.ports.books import BookStore
+from heterodyne.ports.leases import LimitReader
 from heterodyne.ports.tenant_changes import TenantChange
 from heterodyne.ports.tenants import TenantStore
 from heterodyne.stores.lease_server import lending
 from heterodyne.stores.open_books import books_in
 from heterodyne.stores.open_store import open_database, state_folder, tenants_in
 from heterodyne.telemetry import log
+from heterodyne.telemetry.meters import Sample
 
 LEASES = "leases.sock"  # in the run folder
 RETRY_S = 1.0
+CONSOLE_KEY_BYTES = 32
 TAKE_INTERVAL_S = 5.0  # how often a log that another process writes is asked for
 SIGNAL = "signal SIGHUP"  # who reloads without the admin API
 
 _log = log.get("assembly")
+
+
+class Measures(Protocol):
+    """Whoever measures what only a supervisor can."""
+
+    async def run(self) -> None: ...
+
+    def samples(self) -> list[Sample]: ...
+
 
 Publish = Callable[[TenantSnapshot], Awaitable[bool]]  # to all workers; whether they work by it
 
@@ -51,17 +70,26 @@ class Office:
         *,
         books: OfficeBooks | None,
         audit: AuditShare,
+        limits: LimitReader,
+        observatory: Observatory,
         places: WorkerPlaces,
+        console_key: str,
         run_dir: Path,
     ) -> None:
         recorder = ChangeRecorder(audit)
         self.snapshot = snapshot
         self.books = store
+        self.tenants = tenants
+        self.limits = limits  # how far their counters have got
         self.places = places  # where workers leave usage and entries of the audit log
+        self.observatory = observatory
+        self.console_key = console_key  # what the playground asks the workers with; new with every office
+        self.feed: LiveFeed | None = None  # of the console, when there is one
+        self.alerts: AlertWatch | None = None  # who looks out for trouble, when somebody does
+        self.meters: Measures | None = None  # what is measured of the fleet, when there is one
         self.desk = OfficeDesk(tenants=TenantDesk(tenants, self._published, recorder), recorder=recorder, books=store)
         self.publish: Publish = _nobody  # connected to the workers when there are any
         self.fleet: FleetDesk | None = None  # its owner, when there is one
-        self._tenants = tenants
         self._books = books
         self._audit = audit
         self._run_dir = run_dir
@@ -74,19 +102,35 @@ class Office:
         """How usage is collected; None: no books are kept."""
         return None if self._books is None else self._books.state
 
+    @property
+    def auditing(self) -> ClerkState | None:
+        """How the audit log stands; None: another process writes it, or nobody can."""
+        return self._audit.try_snapshot()
+
     async def run(self) -> None:
         """Follow changes that were made elsewhere, keep the books, heed `reload_soon`; until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow(), name="tenants")
             group.create_task(self._take_audit(), name="audit")
             group.create_task(self._heed_reloads(), name="reloads")
-            group.create_task(leave_meters(self._run_dir, lambda: self.collecting, self._audit.try_snapshot))
+            group.create_task(
+                leave_meters(self._run_dir, lambda: self.collecting, self._audit.try_snapshot, self._samples)
+            )
+            if self.meters is not None:
+                group.create_task(self.meters.run(), name="meters")
             if self._books is not None:
                 group.create_task(self._books.run(self._page), name="books")
+            if self.feed is not None:
+                group.create_task(self.feed.run(), name="live")
+            if self.alerts is not None:
+                group.create_task(self.alerts.run(), name="alerts")
 
     def reload_soon(self) -> None:
         """As a signal asks for it: whoever sent it reads the log."""
         self._reload.set()
+
+    def _samples(self) -> list[Sample]:
+        return [] if self.meters is None else self.meters.samples()
 
     def _page(self) -> FleetPage | None:
         return None if self.fleet is None else self.fleet.page()
@@ -94,7 +138,7 @@ class Office:
     async def _follow(self) -> None:
         while True:
             try:
-                async with aclosing(self._tenants.changes(self.snapshot.version)) as versions:
+                async with aclosing(self.tenants.changes(self.snapshot.version)) as versions:
                     async for _ in versions:
                         await self._refresh()
             except (StoreUnavailable, OSError) as error:
@@ -133,7 +177,7 @@ class Office:
     async def _refresh(self) -> bool:
         """Read what is stored and tell the workers; several changes at once are told together."""
         async with self._publishing:
-            snapshot = await self._tenants.snapshot()
+            snapshot = await self.tenants.snapshot()
             if snapshot.version > self.snapshot.version or not self._is_told:
                 self._is_told = await self.publish(snapshot)
                 self.snapshot = snapshot
@@ -153,7 +197,8 @@ async def open_office(settings: Settings, run_dir: Path) -> AsyncIterator[Office
         database = await open_database(settings.stores.url, os.environ)
         stack.push_async_callback(database.close)
         tenants, store = tenants_in(database), books_in(database)
-        books = OfficeBooks(settings.books, state_dir, store) if settings.books.is_on else None
+        observatory, console_key = Observatory(), secrets.token_urlsafe(CONSOLE_KEY_BYTES)
+        books = OfficeBooks(settings.books, state_dir, store, observatory) if settings.books.is_on else None
         if books is not None:
             await books.open()
             stack.push_async_callback(books.finish)
@@ -166,16 +211,20 @@ async def open_office(settings: Settings, run_dir: Path) -> AsyncIterator[Office
             store,
             books=books,
             audit=audit,
-            places=await asyncio.to_thread(_places, settings, audit, books),
+            limits=leases,
+            observatory=observatory,
+            places=await asyncio.to_thread(_places, settings, audit, books, console_key),
+            console_key=console_key,
             run_dir=run_dir,
         )
 
 
-def _places(settings: Settings, audit: AuditShare, books: OfficeBooks | None) -> WorkerPlaces:
+def _places(settings: Settings, audit: AuditShare, books: OfficeBooks | None, console_key: str) -> WorkerPlaces:
     return WorkerPlaces(
         books_spool="" if books is None else str(books.spool_folder),
         audit_spool=str(audit.spool_folder) if settings.audit.is_on else "",
         audit_key=audit.content_key().hex() if settings.audit.is_on else "",
+        console_key_sha256=sha256(console_key.encode()).hexdigest() if settings.console.listens else "",
     )
 
 

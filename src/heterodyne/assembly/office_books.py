@@ -10,8 +10,10 @@ from heterodyne.books.collector import Collector, CollectorState
 from heterodyne.books.settings import BookSettings, spool_folder_of
 from heterodyne.books.uptime import Up, UptimeMeter
 from heterodyne.console.fleet_page import FleetPage, ReplicaRow
+from heterodyne.console.observatory import SPARK_MINUTES, Observatory
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
 from heterodyne.domain.fleet import Health
+from heterodyne.domain.history import MINUTE_S, HistoryGroup, HistoryQuery
 from heterodyne.ports.books import BookStore
 from heterodyne.telemetry import log
 
@@ -24,14 +26,17 @@ _log = log.get("assembly")
 class OfficeBooks:
     """One per supervisor, where books are kept."""
 
-    def __init__(self, settings: BookSettings, state_dir: Path, store: BookStore) -> None:
+    def __init__(self, settings: BookSettings, state_dir: Path, store: BookStore, observatory: Observatory) -> None:
         self.spool_folder = spool_folder_of(settings, state_dir)
         self._store = store
+        self._observatory = observatory
         self._collector = Collector(
             self.spool_folder,
             store,
             retention_days=settings.retention_days or None,
             bytes_max=settings.spool_bytes_max,
+            history_days=settings.history_days,
+            on_added=observatory.on_added,
         )
         self._meter = UptimeMeter(secrets.token_hex(8))
 
@@ -41,11 +46,15 @@ class OfficeBooks:
         return self._collector.state
 
     async def open(self) -> None:
-        """Make the folder, which is the owner's alone."""
+        """Make the folder, which is the owner's alone, and recall the last half hour."""
         try:
             await asyncio.to_thread(self.spool_folder.mkdir, mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StoreUnavailable(f"{self.spool_folder}: no folder for usage: {error.strerror}") from error
+        now = time.time()
+        since_at = now - SPARK_MINUTES * MINUTE_S
+        asked = HistoryQuery(since_at=since_at, until_at=now, by=(HistoryGroup.POOL,))
+        self._observatory.seed(await self._store.history(asked))
 
     async def run(self, page: Callable[[], FleetPage | None]) -> None:
         """Until cancelled; `page` shows the fleet, once there is one."""

@@ -1,7 +1,7 @@
 """What the office counts, left in the run folder where workers find it when they are asked for /metrics."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from heterodyne.audit.clerk import ClerkState
@@ -16,11 +16,14 @@ _log = log.get("assembly")
 
 
 async def leave_meters(
-    run_dir: Path, books: Callable[[], CollectorState | None], audit: Callable[[], ClerkState | None]
+    run_dir: Path,
+    books: Callable[[], CollectorState | None],
+    audit: Callable[[], ClerkState | None],
+    fleet: Callable[[], Sequence[Sample]] = tuple,
 ) -> None:
-    """Until cancelled."""
+    """Until cancelled; without `fleet` nothing is said of it."""
     while True:
-        samples = [*books_samples(books()), *audit_samples(audit())]
+        samples = [*books_samples(books()), *audit_samples(audit()), *_rooted(fleet)]
         try:
             await asyncio.to_thread(exposition.leave, run_dir, NAME, samples)
         except OSError as error:
@@ -54,6 +57,15 @@ def audit_samples(state: ClerkState | None) -> list[Sample]:
         _one(metrics.audit_failures, state.failures),
         _one(metrics.audit_stalled, bool(state.failure)),
     ]
+
+
+def _rooted(fleet: Callable[[], Sequence[Sample]]) -> Sequence[Sample]:
+    """The root of what is asked of others: our mistake there must not cost the rest of the page."""
+    try:
+        return fleet()
+    except Exception as error:  # noqa: BLE001
+        _log.error("fleet_meters_failed", exc_info=error)
+        return ()
 
 
 def _one(meter: Meter, value: float) -> Sample:

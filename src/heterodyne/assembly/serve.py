@@ -12,11 +12,15 @@ import uvloop
 from msgspec import structs
 
 from heterodyne.assembly.announce import announce
+from heterodyne.assembly.console import open_console
 from heterodyne.assembly.fleet_owner import FleetOwner, Reread
 from heterodyne.assembly.fleet_plan import members
 from heterodyne.assembly.listen_address import claim, claim_alone
 from heterodyne.assembly.office import Office, open_office
+from heterodyne.assembly.open_alerts import open_alerts
 from heterodyne.assembly.replicas import local_replicas, remote_replicas
+from heterodyne.assembly.supervisor_meters import SupervisorMeters
+from heterodyne.assembly.tenants_now import TenantsNowOffice
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
 from heterodyne.console.server import AdminServer
@@ -77,7 +81,14 @@ async def _supervise(
         owner = owner_of(office)
         office.publish = owner.take_tenants
         office.fleet = owner
-        admin = None if listener is None else AdminServer(admin_app(began.console, owner, office.desk), listener)
+        tenants = TenantsNowOffice(office.tenants, office.books, office.limits, owner.crew.views)
+        office.meters = SupervisorMeters(owner, office.books, tenants)
+        office.alerts = open_alerts(owner, office, tenants, run_dir)
+        admin = None
+        if listener is not None:
+            instruments = open_console(began, owner, office, tenants)
+            office.feed = instruments.feed
+            admin = AdminServer(admin_app(began.console, owner, office.desk, instruments), listener)
         owner.start(engine_group)
         following = engine_group.create_task(office.run(), name="tenants")
         _heed_signals(asyncio.get_running_loop(), leave, office.reload_soon)
@@ -91,7 +102,8 @@ async def _supervise(
             announcer = worker_group.create_task(waits)
             await leave.wait()
             _log.info("stopping", drain_timeout_s=owner.settings.gateway.drain_timeout_s)
-            if admin is not None:
+            if admin is not None and office.feed is not None:
+                office.feed.close()
                 admin.leave()
             for task in (announcer, *worker_tasks):
                 task.cancel()

@@ -10,7 +10,7 @@ from heterodyne.config.problems import SettingsProblems
 from heterodyne.config.settings import Settings
 
 # What was opened with them stays open: sockets, processes, files, pools of connections.
-RESTART_SECTIONS = ("console", "stores", "books", "audit", "telemetry")
+RESTART_SECTIONS = ("stores", "books", "audit", "telemetry")
 RESTART_FIELDS = {
     "gateway": (
         "host",
@@ -20,7 +20,9 @@ RESTART_FIELDS = {
         "tls_key",
         "connect_timeout_s",
         "engine_connections_idle_max",
-    )
+    ),
+    "alerts": ("is_on", "webhooks"),
+    "console": ("listens", "host", "port", "host_names", "is_behind_tls"),
 }
 
 

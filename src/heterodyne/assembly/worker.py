@@ -68,6 +68,7 @@ async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
                 name=order.name,
                 run_dir=run_dir,
                 reuse_port=True,
+                console_key_sha256=order.places.console_key_sha256,
             ) as gateway,
             answering(run_dir, order.name, gateway.explainer),
         ):

@@ -9,7 +9,7 @@ import msgspec
 
 from heterodyne.assembly.replicas import model_rules
 from heterodyne.assembly.worker_order import WorkerOrder, WorkerPlaces
-from heterodyne.assembly.worker_view import WorkerView, forget_view, try_read_view
+from heterodyne.assembly.worker_view import ViewReader, WorkerView, forget_view
 from heterodyne.config.settings import Settings
 from heterodyne.console.fleet_page import WorkerRow
 from heterodyne.domain.fleet import Health, Replica, ReplicaId
@@ -29,6 +29,7 @@ class WorkerCrew:
     ) -> None:
         self.version = 1
         self._run_dir = run_dir
+        self._views = ViewReader(run_dir)
         self._places = places
         self.tenants = tenants  # the file that has them
         self.processes = tuple(
@@ -87,6 +88,7 @@ class WorkerCrew:
                     seen_ago_s=None if view is None else round(now_s - view.at_s, 3),
                     in_flight=0 if view is None else view.in_flight,
                     restarts=process.restarts,
+                    queued=0 if view is None else sum(view.queued_by_project.values()),
                 )
             )
         return tuple(rows)
@@ -110,7 +112,9 @@ class WorkerCrew:
         )
 
     def _try_view(self, process: SupervisedProcess) -> WorkerView | None:
-        view = try_read_view(self._run_dir, process.name) if process.is_running else None
+        if not process.is_running:
+            return None
+        view = self._views.try_read(process.name)
         return view if view is not None and view.pid == process.pid else None
 
     def _order(self, name: str, settings: Settings, replicas: tuple[Replica, ...]) -> bytes:

@@ -7,11 +7,12 @@ from heterodyne.domain.fleet import ModelRule, Replica
 
 
 class WorkerPlaces(Struct, frozen=True, kw_only=True):
-    """Where a worker leaves what the supervisor collects; empty: nobody does."""
+    """Where a worker leaves what the supervisor collects, and what it knows the supervisor by; empty: nobody does."""
 
     books_spool: str = ""
     audit_spool: str = ""
     audit_key: str = ""  # what prompts and answers are hashed with, in hexadecimal
+    console_key_sha256: str = ""  # of the key that the console's playground asks with; empty: there is no console
 
     def __repr__(self) -> str:
         return f"WorkerPlaces(books_spool={self.books_spool!r}, audit_spool={self.audit_spool!r})"

@@ -10,6 +10,8 @@ from heterodyne.control.replica_seen import FleetSeen
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.routing.standing.snapshot import FleetStandingSnapshot
 
+QUEUED_PROJECTS_MAX = 50  # in a view
+
 
 class WorkerView(Struct, frozen=True, kw_only=True):
     """One worker at one moment."""
@@ -22,6 +24,7 @@ class WorkerView(Struct, frozen=True, kw_only=True):
     standing: FleetStandingSnapshot
     in_flight: int
     in_flight_by_replica: dict[ReplicaId, int]
+    queued_by_project: dict[str, int] = {}  # those that wait for their turn here, of the projects with the most
 
 
 _decode = msgspec.msgpack.Decoder(WorkerView).decode
@@ -34,12 +37,27 @@ def leave_view(run_dir: Path, view: WorkerView) -> None:
     temporary.replace(_place(run_dir, view.name))
 
 
-def try_read_view(run_dir: Path, name: str) -> WorkerView | None:
-    """The latest of a worker; None when it has not left one yet."""
-    try:
-        return _decode(_place(run_dir, name).read_bytes())
-    except FileNotFoundError:
-        return None
+class ViewReader:
+    """Reads what workers have left, each view once, however often it is asked for."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self._run_dir = run_dir
+        self._read: dict[str, tuple[tuple[int, int], WorkerView]] = {}  # by worker, with what tells its file apart
+
+    def try_read(self, name: str) -> WorkerView | None:
+        """The latest of a worker; None when it has not left one yet."""
+        place = _place(self._run_dir, name)
+        try:
+            stat = place.stat()
+            mark = (stat.st_ino, stat.st_mtime_ns)
+            known = self._read.get(name)
+            if known is None or known[0] != mark:
+                # The file may be a newer one by now, which is then read once more.
+                known = self._read[name] = (mark, _decode(place.read_bytes()))
+        except FileNotFoundError:
+            self._read.pop(name, None)
+            return None
+        return known[1]
 
 
 def forget_view(run_dir: Path, name: str) -> None:

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of
     "keys": ("heterodyne.cli.keys", "Issue, rotate and revoke the keys of projects."),
     "usage": ("heterodyne.cli.usage", "Say who used what, when, where and at what price."),
     "audit": ("heterodyne.cli.audit", "Verify the audit log, look into it, anchor it."),
+    "observability": ("heterodyne.cli.observability", "Write rules for Prometheus and dashboards for Grafana."),
     "explain": ("heterodyne.cli.explain", "Say where a request would go and why, or where one went."),
     "config": ("heterodyne.cli.config", "Write, check and show the settings."),
     "doctor": ("heterodyne.cli.doctor.command", "Say what is here and what keeps this machine from serving."),

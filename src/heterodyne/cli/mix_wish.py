@@ -16,9 +16,9 @@ from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
 from heterodyne.planning.arrival import Arrival
 from heterodyne.planning.histogram import histogram
+from heterodyne.planning.mix_inputs import offered, rate_of, within_context
 from heterodyne.planning.mix_problem import Stock
 from heterodyne.planning.mix_question import MixWish
-from heterodyne.planning.traffic import traffic_profile
 from heterodyne.planning.workload_class import WorkloadClass, budget
 from heterodyne.registry.request_log import read_request_log
 
@@ -52,7 +52,7 @@ def wish_from(options: Options) -> MixWish:
     """Read the log and look the names up; raises `InvalidSpec` or `UnknownName`."""
     spec = model_from(options.model)
     log = _within_context(read_request_log(options.traffic), spec)
-    offered = _offered(options.hardware)
+    chips = offered(_named(options.hardware), catalogue())
     speed = options.kv_link_gb_per_s * 1e9
     return MixWish(
         model=spec,
@@ -61,14 +61,14 @@ def wish_from(options: Options) -> MixWish:
         else member(Precision, "precision", options.precision),
         kv_precision=member(Precision, "precision", options.kv_precision),
         cells=tuple(histogram(log, bins=options.buckets)),
-        requests_per_s=_rate(options.rate, log),
+        requests_per_s=rate_of(options.rate, log),
         slo=budget(
             member(WorkloadClass, "class", options.workload_class),
             ttft_s=None if options.slo_ttft_ms is None else options.slo_ttft_ms / MS,
             itl_s=None if options.slo_itl_ms is None else options.slo_itl_ms / MS,
         ),
-        accelerators=tuple(offered.values()),
-        stocks=_stocks(options.available, options.minimum, offered),
+        accelerators=tuple(chips.values()),
+        stocks=_stocks(options.available, options.minimum, chips),
         headroom=options.headroom,
         spot_share_max=options.spot_share_max,
         survives_one_loss=options.survives_one_loss,
@@ -79,52 +79,35 @@ def wish_from(options: Options) -> MixWish:
     )
 
 
-def _within_context(log: list[Arrival], spec: ModelSpec) -> list[Arrival]:
+def _within_context(log: list[Arrival], spec: ModelSpec) -> tuple[Arrival, ...]:
     """The requests that the model can hold; says how many others there were."""
-    short = [one for one in log if one.prompt_tokens + max(1, one.output_tokens) <= spec.context_tokens]
-    if len(short) < len(log):
-        over = f"{len(log) - len(short):,} of {len(log):,} requests are longer than the context of {spec.name}"
+    fitting = within_context(log, spec)
+    if fitting.too_long:
+        over = f"{fitting.too_long:,} of {len(log):,} requests are longer than the context of {spec.name}"
         click.echo(f"left out: {over}, {spec.context_tokens:,} tokens", err=True)
-    return short
+    return fitting.arrivals
 
 
-def _rate(word: str, log: list[Arrival]) -> float:
-    if word in ("peak", "mean"):
-        profile = traffic_profile(log)
-        return profile.peak_requests_per_s if word == "peak" else profile.requests_per_s
-    try:
-        return float(word)
-    except ValueError as error:
-        raise InvalidSpec(f'rate: "{word}" is neither "peak", "mean" nor a number of requests per second.') from error
-
-
-def _offered(names: str | None) -> Mapping[str, Accelerator]:
-    known = catalogue()
-    if names is None:
-        return known
-    words = [name.strip() for name in names.split(",") if name.strip()]
-    chosen = {chip.name: chip for chip in (accelerator(word, known) for word in words)}
-    if not chosen:
-        raise InvalidSpec("hardware: no accelerator is named; leave the option out to offer the whole catalogue.")
-    return chosen
+def _named(names: str | None) -> list[str] | None:
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _stocks(
-    available: tuple[str, ...], minimum: tuple[str, ...], offered: Mapping[str, Accelerator]
+    available: tuple[str, ...], minimum: tuple[str, ...], chips: Mapping[str, Accelerator]
 ) -> tuple[Stock, ...]:
-    most, least = _numbers("available", available, offered), _numbers("minimum", minimum, offered)
+    most, least = _numbers("available", available, chips), _numbers("minimum", minimum, chips)
     return tuple(
         Stock(name=name, available=most.get(name), minimum=least.get(name, 0))
         for name in dict.fromkeys((*most, *least))
     )
 
 
-def _numbers(option: str, words: tuple[str, ...], offered: Mapping[str, Accelerator]) -> dict[str, int]:
+def _numbers(option: str, words: tuple[str, ...], chips: Mapping[str, Accelerator]) -> dict[str, int]:
     """`h100-sxm=16` as a number of chips by accelerator."""
     numbers: dict[str, int] = {}
     for word in words:
         name, _, count = word.partition("=")
-        chip = accelerator(name.strip(), offered).name
+        chip = accelerator(name.strip(), chips).name
         if not count.strip().isdecimal():
             raise InvalidSpec(f'{option}: "{word}" is not a name and a number of chips, for example {chip}=16.')
         numbers[chip] = int(count)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from heterodyne.config import (
     adapter_checks,
+    alert_checks,
     hardware_checks,
     kv_checks,
     model_checks,
@@ -13,6 +14,7 @@ from heterodyne.config import (
     policy_checks,
     pool_checks,
     tier_checks,
+    tracing_checks,
 )
 from heterodyne.config.problems import Problem
 from heterodyne.config.settings import Settings
@@ -45,6 +47,24 @@ def an_open_console_has_operators(settings: Settings, _: Mapping[str, str]) -> I
             message=f'"{console.host}" can be reached from other machines and no operator key is set; put the digest '
             f"of a key ({KEY_DIGEST_HINT}) into console.operator_keys_sha256, or listen on 127.0.0.1",
             rests_on=("console.operator_keys_sha256", "console.listens"),
+        )
+
+
+def viewers_come_beside_operators(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
+    """A console that only viewers have keys for has nobody who may change anything."""
+    console = settings.console
+    if console.viewer_keys_sha256 and not console.operator_keys_sha256:
+        yield Problem(
+            path="console.viewer_keys_sha256",
+            message="without an operator's key nobody could change anything; put the digest of one "
+            f"({KEY_DIGEST_HINT}) into console.operator_keys_sha256",
+            rests_on=("console.operator_keys_sha256",),
+        )
+    for digest in sorted(set(console.viewer_keys_sha256) & set(console.operator_keys_sha256)):
+        yield Problem(
+            path="console.viewer_keys_sha256",
+            message=f'"{digest[:8]}…" is also in console.operator_keys_sha256; a key has one role',
+            rests_on=("console.operator_keys_sha256",),
         )
 
 
@@ -89,6 +109,7 @@ def one_body_fits_among_all(settings: Settings, _: Mapping[str, str]) -> Iterato
 CHECKS: tuple[Check, ...] = (
     an_open_door_has_keys,
     an_open_console_has_operators,
+    viewers_come_beside_operators,
     tls_is_whole,
     the_default_deadline_is_allowed,
     one_body_fits_among_all,
@@ -104,6 +125,7 @@ CHECKS: tuple[Check, ...] = (
     pool_checks.one_model_has_one_purpose,
     pool_checks.a_pool_is_paid_one_way,
     pool_checks.a_replica_limit_can_be_reached,
+    pool_checks.accelerator_urls_can_be_called,
     kv_checks.kv_events_can_be_read,
     kv_checks.kv_events_come_from_an_engine_that_publishes_them,
     kv_checks.kv_endpoints_can_be_reached,
@@ -119,6 +141,10 @@ CHECKS: tuple[Check, ...] = (
     model_checks.fallbacks_come_to_an_end,
     tier_checks.tiers_are_known,
     tier_checks.degraded_models_can_answer,
+    alert_checks.webhooks_can_be_called,
+    tracing_checks.traces_can_be_encoded,
+    tracing_checks.the_collector_can_be_called,
+    tracing_checks.headers_for_the_collector_are_present,
     place_checks.regions_have_pools,
     place_checks.hardware_of_models_is_known,
     place_checks.labels_have_pools,

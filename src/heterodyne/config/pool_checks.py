@@ -1,7 +1,7 @@
 """What pools must say: each check is one sentence an operator could have been told."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
@@ -110,12 +110,13 @@ def upstream_keys_are_present(settings: Settings, environment: Mapping[str, str]
 def replica_urls_can_be_called(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
     """Every URL names a host by http or https, once."""
     for name, pool in settings.pools.items():
-        for index, url in enumerate(pool.urls):
-            complaint = _url_complaint(url)
-            if complaint is None and url in pool.urls[:index]:
-                complaint = "listed twice"
-            if complaint is not None:
-                yield Problem(path=f"{dotted(POOLS, name, 'urls')}[{index}]", message=complaint)
+        yield from _uncallable(pool.urls, dotted(POOLS, name, "urls"))
+
+
+def accelerator_urls_can_be_called(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
+    """So does every metrics page of devices."""
+    for name, pool in settings.pools.items():
+        yield from _uncallable(pool.accelerator_metrics_urls, dotted(POOLS, name, "accelerator_metrics_urls"))
 
 
 def chat_templates_exist(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
@@ -187,8 +188,17 @@ def a_replica_limit_can_be_reached(settings: Settings, _: Mapping[str, str]) -> 
             )
 
 
+def _uncallable(urls: Sequence[str], path: str) -> Iterator[Problem]:
+    for index, url in enumerate(urls):
+        complaint = _url_complaint(url)
+        if complaint is None and url in urls[:index]:
+            complaint = "listed twice"
+        if complaint is not None:
+            yield Problem(path=f"{path}[{index}]", message=complaint)
+
+
 def _url_complaint(url: str) -> str | None:
-    """What keeps a replica URL from being called. The URL is not repeated: it may hold a password."""
+    """What keeps a URL from being called. The URL is not repeated: it may hold a password."""
     try:
         parts = urlsplit(url)
         port = parts.port

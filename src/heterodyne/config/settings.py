@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 
 from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.alerts.settings import AlertSettings
 from heterodyne.audit.settings import AuditSettings
 from heterodyne.books.settings import BookSettings
 from heterodyne.console.settings import ConsoleSettings
@@ -30,6 +31,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     books: BookSettings = field(default_factory=BookSettings)
     audit: AuditSettings = field(default_factory=AuditSettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
+    alerts: AlertSettings = field(default_factory=AlertSettings)
     registry: RegistrySettings = field(default_factory=RegistrySettings)
     physics: PhysicsSettings = field(default_factory=PhysicsSettings)
     pools: Annotated[
@@ -49,6 +51,7 @@ SECTIONS: dict[str, type[Struct]] = {
     "books": BookSettings,
     "audit": AuditSettings,
     "telemetry": TelemetrySettings,
+    "alerts": AlertSettings,
     "registry": RegistrySettings,
     "physics": PhysicsSettings,
 }

@@ -28,11 +28,12 @@ class AdminRoute(Struct, frozen=True, kw_only=True):
     path: str
     endpoint: Endpoint
     summary: str
-    answer: type[Struct]
+    answer: type[Struct]  # of a stream of events: what is in one
     body: type[Struct] | None = None  # None: it takes none
     query: tuple[QueryWord, ...] = ()
     raises: tuple[type[HeterodyneError], ...] = ()  # beside what every endpoint of its kind may
     is_open: bool = False  # nobody has to say who they are
+    is_stream: bool = False  # its answer is a stream of events
 
     def starlette(self) -> Route:
         """For the application."""

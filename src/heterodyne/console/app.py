@@ -1,21 +1,28 @@
 """The whole admin API on one screen."""
 
+import time
+
 from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from heterodyne.admission.host_names import HostNames
 from heterodyne.console.admin_route import AdminRoute
 from heterodyne.console.changes import FleetDesk
+from heterodyne.console.desks import desk_routes
 from heterodyne.console.fleet_changes import FleetChanges
 from heterodyne.console.fleet_routes import fleet_change_routes, fleet_routes
 from heterodyne.console.guard import Guard
+from heterodyne.console.history import history_routes
+from heterodyne.console.instruments import Instruments
+from heterodyne.console.live_routes import live_routes
 from heterodyne.console.office_desk import OfficeDesk
 from heterodyne.console.openapi import description_route
-from heterodyne.console.operators import Operators
+from heterodyne.console.page import page_routes
+from heterodyne.console.playground import playground_routes
 from heterodyne.console.render import answer, error_answer
+from heterodyne.console.session_routes import session_routes
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.console.tenant_routes import tenant_routes
 from heterodyne.console.usage import usage_routes
@@ -28,20 +35,30 @@ class Health(Struct, frozen=True, kw_only=True):
     status: str = "ok"
 
 
-def admin_app(settings: ConsoleSettings, fleet: FleetDesk, office: OfficeDesk | None = None) -> Starlette:
+def admin_app(
+    settings: ConsoleSettings,
+    fleet: FleetDesk,
+    office: OfficeDesk | None = None,
+    instruments: Instruments | None = None,
+) -> Starlette:
     """The API over whoever owns the fleet and the office; without an office nobody could write changes down, so the
-    fleet is only shown."""
-    guard = Guard(
-        Operators(settings.operator_keys_sha256),
-        HostNames((settings.host, *settings.host_names), has_keys=bool(settings.operator_keys_sha256)),
-    )
-    routes = [_health_route(), *fleet_routes(guard, fleet)]
+    fleet is only shown, and without instruments nothing is live."""
+    guard = Guard.of(settings) if instruments is None else instruments.guard
+    gateway_url = "" if instruments is None else instruments.gateway_url
+    routes = [_health_route(), *session_routes(guard, gateway_url), *fleet_routes(guard, fleet)]
+    if instruments is not None:
+        routes += live_routes(guard, instruments.feed)
+        routes += playground_routes(guard, instruments.playground)
+        routes += [] if instruments.desks is None else desk_routes(guard, instruments.desks)
     if office is not None:
         routes += fleet_change_routes(guard, FleetChanges(fleet, office.recorder))
         routes += tenant_routes(guard, office.tenants)
         routes += usage_routes(guard, office.books)
+        routes += history_routes(guard, office.books, time.time)
     routes.append(description_route(guard, routes))
-    return Starlette(routes=[one.starlette() for one in routes], exception_handlers={HTTPException: _refused})
+    return Starlette(
+        routes=[*(one.starlette() for one in routes), *page_routes()], exception_handlers={HTTPException: _refused}
+    )
 
 
 def _health_route() -> AdminRoute:

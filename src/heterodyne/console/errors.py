@@ -17,3 +17,34 @@ class NobodyAnswers(GatewayError):
     status = 503
     retryable = True
     turn = Turn.NOBODY
+
+
+class ReadOnly(CallerError):
+    """Whoever asks may look at everything and change nothing."""
+
+    code = "read_only"
+    status = 403
+
+
+class CrossSite(CallerError):
+    """A request that came with a session, and that the console's own page did not send."""
+
+    code = "cross_site"
+    status = 403
+
+
+class TooManySignIns(CallerError):
+    """Too many keys were wrong lately, from this address or altogether."""
+
+    code = "too_many_sign_ins"
+    status = 429
+    retryable = True
+
+
+class TooManyOpen(GatewayError):
+    """As many live feeds or playground answers are open as may be."""
+
+    code = "too_many_open"
+    status = 503
+    retryable = True
+    turn = Turn.NOBODY

@@ -70,6 +70,7 @@ class WorkerRow(Struct, frozen=True, kw_only=True):
     seen_ago_s: float | None
     in_flight: int
     restarts: int
+    queued: int = 0  # waiting there for their turn
 
 
 class ReloadRow(Struct, frozen=True, kw_only=True):

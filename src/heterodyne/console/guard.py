@@ -1,11 +1,13 @@
-"""What stands before every endpoint that is not open: the name it was called by, the key, the form of the body.
+"""What stands before every endpoint: the name it was called by, the key or the session, the role, the form of the body.
 
 The guard is part of the route's own endpoint. A rule that looked at paths could be talked past with another spelling.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
@@ -13,8 +15,12 @@ from starlette.responses import Response
 
 from heterodyne.admission.host_names import HostNames
 from heterodyne.console.admin_route import Endpoint
-from heterodyne.console.operators import Operators
+from heterodyne.console.errors import CrossSite, ReadOnly
+from heterodyne.console.operators import Operators, Person
 from heterodyne.console.render import answer, error_answer
+from heterodyne.console.session_pages import Role
+from heterodyne.console.sessions import Sessions
+from heterodyne.console.settings import ConsoleSettings
 from heterodyne.domain.errors import (
     BodyTooLarge,
     HeterodyneError,
@@ -30,6 +36,8 @@ from heterodyne.telemetry import log
 BODY_BYTES_MAX = 16384
 QUESTION_BYTES_MAX = 4 << 20  # it may bring a prompt
 BODY_TIMEOUT_S = 5.0
+COOKIE = "heterodyne_session"
+PAGE_HEADER = "x-heterodyne-console"  # no other page can send it without being asked first
 
 _log = log.get("console")
 
@@ -39,31 +47,78 @@ Body = TypeVar("Body")
 class Guard:
     """One per door."""
 
-    def __init__(self, operators: Operators, host_names: HostNames) -> None:
-        self._operators = operators
+    def __init__(
+        self,
+        operators: Operators,
+        host_names: HostNames,
+        sessions: Sessions | None = None,
+        *,
+        is_behind_tls: bool = False,
+    ) -> None:
+        self.operators = operators
+        self.sessions = Sessions() if sessions is None else sessions
+        # A browser takes a cookie of this prefix by https alone, and from no other host.
+        self.cookie = f"__Host-{COOKIE}" if is_behind_tls else COOKIE
+        self.is_behind_tls = is_behind_tls
         self._host_names = host_names
+
+    @classmethod
+    def of(cls, settings: ConsoleSettings) -> "Guard":
+        """By the settings."""
+        return cls(_operators(settings), _host_names(settings), is_behind_tls=settings.is_behind_tls)
+
+    def take(self, settings: ConsoleSettings) -> None:
+        """Other keys from the next request on; sessions of keys that are gone are over."""
+        self.operators, self._host_names = _operators(settings), _host_names(settings)
+        self.sessions.keep_only(self.operators.digests)
 
     def reading(self, read: Callable[[Request], Awaitable[object]]) -> Endpoint:
         """An endpoint that shows something."""
 
+        async def show(request: Request) -> Response:
+            return answer(await read(request))
+
+        return self.showing(show)
+
+    def showing(self, show: Callable[[Request], Awaitable[Response]]) -> Endpoint:
+        """An endpoint that shows something in a form of its own."""
+
+        async def shown(request: Request) -> Response:
+            self.identify(request)
+            return await show(request)
+
+        return self.open(shown)
+
+    def asking(self, kind: type[Body], ask: Callable[[Body], Awaitable[object]]) -> Endpoint:
+        """An endpoint that shows something about what its body says, and changes nothing."""
+
+        async def read(request: Request) -> object:
+            return await ask(await read_body(request, kind, QUESTION_BYTES_MAX))
+
+        return self.reading(read)
+
+    def using(self, kind: type[Body], use: Callable[[Body, str], Awaitable[Response]]) -> Endpoint:
+        """An endpoint that changes nothing and costs something, so that it is for operators."""
+
+        async def used(request: Request) -> Response:
+            person = self.identify(request)
+            _check_operator(person)
+            return await use(await read_body(request, kind, QUESTION_BYTES_MAX), person.who)
+
+        return self.open(used)
+
+    def open(self, act: Callable[[Request], Awaitable[Response]]) -> Endpoint:
+        """An endpoint for anybody; every endpoint but those that change something is one underneath."""
+
         async def endpoint(request: Request) -> Response:
             try:
-                self._identify(request)
-                return answer(await read(request))
+                return await act(request)
             except HeterodyneError as error:
                 return error_answer(error)
             except Exception as error:  # noqa: BLE001  # the root of a request
                 return _broken(error)
 
         return endpoint
-
-    def asking(self, kind: type[Body], ask: Callable[[Body], Awaitable[object]]) -> Endpoint:
-        """An endpoint that shows something about what its body says, and changes nothing."""
-
-        async def read(request: Request) -> object:
-            return await ask(await _body(request, kind, QUESTION_BYTES_MAX))
-
-        return self.reading(read)
 
     def changing(
         self, event: str, name: str, kind: type[Body], change: Callable[[Body, str], Awaitable[object]]
@@ -73,8 +128,10 @@ class Guard:
         async def endpoint(request: Request) -> Response:
             who, what, outcome = "nobody", "", "done"
             try:
-                who = self._identify(request)
-                body = await _body(request, kind, BODY_BYTES_MAX)
+                person = self.identify(request)
+                who = person.who
+                _check_operator(person)
+                body = await read_body(request, kind, BODY_BYTES_MAX)
                 what = str(body)
                 return answer(await change(body, who))
             except HeterodyneError as error:
@@ -88,7 +145,22 @@ class Guard:
 
         return endpoint
 
-    def _identify(self, request: Request) -> str:
+    def identify(self, request: Request) -> Person:
+        """Whoever asks, by the key or the session they bring; raises for anybody else."""
+        self.check_host(request)
+        authorization = request.headers.get("authorization")
+        if authorization is None and self.operators.needs_key:
+            token = request.cookies.get(self.cookie, "")
+            digest = self.sessions.try_use(token, time.monotonic()) if token else None
+            person = None if digest is None else self.operators.try_by_digest(digest)
+            if person is not None:
+                if request.method not in ("GET", "HEAD"):
+                    check_same_site(request)
+                return person
+        return self.operators.identify(authorization)
+
+    def check_host(self, request: Request) -> None:
+        """Raise where the door has no keys and was called by a name that is not its own."""
         host = request.headers.get("host")
         try:
             self._host_names.check(None if host is None else host.encode("latin-1"))
@@ -97,10 +169,25 @@ class Guard:
                 f"The admin API is not called {(host or '')[:100]!r}. Ask it by its own address, name it in "
                 "`console.host_names`, or give it keys."
             ) from error
-        return self._operators.identify(request.headers.get("authorization"))
 
 
-async def _body(request: Request, kind: type[Body], bytes_max: int) -> Body:
+def check_same_site(request: Request) -> None:
+    """Raise unless the console's own page sent it: a browser adds a cookie to whatever a page asks for, and says which
+    page that was."""
+    headers = request.headers
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is not None:
+        is_own = site == "same-origin"
+    else:
+        is_own = origin is not None and urlsplit(origin).netloc == headers.get("host")
+    if not is_own or headers.get(PAGE_HEADER) != "1":
+        raise CrossSite(
+            f"With a session only the console's own page may ask for this: it sends `{PAGE_HEADER}: 1` and an `Origin` "
+            "that is this host. Programs send `Authorization: Bearer <key>` instead."
+        )
+
+
+async def read_body(request: Request, kind: type[Body], bytes_max: int) -> Body:
     """Only declared JSON: a web page cannot send that to a loopback port without being asked first."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise UnsupportedMediaType("Send the body as JSON with the header `Content-Type: application/json`.")
@@ -126,3 +213,16 @@ async def _body(request: Request, kind: type[Body], bytes_max: int) -> Body:
 def _broken(error: Exception) -> Response:
     _log.error("admin_request_failed", exc_info=error)
     return error_answer(InternalError("An internal error; the log has the details."))
+
+
+def _check_operator(person: Person) -> None:
+    if person.role is not Role.OPERATOR:
+        raise ReadOnly("This key is for looking: an operator's key is needed.")
+
+
+def _operators(settings: ConsoleSettings) -> Operators:
+    return Operators(settings.operator_keys_sha256, settings.viewer_keys_sha256)
+
+
+def _host_names(settings: ConsoleSettings) -> HostNames:
+    return HostNames((settings.host, *settings.host_names), has_keys=bool(settings.operator_keys_sha256))

@@ -6,7 +6,7 @@ from heterodyne.domain.history import HistoryGroup
 
 
 class Spread(Struct, frozen=True, kw_only=True):
-    """A distribution of times; the percentiles are ends of buckets some three per cent wide."""
+    """A distribution of times; percentiles are the middles of buckets, within three per cent."""
 
     count: int
     mean_ms: float | None  # None: there was none

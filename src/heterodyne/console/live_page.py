@@ -103,3 +103,4 @@ class LivePage(Struct, frozen=True, kw_only=True):
     left_out: int  # of the requests
     alerts: tuple[AlertLine, ...]
     problems: tuple[str, ...]  # of what the console itself lives on: books that stall, workers that are late
+    until_at: int  # the end of `last_minute`: of the requests that ended in the whole seconds of the window before it

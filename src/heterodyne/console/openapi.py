@@ -11,7 +11,8 @@ from starlette.requests import Request
 
 from heterodyne import __version__
 from heterodyne.console.admin_route import AdminRoute
-from heterodyne.console.guard import Guard
+from heterodyne.console.errors import CrossSite, ReadOnly
+from heterodyne.console.guard import COOKIE, Guard
 from heterodyne.console.render import status_of
 from heterodyne.domain import errors
 from heterodyne.domain.errors import HeterodyneError
@@ -34,6 +35,8 @@ WITH_A_BODY: tuple[ErrorKind, ...] = (
     errors.BodyTooLarge,
     errors.UnsupportedMediaType,
     errors.AuditBroken,
+    CrossSite,
+    ReadOnly,
 )
 
 
@@ -102,7 +105,10 @@ def describe_routes(routes: Sequence[AdminRoute]) -> Description:
         paths=paths,
         components={
             "schemas": dict(sorted(schemas.items())),
-            "securitySchemes": {"operator": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "operator": {"type": "http", "scheme": "bearer"},
+                "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+            },
         },
     )
 
@@ -114,7 +120,7 @@ def _operation(route: AdminRoute, schema_of: dict[type[Struct], Json]) -> Json:
         "parameters": _parameters(route),
         "responses": _responses(route, schema_of),
         # On loopback it may run without keys.
-        "security": [] if route.is_open else [{"operator": []}, {}],
+        "security": [] if route.is_open else [{"operator": []}, {"session": []}, {}],
     }
     if route.body is not None:
         operation["requestBody"] = {"required": True, "content": _json(schema_of[route.body])}
@@ -139,7 +145,8 @@ def _parameters(route: AdminRoute) -> list[Json]:
 
 
 def _responses(route: AdminRoute, schema_of: dict[type[Struct], Json]) -> Json:
-    success = {"description": f"{route.summary}.", "content": _json(schema_of[route.answer])}
+    media_type = "text/event-stream" if route.is_stream else "application/json"
+    success = {"description": f"{route.summary}.", "content": {media_type: {"schema": schema_of[route.answer]}}}
     by_status: dict[int, list[str]] = {}
     kinds = route.raises + (() if route.is_open else WITH_A_KEY) + (() if route.body is None else WITH_A_BODY)
     for kind in kinds:

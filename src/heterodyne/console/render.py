@@ -22,11 +22,18 @@ def status_of(kind: type[HeterodyneError], own: int) -> int:
 def error_answer(error: HeterodyneError) -> Response:
     """An error, with what its status promises."""
     status = status_of(type(error), error.status)
+    response = answer(error_shape(error), status)
+    if status == 401:
+        response.headers["www-authenticate"] = "Bearer"
+    if error.retry_after_s is not None:
+        response.headers["retry-after"] = str(error.retry_after_s)
+    return response
+
+
+def error_shape(error: HeterodyneError) -> dict[str, dict[str, str | None]]:
+    """An error in words."""
+    status = status_of(type(error), error.status)
     openai_type = "invalid_request_error" if 400 <= status < 500 else error.openai_type
     if status == 401:
         openai_type = "authentication_error"
-    shape = {"message": error.message, "type": openai_type, "param": error.param, "code": error.code}
-    response = answer({"error": shape}, status)
-    if status == 401:
-        response.headers["www-authenticate"] = "Bearer"
-    return response
+    return {"error": {"message": error.message, "type": openai_type, "param": error.param, "code": error.code}}

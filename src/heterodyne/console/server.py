@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import uvicorn
 from starlette.applications import Starlette
 
-CONNECTIONS_MAX = 64
+from heterodyne.console.security_headers import SECURITY_HEADERS
+
+CONNECTIONS_MAX = 512  # a console that is open holds one or two for its live feed, all day
 LEAVE_TIMEOUT_S = 1
 
 
@@ -26,6 +28,7 @@ class AdminServer:
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
+                headers=list(SECURITY_HEADERS),
                 limit_concurrency=CONNECTIONS_MAX,
                 timeout_keep_alive=5,
                 timeout_graceful_shutdown=LEAVE_TIMEOUT_S,

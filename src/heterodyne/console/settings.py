@@ -8,11 +8,11 @@ KeyDigest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class ConsoleSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the admin API listens, and who may use it."""
+    """Where the console and the admin API listen, and who may use them."""
 
-    listens: Annotated[bool, Meta(description="Whether there is an admin API; without one SIGHUP still reloads.")] = (
-        True
-    )
+    listens: Annotated[
+        bool, Meta(description="Whether there is a console and an admin API; without one SIGHUP still reloads.")
+    ] = True
     host: Annotated[
         str, Meta(description="Address to listen on. Anything but loopback needs `console.operator_keys_sha256`.")
     ] = "127.0.0.1"
@@ -25,3 +25,14 @@ class ConsoleSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         tuple[KeyDigest, ...],
         Meta(description="SHA-256 digests (hex) of the operators' keys; empty means keyless, on loopback only."),
     ] = ()
+    viewer_keys_sha256: Annotated[
+        tuple[KeyDigest, ...],
+        Meta(description="SHA-256 digests (hex) of keys that open everything to the eye and change nothing."),
+    ] = ()
+    is_behind_tls: Annotated[
+        bool,
+        Meta(
+            description="Whether browsers reach the console by https, through a proxy that ends TLS; session cookies "
+            "are then sent by https alone."
+        ),
+    ] = False

@@ -10,6 +10,7 @@ from heterodyne.books.cost import PoolCost, pool_cost
 from heterodyne.books.export import record_fields
 from heterodyne.console.admin_route import AdminRoute, QueryWord
 from heterodyne.console.guard import Guard
+from heterodyne.console.query_words import MOMENT, check_names, read_flag, read_moment, read_number, read_whole
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.usage import (
     IdleRow,
@@ -23,6 +24,9 @@ from heterodyne.domain.usage import (
 
 LIMIT_DEFAULT = 100
 LIMIT_MAX = 1000
+MS_MAX = 1e9
+PROMISES = ("kept", "broken")
+MILLISECONDS = {"type": "number", "minimum": 0, "exclusiveMaximum": MS_MAX}
 DAY = {"type": "string", "format": "date"}
 DAYS = (
     QueryWord(name="since", description="The first UTC day; from the beginning when absent.", schema=DAY),
@@ -30,7 +34,6 @@ DAYS = (
 )
 FILTERS = tuple(QueryWord(name=group, description=f"Only this {group}.") for group in UsageGroup)
 GROUPS = QueryWord(name="by", description=f"What to add up by, with commas: {', '.join(UsageGroup)}.")
-MOMENT = {"type": "number", "minimum": 0}
 PAGE = (
     QueryWord(name="since_at", description="From this moment on, in seconds since the epoch.", schema=MOMENT),
     QueryWord(name="until_at", description="Before this moment, in seconds since the epoch.", schema=MOMENT),
@@ -40,6 +43,25 @@ PAGE = (
         schema={"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
     ),
     QueryWord(name="after", description="The `next` of the page before."),
+    QueryWord(name="id", description="The one request of this id."),
+    QueryWord(
+        name="status",
+        description="Only answers with this HTTP status.",
+        schema={"type": "integer", "minimum": 0, "maximum": 999},
+    ),
+    QueryWord(name="reason", description="Only this error code."),
+    QueryWord(name="replica", description="Only what this replica answered."),
+    QueryWord(name="errors", description="`true`: only those without a whole answer.", schema={"type": "boolean"}),
+    QueryWord(
+        name="slower_than_ms", description="Only first tokens that took at least this long.", schema=MILLISECONDS
+    ),
+    QueryWord(name="longer_than_ms", description="Only those that took at least this long.", schema=MILLISECONDS),
+    QueryWord(name="retried", description="`true`: only those tried more than once.", schema={"type": "boolean"}),
+    QueryWord(
+        name="promise",
+        description="Only those whose promise of latency was kept, or broken.",
+        schema={"type": "string", "enum": list(PROMISES)},
+    ),
 )
 
 
@@ -90,7 +112,7 @@ def usage_routes(guard: Guard, desk: UsageDesk) -> list[AdminRoute]:
 
     async def idle(request: Request) -> IdlePage:
         said = request.query_params
-        _check_names(said, {"since", "until"})
+        check_names(said, {"since", "until"})
         return await idle_page(desk, said.get("since"), said.get("until"))
 
     def read(
@@ -131,24 +153,33 @@ async def idle_page(desk: UsageDesk, since: str | None, until: str | None) -> Id
 
 def read_usage_query(said: Mapping[str, str]) -> UsageQuery:
     """`by=project,day&since=2026-11-01&until=…`, and any group as a filter: `project=acme/search`."""
-    _check_names(said, {"by", "since", "until", *UsageGroup})
+    check_names(said, {"by", "since", "until", *UsageGroup})
     return UsageQuery(
         by=read_groups(said.get("by", "")), since=said.get("since"), until=said.get("until"), where=_where(said)
     )
 
 
 def read_request_query(said: Mapping[str, str]) -> RequestQuery:
-    """`since_at` and `until_at` in seconds since the epoch, `limit`, `after`, and filters."""
-    _check_names(said, {"since_at", "until_at", "limit", "after", *UsageGroup})
-    limit = said.get("limit", str(LIMIT_DEFAULT))
-    if not limit.isascii() or not limit.isdigit() or len(limit) > 6 or not 1 <= int(limit) <= LIMIT_MAX:
-        raise InvalidField(f"limit: a whole number from 1 to {LIMIT_MAX} is expected.", param="limit")
+    """The words of `PAGE`, and any group as a filter."""
+    check_names(said, {*(word.name for word in PAGE), *UsageGroup})
+    promise = said.get("promise")
+    if promise is not None and promise not in PROMISES:
+        raise InvalidField(f"promise: {' or '.join(PROMISES)} is expected.", param="promise")
     return RequestQuery(
-        since_at=_moment(said, "since_at"),
-        until_at=_moment(said, "until_at"),
-        limit=int(limit),
+        since_at=read_moment(said, "since_at"),
+        until_at=read_moment(said, "until_at"),
+        limit=read_whole(said, "limit", 1, LIMIT_MAX) or LIMIT_DEFAULT,
         after=said.get("after"),
         where=_where(said),
+        id=said.get("id"),
+        status=read_whole(said, "status", 0, 999),
+        reason=said.get("reason"),
+        replica=said.get("replica"),
+        errors_only=read_flag(said, "errors"),
+        ttft_ms_min=read_number(said, "slower_than_ms", "milliseconds are expected", MS_MAX),
+        total_ms_min=read_number(said, "longer_than_ms", "milliseconds are expected", MS_MAX),
+        retried_only=read_flag(said, "retried"),
+        promise=promise,
     )
 
 
@@ -160,24 +191,5 @@ def read_groups(said: str) -> tuple[UsageGroup, ...]:
         raise InvalidField(f"by: {error}; there are {', '.join(UsageGroup)}.", param="by") from error
 
 
-def _check_names(said: Mapping[str, str], known: set[str]) -> None:
-    """A filter that is misspelt would show everybody's usage."""
-    for name in said:
-        if name not in known:
-            raise InvalidField(f"{name[:50]}: there is no such parameter; there are {', '.join(sorted(known))}.")
-
-
 def _where(said: Mapping[str, str]) -> dict[UsageGroup, str]:
     return {group: said[group] for group in UsageGroup if group in said}
-
-
-def _moment(said: Mapping[str, str], name: str) -> float | None:
-    if name not in said:
-        return None
-    try:
-        moment = float(said[name])
-    except ValueError:
-        moment = -1.0
-    if not 0 <= moment < 1e11:
-        raise InvalidField(f"{name}: seconds since the epoch are expected.", param=name)
-    return moment

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.physics.replica.of_layout import placement_of
-from heterodyne.physics.serving import Load, Replica, Slo, goodput, serve
+from heterodyne.physics.serving import Slo
+from heterodyne.planning.candidate import Shape
+from heterodyne.planning.room import replica_requests_per_s
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.workload import Workload
 
@@ -25,15 +26,6 @@ def capacity_rps(pools: Sequence[LaidOutPool], traffic: Workload, slo: Slo) -> f
 
 
 def _replica_rps(pool: LaidOutPool, traffic: Workload, slo: Slo) -> float:
-    prompt, output = traffic.prompt_tokens_mean, traffic.output_tokens_mean
-    replica = Replica(
-        placement=placement_of(pool.layout),
-        profile=pool.profile,
-        kv_capacity_tokens=pool.scheduling.kv_tokens,
-        chunk_tokens=pool.scheduling.step_tokens,
-    )
-    most = goodput(replica, slo, prompt_tokens=prompt, output_tokens=output)
-    served = most.served
-    if most.concurrency > pool.scheduling.slots:
-        served = serve(replica, Load(concurrency=pool.scheduling.slots, prompt_tokens=prompt, output_tokens=output))
-    return served.requests_per_s / pool.slowdown if served else 0.0
+    shape = Shape(prompt_tokens=traffic.prompt_tokens_mean, output_tokens=traffic.output_tokens_mean)
+    rate = replica_requests_per_s(pool.layout, pool.profile, pool.scheduling, shape=shape, slo=slo)
+    return rate / pool.slowdown

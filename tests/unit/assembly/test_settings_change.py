@@ -49,3 +49,10 @@ def test_a_door_that_stays_open_does_not_lose_its_keys() -> None:
     closed_and_keyless = Settings()
     with pytest.raises(SettingsProblems, match=r"admission\.api_keys_sha256"):
         effective(running, closed_and_keyless, {})
+
+
+def test_the_keys_of_the_console_hold_at_once() -> None:
+    keys = ConsoleSettings(operator_keys_sha256=("0" * 64,), viewer_keys_sha256=("1" * 64,))
+    new = Settings(console=keys)
+    assert effective(Settings(), new, {}).console == keys
+    assert needs_restart(Settings(), new) == ()

@@ -5,21 +5,30 @@ from hashlib import sha256
 import pytest
 
 from heterodyne.console.operators import Operators
+from heterodyne.console.session_pages import Role
 from heterodyne.domain.errors import Unauthenticated
 
 
 def test_without_keys_everybody_is_local() -> None:
-    assert Operators(()).identify(None) == "local"
+    local = Operators(()).identify(None)
+    assert (local.who, local.role) == ("local", Role.OPERATOR)
 
 
 def test_an_operator_is_named_by_the_beginning_of_the_digest() -> None:
     digests = [sha256(key).hexdigest() for key in (b"one", b"two")]
     operators = Operators(tuple(digests))
-    assert operators.identify("Bearer two") == f"key {digests[1][:8]}"
-    assert operators.identify("bearer  one ") == f"key {digests[0][:8]}"
+    assert operators.identify("Bearer two").who == f"key {digests[1][:8]}"
+    assert operators.identify("bearer  one ").who == f"key {digests[0][:8]}"
 
 
 @pytest.mark.parametrize("authorization", [None, "", "Bearer ", "Bearer three", "Token one", "one", "Bearer ön"])
 def test_anybody_else_is_nobody(authorization: str | None) -> None:
     with pytest.raises(Unauthenticated):
         Operators((sha256(b"one").hexdigest(),)).identify(authorization)
+
+
+def test_a_viewers_key_has_another_role() -> None:
+    operators = Operators((sha256(b"one").hexdigest(),), (sha256(b"two").hexdigest(),))
+    assert [operators.identify(f"Bearer {key}").role for key in ("one", "two")] == [Role.OPERATOR, Role.VIEWER]
+    assert operators.try_by_digest(sha256(b"two").digest()) == operators.identify("Bearer two")
+    assert operators.try_by_digest(sha256(b"three").digest()) is None

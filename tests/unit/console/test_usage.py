@@ -53,6 +53,31 @@ async def test_requests_page_by_page() -> None:
     store.close()
 
 
+async def test_single_requests_are_searched() -> None:
+    store = await books()
+    await store.add(
+        [
+            record(10, reason="stalled", status=502, retries=1, promise="broken", replica="h100-1"),
+            record(11, ttft_ms=800.0, total_ms=9000.0, promise="kept", model="b"),
+        ]
+    )
+    for query, found in (
+        ("id=req_0010", [10]),
+        ("status=502", [10]),
+        ("reason=stalled", [10]),
+        ("replica=h100-1", [10]),
+        ("errors=true", [10]),
+        ("errors=false&slower_than_ms=799.5", [11]),
+        ("longer_than_ms=9000&model=b", [11]),
+        ("retried=true", [10]),
+        ("promise=kept", [11]),
+        ("promise=kept&errors=true", []),
+    ):
+        page = (await ask(app(store), "GET", f"/admin/usage/requests?{query}", headers=KEY)).json()
+        assert [row["id"] for row in page["requests"]] == [f"req_{number:04d}" for number in found], query
+    store.close()
+
+
 async def test_idle_cost_stands_apart() -> None:
     store = await books()
     (row,) = (await ask(app(store), "GET", "/admin/usage/idle?since=2026-11-01", headers=KEY)).json()["rows"]
@@ -80,6 +105,14 @@ async def test_what_cannot_be_asked_is_refused_by_name() -> None:
         ("/admin/usage/requests?limit=100000", "limit"),
         ("/admin/usage/requests?since_at=nan", "since_at"),
         ("/admin/usage/requests?after=x", "after"),
+        ("/admin/usage/requests?limit=0", "limit"),
+        ("/admin/usage/requests?status=ok", "status"),
+        ("/admin/usage/requests?status=1000", "status"),
+        ("/admin/usage/requests?errors=yes", "errors"),
+        ("/admin/usage/requests?retried=1", "retried"),
+        ("/admin/usage/requests?slower_than_ms=slow", "slower_than_ms"),
+        ("/admin/usage/requests?longer_than_ms=-1", "longer_than_ms"),
+        ("/admin/usage/requests?promise=maybe", "promise"),
     ):
         answer = await ask(app(store), "GET", query, headers=KEY)
         assert (answer.status, word in answer.json()["error"]["message"]) == (400, True), query

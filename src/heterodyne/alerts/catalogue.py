@@ -1,0 +1,14 @@
+"""Every alert there is."""
+
+from heterodyne.alerts.alert import Alert
+from heterodyne.alerts.families import bookkeeping, budget, burn, latency, prediction, replicas, saturation
+
+ALERTS: tuple[Alert, ...] = (
+    *burn.ALERTS,
+    *saturation.ALERTS,
+    *latency.ALERTS,
+    *prediction.ALERTS,
+    *replicas.ALERTS,
+    *budget.ALERTS,
+    *bookkeeping.ALERTS,
+)

@@ -1,0 +1,1 @@
+"""The alerts, a file for each kind of trouble."""

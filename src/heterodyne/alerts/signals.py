@@ -1,0 +1,124 @@
+"""What judges read: sums of request records over windows, the fleet now, and how books, audit log and limits stand.
+
+A part that could not be read is None, so that an alert about it neither begins nor ends.
+"""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Window(StrEnum):
+    """A span of time that ends now, as Prometheus writes it."""
+
+    M5 = "5m"
+    M30 = "30m"
+    H1 = "1h"
+    H6 = "6h"
+    D3 = "3d"
+
+    @property
+    def seconds(self) -> int:
+        return int(self.value[:-1]) * {"m": 60, "h": 3600, "d": 86400}[self.value[-1]]
+
+
+class Tally(Struct, frozen=True, kw_only=True):
+    """How many requests of a window went wrong."""
+
+    requests: int = 0
+    faults: int = 0  # that failed through the fleet, not through the caller
+    promised: int = 0
+    broken: int = 0
+
+
+class Tail(Struct, frozen=True, kw_only=True):
+    """One percentile of times to the first token."""
+
+    count: int
+    ms: float
+
+
+class ModelSignals(Struct, frozen=True, kw_only=True):
+    """The requests of one model."""
+
+    model: str
+    tallies: dict[Window, Tally]
+    ttft_p99: Tail | None = None  # of five minutes; None: there was no first token
+    ttft_p999: Tail | None = None  # of thirty
+
+
+class PredictionSignals(Struct, frozen=True, kw_only=True):
+    """How far predictions were off in a pool, over the last quarter of an hour."""
+
+    pool: str
+    count: int
+    median: float  # |ln(actual / predicted)|
+
+
+class QueueSignals(Struct, frozen=True, kw_only=True):
+    """Requests of a model that wait in the gateway for their turn."""
+
+    model: str
+    depth: float
+    depth_before: float | None  # five minutes ago; None: nobody looked then
+
+
+class PoolSignals(Struct, frozen=True, kw_only=True):
+    """One pool now. None: nobody knows."""
+
+    pool: str
+    ready: int
+    down: int
+    wanted: int  # replicas that were ready and should be: they are down, or restart
+    starting: int  # that have not been ready yet
+    in_flight: int
+    in_flight_max: int | None
+    running: int | None
+    waiting: int | None
+    kv_share: float | None
+
+
+class ReplicaSignals(Struct, frozen=True, kw_only=True):
+    """One replica now."""
+
+    replica: str
+    is_ejected: bool
+    restarts: int  # in the last half hour
+
+
+class BooksSignals(Struct, frozen=True, kw_only=True):
+    """How usage gets into the store."""
+
+    problem: str  # empty: it does
+    filled: float  # share of the spool that is full
+    damaged: int  # segments that hold bytes that are no records, in the last half hour
+
+
+class AuditSignals(Struct, frozen=True, kw_only=True):
+    """How entries get into the audit log."""
+
+    problem: str  # empty: they do
+    failures: int  # in the last half hour
+
+
+class LimitSignals(Struct, frozen=True, kw_only=True):
+    """A limit of an organisation or project."""
+
+    level: str  # organisation:acme, project:acme/search
+    limit: str  # usd_per_day
+    ratio: float  # of it that is used
+
+
+class Signals(Struct, frozen=True, kw_only=True):
+    """Everything at one moment."""
+
+    at: float  # seconds since the epoch
+    models: tuple[ModelSignals, ...] | None = None
+    predictions: tuple[PredictionSignals, ...] | None = None
+    queues: tuple[QueueSignals, ...] | None = None
+    pools: tuple[PoolSignals, ...] | None = None
+    replicas: tuple[ReplicaSignals, ...] | None = None
+    worker_restarts: int | None = None  # of the gateway's workers, in the last half hour
+    books: BooksSignals | None = None
+    audit: AuditSignals | None = None
+    limits: tuple[LimitSignals, ...] | None = None

@@ -1,0 +1,93 @@
+"""What the supervisor alone can measure: the fleet it owns, the devices below it, its money and its fullest limits.
+
+Money and limits are asked of the stores now and then and kept in between; a store that is away leaves the last word.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from heterodyne.assembly.fleet_meters import LIMITS_MAX, FleetMeters, TokenCost
+from heterodyne.assembly.fleet_owner import FleetOwner
+from heterodyne.assembly.tenants_now import TenantsNowOffice
+from heterodyne.console.tenant_now import LimitUse
+from heterodyne.control.accelerator_watch import AcceleratorWatch
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.usage import IdleRow, UsageGroup, UsageQuery, UsageRow
+from heterodyne.ports.books import BookStore
+from heterodyne.telemetry import log
+from heterodyne.telemetry.meters import Sample
+
+INTERVAL_S = 15.0
+MICRO = 1_000_000
+
+_log = log.get("assembly")
+
+
+class SupervisorMeters:
+    """One per supervisor."""
+
+    def __init__(
+        self,
+        owner: FleetOwner,
+        books: BookStore,
+        tenants: TenantsNowOffice,
+        *,
+        wall_clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._books = books
+        self._tenants = tenants
+        self._wall_clock = wall_clock
+        self._costs: Sequence[TokenCost] = ()
+        self._limits: Sequence[LimitUse] = ()
+        self._accelerators = AcceleratorWatch(lambda: owner.settings.pools)
+        self._fleet = FleetMeters(
+            owner.page,
+            lambda: owner.settings.pools,
+            devices=self._accelerators.snapshot,
+            costs=lambda: self._costs,
+            limits=lambda: self._limits,
+        )
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._accelerators.run(), name="accelerators")
+            group.create_task(self._ask(), name="costs")
+
+    def samples(self) -> list[Sample]:
+        """Everything, as of now."""
+        return self._fleet.samples()
+
+    async def _ask(self) -> None:
+        while True:
+            try:
+                day = datetime.fromtimestamp(self._wall_clock(), UTC).date().isoformat()
+                used = await self._books.usage(UsageQuery(by=(UsageGroup.POOL, UsageGroup.HARDWARE), since=day))
+                self._costs = token_costs(used, await self._books.idle(day, None))
+                self._limits = await self._tenants.limit_use(LIMITS_MAX)
+            except (HeterodyneError, OSError) as error:
+                _log.warning("costs_not_measured", error=str(error))
+            await asyncio.sleep(INTERVAL_S)
+
+
+def token_costs(used: Sequence[UsageRow], paid: Sequence[IdleRow]) -> tuple[TokenCost, ...]:
+    """Of the same day. What is paid by the token has no idle time: it costs what was used."""
+    usd_paid = {(row.pool, row.hardware): row.paid_usd_micro / MICRO for row in paid}
+    costs = []
+    for row in used:
+        pool, hardware = row.group[UsageGroup.POOL], row.group[UsageGroup.HARDWARE]
+        usd_busy = row.usd_micro / MICRO
+        whole = max(usd_busy, usd_paid.get((pool, hardware), 0.0))
+        is_priced = whole > 0
+        costs.append(
+            TokenCost(
+                pool=pool,
+                hardware=hardware,
+                tokens=row.prompt_tokens + row.completion_tokens,
+                usd_busy=usd_busy if is_priced else None,
+                usd_paid=whole if is_priced else None,
+            )
+        )
+    return tuple(costs)

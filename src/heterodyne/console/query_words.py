@@ -1,0 +1,51 @@
+"""Reads words of a URL's query that several paths share."""
+
+from collections.abc import Mapping
+
+from heterodyne.domain.errors import InvalidField
+
+MOMENT = {"type": "number", "minimum": 0}
+MOMENT_MAX = 1e11  # milliseconds, given for seconds, are beyond
+
+
+def check_names(said: Mapping[str, str], known: set[str]) -> None:
+    """A filter that is misspelt would show everybody's usage."""
+    for name in said:
+        if name not in known:
+            raise InvalidField(f"{name[:50]}: there is no such parameter; there are {', '.join(sorted(known))}.")
+
+
+def read_moment(said: Mapping[str, str], name: str) -> float | None:
+    """Seconds since the epoch; None: it was not said."""
+    return read_number(said, name, "seconds since the epoch are expected", MOMENT_MAX)
+
+
+def read_number(said: Mapping[str, str], name: str, expected: str, beyond: float) -> float | None:
+    """A number from zero on; None: it was not said."""
+    if name not in said:
+        return None
+    try:
+        number = float(said[name])
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < beyond:
+        raise InvalidField(f"{name}: {expected}.", param=name)
+    return number
+
+
+def read_whole(said: Mapping[str, str], name: str, least: int, most: int) -> int | None:
+    """A whole number; None: it was not said."""
+    if name not in said:
+        return None
+    word = said[name]
+    if not word.isascii() or not word.isdigit() or len(word) > len(str(most)) or not least <= int(word) <= most:
+        raise InvalidField(f"{name}: a whole number from {least} to {most} is expected.", param=name)
+    return int(word)
+
+
+def read_flag(said: Mapping[str, str], name: str) -> bool:
+    """Whether it was said."""
+    word = said.get(name, "false")
+    if word not in ("true", "false"):
+        raise InvalidField(f"{name}: true or false is expected.", param=name)
+    return word == "true"

@@ -1,0 +1,40 @@
+"""Empty stores of both kinds, for suites that ask every one the same."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from heterodyne.ports.books import BookStore
+from heterodyne.stores.migrations import MIGRATIONS
+from heterodyne.stores.postgres import PostgresDatabase
+from heterodyne.stores.postgres_books import PostgresBooks
+from heterodyne.stores.sqlite import SqliteDatabase
+from heterodyne.stores.sqlite_books import SqliteBooks
+from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture that modules import with this one
+
+Opened = Callable[[], AbstractAsyncContextManager[BookStore]]
+
+
+@pytest.fixture(name="opened", params=["sqlite", "postgres"])
+def book_stores(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
+    """A store, as a context; whoever opens it again finds what was written, under another source."""
+    if request.param == "sqlite":
+
+        @asynccontextmanager
+        async def sqlite() -> AsyncIterator[BookStore]:
+            database = await SqliteDatabase.open(tmp_path / "books.sqlite", MIGRATIONS)
+            yield SqliteBooks(database)
+            await database.close()
+
+        return sqlite
+    url = request.getfixturevalue("postgres_url")
+
+    @asynccontextmanager
+    async def postgres() -> AsyncIterator[BookStore]:
+        database = await PostgresDatabase.open(url, MIGRATIONS)
+        yield PostgresBooks(database)
+        await database.close()
+
+    return postgres

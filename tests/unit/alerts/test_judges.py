@@ -1,0 +1,222 @@
+"""Each alert of the catalogue, true and not, by our own signals."""
+
+import pytest
+
+from heterodyne.alerts.catalogue import ALERTS
+from heterodyne.alerts.settings import AlertSettings
+from heterodyne.alerts.signals import (
+    AuditSignals,
+    BooksSignals,
+    LimitSignals,
+    ModelSignals,
+    PoolSignals,
+    PredictionSignals,
+    QueueSignals,
+    ReplicaSignals,
+    Signals,
+    Tail,
+    Tally,
+    Window,
+)
+
+DEFAULTS = AlertSettings()
+BY_NAME = {alert.name: alert for alert in ALERTS}
+
+
+def fires(name: str, signals: Signals, settings: AlertSettings = DEFAULTS) -> list[str]:
+    """The subjects of which it is true."""
+    found = BY_NAME[name].judge(signals, settings)
+    assert found is not None
+    return [one.subject for one in found]
+
+
+def of_models(*models: ModelSignals) -> Signals:
+    return Signals(at=0.0, models=models)
+
+
+def burning(share: float, requests: int = 1000, short_share: float | None = None) -> ModelSignals:
+    """A model of which this share goes wrong in every window, or another in the short ones."""
+    shares = dict.fromkeys(Window, share)
+    if short_share is not None:
+        shares |= dict.fromkeys((Window.M5, Window.M30), short_share)
+    tallies = {
+        window: Tally(requests=requests, faults=round(one * requests), promised=requests, broken=round(one * requests))
+        for window, one in shares.items()
+    }
+    return ModelSignals(model="m", tallies=tallies)
+
+
+@pytest.mark.parametrize("kind", ["failed_requests", "broken_promises"])
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.2, {"fast", "steady", "slow"}), (0.08, {"steady", "slow"}), (0.02, {"slow"}), (0.005, set())],
+)
+def test_a_budget_burns_at_the_paces_it_is_over(kind: str, share: float, words: set[str]) -> None:
+    signals = of_models(burning(share))
+    assert {word for word in ("fast", "steady", "slow") if fires(f"{kind}_burn_{word}", signals)} == words
+
+
+def test_failures_that_have_ended_page_nobody() -> None:
+    signals = of_models(burning(0.2, short_share=0.0))
+    assert fires("failed_requests_burn_fast", signals) == []
+    assert fires("failed_requests_burn_steady", signals) == []
+    assert fires("failed_requests_burn_slow", signals) == ["m"]
+
+
+def test_a_few_failures_of_a_model_that_is_hardly_asked_are_no_trend() -> None:
+    assert fires("failed_requests_burn_fast", of_models(burning(0.5, requests=8))) == []
+    assert fires("failed_requests_burn_fast", of_models(burning(0.5, requests=10))) == ["m"]
+
+
+def test_a_stricter_target_is_missed_sooner() -> None:
+    strict = AlertSettings(slo_target=0.999)
+    assert fires("failed_requests_burn_fast", of_models(burning(0.02))) == []
+    assert fires("failed_requests_burn_fast", of_models(burning(0.02)), strict) == ["m"]
+
+
+def test_a_model_nobody_asked_is_no_trouble() -> None:
+    quiet = ModelSignals(model="m", tallies={})
+    assert [name for name in BY_NAME if "burn" in name and fires(name, of_models(quiet))] == []
+
+
+def a_pool(**other: object) -> Signals:
+    fields: dict[str, object] = {
+        "pool": "p",
+        "ready": 2,
+        "down": 0,
+        "wanted": 0,
+        "starting": 0,
+        "in_flight": 10,
+        "in_flight_max": 100,
+        "running": 10,
+        "waiting": 0,
+        "kv_share": 0.5,
+        **other,
+    }
+    return Signals(at=0.0, pools=(PoolSignals(**fields),))  # type: ignore[arg-type]
+
+
+POOL_ALERTS = (
+    *("pool_saturated", "kv_full", "engines_queueing"),
+    *("pool_without_replica", "pool_not_starting", "replica_down"),
+)
+
+
+@pytest.mark.parametrize(
+    ("signals", "names"),
+    [
+        (a_pool(), set()),
+        (a_pool(in_flight=91), {"pool_saturated"}),
+        (a_pool(in_flight=90), set()),
+        (a_pool(in_flight=91, in_flight_max=None), set()),
+        (a_pool(kv_share=0.91), {"kv_full"}),
+        (a_pool(kv_share=None, running=None, waiting=None), set()),
+        (a_pool(waiting=11), {"engines_queueing"}),
+        (a_pool(waiting=10), set()),
+        (a_pool(ready=1, down=1, wanted=1), {"replica_down"}),
+        (a_pool(ready=0, down=2, wanted=2), {"replica_down", "pool_without_replica"}),
+        (a_pool(ready=0, wanted=1), {"pool_without_replica"}),
+        (a_pool(ready=0, starting=2), {"pool_not_starting"}),
+        (a_pool(ready=1, starting=1), set()),
+        (a_pool(ready=0), set()),  # all of them are drained
+    ],
+)
+def test_a_pool_in_trouble(signals: Signals, names: set[str]) -> None:
+    assert {name for name in POOL_ALERTS if fires(name, signals) == ["p"]} == names
+
+
+@pytest.mark.parametrize(("now", "before", "is_true"), [(5, 0, True), (5, 5, False), (3, 5, False), (5, None, False)])
+def test_a_queue_grows_beside_what_it_was(now: float, before: float | None, is_true: bool) -> None:
+    queue = QueueSignals(model="m", depth=now, depth_before=before)
+    assert bool(fires("queue_growing", Signals(at=0.0, queues=(queue,)))) is is_true
+
+
+def late(count: int, ms: float) -> Signals:
+    tail = Tail(count=count, ms=ms)
+    return of_models(ModelSignals(model="m", tallies={}, ttft_p99=tail, ttft_p999=tail))
+
+
+def test_late_first_tokens_count_where_there_are_enough() -> None:
+    assert fires("ttft_p99_high", late(100, 10_001)) == ["m"]
+    assert fires("ttft_p99_high", late(99, 10_001)) == []
+    assert fires("ttft_p99_high", late(100, 10_000)) == []
+    assert fires("ttft_p999_high", late(1000, 30_001)) == ["m"]
+    assert fires("ttft_p999_high", late(999, 30_001)) == []
+
+
+def test_thresholds_that_are_absent_are_no_alerts() -> None:
+    off = AlertSettings(ttft_p99_ms=None, ttft_p999_ms=None)
+    assert fires("ttft_p99_high", late(5000, 1e6), off) == []
+    assert fires("ttft_p999_high", late(5000, 1e6), off) == []
+    assert BY_NAME["ttft_p99_high"].expression(off) is None
+
+
+def test_predictions_drift_where_there_are_enough() -> None:
+    def predicted(count: int, median: float) -> Signals:
+        return Signals(at=0.0, predictions=(PredictionSignals(pool="p", count=count, median=median),))
+
+    assert fires("predictor_drift", predicted(50, 0.3)) == ["p"]
+    assert fires("predictor_drift", predicted(49, 0.3)) == []
+    assert fires("predictor_drift", predicted(50, 0.25)) == []
+
+
+@pytest.mark.parametrize(
+    ("ratio", "names"), [(0.9, []), (0.95, ["budget_low"]), (1.0, ["budget_spent"]), (1.2, ["budget_spent"])]
+)
+def test_a_budget_is_low_and_then_spent(ratio: float, names: list[str]) -> None:
+    signals = Signals(at=0.0, limits=(LimitSignals(level="project:acme/search", limit="usd_per_day", ratio=ratio),))
+    subject = ["project:acme/search usd_per_day"]
+    assert [name for name in ("budget_low", "budget_spent") if fires(name, signals) == subject] == names
+
+
+def test_a_limit_that_is_not_in_dollars_is_no_budget() -> None:
+    signals = Signals(at=0.0, limits=(LimitSignals(level="organisation:acme", limit="tokens_per_day", ratio=2.0),))
+    assert fires("budget_spent", signals) == []
+
+
+def test_replicas_that_are_ejected_or_do_not_stay() -> None:
+    rows = (
+        ReplicaSignals(replica="out", is_ejected=True, restarts=0),
+        ReplicaSignals(replica="loops", is_ejected=False, restarts=3),
+        ReplicaSignals(replica="well", is_ejected=False, restarts=2),
+    )
+    signals = Signals(at=0.0, replicas=rows)
+    assert fires("replica_ejected", signals) == ["out"]
+    assert fires("replica_restarting", signals) == ["loops"]
+
+
+def test_workers_that_die_page_somebody() -> None:
+    assert fires("workers_restarting", Signals(at=0.0, worker_restarts=2)) == []
+    assert fires("workers_restarting", Signals(at=0.0, worker_restarts=3)) == ["the gateway"]
+
+
+@pytest.mark.parametrize(
+    ("books", "names"),
+    [
+        (BooksSignals(problem="", filled=0.5, damaged=0), set()),
+        (BooksSignals(problem="away", filled=0.0, damaged=0), {"books_stalled"}),
+        (BooksSignals(problem="", filled=0.51, damaged=0), {"books_filling"}),
+        (BooksSignals(problem="", filled=0.0, damaged=1), {"books_damaged"}),
+    ],
+)
+def test_books_in_trouble(books: BooksSignals, names: set[str]) -> None:
+    signals = Signals(at=0.0, books=books)
+    assert {name for name in BY_NAME if name.startswith("books") and fires(name, signals)} == names
+
+
+@pytest.mark.parametrize(
+    ("audit", "names"),
+    [
+        (AuditSignals(problem="", failures=0), set()),
+        (AuditSignals(problem="disk full", failures=2), {"audit_stalled", "audit_failing"}),
+        (AuditSignals(problem="", failures=1), {"audit_failing"}),
+    ],
+)
+def test_an_audit_log_in_trouble(audit: AuditSignals, names: set[str]) -> None:
+    signals = Signals(at=0.0, audit=audit)
+    assert {name for name in BY_NAME if name.startswith("audit") and fires(name, signals)} == names
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_without_its_signals_no_alert_is_judged(name: str) -> None:
+    assert BY_NAME[name].judge(Signals(at=0.0), DEFAULTS) is None
