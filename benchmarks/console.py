@@ -27,7 +27,7 @@ from heterodyne.console.page import files_of_the_page
 HOST = "127.0.0.1"
 REPLICAS, POOL_REPLICAS = 200, 25
 REQUESTS_PER_MINUTE = 10_000
-HARDWARE = ("h100-sxm", "h200-sxm", "mi300x", "tpu-v5e", "l4", "a100-sxm-80gb", "b200", "mi325x")
+HARDWARE = ("h100-sxm", "h200-sxm", "mi300x", "tpu-v5e", "l4", "a100-80gb", "b200", "mi325x")
 BODY = b'{"model": "mock", "messages": [{"role": "user", "content": "hi"}], "stream": true}'
 BROWSER = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 

@@ -44,7 +44,8 @@ async def test_usage_is_withheld_from_a_client_that_did_not_ask_and_written_down
         records = await rig.wait_records(3)
         assert [(one.prompt_tokens, one.completion_tokens, one.is_estimated) for one in records] == [(7, 4, False)] * 3
         assert [one.stream for one in records] == [True, True, False]
-        assert all(one.ttft_ms is not None and one.total_ms >= one.ttft_ms for one in records)
+        assert [one.ttft_ms is not None for one in records] == [True, True, False], "nobody sees it of a whole answer"
+        assert all(one.total_ms >= (one.ttft_ms or 0.0) > 0.0 for one in records[:2])
 
 
 @pytest.mark.parametrize("separator", [b"\n\n", b"\r\n\r\n", b"\n\n\n", b"\r\n\r\n\r\n"])

@@ -145,7 +145,7 @@ def figures_of(sums: Sums, span_s: float) -> Figures:
         requests_per_s=sums.requests / span_s,
         tokens_per_s=tokens / span_s,
         output_tokens_per_s=sums.completion_tokens / span_s,
-        usd_per_million_tokens=sums.usd_micro / tokens if tokens else None,
+        usd_per_million_tokens=sums.usd_micro / tokens if tokens and sums.usd_micro else None,
         attainment=sums.kept / sums.promised if sums.promised else None,
         ttft=spread(sums.ttft),
         itl=spread(sums.itl),

@@ -1,7 +1,7 @@
 """Pure: adds records up by the minute and by what they have in common.
 
 A record belongs to the minute in which its request was complete. Times are those of answered requests: the first
-token's and the gaps' where there were any, the whole one's where a first byte came. Errors of predictions are
+token's and the gaps' where they were streamed, the whole one's where anything came. Errors of predictions are
 |ln(actual / predicted)| in thousandths, in the same buckets as milliseconds; a request that was tried again has none,
 since its prediction was for another try.
 """
@@ -63,11 +63,7 @@ class Tally:
         """One more request."""
         self.requests += 1
         if record.reason:
-            self.errors += 1
-            if not record.pool:
-                self.refused += 1
-            if is_fault(record.status, record.reason):
-                self.faults += 1
+            self._add_error(record)
         if record.promise:
             self.promised += 1
             if record.promise == KEPT:
@@ -83,9 +79,10 @@ class Tally:
         self.usd_micro += record.usd_micro
         self.replica_us += round(record.replica_s * MICRO)
         ttft_ms, itl_ms = record.ttft_ms, record.itl_ms
+        if ttft_ms is not None or not record.reason:
+            self.total.add(record.total_ms)
         if ttft_ms is not None:
             self.ttft.add(ttft_ms)
-            self.total.add(record.total_ms)
             predicted_ms = record.predicted_ttft_ms
             if predicted_ms is not None and not is_retried and 0 < ttft_ms < inf and 0 < predicted_ms < inf:
                 self.ttft_error.add(abs(log(ttft_ms) - log(predicted_ms)) * THOUSANDTHS)
@@ -96,6 +93,13 @@ class Tally:
                 self.itl_error.add(abs(log(itl_ms) - log(predicted_ms)) * THOUSANDTHS)
         if record.queue_ms is not None:
             self.queue.add(record.queue_ms)
+
+    def _add_error(self, record: UsageRecord) -> None:
+        self.errors += 1
+        if not record.pool:
+            self.refused += 1
+        if is_fault(record.status, record.reason):
+            self.faults += 1
 
     def merge(self, other: "Tally | Sums") -> None:
         """Everything that another one has."""

@@ -20,7 +20,7 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     completion_tokens: int = 0
     reasoning_tokens: int = 0  # of these, thoughts that are not the answer
     is_estimated: bool = False
-    ttft_ms: float | None = None
+    ttft_ms: float | None = None  # of an answer that comes whole nobody sees the first token
     itl_ms: float | None = None  # mean gap between streamed events
     total_ms: float = 0.0
     request_bytes: int = 0

@@ -88,7 +88,7 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
         completion_tokens=reported.completion_tokens,
         reasoning_tokens=reported.reasoning_tokens,
         is_estimated=reported.is_estimated,
-        ttft_ms=(first_byte_at_s - started_at_s) * 1000 if first_byte_at_s else None,
+        ttft_ms=(first_byte_at_s - started_at_s) * 1000 if first_byte_at_s and request.stream else None,
         itl_ms=itl_s * 1000 if itl_s is not None else None,
         total_ms=(finished.ended_at_s - started_at_s) * 1000,
         request_bytes=len(request.body),
@@ -108,7 +108,7 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
         replica_s=share_s,
         is_hosted_price=forecast is not None and forecast.seat.is_by_token,
         hardware=(replica.hardware or "") if replica is not None else "",
-        promise=_promise(finished),
+        promise=_promise(finished, reported.completion_tokens),
         overhead_ms=_overhead_s(finished) * 1000,
         connect_ms=_connect_s(finished) * 1000 if first_byte_at_s and finished.tries else None,
         trace=trace.name if trace is not None else "",
@@ -126,16 +126,19 @@ def end_stay(finished: Finished, tokens: TokenEstimator) -> None:
     stay.end(tokens=used.prompt_tokens + used.completion_tokens, usd=0.0 if usd == inf else usd, share_s=share_s)
 
 
-def _promise(finished: Finished) -> str:
-    """What the request waited for its turn is part of what its client waited for the first token."""
+def _promise(finished: Finished, tokens: int) -> str:
+    """What the request waited for its turn is part of what its client waited for the first token. Of an answer that
+    comes whole nobody sees the first token: it has as long as a stream of its tokens would have had."""
     ask, stay = finished.ask, finished.stay
     if not ask.has_slo or finished.reason == GONE:
         return ""
     if finished.reason or not finished.first_byte_at_s:
         return BROKEN
-    ttft_s = finished.first_byte_at_s - finished.started_at_s + stay.queued_s
+    first_s = finished.first_byte_at_s - finished.started_at_s + stay.queued_s
+    if not finished.request.stream:
+        return KEPT if first_s <= ask.ttft_slo_s + ask.itl_slo_s * tokens else BROKEN
     itl_s = finished.itl_s
-    return KEPT if ttft_s <= ask.ttft_slo_s and (itl_s is None or itl_s <= ask.itl_slo_s) else BROKEN
+    return KEPT if first_s <= ask.ttft_slo_s and (itl_s is None or itl_s <= ask.itl_slo_s) else BROKEN
 
 
 def _overhead_s(finished: Finished) -> float:

@@ -42,7 +42,7 @@ requests = Counter(
 in_flight = Gauge("heterodyne_gateway_requests_in_flight", "Requests being answered now.", ("model", "pool", "replica"))
 ttft = Histogram(
     "heterodyne_gateway_ttft_seconds",
-    "From the complete request to the first byte of the engine's answer.",
+    "From the decision to the first token of a streamed answer.",
     REQUEST,
     bounds=SECONDS,
 )

@@ -44,7 +44,9 @@ def test_sums_are_those_of_the_records() -> None:
     assert (sums.prompt_tokens, sums.cached_tokens, sums.completion_tokens) == (400, 9, 28)
     assert (sums.usd_micro, sums.replica_us) == (5, 250_000)
     assert (sums.ttft.counts, sums.ttft.sum_ms) == ({bucket_of(20): 1, bucket_of(30): 1}, 50.0)
-    assert (sums.total.counts, sums.total.sum_ms) == ({bucket_of(12.5): 2}, 25.0), "only where a first byte came"
+    assert (sums.total.counts, sums.total.sum_ms) == ({bucket_of(12.5): 3}, 37.5), (
+        "where anything came, streamed or whole"
+    )
     assert (sums.itl.sum_ms, sums.queue.sum_ms) == (4.0, 3.0)
 
 

@@ -58,6 +58,13 @@ def test_a_promise_is_kept_in_time_and_broken_by_a_late_token_a_slow_stream_a_wa
     assert record(finished(reason="engine_broke", status=502)).promise == "broken"
 
 
+def test_an_answer_that_comes_whole_has_as_long_as_its_tokens_would_have_had() -> None:
+    whole = structs.replace(ASKED, stream=False)
+    told = record(finished(request=whole, itl_s=None, first_byte_at_s=10.8))
+    assert (told.promise, told.ttft_ms) == ("kept", None), "250 ms and eleven tokens of 50 ms"
+    assert record(finished(request=whole, itl_s=None, first_byte_at_s=10.9)).promise == "broken"
+
+
 def test_nothing_is_said_of_a_promise_that_was_not_made_or_that_nobody_waited_for() -> None:
     assert record(finished(ask=ask())).promise == ""
     assert record(finished(reason="client_gone", status=499)).promise == ""

@@ -162,6 +162,12 @@ export function spanPicker({ value = "1h", onChange, label = "Time span" }) {
   return made;
 }
 
+// As an input for dates and times reads it: the browser's own time, to the minute.
+function local(at) {
+  const offset_s = new Date(at * 1000).getTimezoneOffset() * 60;
+  return new Date((at - offset_s) * 1000).toISOString().slice(0, 16);
+}
+
 // -> { since_at, until_at, isLive }, seconds since the epoch
 export function spanOf(value, now = Date.now() / 1000) {
   const parts = /^(\d+)-(\d+)$/.exec(value ?? "");

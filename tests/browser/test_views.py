@@ -1,0 +1,66 @@
+"""Every view in a real browser: it shows the fleet that runs, complains of nothing, and everybody can read it."""
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import DESK, Watched
+
+# What each view shows of the emulated fleet and its requests once it is complete.
+SHOWN = {
+    "fleet": ("h100-sxm", "mi300x", "tpu-v5e", "smollm2-135m", "5 of 5 replicas ready"),
+    "requests": ("local/local", "llama-3.1-8b", "model_not_found"),
+    "latency": ("Percentiles of the whole span", "h200", "Error of predicted TTFT"),
+    "money": ("Dollars per million tokens by pool", "acme/search", "What would the other policy have cost?"),
+    "tenants": ("local/local", "acme/search", "globex/support"),
+    "capacity": ("Headroom", "mi300x", "Forecast of demand", "names no hardware"),
+    "playground": ("llama-3.1-8b", "smollm2-135m"),
+    "plan": ("Memory", "Hardware", "Mix"),
+}
+LOOKS = {
+    "light": {"viewport": DESK, "color_scheme": "light"},
+    "dark": {"viewport": DESK, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 360, "height": 740}, "color_scheme": "light"},
+}
+
+
+@pytest.mark.parametrize("view", SHOWN)
+@pytest.mark.parametrize(("look", "watched"), LOOKS.items(), ids=LOOKS, indirect=["watched"])
+def test_a_view_shows_the_fleet_to_everybody(watched: Watched, pictures: Path, view: str, look: str) -> None:
+    page = watched.open(view)
+    main = page.locator("main")
+    for words in SHOWN[view]:
+        expect(main).to_contain_text(words)
+    expect(page.locator(".connection")).to_have_attribute("data-state", "on")
+    page.screenshot(path=pictures / f"{view}-{look}.png")
+    assert_accessible(page)
+    widest = page.evaluate("() => document.documentElement.scrollWidth")
+    assert widest <= page.viewport_size["width"], "nobody scrolls sideways"
+
+
+def assert_accessible(page: Page) -> None:
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+def test_keys_lead_everywhere(watched: Watched) -> None:
+    page = watched.open("fleet")
+    for key, title in (("r", "Requests"), ("l", "Latency"), ("m", "Money"), ("c", "Capacity"), ("f", "Fleet")):
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        expect(page.locator("main h1")).to_have_text(title)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.keyboard.press("/")
+    expect(page.locator("input:focus")).to_be_visible()
+
+
+def test_a_view_can_be_shared_by_its_address(watched: Watched) -> None:
+    page = watched.open("latency?span=24h&by=hardware")
+    expect(page.locator("main table").first).to_contain_text("tpu-v5e")
+    expect(page.locator("main")).to_contain_text("the last 24 hours")
