@@ -8,12 +8,13 @@ in the next pages that cover its second. Minutes are those of the history: by wh
 from collections import deque
 from collections.abc import Sequence
 from itertools import islice
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from heterodyne.domain.history import MINUTE_S, History, HistoryGroup, Sums
 from heterodyne.domain.minutes import COUNTS, SPREADS, Tally
-from heterodyne.domain.spread import percentile_ms
+from heterodyne.domain.spread import SpreadTally, percentile_ms
 from heterodyne.domain.usage import UsageRecord
 
 WINDOW_S = 60
@@ -52,8 +53,8 @@ class Observatory:
     def __init__(self) -> None:
         self.taken = 0  # records, since it began
         self._latest: deque[UsageRecord] = deque(maxlen=RECORDS_MAX)
-        self._seconds = _Cells(SECONDS_MAX)
-        self._minutes = _Cells(MINUTES_MAX)
+        self._seconds = _Cells(SECONDS_MAX, Tally)
+        self._minutes = _Cells(MINUTES_MAX, _SparkTally)
         self._whole = Tally()  # of the window
         self._window: dict[str, Tally] = {}  # the seconds from `since` to `until`, which move on second by second
         self._since = self._until = 0
@@ -132,10 +133,9 @@ class Observatory:
             tally = self._minutes.of(minute).get(pool)
             if tally is None:
                 return None, 0.0
-            tokens = tally.prompt_tokens + tally.completion_tokens
             ttft_ms = percentile_ms(tally.ttft.distribution(), 0.5)
             # Of a minute that runs only the seconds that have been count; it is made anew every time.
-            point = (ttft_ms, tokens / min(MINUTE_S, max(1.0, now - minute)))
+            point = (ttft_ms, tally.tokens / min(MINUTE_S, max(1.0, now - minute)))
             if now - minute < MINUTE_S:
                 return point
             points[pool] = point
@@ -146,14 +146,37 @@ class Observatory:
             self._points[minute].pop(pool, None)
 
 
-class _Cells:
+class _SparkTally:
+    """Of a pool's minute only what its sparks show: every record is added, whoever looks."""
+
+    __slots__ = ("tokens", "ttft")
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.ttft = SpreadTally()
+
+    def add(self, record: UsageRecord) -> None:
+        self.tokens += record.prompt_tokens + record.completion_tokens
+        if record.ttft_ms is not None:
+            self.ttft.add(record.ttft_ms)
+
+    def merge(self, sums: Sums) -> None:
+        self.tokens += sums.prompt_tokens + sums.completion_tokens
+        self.ttft.merge(sums.ttft)
+
+
+Cell = TypeVar("Cell", Tally, _SparkTally)
+
+
+class _Cells(Generic[Cell]):
     """Sums by time and pool; of more times than that, the latest."""
 
-    def __init__(self, times_max: int) -> None:
+    def __init__(self, times_max: int, kind: type[Cell]) -> None:
         self._times_max = times_max
-        self._by_time: dict[int, dict[str, Tally]] = {}
+        self._kind: type[Cell] = kind
+        self._by_time: dict[int, dict[str, Cell]] = {}
 
-    def at(self, time: int, pool: str) -> Tally:
+    def at(self, time: int, pool: str) -> Cell:
         cells = self._by_time.get(time)
         if cells is None:
             cells = self._by_time[time] = {}
@@ -163,10 +186,10 @@ class _Cells:
         if tally is None:
             if len(cells) >= POOLS_MAX:
                 pool = ""
-            tally = cells.setdefault(pool, Tally())
+            tally = cells.setdefault(pool, self._kind())
         return tally
 
-    def of(self, time: int) -> dict[str, Tally]:
+    def of(self, time: int) -> dict[str, Cell]:
         return self._by_time.get(time, {})
 
     def forget_before(self, time: int) -> None:
