@@ -46,7 +46,7 @@ def test_a_requests_decision_opens_with_every_replica_and_what_came_of_it(
 
 
 def test_stored_requests_are_searched(watched: Watched, fleet: Example) -> None:
-    page = watched.open("requests?stored=1&pool=cpu")
+    page = watched.open("requests?mode=stored&pool=cpu")
     rows = page.locator("main table tbody tr")
     expect(rows).to_have_count(len(stored(fleet, pool="cpu")))
     for text in rows.all_inner_texts():

@@ -61,6 +61,6 @@ def test_keys_lead_everywhere(watched: Watched) -> None:
 
 
 def test_a_view_can_be_shared_by_its_address(watched: Watched) -> None:
-    page = watched.open("latency?span=24h&by=hardware")
-    expect(page.locator("main table").first).to_contain_text("tpu-v5e")
+    page = watched.open("latency?span=24h&group=hardware")
+    expect(page.locator("main table").first).to_contain_text("h100-sxm")
     expect(page.locator("main")).to_contain_text("the last 24 hours")

@@ -15,8 +15,8 @@ from heterodyne.alerts.courier import WAITING_MAX, Courier, Patience
 from heterodyne.alerts.desk import Notice, Phase
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.webhook import read_webhook
-from heterodyne.assembly.alert_signals import SignalMaker
-from heterodyne.assembly.alert_watch import AlertWatch
+from heterodyne.assembly.alerting.alert_signals import SignalMaker
+from heterodyne.assembly.alerting.alert_watch import AlertWatch
 from heterodyne.console.fleet_page import FleetPage, State
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.wire.connection_pool import ConnectionPool

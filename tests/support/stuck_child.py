@@ -5,7 +5,7 @@ import time
 
 from msgspec import Struct
 
-from heterodyne.assembly.child_answer import answer_once
+from heterodyne.assembly.desks.child_answer import answer_once
 from heterodyne.domain.errors import PlanImpossible
 
 

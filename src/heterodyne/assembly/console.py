@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterator
 
 from heterodyne.assembly.banner import gateway_url
+from heterodyne.assembly.desks.open_desks import open_desks
+from heterodyne.assembly.desks.tenants_now import TenantsNowOffice
 from heterodyne.assembly.fleet_owner import FleetOwner
 from heterodyne.assembly.office import Office
-from heterodyne.assembly.open_desks import open_desks
-from heterodyne.assembly.tenants_now import TenantsNowOffice
 from heterodyne.config.settings import Settings
 from heterodyne.console.guard import Guard
 from heterodyne.console.instruments import Instruments

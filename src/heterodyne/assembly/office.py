@@ -10,12 +10,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
-from heterodyne.assembly.alert_watch import AlertWatch
+from heterodyne.assembly.alerting.alert_watch import AlertWatch
 from heterodyne.assembly.audit_share import AuditShare
 from heterodyne.assembly.lease_source import open_leases
 from heterodyne.assembly.office_books import OfficeBooks
 from heterodyne.assembly.office_meters import leave_meters
-from heterodyne.assembly.worker_order import WorkerPlaces
+from heterodyne.assembly.worker_order import LEASES, WorkerPlaces
 from heterodyne.audit.clerk import ClerkState
 from heterodyne.books.collector import CollectorState
 from heterodyne.config.settings import Settings
@@ -39,7 +39,6 @@ from heterodyne.stores.open_store import open_database, state_folder, tenants_in
 from heterodyne.telemetry import log
 from heterodyne.telemetry.meters import Sample
 
-LEASES = "leases.sock"  # in the run folder
 RETRY_S = 1.0
 CONSOLE_KEY_BYTES = 32
 TAKE_INTERVAL_S = 5.0  # how often a log that another process writes is asked for

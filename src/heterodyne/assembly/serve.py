@@ -11,16 +11,16 @@ from pathlib import Path
 import uvloop
 from msgspec import structs
 
+from heterodyne.assembly.alerting.open_alerts import open_alerts
 from heterodyne.assembly.announce import announce
 from heterodyne.assembly.console import open_console
+from heterodyne.assembly.desks.tenants_now import TenantsNowOffice
 from heterodyne.assembly.fleet_owner import FleetOwner, Reread
 from heterodyne.assembly.fleet_plan import members
 from heterodyne.assembly.listen_address import claim, claim_alone
 from heterodyne.assembly.office import Office, open_office
-from heterodyne.assembly.open_alerts import open_alerts
 from heterodyne.assembly.replicas import local_replicas, remote_replicas
 from heterodyne.assembly.supervisor_meters import SupervisorMeters
-from heterodyne.assembly.tenants_now import TenantsNowOffice
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
 from heterodyne.console.server import AdminServer

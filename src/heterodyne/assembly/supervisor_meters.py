@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from heterodyne.assembly.desks.tenants_now import TenantsNowOffice
 from heterodyne.assembly.fleet_meters import LIMITS_MAX, FleetMeters, TokenCost
 from heterodyne.assembly.fleet_owner import FleetOwner
-from heterodyne.assembly.tenants_now import TenantsNowOffice
 from heterodyne.console.tenant_now import LimitUse
 from heterodyne.control.accelerator_watch import AcceleratorWatch
 from heterodyne.domain.errors import HeterodyneError

@@ -16,11 +16,10 @@ import uvloop
 
 from heterodyne.assembly.gateway import running_gateway
 from heterodyne.assembly.live_gateway import LiveGateway
-from heterodyne.assembly.office import LEASES
 from heterodyne.assembly.tenants_file import read_tenants
 from heterodyne.assembly.worker_books import auditing, keeping_books
 from heterodyne.assembly.worker_lines import WorkerLines
-from heterodyne.assembly.worker_order import WorkerOrder
+from heterodyne.assembly.worker_order import LEASES, WorkerOrder
 from heterodyne.assembly.worker_socket import answering
 from heterodyne.assembly.worker_view import leave_view
 from heterodyne.stores.lease_client import HostLeases

@@ -5,6 +5,8 @@ from msgspec import Struct
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import ModelRule, Replica
 
+LEASES = "leases.sock"  # where workers lease limits, in the run folder
+
 
 class WorkerPlaces(Struct, frozen=True, kw_only=True):
     """Where a worker leaves what the supervisor collects, and what it knows the supervisor by; empty: nobody does."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heterodyne.assembly.tenants_now import TenantsNowOffice
+from heterodyne.assembly.desks.tenants_now import TenantsNowOffice
 from heterodyne.assembly.worker_view import WorkerView
 from heterodyne.console.tenants_now_routes import TenantsQuery
 from heterodyne.control.replica_seen import FleetSeen

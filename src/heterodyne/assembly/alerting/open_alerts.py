@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from heterodyne.assembly.alert_signals import SignalMaker
-from heterodyne.assembly.alert_watch import AlertWatch
+from heterodyne.assembly.alerting.alert_signals import SignalMaker
+from heterodyne.assembly.alerting.alert_watch import AlertWatch
+from heterodyne.assembly.desks.tenants_now import TenantsNowOffice
 from heterodyne.assembly.fleet_owner import FleetOwner
 from heterodyne.assembly.office import Office
-from heterodyne.assembly.tenants_now import TenantsNowOffice
 from heterodyne.console.tenant_now import LimitUse
 
 LIMITS_MAX = 500  # the most used of all limits: those that are not in dollars are often full

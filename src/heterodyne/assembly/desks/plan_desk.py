@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from heterodyne.assembly.child_question import ask_child
-from heterodyne.assembly.physics_facts import PhysicsFacts, physics_facts
-from heterodyne.assembly.plan_answers import HardwareOrder, MixOrder, memory_answer
-from heterodyne.assembly.recorded_arrivals import recorded_arrivals
-from heterodyne.assembly.work_places import WorkPlaces
+from heterodyne.assembly.desks.child_question import ask_child
+from heterodyne.assembly.desks.physics_facts import PhysicsFacts, physics_facts
+from heterodyne.assembly.desks.plan_answers import HardwareOrder, MixOrder, memory_answer
+from heterodyne.assembly.desks.recorded_arrivals import recorded_arrivals
+from heterodyne.assembly.desks.work_places import WorkPlaces
 from heterodyne.config.settings import Settings
 from heterodyne.console.desk_errors import CannotPlan
 from heterodyne.console.plan_forms import HardwareForm, MemoryForm, MixForm, Traffic
@@ -43,7 +43,7 @@ from heterodyne.routing.peers.catalogue import PEERS
 
 AT_ONCE = 2
 DEADLINE_S = 20.0
-CHILD = "heterodyne.assembly.plan_child"
+CHILD = "heterodyne.assembly.desks.plan_child"
 REQUESTS_MIN = 2  # to have a rate
 
 

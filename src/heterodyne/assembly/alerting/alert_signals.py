@@ -16,8 +16,8 @@ from heterodyne.alerts.signals import (
     ReplicaSignals,
     Signals,
 )
-from heterodyne.assembly.alert_history import AlertHistory, HistorySource
-from heterodyne.assembly.alert_looks import Looks
+from heterodyne.assembly.alerting.alert_history import AlertHistory, HistorySource
+from heterodyne.assembly.alerting.alert_looks import Looks
 from heterodyne.audit.clerk import ClerkState
 from heterodyne.books.collector import CollectorState
 from heterodyne.console.fleet_page import FleetPage, ReplicaRow, State

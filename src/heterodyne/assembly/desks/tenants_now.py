@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from heterodyne.admission.limits.calendar import Calendar, Span
 from heterodyne.admission.limits.pot import MEASURES, MICRO_USD_PER_USD, Measure, limits_of
-from heterodyne.assembly.kept import Kept
+from heterodyne.assembly.desks.kept import Kept
 from heterodyne.assembly.worker_view import WorkerView
 from heterodyne.console.tenant_now import LimitUse, TenantRow, TenantsNow
 from heterodyne.console.tenants_now_routes import TenantsQuery

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from heterodyne.assembly.child_question import ChildAnswer
+from heterodyne.assembly.desks.child_question import ChildAnswer
 from heterodyne.assembly.worker_lines import WorkerLines
 from heterodyne.domain.errors import HeterodyneError
 

@@ -4,10 +4,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from heterodyne.assembly.child_question import ask_child
-from heterodyne.assembly.recorded_arrivals import Recorded, recorded_arrivals
-from heterodyne.assembly.rehearsal_order import RehearsalOrder, Rehearsed, simulated_pool
-from heterodyne.assembly.work_places import WorkPlaces
+from heterodyne.assembly.desks.child_question import ask_child
+from heterodyne.assembly.desks.recorded_arrivals import Recorded, recorded_arrivals
+from heterodyne.assembly.desks.rehearsal_order import RehearsalOrder, Rehearsed, simulated_pool
+from heterodyne.assembly.desks.work_places import WorkPlaces
 from heterodyne.config.served_models import own_pools
 from heterodyne.config.settings import Settings
 from heterodyne.console.desk_errors import CannotPlan
@@ -19,7 +19,7 @@ from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.ports.books import BookStore
 from heterodyne.routing.catalogue import check_policy
 
-CHILD = "heterodyne.assembly.rehearsal_child"
+CHILD = "heterodyne.assembly.desks.rehearsal_child"
 DEADLINE_S = 60.0
 SPAN_S = 3600.0  # when nobody says since when
 GONE = (State.LEAVING,)

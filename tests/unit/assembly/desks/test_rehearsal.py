@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec import structs
 
-from heterodyne.assembly.rehearsal import RehearsalOffice
+from heterodyne.assembly.desks.rehearsal import RehearsalOffice
 from heterodyne.config.settings import Settings
 from heterodyne.console.desk_errors import CannotPlan, DeskBusy
 from heterodyne.console.fleet_page import FleetPage

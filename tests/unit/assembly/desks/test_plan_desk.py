@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from heterodyne.assembly.plan_desk import PlanOffice
+from heterodyne.assembly.desks.plan_desk import PlanOffice
 from heterodyne.config.settings import Settings
 from heterodyne.console.desk_errors import CannotPlan, DeskBusy
 from heterodyne.console.plan_forms import HardwareForm, MemoryForm, MixForm, Traffic

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from heterodyne.assembly.child_question import ask_child
-from heterodyne.assembly.demand_log import DemandLog
-from heterodyne.assembly.kept import Kept
-from heterodyne.assembly.physics_facts import PhysicsFacts, physics_facts
-from heterodyne.assembly.pool_rooms import ModelRooms, model_rooms
-from heterodyne.assembly.purchase import is_enough, purchase_order
+from heterodyne.assembly.desks.child_question import ask_child
+from heterodyne.assembly.desks.demand_log import DemandLog
+from heterodyne.assembly.desks.kept import Kept
+from heterodyne.assembly.desks.physics_facts import PhysicsFacts, physics_facts
+from heterodyne.assembly.desks.pool_rooms import ModelRooms, model_rooms
+from heterodyne.assembly.desks.purchase import is_enough, purchase_order
 from heterodyne.config.settings import Settings
 from heterodyne.console.capacity_pages import CapacityPage, ForecastPoint, LossCheck, ModelRoom, PoolRoom, Purchase
 from heterodyne.console.fleet_page import FleetPage, ReplicaRow, State
@@ -152,7 +152,7 @@ async def _plan(look: _Look, facts: PhysicsFacts, until_s: float) -> _Purchases:
         return _Purchases(note="The planner had no time for this model; ask again in a minute.")
     usual = Shape(prompt_tokens=shape.prompt_tokens, output_tokens=max(1.0, shape.output_tokens))
     order = purchase_order(rooms, known, usual, peak, facts)
-    bought = await ask_child("heterodyne.assembly.plan_child", order, tuple[Purchase, ...], deadline_s=left_s)
+    bought = await ask_child("heterodyne.assembly.desks.plan_child", order, tuple[Purchase, ...], deadline_s=left_s)
     return _Purchases(purchases=bought, note=f"For {wanted}; within {rooms.promise}.")
 
 

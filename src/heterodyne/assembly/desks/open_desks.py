@@ -1,11 +1,11 @@
 """Puts the console's desks together over the fleet's owner and the office."""
 
-from heterodyne.assembly.capacity_desk import CapacityOffice
+from heterodyne.assembly.desks.capacity_desk import CapacityOffice
+from heterodyne.assembly.desks.plan_desk import PlanOffice
+from heterodyne.assembly.desks.rehearsal import RehearsalOffice
+from heterodyne.assembly.desks.tenants_now import TenantsNowOffice
 from heterodyne.assembly.fleet_owner import FleetOwner
 from heterodyne.assembly.office import Office
-from heterodyne.assembly.plan_desk import PlanOffice
-from heterodyne.assembly.rehearsal import RehearsalOffice
-from heterodyne.assembly.tenants_now import TenantsNowOffice
 from heterodyne.config.settings import Settings
 from heterodyne.console.desks import Desks
 

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from heterodyne.alerts.signals import Signals, Window
-from heterodyne.assembly.alert_looks import Looks
-from heterodyne.assembly.alert_signals import SignalMaker
+from heterodyne.assembly.alerting.alert_looks import Looks
+from heterodyne.assembly.alerting.alert_signals import SignalMaker
 from heterodyne.audit.clerk import ClerkState
 from heterodyne.audit.log import LogState
 from heterodyne.books.collector import CollectorState

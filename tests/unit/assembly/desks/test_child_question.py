@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from heterodyne.assembly.child_answer import ABANDONED
-from heterodyne.assembly.child_question import ask_child
+from heterodyne.assembly.desks.child_answer import ABANDONED
+from heterodyne.assembly.desks.child_question import ask_child
 from heterodyne.domain.errors import DeadlineExceeded, InternalError, PlanImpossible
 from tests.support.stuck_child import Order
 

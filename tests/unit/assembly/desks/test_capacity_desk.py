@@ -3,7 +3,7 @@
 import pytest
 from msgspec import structs
 
-from heterodyne.assembly.capacity_desk import CapacityOffice
+from heterodyne.assembly.desks.capacity_desk import CapacityOffice
 from heterodyne.config.settings import Settings
 from heterodyne.console.capacity_pages import ModelRoom
 from heterodyne.console.fleet_page import FleetPage

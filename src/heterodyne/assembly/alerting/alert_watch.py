@@ -14,7 +14,7 @@ from heterodyne.alerts.courier import PATIENCE, Courier, Patience
 from heterodyne.alerts.desk import AlertDesk, Notice, Phase
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.webhook import read_webhook
-from heterodyne.assembly.alert_signals import SignalMaker
+from heterodyne.assembly.alerting.alert_signals import SignalMaker
 from heterodyne.console.live_page import AlertLine
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.telemetry import exposition, log, metrics

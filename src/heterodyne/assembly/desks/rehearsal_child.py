@@ -1,13 +1,13 @@
 """The process of one rehearsal: the same requests through the simulator, once for each policy.
 
-Run as `python -m heterodyne.assembly.rehearsal_child` by the supervisor.
+Run as `python -m heterodyne.assembly.desks.rehearsal_child` by the supervisor.
 """
 
 from collections.abc import Sequence
 
-from heterodyne.assembly.child_answer import answer_once
-from heterodyne.assembly.physics_facts import PhysicsFacts, physics_facts
-from heterodyne.assembly.rehearsal_order import RehearsalOrder, Rehearsed
+from heterodyne.assembly.desks.child_answer import answer_once
+from heterodyne.assembly.desks.physics_facts import PhysicsFacts, physics_facts
+from heterodyne.assembly.desks.rehearsal_order import RehearsalOrder, Rehearsed
 from heterodyne.console.rehearsal_pages import RehearsalPool, RehearsalRow
 from heterodyne.domain.errors import InvalidSpec, OperatorError
 from heterodyne.physics.serving import Slo

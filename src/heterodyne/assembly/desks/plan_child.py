@@ -1,11 +1,11 @@
 """The process that answers one question of the planner.
 
-Run as `python -m heterodyne.assembly.plan_child` by the supervisor.
+Run as `python -m heterodyne.assembly.desks.plan_child` by the supervisor.
 """
 
-from heterodyne.assembly.child_answer import answer_once
-from heterodyne.assembly.plan_answers import HardwareOrder, MixOrder, hardware_answer, mix_answer
-from heterodyne.assembly.purchase import PurchaseOrder, cheapest_addition
+from heterodyne.assembly.desks.child_answer import answer_once
+from heterodyne.assembly.desks.plan_answers import HardwareOrder, MixOrder, hardware_answer, mix_answer
+from heterodyne.assembly.desks.purchase import PurchaseOrder, cheapest_addition
 
 Order = HardwareOrder | MixOrder | PurchaseOrder
 

@@ -1,0 +1,1 @@
+"""Alerts at work: signals gathered from the books, the workers and the office, judged, and told."""
