@@ -53,7 +53,7 @@ bench-watch: install  ## what watching 500 replicas costs one worker
 	$(BIN)/python benchmarks/watch.py $(ARGS)
 
 screenshots: $(VENV)/.test  ## the console's views as pictures for the docs, from the browser tests
-	HETERODYNE_SCREENSHOTS=docs/images/console $(BIN)/python -m pytest tests/browser $(ARGS)
+	SCREENSHOTS=docs/images/console $(BIN)/python -m pytest tests/browser $(ARGS)
 
 faults: $(VENV)/.test  ## run the fault matrix, regenerate docs/fault-matrix.md
 	$(BIN)/python -m tests.faults.matrix_page docs/fault-matrix.md

@@ -91,8 +91,8 @@ def watched(browser: Browser, fleet: Example, request: pytest.FixtureRequest) ->
 
 @pytest.fixture(scope="session")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where screenshots go: into the docs when `HETERODYNE_SCREENSHOTS` names the folder."""
-    named = os.environ.get("HETERODYNE_SCREENSHOTS")
+    """Where screenshots go: into the docs when `SCREENSHOTS` names the folder."""
+    named = os.environ.get("SCREENSHOTS")
     folder = Path(named) if named else tmp_path_factory.mktemp("pictures")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
