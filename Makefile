@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet test tools screenshots test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-console bench-metrics bench-tracing faults docs wheel clean
+.PHONY: help install run mixed-fleet test tools screenshots test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,11 +61,9 @@ faults: $(VENV)/.test  ## run the fault matrix, regenerate docs/fault-matrix.md
 bench-routing-live: install  ## one emulated fleet in real time beside its simulation
 	$(BIN)/python benchmarks/routing_live.py $(ARGS)
 
-bench-metrics: install  ## what counting one request in all metrics costs
-	$(BIN)/python benchmarks/metrics.py $(ARGS)
-
-bench-console: install  ## what open consoles cost with 200 replicas and 10,000 requests a minute
-	$(BIN)/python benchmarks/console.py $(ARGS)
+bench-observing: install  ## what metrics, traces and open consoles cost, regenerate docs/observing-cost.md
+	@$(PIP) install -e ".[otel]"
+	$(BIN)/python benchmarks/observing.py
 
 bench-overload: install  ## an emulated fleet at up to three times its capacity, regenerate docs/overload.md
 	$(BIN)/python benchmarks/overload.py $(ARGS)

@@ -1,4 +1,4 @@
-"""`make bench-console`: what open consoles cost the supervisor of 200 replicas under 10,000 requests a minute.
+"""What open consoles cost the supervisor of 200 replicas under 10,000 requests a minute.
 
 One mock engine is all replicas, one gateway answers, requests come at an even pace. The supervisor's own CPU time is
 read with no console open and with several, in turn. A real browser says how busy a page keeps its main thread.

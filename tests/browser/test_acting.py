@@ -65,6 +65,21 @@ def test_the_playground_streams_from_the_real_model_beside_an_emulated_one(watch
     page.screenshot(path=pictures / "playground-answer.png")
 
 
+def test_a_plan_is_laid_out(watched: Watched) -> None:
+    page = watched.open("plan")
+    page.get_by_role("button", name="Lay it out").click()
+    expect(page.locator("main")).to_contain_text("It fits")
+    assert_accessible(page)
+
+
+def test_another_policy_is_rehearsed_on_the_requests_that_came(watched: Watched) -> None:
+    page = watched.open("money")
+    page.get_by_role("button", name="Rehearse").click()
+    table = page.get_by_role("table", name="Policies")
+    for policy in ("slo", "cost", "load"):
+        expect(table.locator("tbody tr", has_text=policy)).to_contain_text("%", timeout=60_000)
+
+
 def stored(example: Example, **where: str) -> list[dict[str, object]]:
     """What the books have, the newest first."""
     query = urllib.parse.urlencode({"limit": 100, **where})

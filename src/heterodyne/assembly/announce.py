@@ -21,7 +21,9 @@ class _Ready(msgspec.Struct):
     models: dict[str, str] = {}
 
 
-async def announce(settings: Settings, processes: list[SupervisedProcess], models: set[str]) -> None:
+async def announce(
+    settings: Settings, processes: list[SupervisedProcess], models: set[str], console_url: str | None
+) -> None:
     """Print the banner once; models that run elsewhere come and go as they please."""
     for process in processes:
         await process.started.wait()
@@ -34,7 +36,7 @@ async def announce(settings: Settings, processes: list[SupervisedProcess], model
             await asyncio.sleep(POLL_INTERVAL_S)
     finally:
         await pool.close()
-    sys.stdout.write(banner(settings, settings.gateway.port) + "\n")
+    sys.stdout.write(banner(settings, settings.gateway.port, console_url) + "\n")
     sys.stdout.flush()
 
 

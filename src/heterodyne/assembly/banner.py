@@ -6,12 +6,14 @@ from heterodyne.config.settings import Settings
 from heterodyne.gateway.settings import GatewaySettings
 
 
-def banner(settings: Settings, port: int) -> str:
-    """Address, curl and Python for the first model that generates text."""
+def banner(settings: Settings, port: int, console_url: str | None = None) -> str:
+    """Addresses, curl and Python for the first model that generates text; no console where there is none."""
     url = gateway_url(structs.replace(settings.gateway, port=port))
     key = "$HETERODYNE_API_KEY" if settings.admission.api_keys_sha256 else "none"
     model = next((pool.model for pool in settings.pools.values() if pool.purpose == "generate"), None)
     lines = [f"\nHeterodyne is ready on {url}", f"  models: {', '.join(_models(settings))}"]
+    if console_url is not None:
+        lines.append(f"  console: {console_url}")
     if model is not None:
         auth = f' -H "Authorization: Bearer {key}"' if key != "none" else ""
         lines += [

@@ -98,7 +98,12 @@ async def _supervise(
                 worker_group.create_task(admin.run(), name="admin")
                 _log.info("admin_listens", url=_url(listener))
             engines = owner.engines()
-            waits = announce(began, [*engines, *owner.crew.processes], set(engines.values()))
+            waits = announce(
+                began,
+                [*engines, *owner.crew.processes],
+                set(engines.values()),
+                None if listener is None else _url(listener),
+            )
             announcer = worker_group.create_task(waits)
             await leave.wait()
             _log.info("stopping", drain_timeout_s=owner.settings.gateway.drain_timeout_s)

@@ -18,6 +18,12 @@ def test_the_address_and_something_to_paste_are_shown() -> None:
     assert "Authorization" not in text
     assert text.count("heterodyne chat") == 1
     assert "--url" not in text
+    assert "console" not in text
+
+
+def test_a_console_is_named() -> None:
+    text = banner(Settings(pools={"c": CHAT}), 8080, "http://127.0.0.1:8081")
+    assert "models: chatty\n  console: http://127.0.0.1:8081\n" in text
 
 
 def test_a_port_chosen_by_the_system_and_a_key_are_part_of_what_is_pasted() -> None:

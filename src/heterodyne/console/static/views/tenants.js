@@ -34,7 +34,7 @@ export const view = {
     const opened = tenantPanel(() => open(null));
     const search = field({
       label: "Search", name: "search", type: "search", value: state.values.search,
-      placeholder: "acme/search, gold, rate_limited…",
+      placeholder: "acme/search, gold, rate_limit_exceeded…",
       onInput: look,
     });
     search.input.addEventListener("search", () => look(search.value)); // emptied by Esc, which is no input
