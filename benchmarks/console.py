@@ -62,8 +62,8 @@ def page_weight() -> tuple[int, int]:
 @contextlib.contextmanager
 def _fleet(folder: Path) -> Iterator[tuple[int, int, int]]:
     """The supervisor's pid, the gateway's port and the console's."""
-    port, console_port = running.free_ports(2)
     with running.upstream(folder, REPLICAS) as replicas:
+        port, console_port = running.free_ports(2)  # of those that two hundred replicas have left
         settings = folder / "heterodyne.toml"
         settings.write_text(_settings(port, console_port, [replica.port for replica in replicas]), encoding="utf-8")
         command = [sys.executable, "-m", "heterodyne", "--config", str(settings), "serve"]
