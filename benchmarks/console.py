@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,10 +134,10 @@ async def _load(port: int) -> None:
     """Requests at an even pace, whatever becomes of those before."""
     head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: {HOST}:{port}\r\ncontent-type: application/json\r\n"
     request = f"{head}content-length: {len(BODY)}\r\n\r\n".encode() + BODY
-    idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+    idle: deque[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = deque()  # in turn, so that none is idle for long
 
     async def ask() -> None:
-        reader, writer = idle.pop() if idle else await asyncio.open_connection(HOST, port)
+        reader, writer = idle.popleft() if idle else await asyncio.open_connection(HOST, port)
         writer.write(request)
         await reader.readuntil(b"\r\n0\r\n\r\n")
         idle.append((reader, writer))

@@ -41,11 +41,12 @@ PARTS = (
 def main() -> None:
     """Run the parts one after the other and write the page."""
     argparse.ArgumentParser(description=__doc__).parse_args()
-    sections = [_section(*part) for part in PARTS]
     day = datetime.now(UTC).date().isoformat()
-    head = f"# What observing costs\n\nWritten by `make bench-observing`; run of {day}, {describe()}.\n"
-    PAGE.write_text("\n".join([head, *sections]), encoding="utf-8")
-    print(PAGE.read_text(encoding="utf-8"))
+    page = f"# What observing costs\n\nWritten by `make bench-observing`; run of {day}, {describe()}.\n"
+    for part in PARTS:
+        page += f"\n{_section(*part)}"
+    PAGE.write_text(page, encoding="utf-8")
+    print(page)
 
 
 def _section(title: str, script: str, words: tuple[str, ...], what: str) -> str:
