@@ -13,6 +13,7 @@ import pytest
 from heterodyne import __version__
 
 REPOSITORY = Path(__file__).parents[2]
+STATIC = REPOSITORY / "src" / "heterodyne" / "console" / "static"
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,9 @@ def test_the_wheel_carries_templates_types_and_licence(wheel: Path) -> None:
     assert "heterodyne/py.typed" in names
     assert "heterodyne/fleet/templates/chatml_tools.jinja" in names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
+    pages = {str(file.relative_to(REPOSITORY / "src")) for file in STATIC.rglob("*") if file.is_file()}
+    assert pages
+    assert pages <= set(names), "the console's pages"
     assert not [name for name in names if name.startswith("tests") or name.endswith(".pyc")]
 
 
