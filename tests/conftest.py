@@ -9,6 +9,11 @@ from heterodyne.testing.serve_process import ServeProcess, is_alive
 from tests.support.coroutines import pytest_pyfunc_call  # noqa: F401  # a hook: tests may be coroutines
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browsers come last: Playwright's event loop stays in this thread from then on, and other tests run their own."""
+    items.sort(key=lambda item: "browser" in item.path.parts)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Books, keys and audit logs of tests are not those of whoever runs them."""
