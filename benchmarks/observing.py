@@ -24,7 +24,7 @@ PARTS = (
     (
         "Traces",
         "tracing.py",
-        ("--rounds", "5"),
+        ("--rounds", "3"),
         "The same gateway with traces off, off once more, at one per cent and of every request, in turns. How far the "
         "two that are off lie apart is how finely this machine measures. CPU is that of the supervisor and its worker.",
     ),
