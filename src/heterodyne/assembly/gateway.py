@@ -3,13 +3,11 @@
 import asyncio
 import os
 import random
-import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from heterodyne import __version__
 from heterodyne.admission.house import House
 from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
@@ -17,6 +15,7 @@ from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.assembly.live_gateway import LiveGateway, caller_ring, host_names
 from heterodyne.assembly.replica_place import replica_place
 from heterodyne.assembly.replica_priors import ReplicaPriors
+from heterodyne.assembly.traces import tracer_of, try_exporter
 from heterodyne.config.settings import Settings
 from heterodyne.control.adapter_keeper import AdapterKeeper
 from heterodyne.control.fleet_watch import FleetWatch
@@ -36,16 +35,12 @@ from heterodyne.gateway.lease_courier import LeaseCourier
 from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.server import GatewayServer
-from heterodyne.gateway.tracer import Tracer
 from heterodyne.ports.leases import LeaseSource
 from heterodyne.routing.router import Router
 from heterodyne.routing.standing.fleet_standing import FleetStanding
 from heterodyne.stores.memory_leases import MemoryLeases
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.records import RecordWriter
-from heterodyne.telemetry.settings import TelemetrySettings
-from heterodyne.telemetry.tracing.headers import read_headers
-from heterodyne.telemetry.tracing.otlp import OtlpExporter
 from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.server_connection import ServerLedger
 
@@ -84,7 +79,7 @@ async def running_gateway(
         ConnectionPool(loop, idle_max=0, connect_timeout_s=settings.gateway.connect_timeout_s),
         clock=time.monotonic,
     )
-    exporter = _exporter(settings.telemetry, name)
+    exporter = try_exporter(settings.telemetry, name)
     records = RecordWriter(settings.telemetry)
     chance = random.Random().random  # noqa: S311 - spreads probes and requests, keeps no secret
     priors = ReplicaPriors(settings)
@@ -106,7 +101,7 @@ async def running_gateway(
         tokens=TokenEstimator(),
         bookkeeper=bookkeeper,
         auditor=auditor,
-        tracer=_tracer(settings, exporter),
+        tracer=None if exporter is None else tracer_of(settings, exporter),
         clock=time.monotonic,
         wall_clock=time.time,
     )
@@ -182,34 +177,6 @@ def _courier(settings: Settings, leases: LeaseSource | None, name: str, *, worke
     book = LimitBook(f"{name}-{os.urandom(6).hex()}", holders=workers)
     when_unreachable = WhenUnreachable(settings.admission.limits_when_unreachable)
     return LeaseCourier(book, leases or MemoryLeases(), when_unreachable=when_unreachable)
-
-
-def _exporter(settings: TelemetrySettings, name: str) -> OtlpExporter | None:
-    """None: nobody is traced."""
-    if not settings.traces_url:
-        return None
-    headers = read_headers(os.environ.get(settings.traces_headers_env, "")) if settings.traces_headers_env else {}
-    resource = {"service.name": "heterodyne", "service.version": __version__, "service.instance.id": _instance(name)}
-    return OtlpExporter(settings.traces_url, headers, resource=resource, version=__version__)
-
-
-def _instance(name: str) -> str:
-    """Workers of several machines have the same names."""
-    return f"{socket.gethostname()}/{name}/{os.getpid()}"
-
-
-def _tracer(settings: Settings, exporter: OtlpExporter | None) -> Tracer | None:
-    if exporter is None:
-        return None
-    return Tracer(
-        settings.telemetry,
-        exporter.add,
-        host=settings.gateway.host,
-        port=settings.gateway.port,
-        bits=random.Random().getrandbits,  # noqa: S311 - ids, which keep no secret
-        clock=time.monotonic,
-        wall_clock=time.time,
-    )
 
 
 def _forget_memory(replica: ReplicaId, keeper: AdapterKeeper, router: Router) -> None:

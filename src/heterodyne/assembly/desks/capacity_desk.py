@@ -10,9 +10,9 @@ from msgspec import Struct
 from heterodyne.assembly.desks.child_question import ask_child
 from heterodyne.assembly.desks.demand_log import DemandLog
 from heterodyne.assembly.desks.kept import Kept
-from heterodyne.assembly.desks.physics_facts import PhysicsFacts, physics_facts
 from heterodyne.assembly.desks.pool_rooms import ModelRooms, model_rooms
 from heterodyne.assembly.desks.purchase import is_enough, purchase_order
+from heterodyne.assembly.physics_facts import PhysicsFacts, physics_facts
 from heterodyne.config.settings import Settings
 from heterodyne.console.capacity_pages import CapacityPage, ForecastPoint, LossCheck, ModelRoom, PoolRoom, Purchase
 from heterodyne.console.fleet_page import FleetPage, ReplicaRow, State

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from heterodyne.assembly.desks.child_question import ask_child
-from heterodyne.assembly.desks.physics_facts import PhysicsFacts, physics_facts
 from heterodyne.assembly.desks.plan_answers import HardwareOrder, MixOrder, memory_answer
 from heterodyne.assembly.desks.recorded_arrivals import recorded_arrivals
 from heterodyne.assembly.desks.work_places import WorkPlaces
+from heterodyne.assembly.physics_facts import PhysicsFacts, physics_facts
 from heterodyne.config.settings import Settings
 from heterodyne.console.desk_errors import CannotPlan
 from heterodyne.console.plan_forms import HardwareForm, MemoryForm, MixForm, Traffic

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from heterodyne.assembly.desks.physics_facts import PhysicsFacts
+from heterodyne.assembly.physics_facts import PhysicsFacts
 from heterodyne.config.served_models import own_pools
 from heterodyne.config.settings import Settings
 from heterodyne.console.fleet_page import ReplicaRow, State

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from heterodyne.assembly.desks.physics_facts import PhysicsFacts
 from heterodyne.assembly.desks.pool_rooms import KnownPool, ModelRooms
+from heterodyne.assembly.physics_facts import PhysicsFacts
 from heterodyne.console.capacity_pages import Purchase
 from heterodyne.physics.hardware import Accelerator, Price
 from heterodyne.planning.candidate import Shape

@@ -6,8 +6,8 @@ Run as `python -m heterodyne.assembly.desks.rehearsal_child` by the supervisor.
 from collections.abc import Sequence
 
 from heterodyne.assembly.desks.child_answer import answer_once
-from heterodyne.assembly.desks.physics_facts import PhysicsFacts, physics_facts
 from heterodyne.assembly.desks.rehearsal_order import RehearsalOrder, Rehearsed
+from heterodyne.assembly.physics_facts import PhysicsFacts, physics_facts
 from heterodyne.console.rehearsal_pages import RehearsalPool, RehearsalRow
 from heterodyne.domain.errors import InvalidSpec, OperatorError
 from heterodyne.physics.serving import Slo
