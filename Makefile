@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Files are dealt out to processes in their order: a test that is stuck costs its process alone, and most tests wait.
+JOBS ?= 4
+PYTEST_ARGS := --numprocesses $(JOBS) --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help install run mixed-fleet test tools screenshots test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults docs wheel clean
@@ -19,7 +22,7 @@ mixed-fleet: install  ## an emulated H100 + H200 + MI300X + TPU v5e fleet and a 
 	@$(BIN)/python examples/mixed-fleet/run.py $(ARGS)
 
 test: $(VENV)/.test  ## install what the tests need and run them all
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) $(ARGS)
 
 tools:  ## install Chromium and promtool, which some tests drive, where apt-get may be used
 	.ci/tools

@@ -7,6 +7,14 @@ import pytest
 
 from heterodyne.testing.serve_process import ServeProcess, is_alive
 from tests.support.coroutines import pytest_pyfunc_call  # noqa: F401  # a hook: tests may be coroutines
+from tests.support.file_by_file import pytest_xdist_make_scheduler  # noqa: F401  # a hook, where there are processes
+from tests.support.leftovers import watch_over_this_run
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """A run that is killed leaves no server behind; its workers are among what it has started."""
+    if not hasattr(session.config, "workerinput"):
+        watch_over_this_run()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

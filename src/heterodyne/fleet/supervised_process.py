@@ -11,6 +11,7 @@ import contextlib
 import sys
 from collections.abc import Callable
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.telemetry import log
 
 BACKOFF_FIRST_S = 0.25
@@ -86,7 +87,7 @@ class SupervisedProcess:
                 self.restarts += 1
                 _log.warning("process_restarts", process=self.name, lived_s=round(lived_s, 2), in_s=backoff_s)
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(backoff_s):
+                    async with deadline(backoff_s):
                         await self._wakes.wait()
                 self._wakes.clear()
                 backoff_s = min(backoff_s * 2, BACKOFF_LAST_S)
@@ -111,7 +112,7 @@ class SupervisedProcess:
             process.stdin.write(self._order + b"\n")
             await process.stdin.drain()
         try:
-            async with asyncio.timeout(self._start_timeout_s):
+            async with deadline(self._start_timeout_s):
                 self.answer = await process.stdout.readline()
         except TimeoutError:
             _log.error("process_slow_to_start", process=self.name, waited_s=self._start_timeout_s)
@@ -135,7 +136,7 @@ class SupervisedProcess:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         try:
-            async with asyncio.timeout(self.stop_timeout_s):
+            async with deadline(self.stop_timeout_s):
                 await process.wait()
         except TimeoutError:
             _log.warning("process_killed", process=self.name, pid=process.pid, waited_s=self.stop_timeout_s)

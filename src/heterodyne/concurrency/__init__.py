@@ -1,0 +1,1 @@
+"""How anything waits: deadlines that hold wherever they are taken."""
