@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from heterodyne.domain.errors import InvalidField, NoSpareCapacity
+from heterodyne.domain.errors import InvalidField
 
 MINUTE_S = 60
 POINTS_MAX = 2000  # of one series
@@ -48,12 +48,7 @@ class Sums(Struct, frozen=True, kw_only=True):
     queue: Distribution = Distribution()  # of those that waited
     ttft_error: Distribution = Distribution()  # |ln(actual / predicted)| in thousandths, where there was a prediction
     itl_error: Distribution = Distribution()
-    faults: int = 0  # of the errors, those that are the fleet's and not the caller's: see `is_fault`
-
-
-def is_fault(status: int, reason: str) -> bool:
-    """Whether a request failed for want of something that the fleet owes; batch work that found no room may wait."""
-    return status >= 500 and reason != NoSpareCapacity.code
+    faults: int = 0  # of the errors, those that are the fleet's and not the caller's: see `domain.outcome`
 
 
 class HistoryQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable
 from math import inf, log
 from typing import NamedTuple
 
-from heterodyne.domain.history import MINUTE_S, Sums, is_fault
+from heterodyne.domain.history import MINUTE_S, Sums
+from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.spread import SpreadTally
 from heterodyne.domain.usage import UsageRecord
 
