@@ -5,6 +5,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+CHARS_PER_TOKEN_MAX = 16  # of whole prompts; no tokenizer does better on any text that people send
+
 
 class Operation(StrEnum):
     """What the client asks for; engines map it to a path of their own."""

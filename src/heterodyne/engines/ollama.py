@@ -12,13 +12,11 @@ import msgspec
 from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.request import CHARS_PER_TOKEN_MAX, Operation, Request
 from heterodyne.engines.error_answer import context_exceeded
 from heterodyne.engines.json_edit import put
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.ports.engine import Call
-
-CHARS_PER_TOKEN_MAX = 16  # of whole prompts; no tokenizer does better on any text that people send
 
 
 class _Limits(msgspec.Struct):

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec import structs
 
-from heterodyne.domain.errors import EngineUnavailable, HeterodyneError, UnknownModel
+from heterodyne.admission.context import Contexts, context_wanted, contexts_of
+from heterodyne.domain.errors import ContextExceeded, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
 from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.request import Request
 from heterodyne.gateway.fleet_view import FleetView
@@ -19,6 +20,7 @@ from heterodyne.routing.standing.fleet_standing import FleetStanding
 
 NOBODY: frozenset[ReplicaId] = frozenset()
 ADAPTER_RETRY_AFTER_S = 2
+CANNOT = (EngineUnavailable, UnknownModel, ContextExceeded, InvalidField)  # why a model cannot stand in for another
 
 
 class Decider:
@@ -40,6 +42,8 @@ class Decider:
         self._adapters = adapters
         self._clock = clock
         self._chance = chance
+        self._contexts: dict[str, Contexts] = {}
+        self._contexts_of = fleet.snapshot
 
     def decide(self, request: Request, ask: Ask, failed: frozenset[ReplicaId] = NOBODY) -> Choice:
         """The replica to ask; raises why there is none."""
@@ -56,7 +60,7 @@ class Decider:
             for other in rule.fallbacks:
                 try:
                     return self._decide(request, _of_model(ask, other), failed, now_s)
-                except (EngineUnavailable, UnknownModel):
+                except CANNOT:
                     continue
             raise
         if choice.promise == BROKEN and rule is not None and rule.late_fallbacks:
@@ -77,13 +81,27 @@ class Decider:
         except HeterodyneError:
             return None
 
+    def context(self, request: Request, ask: Ask) -> float:
+        """The context that a replica of the asked model should have for it; 0: any. Raises where none is enough."""
+        snapshot = self._fleet.snapshot
+        if self._contexts_of is not snapshot:
+            self._contexts_of, self._contexts = snapshot, {}
+        contexts = self._contexts.get(ask.model)
+        if contexts is None:
+            if ask.model not in snapshot.by_model:
+                return 0.0
+            contexts = self._contexts[ask.model] = contexts_of(snapshot.by_model[ask.model])
+        return context_wanted(request, ask.prompt_tokens, contexts)
+
     def _decide(self, request: Request, ask: Ask, failed: frozenset[ReplicaId], now_s: float) -> Choice:
-        usable = self._usable(ask, failed, now_s)
+        context = self.context(request, ask)
+        usable = self._usable(ask, failed, now_s, context)
         if not usable:
             if ask.regions is not None and ask.model in self._fleet.snapshot.by_model:
                 raise nobody_in(ask.model, ask.regions)
             standing = self.standing.try_model(ask.model)
-            is_full = standing is not None and standing.is_full
+            # Where others could take it but for its length, those that are long enough are full.
+            is_full = standing is not None and (standing.is_full or (context > 0.0 and self._is_able(ask, context)))
             raise nobody(ask.model, self._fleet.snapshot, has_failed=bool(failed), is_full=is_full)
         choice = self._router.decide(ask, usable, now_s)
         check_purpose(request, choice.forecast.seat.replica)
@@ -96,13 +114,18 @@ class Decider:
         for other in others:
             try:
                 choice = self._decide(request, _of_model(ask, other), failed, now_s)
-            except (EngineUnavailable, UnknownModel):
+            except CANNOT:
                 continue
             if choice.promise != BROKEN:
                 return choice
         return None
 
-    def _usable(self, ask: Ask, failed: frozenset[ReplicaId], now_s: float) -> Sequence[Replica]:
+    def _is_able(self, ask: Ask, context: float) -> bool:
+        """Whether somebody with such a context is there, whatever it has to do."""
+        replicas = self._fleet.snapshot.by_model.get(ask.model, ())
+        return any(replica.is_takeable and has_context(replica, context) for replica in replicas)
+
+    def _usable(self, ask: Ask, failed: frozenset[ReplicaId], now_s: float, context: float = 0.0) -> Sequence[Replica]:
         standing = self.standing.try_model(ask.model)
         if standing is None:
             return ()
@@ -113,6 +136,8 @@ class Decider:
             usable = [replica for replica in usable if replica.region in ask.regions]
         if ask.pool:
             usable = [replica for replica in usable if replica.pool == ask.pool]
+        if context:
+            usable = [replica for replica in usable if has_context(replica, context)]
         if standing.recovering and len(usable) > 1:
             return self._by_weight(usable, now_s)
         return usable
@@ -127,7 +152,8 @@ class Decider:
         self, request: Request, ask: Ask, name: str, failed: frozenset[ReplicaId], now_s: float
     ) -> Choice:
         """One that may hold the adapter, the nearest to it first. Nobody stands in for an adapter."""
-        able = [one for one in self._usable(ask, failed, now_s) if name in one.adapters]
+        usable = self._usable(ask, failed, now_s, self.context(request, ask))
+        able = [one for one in usable if name in one.adapters]
         if not able:
             raise EngineUnavailable(
                 f"No replica of {ask.model!r} that may hold the adapter {name!r} can take the request now.",
@@ -140,6 +166,11 @@ class Decider:
         )
         check_purpose(request, choice.target)
         return choice
+
+
+def has_context(replica: Replica, tokens: float) -> bool:
+    """Whether so many fit, as far as anybody says."""
+    return replica.context_tokens is None or replica.context_tokens >= tokens
 
 
 def _of_model(ask: Ask, model: str) -> Ask:

@@ -13,6 +13,7 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.decider import has_context
 from heterodyne.gateway.decision_log import Decided
 from heterodyne.gateway.dialects import chat
 from heterodyne.gateway.wishes import Wishes
@@ -112,10 +113,14 @@ class Explainer:
         usable = self._usable(ask.model, now_s)
         open_to_it = {one.id for one in usable}
         excluded = {one.id: self._exclusion(one, now_s) for one in replicas if one.id not in open_to_it}
+        choice, refusal = None, ""
+        try:
+            usable = self._long_enough(usable, back.decider.context(request, ask), excluded)
+        except HeterodyneError as error:
+            usable, refusal = (), error.message
         if adapter is not None:
             usable = self._nearest(usable, adapter, excluded)
         router = back.router
-        choice, refusal = None, ""
         try:
             choice = router.try_rehearse(ask, usable, now_s) if usable else None
         except HeterodyneError as error:
@@ -153,6 +158,15 @@ class Explainer:
             or exclusion.by_standing(standing, now_s)
             or "another was preferred"
         )
+
+    def _long_enough(
+        self, usable: Sequence[Replica], context: float, excluded: dict[ReplicaId, str]
+    ) -> Sequence[Replica]:
+        """Of the usable those whose context should be enough; the others are excluded."""
+        for one in usable:
+            if not has_context(one, context):
+                excluded[one.id] = f"its context of {one.context_tokens} tokens is too short"
+        return [one for one in usable if one.id not in excluded]
 
     def _nearest(self, usable: Sequence[Replica], adapter: str, excluded: dict[ReplicaId, str]) -> list[Replica]:
         """Of the usable those nearest to an adapter; the others are excluded."""

@@ -13,7 +13,6 @@ from math import inf
 
 from msgspec import structs
 
-from heterodyne.admission.context import check_context
 from heterodyne.admission.limits.book import Reservation
 from heterodyne.admission.limits.headers import rate_headers
 from heterodyne.admission.limits.refusal import Refused
@@ -84,14 +83,10 @@ class Lobby:
         """Who answers from here, unless that has been done; raises where nobody could ever."""
         choice = self._try_decide(request, ask)
         stay = Stay(caller, arrived_s, trace)
-        if choice is not None:
-            context_tokens = choice.forecast.seat.replica.context_tokens
-            if context_tokens is not None:
-                check_context(request, context_tokens)
-            if not caller.levels and ask.model not in self._queues and self._has_room(ask, choice):
-                exchange = Exchange(self._back, connection, request, ask, stay, is_plain=is_plain)
-                exchange.start(choice)
-                return exchange
+        if choice is not None and not caller.levels and ask.model not in self._queues and self._has_room(ask, choice):
+            exchange = Exchange(self._back, connection, request, ask, stay, is_plain=is_plain)
+            exchange.start(choice)
+            return exchange
         visit = Visit(
             self,
             connection,

@@ -147,10 +147,10 @@ class Desk:
             if self._hearsay is not None:
                 self._hearsay.note(seat.replica.id, ask.chain)
 
-    def end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float, *, said_tokens: int) -> None:
-        """It is over, and the engine may have told how much of its prompt it still had."""
-        if self.picker is not None:
-            self.picker.on_end(ask, seat, ended, now_s)
+    def end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float, *, said_tokens: int, picker: Picker | None) -> None:
+        """It is over, and the engine may have told how much of its prompt it still had; `picker` saw it start."""
+        if picker is not None:
+            picker.on_end(ask, seat, ended, now_s)
         if said_tokens and ended.is_complete and not seat.is_gone:
             started_s = now_s - ended.total_s
             if seat.belief.learn(said_tokens, ended.cached_tokens, ask.prompt_tokens, started_s=started_s, now_s=now_s):

@@ -7,6 +7,8 @@ however much is in flight.
 
 from math import inf
 
+from msgspec import Struct
+
 from heterodyne.domain.fleet import Replica
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
@@ -22,12 +24,27 @@ BUSY = 0.25  # of a TTFT spent waiting: from there on a request counts as having
 Areas = tuple[float, float, float]
 
 
+class SeatSnapshot(Struct, frozen=True, kw_only=True):
+    """The sums of one seat at one moment."""
+
+    in_flight: int
+    waiting: int
+    decoding: int
+    blind: int  # of those in flight, whose answers come whole
+    waiting_tokens: float
+    waiting_work_s: float
+    blind_work_s: float
+    context_tokens: float
+
+
 class Seat:
     """Changed by tickets alone, read by whoever decides."""
 
     __slots__ = (
         "_at_s",
+        "_blind",
         "_blind_until_s",
+        "_blind_work_s",
         "_context_area",
         "_head_since_s",
         "_load_at_s",
@@ -80,7 +97,9 @@ class Seat:
         self.belief = Trust()  # in what the prefix index says of it
         self.trust = self.belief.factor
         self._head_since_s = now_s
-        self._blind_until_s = now_s  # when the prompts of answers that come whole should be done: nobody tells us
+        self._blind = 0  # in flight, whose answers come whole
+        self._blind_work_s = 0.0  # of their prompts, by the prior
+        self._blind_until_s = now_s  # when those should be done: nobody tells us
         self._at_s = now_s
         self._load_at_s: float | None = None
         self._most = 0  # of ours in flight, since its gauges were last read
@@ -122,17 +141,20 @@ class Seat:
         self.waiting_work_s += forecast.work_s
         self._settle(now_s)
 
-    def start_blind(self, ask: Ask, forecast: Forecast, now_s: float) -> None:
-        """One more is sent whose first token nobody will see: its prompt is thought to take its time."""
+    def start_blind(self, ask: Ask, forecast: Forecast, now_s: float) -> float:
+        """One more is sent whose first token nobody will see: its prompt is thought to be done by the time returned."""
         self._pass(now_s)
         self.in_flight += 1
         if self.in_flight > self._most:
             self._most = self.in_flight
         self.decoding += 1
         self.context_tokens += ask.prompt_tokens + 0.5 * ask.output_tokens
+        self._blind += 1
+        self._blind_work_s += forecast.work_s
         begins_s = self._blind_until_s if self._blind_until_s > now_s else now_s
-        self._blind_until_s = begins_s + self.speed.prompts * forecast.work_s
+        self._blind_until_s = until_s = begins_s + self.speed.prompts * forecast.work_s
         self._settle(now_s)
+        return until_s
 
     def first_token(self, ask: Ask, forecast: Forecast, now_s: float) -> Areas:
         """One that waited decodes from here."""
@@ -148,16 +170,42 @@ class Seat:
     def end(self, ask: Ask, forecast: Forecast, now_s: float, *, waited: bool) -> None:
         """One is over, with or without a first token."""
         self._pass(now_s)
-        self.in_flight -= 1
-        if self.in_flight:
-            self.context_tokens -= ask.prompt_tokens + 0.5 * ask.output_tokens
-        else:
-            self.context_tokens = 0.0  # nothing is left of rounding
+        self._leave(ask)
         if waited:
             self._leave_line(ask, forecast)
         else:
             self.decoding -= 1
         self._settle(now_s)
+
+    def end_blind(self, ask: Ask, forecast: Forecast, now_s: float, *, until_s: float) -> None:
+        """One is over whose prompt was thought to be done by `until_s`; what had not been begun never will be."""
+        self._pass(now_s)
+        self._leave(ask)
+        self.decoding -= 1
+        self._blind -= 1
+        if not self._blind:
+            self._blind_work_s, self._blind_until_s = 0.0, now_s
+        else:
+            pace = self.speed.prompts
+            self._blind_work_s -= forecast.work_s
+            undone_s = min(max(0.0, until_s - now_s), pace * forecast.work_s)
+            # Whatever was thought before, no more is left than those that are still here brought along.
+            most_s = now_s + pace * self._blind_work_s
+            self._blind_until_s = max(now_s, min(self._blind_until_s - undone_s, most_s))
+        self._settle(now_s)
+
+    def snapshot(self) -> SeatSnapshot:
+        """What it holds; all zero when nobody is served, whatever was sent before."""
+        return SeatSnapshot(
+            in_flight=self.in_flight,
+            waiting=self.waiting,
+            decoding=self.decoding,
+            blind=self._blind,
+            waiting_tokens=self.waiting_tokens,
+            waiting_work_s=self.waiting_work_s,
+            blind_work_s=self._blind_work_s,
+            context_tokens=self.context_tokens,
+        )
 
     def areas(self, now_s: float) -> Areas:
         """Sequences and context over time, and seconds of prompts, so far: two readings give what ran in between."""
@@ -287,6 +335,13 @@ class Seat:
         """The band that a forecast's TTFT lies in."""
         speed = self.speed
         return speed.ttft_band_waiting if forecast.wait_s > BUSY * forecast.ttft_s else speed.ttft_band
+
+    def _leave(self, ask: Ask) -> None:
+        self.in_flight -= 1
+        if self.in_flight:
+            self.context_tokens -= ask.prompt_tokens + 0.5 * ask.output_tokens
+        else:
+            self.context_tokens = 0.0  # nothing is left of rounding
 
     def _leave_line(self, ask: Ask, forecast: Forecast) -> None:
         self.waiting -= 1

@@ -17,16 +17,31 @@ TOKENS_MIN = 4  # shorter answers say little about the time between tokens
 class Ticket:
     """Ends exactly once."""
 
-    __slots__ = ("_areas", "_desk", "_first_at_s", "_said_tokens", "_started_at_s", "ask", "forecast", "seat")
+    __slots__ = (
+        "_areas",
+        "_blind_until_s",
+        "_desk",
+        "_first_at_s",
+        "_is_over",
+        "_picker",
+        "_said_tokens",
+        "_started_at_s",
+        "ask",
+        "forecast",
+        "seat",
+    )
 
     def __init__(self, ask: Ask, forecast: Forecast, desk: "Desk | None", now_s: float) -> None:
         self.ask = ask
         self._desk = desk
+        self._picker = None if desk is None else desk.picker  # another may be there when it ends
         self.forecast = forecast
         self.seat = seat = forecast.seat
         self._started_at_s = now_s
         self._first_at_s: float | None = None
         self._areas = (0.0, 0.0, 0.0)
+        self._is_over = False
+        self._blind_until_s = 0.0  # when the seat thinks that the prompt is done, of an answer that comes whole
         # Of what was fetched an engine says that it was cached: nothing to hold against the index.
         self._said_tokens = 0 if desk is None else desk.start(ask, seat, now_s)
         if forecast.link_s:
@@ -34,7 +49,7 @@ class Ticket:
         if ask.streams:
             seat.start(ask, forecast, now_s)
         else:
-            seat.start_blind(ask, forecast, now_s)
+            self._blind_until_s = seat.start_blind(ask, forecast, now_s)
 
     def first_token(self, now_s: float) -> None:
         """The answer begins; only answers that stream are told of it."""
@@ -52,10 +67,12 @@ class Ticket:
         self, now_s: float, *, output_tokens: int, cached_tokens: int | None = None, is_complete: bool = True
     ) -> None:
         """Over; from the pace of an answer that is not complete nothing is learned."""
+        assert not self._is_over, "a ticket ends once"
+        self._is_over = True
         ask, seat, desk = self.ask, self.seat, self._desk
         if desk is not None and ask.urgency is INTERACTIVE:
             desk.reserve.end()
-        if desk is not None and (self._said_tokens or desk.picker is not None):
+        if desk is not None and (self._said_tokens or self._picker is not None):
             ended = Ended(
                 ttft_s=None if self._first_at_s is None else self._first_at_s - self._started_at_s,
                 total_s=now_s - self._started_at_s,
@@ -63,7 +80,7 @@ class Ticket:
                 cached_tokens=cached_tokens,
                 is_complete=is_complete,
             )
-            desk.end(ask, seat, ended, now_s, said_tokens=self._said_tokens)
+            desk.end(ask, seat, ended, now_s, said_tokens=self._said_tokens, picker=self._picker)
         if desk is not None and is_complete and not ask.streams and ask.chain.hashes:
             desk.first_token(ask, seat)  # it came with the rest
         if is_complete and seat.speed.try_hear_later(now_s):
@@ -74,7 +91,10 @@ class Ticket:
                     _learn_whole(self.forecast, now_s - self._started_at_s, output_tokens)
             elif output_tokens >= TOKENS_MIN:
                 self._learn_later(now_s - self._first_at_s, output_tokens - 1, seat.areas(now_s))
-        seat.end(ask, self.forecast, now_s, waited=self._first_at_s is None and ask.streams)
+        if ask.streams:
+            seat.end(ask, self.forecast, now_s, waited=self._first_at_s is None)
+        else:
+            seat.end_blind(ask, self.forecast, now_s, until_s=self._blind_until_s)
 
     def _learn_later(self, took_s: float, gaps: int, areas: tuple[float, float, float]) -> None:
         """The pace of its tokens, beside what ran in the meantime."""

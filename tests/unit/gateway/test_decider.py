@@ -8,7 +8,7 @@ import pytest
 
 from heterodyne.control.adapter_keeper import AdapterKeeper
 from heterodyne.domain.decision import Reason
-from heterodyne.domain.errors import EngineUnavailable, InvalidField, UnknownModel
+from heterodyne.domain.errors import ContextExceeded, EnginesFull, EngineUnavailable, InvalidField, UnknownModel
 from heterodyne.domain.fleet import (
     FleetSnapshot,
     Health,
@@ -238,3 +238,30 @@ def test_a_chosen_pool_is_the_only_one_asked_and_nobody_stands_in_for_it() -> No
     chosen = Ask(model="m", prompt_tokens=1, output_tokens=1.0, pool="other")
     with pytest.raises(EngineUnavailable):
         rig.decider.decide(request(), chosen, frozenset({ReplicaId("b")}))
+
+
+def test_a_prompt_goes_to_the_pool_whose_context_it_fits_and_is_refused_when_none_does() -> None:
+    short, long = (
+        msgspec.structs.replace(replica(name), pool=PoolName(name), context_tokens=tokens)
+        for name, tokens in (("short", 8192), ("long", 32768))
+    )
+    rig = Rig(fleet(short, long))
+    asked = msgspec.structs.replace(request(), prompt_chars=40_000)
+    rig.fill("long", 50)
+    assert rig.decide(asked, prompt_tokens=1000).target.id == "short"
+    assert rig.decide(asked, prompt_tokens=10_000).target.id == "long"
+    with pytest.raises(EnginesFull):
+        rig.decide(
+            msgspec.structs.replace(asked, output_tokens_max=20_000), failed=(), prompt_tokens=10_000, pool="short"
+        )
+    with pytest.raises(ContextExceeded, match="1000000 characters; the context of 'm' is 32768 tokens"):
+        rig.decide(msgspec.structs.replace(asked, prompt_chars=1_000_000), prompt_tokens=250_000)
+
+
+def test_a_model_with_a_longer_context_stands_in_only_where_the_prompt_fits() -> None:
+    down = replica("a", health=Health.DOWN)
+    short = msgspec.structs.replace(replica("b", model="short"), context_tokens=100)
+    long = msgspec.structs.replace(replica("c", model="long"), context_tokens=1000)
+    rig = Rig(fleet(down, short, long, m=ModelRule(fallbacks=("short", "long"))))
+    asked = msgspec.structs.replace(request(), prompt_chars=2000)
+    assert rig.decide(asked, prompt_tokens=500).target.id == "c"

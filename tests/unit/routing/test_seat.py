@@ -192,3 +192,38 @@ def test_a_short_request_more_does_not_shorten_the_wait_for_memory() -> None:
     before = one.forecast(ask(), 0.0, LATER_S).ttft_s
     fill(one, 1, ask(1, 1))
     assert one.forecast(ask(), 0.0, LATER_S).ttft_s >= before
+
+
+def test_a_refused_prompt_leaves_no_prediction_of_its_prefill_behind() -> None:
+    one = seat()
+    for streams in (False, True):
+        refused = send(one, ask(300_000, streams=streams))
+        assert one.forecast(ask(), 0.0, 0.0).wait_s > 25
+        refused.end(0.01, output_tokens=0, is_complete=False)
+        assert one.forecast(ask(), 0.0, 0.01).wait_s == 0.0
+        assert not any(structs.astuple(one.snapshot()))
+
+
+@pytest.mark.parametrize("gone", ["first", "last"])
+def test_a_whole_answer_that_ends_early_gives_back_the_time_of_its_own_prompt_alone(gone: str) -> None:
+    one = seat()
+    first, last = send(one, ask(1000, streams=False)), send(one, ask(300_000, streams=False))
+    ending, waits_s = (first, 30.0) if gone == "first" else (last, 0.1)
+    ending.end(0.0, output_tokens=0, is_complete=False)
+    assert one.forecast(ask(), 0.0, 0.0).backlog_s == pytest.approx(waits_s)
+
+
+def test_a_refused_prompt_behind_an_answer_that_decodes_takes_none_of_its_time() -> None:
+    one = seat()
+    decoding = send(one, ask(10_000, streams=False))  # its prompt is done after a second
+    send(one, ask(300_000, streams=False), 50.0).end(50.1, output_tokens=0, is_complete=False)
+    assert one.forecast(ask(), 0.0, 50.1).backlog_s == pytest.approx(0.0)
+    decoding.end(60.0, output_tokens=100)
+    assert not any(structs.astuple(one.snapshot()))
+
+
+def test_a_ticket_ends_once() -> None:
+    ticket = send(seat(), ask())
+    ticket.end(1.0, output_tokens=1)
+    with pytest.raises(AssertionError, match="ends once"):
+        ticket.end(2.0, output_tokens=1)
