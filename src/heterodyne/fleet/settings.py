@@ -93,6 +93,13 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Literal["fp32", "fp16", "bf16", "fp8", "int8", "fp4", "int4"] | None,
         Meta(description="Format of the weights; absent, what the model comes in."),
     ] = None
+    checks_memory: Annotated[
+        bool,
+        Meta(
+            description="Whether a model that cannot fit on `tp` chips of `hardware` is refused; false where you know "
+            "better, as with weights kept on the host or in a format that is not listed."
+        ),
+    ] = True
     price_usd_per_hour: Annotated[
         Annotated[float, Meta(ge=0)] | None,
         Meta(
