@@ -83,10 +83,10 @@ def _question(words: tuple[str, ...]) -> str | None:
 
 def _address(invocation: Invocation) -> str:
     """Where the gateway of these settings can be called from this machine."""
+    from heterodyne.cli.loopback import local_url
+
     gateway = invocation.settings().gateway
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(gateway.host, gateway.host)  # noqa: S104 - read, not bound
-    scheme = "https" if gateway.tls_certificate else "http"
-    return f"{scheme}://[{host}]:{gateway.port}" if ":" in host else f"{scheme}://{host}:{gateway.port}"
+    return local_url("https" if gateway.tls_certificate else "http", gateway.host, gateway.port)
 
 
 def _first_chat_model(client: "OpenAIClient") -> str:

@@ -6,6 +6,7 @@ from heterodyne.config.settings import Settings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.registry.cache import WeightCache, cache_folder
+from heterodyne.registry.weights import absolute
 
 
 class ConfiguredModel(Struct, frozen=True, kw_only=True):
@@ -50,7 +51,7 @@ def _row(name: str, pool: PoolSettings, model: ModelSettings, cache: WeightCache
 
 
 def _with_weights(row: ConfiguredModel, weights: str, sha256: str | None, cache: WeightCache) -> ConfiguredModel:
-    entry = cache.entry(weights)
+    entry = cache.entry(absolute(weights))
     served = entry.try_served(sha256, verify=False)
     manifest = entry.try_manifest() if served is not None else None
     return structs.replace(

@@ -15,3 +15,7 @@ class WeightSource(Protocol):
     def fetch(self, reference: str, into: Path, progress: Progress) -> Path:
         """Bring the file named by `reference` (the URI without its scheme) under `into`; return its path."""
         ...
+
+    def check(self, reference: str) -> None:
+        """Raise `WeightsUnavailable` where `fetch` would fail now; nothing is brought."""
+        ...

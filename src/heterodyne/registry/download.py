@@ -24,6 +24,10 @@ from heterodyne.registry.terms import FetchTerms
 
 BACKOFF_FIRST_S = 0.5
 BACKOFF_MAX_S = 30.0
+NETWORK_HINT = (
+    'without a network, bring the file here by other means and name it with weights = "file:PATH", '
+    "or ask engines that already run with urls"
+)
 WORTH_A_RETRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -86,7 +90,20 @@ def download(
         last = f"its SHA-256 is {actual}, expected {terms.sha256}"
         if attempt + 1 == terms.attempts_max:
             raise WeightsCorrupt(f"{label}: fetched {url} {terms.attempts_max} times; {last}")
-    raise WeightsUnavailable(f"{label}: gave up on {url} after {terms.attempts_max} attempts: {last}")
+    raise WeightsUnavailable(f"{label}: gave up on {url} after {terms.attempts_max} attempts: {last}; {NETWORK_HINT}")
+
+
+def ask_head(url: str, terms: FetchTerms, *, label: str) -> None:
+    """Raise `WeightsUnavailable` where a download of `url` would fail now; asked once, nothing is written."""
+    request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": "heterodyne"})  # noqa: S310 - as above
+    try:
+        urllib.request.build_opener(_KeepEncryption).open(request, timeout=terms.timeout_s).close()
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise DownloadRefused(f"{label}: {url} answered HTTP {error.code}", answer_status=error.code) from error
+    except (OSError, http.client.HTTPException) as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        raise WeightsUnavailable(f"{label}: {url} cannot be reached: {reason}; {NETWORK_HINT}") from error
 
 
 def _attempt(job: _Job) -> str:

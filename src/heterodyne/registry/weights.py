@@ -18,10 +18,7 @@ def obtain(
     uri: str, sha256: str | None, settings: RegistrySettings, progress: Progress, *, verify: bool = False
 ) -> Path:
     """The weights of `uri` as a local file: from the cache, else fetched; `verify` hashes cached files in full."""
-    source_uri = parse(uri, SOURCES)
-    if source_uri.scheme == FileSource.scheme:
-        # A relative path means another file in another folder.
-        uri = f"{FileSource.scheme}:{local_path(source_uri.reference)}"
+    source_uri, uri = parse(uri, SOURCES), absolute(uri)
     entry = WeightCache(cache_folder(settings)).entry(uri)
     served = entry.try_served(sha256, verify=verify)
     if served is not None:
@@ -36,6 +33,20 @@ def obtain(
         entry.arriving.mkdir(exist_ok=True)
         arrived = source.fetch(source_uri.reference, entry.arriving, progress)
         return _keep(uri, sha256, entry, arrived)
+
+
+def check(uri: str, sha256: str | None, settings: RegistrySettings) -> None:
+    """Raise `WeightsUnavailable` where weights that are not here yet could not be fetched now."""
+    source_uri = parse(uri, SOURCES)
+    SOURCES[source_uri.scheme](fetch_terms(sha256, settings)).check(source_uri.reference)
+
+
+def absolute(uri: str) -> str:
+    """The URI under which weights are kept: a relative path means another file in another folder."""
+    source_uri = parse(uri, SOURCES)
+    if source_uri.scheme != FileSource.scheme:
+        return uri
+    return f"{FileSource.scheme}:{local_path(source_uri.reference)}"
 
 
 def cached(settings: RegistrySettings) -> tuple[Manifest, ...]:

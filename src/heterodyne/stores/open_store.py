@@ -13,23 +13,29 @@ if TYPE_CHECKING:
     from heterodyne.stores.postgres import PostgresDatabase
 
 FILE_NAME = "heterodyne.db"
+POSTGRES_SCHEMES = ("postgresql://", "postgres://")
+DRIVER_MISSING = (
+    "`stores.url` names a PostgreSQL database, whose driver is not installed: pip install 'heterodyne[postgres]'."
+)
 
 
 async def open_database(url: str, environ: Mapping[str, str]) -> "SqliteDatabase | PostgresDatabase":
     """Migrated and ready; whoever opens it closes it."""
     if url.startswith("sqlite:"):
         return await SqliteDatabase.open(sqlite_path(url, environ))
-    if url.startswith(("postgresql://", "postgres://")):
+    if url.startswith(POSTGRES_SCHEMES):
         try:
             from heterodyne.stores.postgres import PostgresDatabase  # noqa: PLC0415 - an extra
         except ImportError as error:
-            raise StoreInvalid(
-                "`stores.url` names a PostgreSQL database, whose driver is not installed: "
-                "pip install 'heterodyne[postgres]'."
-            ) from error
+            raise StoreInvalid(DRIVER_MISSING) from error
         return await PostgresDatabase.open(url)
+    raise unknown_scheme(url)
+
+
+def unknown_scheme(url: str) -> StoreInvalid:
+    """The error for a URL of another kind; it is not repeated, for it may hold a password."""
     scheme = url.partition(":")[0][:20]
-    raise StoreInvalid(f'`stores.url` begins with "{scheme}:"; it is sqlite:PATH or postgresql://USER@HOST/NAME.')
+    return StoreInvalid(f'`stores.url` begins with "{scheme}:"; it is sqlite:PATH or postgresql://USER@HOST/NAME.')
 
 
 def tenants_in(database: "SqliteDatabase | PostgresDatabase") -> Tenants:

@@ -79,6 +79,15 @@ class RedisLeases:
     async def close(self) -> None:
         await self._client.aclose()
 
+    async def clock_s(self) -> float:
+        """Seconds since the epoch, by the server's clock, which windows of limits are counted by."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                seconds, micros = await self._client.time()
+        except self._errors as error:
+            raise self._away(error) from error
+        return float(seconds) + float(micros) / 1_000_000
+
     async def used(self, counter: str, window: int) -> int:
         """What is lent or used; of a counter without a window, what runs, the dead included until somebody counts."""
         if window == NO_WINDOW:

@@ -4,16 +4,30 @@ import json
 import os
 import resource
 import socket
+import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from heterodyne.cli.doctor import accelerators, installed, limits, ports
-from heterodyne.cli.doctor.finding import State
+from heterodyne.cli.doctor import accelerators, clock, folder, installed, limits, ports
+from heterodyne.cli.doctor.finding import Finding, State
+from heterodyne.config.settings import Settings
 from heterodyne.gateway.settings import GatewaySettings
+
+HERE = ("--set", "gateway.port=0", "--set", "console.port=0")
+
+
+@pytest.fixture
+def own_weights(tmp_path: Path) -> None:
+    """One pool whose weights are a file, so that nobody has to be asked for them."""
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    (tmp_path / "heterodyne.toml").write_text(
+        '[pools.chat]\nmodel = "m"\nengine = "llamacpp"\nweights = "file:model.gguf"\n'
+    )
 
 
 @pytest.fixture
@@ -22,24 +36,26 @@ def taken_port() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
+@pytest.mark.usefixtures("own_weights")
 def test_a_healthy_machine_can_serve(run) -> None:
-    result = run("--set", "gateway.port=0", "doctor", "--json")
+    result = run(*HERE, "doctor", "--json")
     verdict = json.loads(result.stdout)
     assert [finding for finding in verdict["findings"] if finding["state"] == "blocker"] == []
     assert (result.exit_code, verdict["can_serve"]) == (0, True)
     topics = {finding["topic"] for finding in verdict["findings"]}
-    assert topics == {"installed", "accelerators", "settings", "port", "limits", "weights"}
+    assert topics == {"installed", "accelerators", "settings", "port", "limits", "clock", "stores", "weights"}
 
 
+@pytest.mark.usefixtures("own_weights")
 def test_text_shows_the_same_findings_with_the_verdict_on_stderr(run) -> None:
-    result = run("--set", "gateway.port=0", "doctor")
-    assert "  ok  python: " in result.stdout
+    result = run(*HERE, "doctor")
+    assert "  ok    python: " in result.stdout
     assert result.stderr == "ready: `heterodyne serve` can start\n"
 
 
 def test_refused_settings_block_serving_and_the_look_goes_on(run, tmp_path: Path) -> None:
     (tmp_path / "heterodyne.toml").write_text("[gateway]\nprt = 1\nworkers = 0\n")
-    result = run("doctor", "--json")
+    result = run("doctor", "--json", env={"PIP_INDEX_URL": "http://127.0.0.1:9/simple"})
     assert result.exit_code == 1
     findings = json.loads(result.stdout)["findings"]
     refused = [finding["name"] for finding in findings if finding["topic"] == "settings"]
@@ -47,11 +63,30 @@ def test_refused_settings_block_serving_and_the_look_goes_on(run, tmp_path: Path
     assert "port" in {finding["topic"] for finding in findings}
 
 
-def test_a_taken_port_blocks_serving(run, taken_port: int) -> None:
-    result = run("--set", f"gateway.port={taken_port}", "doctor")
+@pytest.mark.usefixtures("own_weights")
+@pytest.mark.parametrize("section", ["gateway", "console"])
+def test_a_taken_port_blocks_serving(run, taken_port: int, section: str) -> None:
+    result = run(*HERE, "--set", f"{section}.port={taken_port}", "doctor")
     assert result.exit_code == 1
-    assert f"XX  127.0.0.1:{taken_port}: taken" in result.stdout
-    assert "--port 9000" in result.stdout
+    assert f"FAIL  {section} 127.0.0.1:{taken_port}: taken" in result.stdout
+    assert "choose another port" in result.stdout
+
+
+@pytest.mark.usefixtures("own_weights")
+def test_weights_that_are_missing_block_serving(run, tmp_path: Path) -> None:
+    (tmp_path / "model.gguf").unlink()
+    result = run(*HERE, "doctor")
+    assert result.exit_code == 1
+    assert "FAIL  chat (m): not here, and cannot be fetched: weights: no file" in result.stdout
+
+
+def test_weights_whose_index_cannot_be_reached_block_the_first_start(run, taken_port: int) -> None:
+    closed = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_CONFIG_FILE": os.devnull}
+    closed |= {"PIP_EXTRA_INDEX_URL": "", "PIP_FIND_LINKS": "", "PIP_NO_INDEX": ""}
+    result = run(*HERE, "doctor", env=closed)
+    assert result.exit_code == 1
+    assert "the package index cannot be reached" in result.stdout
+    assert 'weights = "file:PATH"' in result.stdout
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who holds a port")
@@ -61,21 +96,24 @@ def test_the_process_that_holds_a_port_is_named(taken_port: int) -> None:
     assert holder.startswith(f"process {os.getpid()}: ")
 
 
-@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who holds a port")
-def test_a_gateway_that_already_runs_is_a_note_and_no_blocker(tmp_path: Path) -> None:
+def test_a_process_that_only_has_our_name_still_blocks_serving(tmp_path: Path) -> None:
     script = (
         "import socket, sys\n"
         "listener = socket.create_server(('127.0.0.1', 0))\n"
         "print(listener.getsockname()[1], flush=True)\n"
+        "listener.accept()[0].close()\n"
         "sys.stdin.read()\n"
     )
     program = tmp_path / "heterodyne"
     program.write_text(script)
     with subprocess.Popen([sys.executable, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        finding = ports.port(GatewaySettings(port=int(process.stdout.readline())))
-    assert finding.advice == "a gateway already runs here"
-    assert finding.state is State.NOTE
+        finding = gateway_port(GatewaySettings(port=int(process.stdout.readline())))
+    assert finding.state is State.BLOCKER
+
+
+def gateway_port(settings: GatewaySettings) -> Finding:
+    return next(ports.ports(Settings(gateway=settings)))
 
 
 def test_nobody_holds_a_free_port() -> None:
@@ -85,7 +123,7 @@ def test_nobody_holds_a_free_port() -> None:
 
 
 def test_an_address_of_another_machine_blocks_serving() -> None:
-    finding = ports.port(GatewaySettings(host="192.0.2.1", port=0))
+    finding = gateway_port(GatewaySettings(host="192.0.2.1", port=0))
     assert finding.state is State.BLOCKER
     assert finding.advice is not None
 
@@ -140,3 +178,45 @@ def test_a_driver_that_does_not_answer_is_a_warning(tool) -> None:
 def test_the_cpu_and_memory_are_always_seen() -> None:
     names = [finding.name for finding in accelerators.accelerators()]
     assert names[-2:] == ["cpu", "memory"]
+
+
+def test_a_clock_before_this_version_was_made_blocks_serving() -> None:
+    assert clock.clock().state is State.GOOD
+    assert clock.clock(now_s=0.0).state is State.BLOCKER
+
+
+def test_a_clock_that_others_do_not_share_is_a_warning() -> None:
+    assert list(clock.skew("stores", "redis", time.time())) == []
+    (finding,) = clock.skew("stores", "redis", time.time() - 60.0)
+    assert finding.state is State.WARNING
+    assert "ahead of it" in finding.value
+
+
+def test_a_folder_below_a_file_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    finding = folder.folder_finding("t", "n", tmp_path / "file" / "below", elsewhere="move", when_little="tidy")
+    assert (finding.state, finding.advice) == (State.BLOCKER, "move")
+
+
+@pytest.mark.usefixtures("own_weights")
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("stores.redis_url=redis://127.0.0.1:9/0", "FAIL  redis: Redis"),
+        ("stores.url=postgresql://127.0.0.1:9/x", "FAIL  database: PostgreSQL does not answer"),
+        ("stores.url=mysql://127.0.0.1/x", 'FAIL  database: `stores.url` begins with "mysql:"'),
+    ],
+)
+def test_a_store_that_does_not_answer_blocks_serving(run, setting: str, expected: str) -> None:
+    result = run(*HERE, "--set", setting, "doctor")
+    assert result.exit_code == 1
+    assert expected in result.stdout
+
+
+@pytest.mark.usefixtures("own_weights")
+def test_a_database_of_another_program_blocks_serving(run, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE theirs (x)")
+    result = run(*HERE, "--set", f"stores.url=sqlite:{tmp_path / 'other.db'}", "doctor")
+    assert result.exit_code == 1
+    assert "belongs to another program" in result.stdout

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from heterodyne.cli.doctor.finding import Finding
     from heterodyne.config.settings import Settings
 
-MARKS = {"good": "ok", "note": "--", "warning": "!!", "blocker": "XX"}
+MARKS = {"good": "ok  ", "note": "note", "warning": "warn", "blocker": "FAIL"}
+COLOURS = {"good": "green", "note": "cyan", "warning": "yellow", "blocker": "red"}
 
 
 @click.command()
@@ -19,6 +20,8 @@ MARKS = {"good": "ok", "note": "--", "warning": "!!", "blocker": "XX"}
 @click.pass_context
 def doctor(ctx: click.Context, invocation: Invocation, as_json: bool) -> None:
     """Say what is here and what keeps this machine from serving; exit 1 when something does.
+
+    Goes out to look: ports, weights, engines, stores. `heterodyne config check` reads the settings alone.
 
     \b
     Examples:
@@ -35,16 +38,19 @@ def doctor(ctx: click.Context, invocation: Invocation, as_json: bool) -> None:
         print_json({"can_serve": blockers == 0, "findings": findings})
     else:
         _print(findings)
-        click.echo(_verdict(blockers), err=True)
+        click.echo(_verdict(findings), err=True)
     ctx.exit(1 if blockers else 0)
 
 
 def examine(invocation: Invocation) -> "list[Finding]":
     """Every finding; where the settings are refused, the defaults stand in for the rest of the look."""
     from heterodyne.cli.doctor.accelerators import accelerators
+    from heterodyne.cli.doctor.clock import clock
+    from heterodyne.cli.doctor.engines import engines
     from heterodyne.cli.doctor.installed import installed
     from heterodyne.cli.doctor.limits import file_descriptors
-    from heterodyne.cli.doctor.ports import port
+    from heterodyne.cli.doctor.ports import ports
+    from heterodyne.cli.doctor.stores import stores
     from heterodyne.cli.doctor.weights import weights
 
     settings, about_settings = _settings(invocation)
@@ -53,10 +59,12 @@ def examine(invocation: Invocation) -> "list[Finding]":
         *installed(needs_embedded_engine=starts_here),
         *accelerators(),
         *about_settings,
-        port(settings.gateway),
-        *([port(settings.console)] if settings.console.listens else []),
+        *ports(settings),
         file_descriptors(settings.gateway),
+        clock(),
+        *stores(settings),
         *weights(settings),
+        *engines(settings),
     ]
 
 
@@ -88,12 +96,22 @@ def _print(findings: "list[Finding]") -> None:
         if finding.topic != topic:
             topic = finding.topic
             click.echo(topic)
-        click.echo(f"  {MARKS[finding.state]}  {finding.name}: {finding.value}")
+        click.echo(f"  {click.style(MARKS[finding.state], fg=COLOURS[finding.state])}  {finding.name}: {finding.value}")
         if finding.advice is not None:
-            click.echo(f"      {finding.advice}")
+            click.echo(f"        {finding.advice}")
 
 
-def _verdict(blockers: int) -> str:
-    if blockers == 0:
-        return "ready: `heterodyne serve` can start"
-    return f"{blockers} {'thing keeps' if blockers == 1 else 'things keep'} this machine from serving"
+def _verdict(findings: "list[Finding]") -> str:
+    from heterodyne.cli.doctor.finding import State
+    from heterodyne.cli.doctor.ports import RUNS
+    from heterodyne.cli.words import counted
+
+    blockers = sum(finding.state is State.BLOCKER for finding in findings)
+    warnings = sum(finding.state is State.WARNING for finding in findings)
+    if blockers:
+        return f"{blockers} {'thing keeps' if blockers == 1 else 'things keep'} this machine from serving"
+    if any(finding.value == RUNS for finding in findings):
+        verdict = "serving: a gateway of these settings already runs"
+    else:
+        verdict = "ready: `heterodyne serve` can start"
+    return f"{verdict}, with {counted(warnings, 'warning')}" if warnings else verdict

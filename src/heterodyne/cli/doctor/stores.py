@@ -1,0 +1,50 @@
+"""Whether what must survive can be written down: the state folder and its disk, the database, the shared counters."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Iterator
+
+from heterodyne.audit.settings import folder_of
+from heterodyne.books.settings import spool_folder_of
+from heterodyne.cli.doctor.clock import skew
+from heterodyne.cli.doctor.finding import Finding, State
+from heterodyne.cli.doctor.folder import folder_finding
+from heterodyne.config.settings import Settings
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.stores.look import Seen, look_at_database, look_at_redis
+from heterodyne.stores.open_store import state_folder
+
+TOPIC = "stores"
+ELSEWHERE = "set XDG_STATE_HOME, or the folder's own setting, to a folder that can"
+WHEN_LITTLE = "make room: what is billed or audited is refused when it cannot be written"
+
+
+def stores(settings: Settings) -> Iterator[Finding]:
+    """The folders, then who keeps what is shared."""
+    state = state_folder(os.environ)
+    folders = {"state folder": state}
+    if settings.books.is_on:
+        folders["spool"] = spool_folder_of(settings.books, state)
+    if settings.audit.is_on:
+        folders["audit log"] = folder_of(settings.audit, state)
+    yield from (
+        folder_finding(TOPIC, name, folder, elsewhere=ELSEWHERE, when_little=WHEN_LITTLE)
+        for name, folder in folders.items()
+    )
+    yield from _store("database", look_at_database(settings.stores.url, os.environ), "repair or change stores.url")
+    if settings.stores.redis_url is not None:
+        yield from _store("redis", look_at_redis(settings.stores.redis_url), "start it, or change stores.redis_url")
+
+
+def _store(name: str, look: Awaitable[Seen], advice: str) -> Iterator[Finding]:
+    async def looked() -> Seen:
+        return await look
+
+    try:
+        seen = asyncio.run(looked())
+    except HeterodyneError as error:
+        yield Finding(topic=TOPIC, name=name, state=State.BLOCKER, value=error.message, advice=advice)
+        return
+    yield Finding(topic=TOPIC, name=name, state=State.GOOD, value=seen.words)
+    if seen.clock_s is not None:
+        yield from skew(TOPIC, name, seen.clock_s)
