@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.planning.mix_problem import MixProblem
+from heterodyne.domain.nearest import with_near_field
+from heterodyne.planning.mix_problem import MixProblem, ReplicaKind, Stock, TrafficBucket
 
 HEADER = """\
 # Which replicas, and how many of each, for this traffic? `heterodyne plan mix FILE` answers.
@@ -21,8 +22,11 @@ def read_problem(file: Path) -> MixProblem:
         return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), MixProblem)
     except OSError as error:
         raise InvalidSpec(f"{file}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidSpec(f"{file}: {error}") from error
+    except msgspec.ValidationError as error:
+        said = with_near_field(str(error), MixProblem, TrafficBucket, Stock, ReplicaKind)
+        raise InvalidSpec(f"{file}: {said}") from error
 
 
 def write_problem(problem: MixProblem, file: Path) -> None:

@@ -76,6 +76,7 @@ def simulate(
 
     from heterodyne.cli.catalogue_argument import catalogue, own_profiles
     from heterodyne.cli.model_argument import model_from
+    from heterodyne.config.settings import NAMED, SECTIONS
     from heterodyne.domain.errors import InvalidSpec
     from heterodyne.physics.serving import Slo
     from heterodyne.registry.request_log import read_request_log
@@ -100,7 +101,7 @@ def simulate(
     wanted = policies or ("slo",)
     for policy in wanted:
         check_policy(policy)
-    file = read_fleet(fleet_file)
+    file = read_fleet(fleet_file, tables=(*SECTIONS, *NAMED))
     pools = lay_out(file, model=model, catalogue=catalogue(), measured=own_profiles(), model_from=model_from)
     slo = Slo(ttft_s=slo_ttft_ms / 1000, itl_s=slo_itl_ms / 1000)
     log = read_request_log(trace)

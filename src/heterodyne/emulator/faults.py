@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from heterodyne.domain.errors import InvalidSpec
+from heterodyne.domain.nearest import with_near_field
 
 
 class Garble(StrEnum):
@@ -58,7 +59,8 @@ def faults_from(given: dict[str, object]) -> Faults:
     try:
         return msgspec.convert(given, Faults)
     except msgspec.ValidationError as error:
-        raise InvalidSpec(f"faults: {error}; there are {', '.join(Faults.__struct_fields__)}") from error
+        said = with_near_field(str(error), Faults)
+        raise InvalidSpec(f"faults: {said.rstrip('?')}; there are {', '.join(Faults.__struct_fields__)}") from error
 
 
 def _value(word: str) -> object:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from heterodyne.physics.terms import Terms
 
 
-class Prices(Struct, frozen=True, kw_only=True):
+class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Multiples of the ideal time (1.0 is the datasheet's promise), or seconds where the name says so."""
 
     weights: float  # 1 / share of memory bandwidth reached while reading weights

@@ -18,7 +18,7 @@ class Basis(StrEnum):
     DATASHEET = "datasheet"  # nobody measured it
 
 
-class FirstToken(Struct, frozen=True, kw_only=True):
+class FirstToken(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What stands between a request and its first token besides its own prompt."""
 
     prompt: float = 1.2  # multiple of the prompt's own time
@@ -26,7 +26,7 @@ class FirstToken(Struct, frozen=True, kw_only=True):
     fixed_s: float = 0.02
 
 
-class ProfileKey(Struct, frozen=True, kw_only=True):
+class ProfileKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a profile was measured on. None: on several, and it speaks for all of them."""
 
     engine: str | None = None
@@ -38,7 +38,7 @@ class ProfileKey(Struct, frozen=True, kw_only=True):
     has_experts: bool | None = None
 
 
-class Profile(Struct, frozen=True, kw_only=True):
+class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The prices of one engine on one kind of silicon."""
 
     key: ProfileKey

@@ -12,7 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.physics.profile import Profile
+from heterodyne.domain.nearest import with_near_field
+from heterodyne.physics.prices import Prices
+from heterodyne.physics.profile import FirstToken, Profile, ProfileKey
 from heterodyne.registry.lock import exclusive
 
 HEADER = "# Profiles measured by `heterodyne calibrate`; plans take them before those that travel with the package.\n"
@@ -57,7 +59,8 @@ def read_profiles(path: Path, *, is_required: bool = True) -> tuple[Profile, ...
     except OSError as error:
         raise InvalidSpec(f"{path}: cannot be read: {error.strerror}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InvalidSpec(f"{path}: not a file of profiles: {error}") from error
+        said = with_near_field(str(error), ProfileFile, Profile, ProfileKey, FirstToken, Prices)
+        raise InvalidSpec(f"{path}: not a file of profiles: {said}") from error
     for index, profile in enumerate(profiles):
         _check(profile, f"{path}: profiles[{index}]")
     return profiles

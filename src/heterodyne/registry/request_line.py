@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from math import isfinite
 from typing import Any
 
 from heterodyne.planning.arrival import Arrival
 
 MOONCAKE_BLOCK_TOKENS = 512
+FORMS = ("prompt_tokens", "usage", "input_length", "input_tokens_total", "requests", "event")  # one is in every line
+OWN_FIELDS = ("prompt_tokens", "usage", "status")  # of a request that was refused our record has no tokens
 
 Fields = dict[str, Any]
 
@@ -48,6 +51,15 @@ def _read(entry: Fields) -> Iterator[Arrival]:
         yield _mooncake(entry)
     elif (entry.get("usage") or entry).get("prompt_tokens"):
         yield _usage(entry)
+    elif not any(field in entry for field in OWN_FIELDS):
+        raise ValueError(_unlike_any(entry))
+
+
+def _unlike_any(entry: Fields) -> str:
+    """A field that is misspelt makes a request look like nothing at all."""
+    misspelt = [(field, near) for field in entry for near in get_close_matches(field, FORMS, n=1)]
+    hint = f'; did you mean "{misspelt[0][1]}" by "{misspelt[0][0]}"?' if misspelt else ""
+    return f"it has none of {', '.join(FORMS)}{hint}"
 
 
 def _usage(entry: Fields) -> Arrival:

@@ -97,7 +97,7 @@ def _laid_out(
     model_from: Callable[[str], ModelSpec],
 ) -> LaidOutPool:
     try:
-        spec = model_from(pool.engine_model or pool.model)
+        spec = model_from(pool.shape or pool.engine_model or pool.model)
         chip = accelerator(pool.hardware, catalogue)
         layout = Layout(
             model=spec,

@@ -1,7 +1,7 @@
 """Reads the pools of a fleet to simulate: a file of its own, or the settings file that `serve` reads."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.precision import Precision
 
 REPLICAS_MAX = 4096
+POOLS = "pools"
 
 
 class SimulatedPool(Struct, frozen=True, kw_only=True):
@@ -24,6 +25,7 @@ class SimulatedPool(Struct, frozen=True, kw_only=True):
     hardware: str
     engine: EngineKind = EngineKind.VLLM
     engine_model: str | None = None  # where the public name is none that the performance model knows
+    shape: str | None = None  # the built-in model that it has the size of; goes before both
     tp: Annotated[int, Meta(ge=1)] = 1
     precision: Precision | None = None  # None: what the model comes in
     kv_precision: Precision = Precision.BF16
@@ -47,36 +49,52 @@ class FleetFile(Struct, frozen=True, kw_only=True):
     left_out: tuple[str, ...]  # pools without hardware: nothing is known of their speed
 
 
-def read_fleet(path: Path) -> FleetFile:
-    """Every pool that names its hardware; raises `InvalidSpec` with the place of what is wrong."""
+def read_fleet(path: Path, *, tables: Collection[str] = ()) -> FleetFile:
+    """Every pool that names its hardware; raises `InvalidSpec` with the place of what is wrong.
+
+    `tables` are those that may stand beside the pools, which are the settings' and say nothing here.
+    """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidSpec(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidSpec(f"{path}: {error}") from error
-    tables = document.get("pools")
-    if not isinstance(tables, dict) or not tables:
+    pools_said = document.get("pools")
+    if not isinstance(pools_said, dict) or not pools_said:
         raise InvalidSpec(f"{path}: no pools; describe each as [pools.NAME] with model, hardware and replicas")
-    for name, table in tables.items():
+    known = dict.fromkeys((POOLS, *tables))
+    for table in document:
+        if table not in known:
+            raise InvalidSpec(f"{path}: {unknown_name('section', table, known)}")
+    for name, table in pools_said.items():
         if not isinstance(table, dict):
             raise InvalidSpec(f"{path}: pools.{name}: not a table; write [pools.{name}]")
+        _check_fields(f"{path}: pools.{name}", table)
     pools = {
         name: _pool(f"{path}: pools.{name}", table)
-        for name, table in tables.items()
+        for name, table in pools_said.items()
         if table.get("hardware") is not None
     }
     if not pools:
         raise InvalidSpec(f'{path}: no pool names its hardware; add for example hardware = "h100-sxm"')
-    return FleetFile(pools=pools, left_out=tuple(name for name in tables if name not in pools))
+    return FleetFile(pools=pools, left_out=tuple(name for name in pools_said if name not in pools))
+
+
+def _check_fields(place: str, table: Mapping[str, object]) -> None:
+    """Of every pool: one whose `hardware` is misspelt would be left out as if it named none."""
+    known = dict.fromkeys((*SimulatedPool.__struct_fields__, *PoolSettings.__struct_fields__))
+    for field, value in table.items():
+        if field in known:
+            continue
+        if isinstance(value, dict):  # [pools.llama-3.1] is a table "1" inside "llama-3"
+            name = f"{place.rpartition('pools.')[2]}.{field}"
+            raise InvalidSpec(f'{place}.{field}: no such field; a name with dots stands in quotes: [pools."{name}"]')
+        raise InvalidSpec(f"{place}: {unknown_name('field', field, known)}")
 
 
 def _pool(place: str, table: Mapping[str, object]) -> SimulatedPool:
-    own, served = SimulatedPool.__struct_fields__, PoolSettings.__struct_fields__
-    for field in table:
-        if field not in own and field not in served:
-            raise InvalidSpec(f"{place}: {unknown_name('field', field, dict.fromkeys((*own, *served)))}")
-    said = {field: value for field, value in table.items() if field in own}
+    said = {field: value for field, value in table.items() if field in SimulatedPool.__struct_fields__}
     urls = table.get("urls")
     if "replicas" not in said and isinstance(urls, list) and urls:
         said["replicas"] = len(urls)

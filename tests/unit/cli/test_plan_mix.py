@@ -92,6 +92,14 @@ def test_a_file_with_a_mistake_is_refused_with_its_place(tmp_path: Path) -> None
     assert "$.buckets[0].requests_per_s" in result.stderr
 
 
+def test_a_misspelt_field_of_a_file_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    file = tmp_path / "mix.toml"
+    file.write_text('kinds = []\n[[buckets]]\nname = "chat"\nrequest_per_s = 3\n')
+    result = ask(file)
+    assert result.exit_code == 2
+    assert 'did you mean "requests_per_s"?' in result.stderr
+
+
 def test_options_beside_a_file_are_refused_and_not_ignored(tmp_path: Path) -> None:
     file = tmp_path / "mix.toml"
     file.write_text(ask("--example").stdout)

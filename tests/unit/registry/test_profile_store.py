@@ -57,6 +57,15 @@ def test_a_price_that_cannot_be_is_refused_with_its_path(tmp_path: Path, number:
         read_profiles(path)
 
 
+@pytest.mark.parametrize("field", ["prices", "kv", "engine"])
+def test_a_misspelt_field_is_refused_with_the_nearest(tmp_path: Path, field: str) -> None:
+    path = tmp_path / "profiles.toml"
+    store_profile(path, PROFILE)
+    path.write_text(path.read_text().replace(f"{field} = ", f"{field}s = "))
+    with pytest.raises(InvalidSpec, match=f'did you mean "{field}"'):
+        read_profiles(path)
+
+
 def test_a_missing_file_is_an_error_only_where_it_was_named(tmp_path: Path) -> None:
     assert read_profiles(tmp_path / "none.toml", is_required=False) == ()
     with pytest.raises(InvalidSpec, match="`heterodyne calibrate` writes one"):

@@ -106,6 +106,7 @@ def test_failures_of_a_burstgpt_table_have_no_prompt_and_are_left_out(tmp_path: 
         ("a.csv", "timestamp,prompt_tokens,output_tokens\n1,many,2\n", "a.csv:2"),
         ("a.jsonl", '{"usage": {"prompt_tokens": 1}}\n', "a.jsonl:1"),
         ("a.jsonl", "nonsense\n", "a.jsonl:1"),
+        ("a.jsonl", '{"at": 1, "promt_tokens": 9}\n', 'a.jsonl:1: .* did you mean "prompt_tokens" by "promt_tokens"'),
         ("a.jsonl", '{"event": 5}\n', "a.jsonl:1"),
         ("a.jsonl", '{"timestamp": 1, "input_length": -3, "output_length": 1}\n', "a.jsonl:1: .* below zero"),
         ("a.csv", "timestamp,prompt_tokens,output_tokens\nnan,1,2\n", "a.csv:2: nan is no time"),

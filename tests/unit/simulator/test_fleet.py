@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from heterodyne.config.settings import NAMED, SECTIONS
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.physics.serving import Slo
 from heterodyne.simulator.capacity import capacity_rps
@@ -17,7 +18,7 @@ LLAMA = 'model = "llama-3.1-8b"\n'
 
 
 def test_the_settings_of_a_gateway_are_a_fleet_and_pools_without_hardware_are_left_out() -> None:
-    file = read_fleet(EXAMPLE)
+    file = read_fleet(EXAMPLE, tables=(*SECTIONS, *NAMED))
     assert file.left_out == ("cpu",)
     laid_out = lay_out(file)
     assert [pool.name for pool in laid_out] == ["h100", "h200", "mi300x", "tpu-v5e"]
@@ -52,6 +53,10 @@ def test_memory_is_the_same_however_long_the_blocks_of_a_trace_are(hash_tokens: 
         ("[pools]\na = 3\n", "not a table"),
         (f"[pools.a]\n{LLAMA}", "no pool names its hardware"),
         (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\nreplica = 3\n', 'did you mean "replicas"'),
+        (f'[pools.a]\n{LLAMA}hardwre = "h100-sxm"\n', 'pools.a: no field "hardwre"; did you mean "hardware"'),
+        (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\n[pool.b]\n', 'no section "pool"; did you mean "pools"'),
+        (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\n[routng]\n', 'no section "routng"'),
+        (f"[pools.gpt-4.1]\n{LLAMA}", r'in quotes: \[pools."gpt-4.1"\]'),
         (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\nreplicas = 0\n', "pools.a"),
         (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\nengine = "tgi"\n', "pools.a"),
         (f'[pools.a]\n{LLAMA}hardware = "h1000"\n', 'pools.a: no accelerator "h1000"'),
@@ -64,7 +69,7 @@ def test_memory_is_the_same_however_long_the_blocks_of_a_trace_are(hash_tokens: 
         ("[pools.a", "fleet.toml"),
     ],
 )
-def test_a_fleet_that_cannot_be_says_where_and_why(tmp_path: Path, text: str, said: str) -> None:
+def test_a_fleet_that_cannot_be_or_is_misspelt_says_where_and_why(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(HeterodyneError, match=said):
         lay_out(read_fleet(write_fleet(tmp_path, text)))
 
