@@ -98,6 +98,12 @@ class AdminClient:
         """How the latest requests were placed and fared."""
         return self._ask("GET", f"/admin/decisions?limit={limit}", None, DecisionPage)
 
+    @property
+    def _hint(self) -> str:
+        if self._port == 0:
+            return "with console.port 0 the system chose one, which the banner of `serve` names: give it as --url"
+        return "is `heterodyne serve` running? console.port or --url names another address"
+
     def _ask(
         self, method: str, path: str, body: object, kind: type[Decoded], *, timeout_s: float = TIMEOUT_S
     ) -> Decoded:
@@ -111,9 +117,7 @@ class AdminClient:
             except TimeoutError as error:
                 raise AdminUnreachable(f"{self.url} did not answer in {timeout_s:g} s") from error
             except (OSError, http.client.HTTPException) as error:
-                raise AdminUnreachable(
-                    f"no admin API answers at {self.url}; is `heterodyne serve` running? --url names another address"
-                ) from error
+                raise AdminUnreachable(f"no admin API answers at {self.url}; {self._hint}") from error
         if response.status != http.client.OK:
             raise _failure(self.url, response.status, answer)
         try:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from heterodyne.cli.settings_address import gateway_url
+
 if TYPE_CHECKING:
     from heterodyne.bench.plan import BenchPlan
     from heterodyne.bench.report import Report
@@ -22,7 +24,12 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--url", default="http://127.0.0.1:8080", show_default=True, help="Server; a bare address means its /v1.")
+@click.option(
+    "--url",
+    callback=lambda ctx, _, value: value or gateway_url(ctx),
+    metavar="URL",
+    help="Server; a bare address means its /v1. Else the gateway of the settings.",
+)
 @click.option("--api-key", envvar="HETERODYNE_API_KEY", show_envvar=True, help="Sent as a bearer token.")
 @click.option("--ca-file", type=click.Path(exists=True, dir_okay=False), help="Certificate authorities to trust, PEM.")
 @click.option("--model", help="Model to ask for.  [default: the first of /v1/models]")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heterodyne.cli.invocation import Invocation, pass_invocation
+from heterodyne.cli.settings_address import gateway_url
 
 if TYPE_CHECKING:
     from heterodyne.cli.conversation import Conversation
@@ -24,9 +24,7 @@ SILENCE_S = 600.0  # how long the gateway may take between two pieces of an answ
 @click.option("--temperature", type=click.FloatRange(0, 2), help="0 for the likeliest words, more for variety.")
 @click.option("--api-key", envvar="HETERODYNE_API_KEY", show_envvar=True, help="Key the gateway wants.")
 @click.option("--json", "as_json", is_flag=True, help="Print the gateway's whole answer as JSON.")
-@pass_invocation
 def chat(
-    invocation: Invocation,
     *,
     prompt: tuple[str, ...],
     url: str | None,
@@ -54,7 +52,7 @@ def chat(
     question = _question(prompt)
     if as_json and question is None:
         raise click.UsageError("--json needs a prompt, for example: heterodyne chat --json 'Hello'")
-    client = OpenAIClient(url or _address(invocation), api_key, SILENCE_S)
+    client = OpenAIClient(url or gateway_url(click.get_current_context()), api_key, SILENCE_S)
     conversation = Conversation(
         client,
         model or _first_chat_model(client),
@@ -79,14 +77,6 @@ def _question(words: tuple[str, ...]) -> str | None:
     if not question.strip():
         raise click.UsageError("the prompt is empty; for example: heterodyne chat 'Hello'")
     return question
-
-
-def _address(invocation: Invocation) -> str:
-    """Where the gateway of these settings can be called from this machine."""
-    from heterodyne.cli.loopback import local_url
-
-    gateway = invocation.settings().gateway
-    return local_url("https" if gateway.tls_certificate else "http", gateway.host, gateway.port)
 
 
 def _first_chat_model(client: "OpenAIClient") -> str:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from heterodyne.cli.settings_address import admin_url_option
+
 if TYPE_CHECKING:
     from heterodyne.cli.admin_client import AdminClient
     from heterodyne.console.changes import Selection
 
-DEFAULT_URL = "http://127.0.0.1:8081"
-KEY_VARIABLE = "HETERODYNE_OPERATOR_KEY"
 POLL_S = 0.2
 WAIT_FAILED = 1
 
@@ -32,19 +32,7 @@ def fleet() -> None:
 
 def admin_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Where the admin API is, and how to answer."""
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON."),
-        click.option(
-            "--key-env",
-            default=KEY_VARIABLE,
-            show_default=True,
-            metavar="NAME",
-            help="Environment variable that holds the operator key.",
-        ),
-        click.option("--url", default=DEFAULT_URL, show_default=True, help="Address of the admin API."),
-    ):
-        command = option(command)
-    return command
+    return admin_url_option(click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")(command))
 
 
 def selecting_options(command: Callable[..., Any]) -> Callable[..., Any]:

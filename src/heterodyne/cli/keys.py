@@ -268,6 +268,8 @@ def _print_issued(issued: "KeyIssued", *, as_json: bool) -> None:
     else:
         click.echo(issued.secret)
         click.echo(f"{issued.key.id} for {issued.key.project}; the secret above cannot be shown again", err=True)
+        if issued.note:
+            click.echo(issued.note, err=True)
         if issued.replaces is not None and issued.replaces.expires_at is not None:
             click.echo(f"{issued.replaces.id} works until {moment_in_words(issued.replaces.expires_at)}", err=True)
     warn_late(is_applied=issued.is_applied)

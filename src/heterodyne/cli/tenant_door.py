@@ -12,6 +12,7 @@ from msgspec import Struct
 from heterodyne.assembly.audit_share import AuditShare
 from heterodyne.cli.admin_client import AdminClient, AdminUnreachable
 from heterodyne.cli.invocation import Invocation
+from heterodyne.cli.settings_address import is_default_url
 from heterodyne.cli.terminal_user import terminal_user
 from heterodyne.console.recorder import ChangeRecorder
 from heterodyne.console.tenants import TenantDesk
@@ -30,11 +31,6 @@ class Call(Struct, Generic[T], frozen=True, kw_only=True):
     kind: type[T]
     at_desk: Callable[[TenantDesk], Awaitable[T]]
     body: object = None  # None: it is only read
-
-
-def is_default_url() -> bool:
-    """Whether the words of this command name no admin API."""
-    return click.get_current_context().get_parameter_source("url") is click.core.ParameterSource.DEFAULT
 
 
 class Door:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from heterodyne.cli.fleet import DEFAULT_URL, KEY_VARIABLE
 from heterodyne.cli.invocation import Invocation
+from heterodyne.cli.settings_address import admin_url_option, is_default_url
 
 if TYPE_CHECKING:
     from heterodyne.books.export import ExportFormat
@@ -24,14 +24,8 @@ FILTERS = ("organisation", "project", "key", "model", "pool", "class", "tier", "
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Where to read."""
-    for option in (
-        click.option("--store", metavar="URL", help="Read this database: sqlite:PATH or postgresql://…"),
-        click.option("--key-env", default=KEY_VARIABLE, show_default=True, metavar="NAME",
-                     help="Environment variable that holds the operator key."),
-        click.option("--url", default=DEFAULT_URL, show_default=True, help="Address of the admin API."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+    store = click.option("--store", metavar="URL", help="Read this database: sqlite:PATH or postgresql://…")
+    return admin_url_option(store(command))
 
 
 def range_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -193,7 +187,6 @@ def _export(source: "UsageSource", query: "RequestQuery", kind: "ExportFormat", 
 
 def _source(store: str | None, url: str, key_env: str) -> "UsageSource":
     """The database where one is named, else the gateway, else the database of the settings."""
-    from heterodyne.cli.tenant_door import is_default_url
     from heterodyne.cli.usage_source import AdminUsage, EitherUsage, StoreUsage
 
     if store is not None:

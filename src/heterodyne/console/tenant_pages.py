@@ -59,6 +59,7 @@ class KeyIssued(Struct, frozen=True, kw_only=True):
     key: KeyView
     secret: str
     replaces: KeyView | None = None  # the key that was rotated, as it is now
+    note: str = ""  # what else follows from it
 
     def __repr__(self) -> str:
         return f"KeyIssued(key={self.key.id!r})"

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from heterodyne.console.recorder import ChangeRecorder, Effect, Intent
 from heterodyne.console.tenant_pages import (
@@ -30,6 +30,11 @@ from heterodyne.ports.tenant_changes import (
     TenantChange,
 )
 from heterodyne.ports.tenants import TenantStore
+
+FIRST_KEY = (
+    "This is the first key: from now on clients that bring none are refused with 401, those already there included. "
+    "Revoking it does not open the gateway again."
+)
 
 T = TypeVar("T")
 Act = Callable[[], Awaitable[T]]
@@ -111,7 +116,9 @@ class TenantDesk:
 
     async def create_key(self, draft: KeyDraft, who: str) -> KeyIssued:
         intent = Intent(who=who, what="keys.create", subject=draft.project, wanted=draft)
-        return await self._key_issued(intent, lambda: self._store.create_key(draft, who=who))
+        earlier = await self._store.keys(project=None, with_spent=True, after="", limit=1)
+        issued = await self._key_issued(intent, lambda: self._store.create_key(draft, who=who))
+        return issued if earlier else structs.replace(issued, note=FIRST_KEY)
 
     async def update_key(self, edit: KeyEdit, who: str) -> KeyChanged:
         intent = Intent(who=who, what="keys.update", subject=edit.id, wanted=edit)

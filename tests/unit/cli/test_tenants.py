@@ -94,6 +94,19 @@ def done(result: Result) -> Result:
     return result
 
 
+@pytest.mark.parametrize("is_served", [True, False])
+def test_whoever_makes_the_first_key_is_told_that_it_locks_out_keyless_clients(
+    say: Say, admin_url: str, is_served: bool
+) -> None:
+    at = ("--url", admin_url) if is_served else ()
+    done(say("tenants", "create", "acme", *at))
+    done(say("tenants", "create", "acme/search", *at))
+    first = done(say("keys", "create", "acme/search", *at))
+    assert "This is the first key: from now on clients that bring none are refused" in first.stderr
+    second = json.loads(done(say("keys", "create", "acme/search", "--json", *at)).stdout)
+    assert second["note"] == ""
+
+
 def test_a_tenant_and_its_keys_over_the_admin_api(say: Say, admin_url: str) -> None:
     at = ("--url", admin_url)
     done(say("tenants", "create", "acme", "--limit", "usd_per_month=500", *at))
