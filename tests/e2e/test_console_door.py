@@ -176,7 +176,7 @@ def test_every_answer_tells_the_browser_to_run_nothing_else(serve: ServeProcess,
     for method, path in (
         ("GET", "/"),
         ("HEAD", "/"),
-        ("GET", "/static/uplot/uPlot.iife.js"),
+        ("GET", "/static/lib/chart.js"),
         ("GET", "/static/nothing"),
         ("GET", "/health"),
         ("GET", "/session"),

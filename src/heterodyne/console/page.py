@@ -1,4 +1,4 @@
-"""The page itself: the files of this package, and the chart library out of the package that carries it.
+"""The page itself: the files of this package.
 
 Everything is read once, when the server starts, and only what was found then is served: no path of a request ever
 reaches the file system.
@@ -8,7 +8,6 @@ import gzip
 from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,7 +20,6 @@ from heterodyne.domain.errors import UnknownPath
 
 FOLDER = Path(__file__).parent / "static"
 INDEX = "index.html"
-CHARTS = ("uPlot.iife.js", "uPlot.min.css")
 CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -85,13 +83,6 @@ def _places() -> Iterator[tuple[str, Path]]:
     for path in sorted(FOLDER.rglob("*")):
         if path.is_file() and path.suffix in CONTENT_TYPES:
             yield path.relative_to(FOLDER).as_posix(), path
-    # Found but not imported: importing it would bring in much that only notebooks need.
-    spec = find_spec("uplot")
-    for folder in () if spec is None else spec.submodule_search_locations or ():
-        for name in CHARTS:
-            path = Path(folder) / "static" / name
-            if path.is_file():
-                yield f"uplot/{name}", path
 
 
 def _answer(request: Request, file: StaticFile | None) -> Response:

@@ -70,14 +70,5 @@ async def test_nothing_else_is_served(app: Starlette, path: str) -> None:
     assert (answer.status, answer.json()["error"]["code"]) == (404, "unknown_path")
 
 
-async def test_the_chart_library_is_served_out_of_its_package() -> None:
-    app = Starlette(routes=list(page_routes()))
-    for name, kind in (("uPlot.iife.js", "text/javascript"), ("uPlot.min.css", "text/css")):
-        answer = await get(app, f"/static/uplot/{name}")
-        assert answer.status == 200
-        assert answer.headers["content-type"].startswith(kind)
-    assert (await get(app, "/static/uplot/__init__.py")).status == 404
-
-
 def test_the_package_has_a_page() -> None:
     assert INDEX in {path.name for path in files_of_the_page()}

@@ -56,7 +56,7 @@ export function modelPanel() {
       chart.update(times, values, series);
     } else {
       chart = lineChart({
-        title: "Forecast of demand", unit: "requests/s", series, times, values, kind: "line", format: (n) => rate(n),
+        title: "Forecast of demand", unit: "requests/s", series, times, values, kind: "line", format: rate,
       });
     }
     mount(chartPlace, chart.element, h("p", { class: "panel-note" }, prose(`From ${room.forecast_basis}.`)));

@@ -1,6 +1,7 @@
 // Hours of replicas that were paid for, by day: those that requests used, and those that nobody did.
 
 import { lineChart } from "../lib/chart.js";
+import { unitTicks, withTicks } from "../lib/chart/tick_words.js";
 import { mount } from "../lib/dom.js";
 import { rate } from "../lib/format.js";
 import { choice } from "./choice.js";
@@ -9,6 +10,7 @@ import { DAY_S, daysOf } from "./period.js";
 import { dayWords } from "./span_words.js";
 
 const HOUR_US = 3600e6;
+const HOURS = withTicks((hours) => rate(hours, "h"), unitTicks("h"));
 const DAYS_MIN = 7; // a single day says little about idle hours
 const SERIES = [{ label: "idle", tone: "muted" }, { label: "busy", tone: 1 }];
 
@@ -39,7 +41,7 @@ export function hoursPanel(state) {
     }
     const { times, idle, busy } = byDay(rows, daysOf(period, DAYS_MIN));
     chart = lineChart({
-      format: (hours) => rate(hours, "h"), series: SERIES, times, values: [idle, busy], kind: "bars", stacked: true,
+      format: HOURS, series: SERIES, times, values: [idle, busy], kind: "bars", stacked: true,
     });
     mount(part.body, chart.element);
   }
