@@ -6,20 +6,20 @@ from hypothesis import strategies as st
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.limits import WireLimits
-from heterodyne.wire.message import HttpRequest
+from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 from tests.support.requests import chat, get, post
 from tests.support.splits import bounded, splits
 
 CHUNKED = (
-    b"POST /v1/completions HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
+    b"POST /v1/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
     b"3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\ntrailer: z\r\n\r\n"
 )
 REQUESTS = [chat(), get("/v1/models?a=b", "x-a: 1", "x-b:  2 "), CHUNKED, post("/tokenize", b""), chat(seed=1)]
 BROKEN = [
     b"nonsense\r\n\r\n",
-    b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
-    b"GET / HTTP/1.1\r\nx: " + b"y" * 5000 + b"\r\n\r\n",
+    b"GET / HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n",
+    b"GET / HTTP/1.1\r\nhost: x\r\nx: " + b"y" * 5000 + b"\r\n\r\n",
 ]
 
 
@@ -28,6 +28,9 @@ class Recorder:
 
     def __init__(self) -> None:
         self.seen: list[tuple[object, ...]] = []
+
+    def check_head(self, _: HttpRequest) -> HeadCheck:
+        return ANY_BODY
 
     def handle(self, request: HttpRequest, connection: ServerConnection) -> None:
         self.seen.append((request.method, request.path, request.query, tuple(request.headers.items()), request.body))

@@ -10,7 +10,7 @@ from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.chunks import ChunkDecoder
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.limits import WireLimits
-from heterodyne.wire.message import CHUNKS_END, HttpRequest, chunk
+from heterodyne.wire.message import ANY_BODY, CHUNKS_END, HeadCheck, HttpRequest, chunk
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 from tests.support.requests import get
 from tests.support.splits import bounded, splits
@@ -44,6 +44,9 @@ class Passage:
         self._to_engine.send(self, b"", b"")
 
     # The client's side.
+
+    def check_head(self, _: HttpRequest) -> HeadCheck:
+        return ANY_BODY
 
     def handle(self, request: HttpRequest, connection: ServerConnection) -> "Passage":
         return self

@@ -71,7 +71,8 @@ async def test_an_unknown_model_is_answered_with_the_known_ones() -> None:
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", ""])
 async def test_a_body_not_declared_as_json_is_refused(content_type: str) -> None:
     body = chat_body()
-    head = f"POST /v1/chat/completions HTTP/1.1\r\ncontent-type: {content_type}\r\ncontent-length: {len(body)}\r\n\r\n"
+    lines = ("host: localhost", f"content-type: {content_type}", f"content-length: {len(body)}")
+    head = "\r\n".join(("POST /v1/chat/completions HTTP/1.1", *lines, "", ""))
     async with gateway_over(behaviours.answer()) as rig, connected(rig.port) as client:
         answer = await client.ask(head.encode() + body)
         assert (answer.status, answer.error["code"]) == (415, "unsupported_media_type")

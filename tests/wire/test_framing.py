@@ -1,5 +1,7 @@
 """Where one request ends and the next begins: never in doubt, whatever the bytes."""
 
+import asyncio
+
 import pytest
 
 from heterodyne.testing import behaviours
@@ -9,6 +11,7 @@ from tests.support.requests import chat, chat_body, get
 
 BODY = chat_body()
 POST = b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+OLD_POST = POST.replace(b"HTTP/1.1", b"HTTP/1.0")
 CHUNKED = b"2\r\n{}\r\n0\r\n\r\n"
 
 MALFORMED = {
@@ -31,10 +34,26 @@ MALFORMED = {
     "chunks and length": POST + b"transfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n" + CHUNKED,
     "another transfer coding": POST + b"transfer-encoding: gzip\r\n\r\n" + CHUNKED,
     "chunks in chunks": POST + b"transfer-encoding: chunked, chunked\r\n\r\n" + CHUNKED,
+    "a coding before chunks": POST + b"transfer-encoding: gzip, chunked\r\n\r\n" + CHUNKED,
+    "a coding in a header of its own": POST
+    + b"transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n"
+    + CHUNKED,
+    "nothing before chunks": POST + b"transfer-encoding: ,chunked\r\n\r\n" + CHUNKED,
+    "a tab before chunked": POST + b"transfer-encoding:\tchunked\r\n\r\n" + CHUNKED,
+    "a space and a tab before chunked": POST + b"Transfer-Encoding: \tchunked\r\n\r\n" + CHUNKED,
+    "a vertical tab before chunked": POST + b"transfer-encoding: \x0bchunked\r\n\r\n" + CHUNKED,
+    "a tab after chunked": POST + b"transfer-encoding: chunked\t\r\n\r\n" + CHUNKED,
+    "chunks from an old client": OLD_POST + b"transfer-encoding: chunked\r\n\r\n" + CHUNKED,
+    "no host": b"GET /v1/models HTTP/1.1\r\n\r\n",
+    "two hosts": get("/v1/models", "host: localhost"),
+    "two hosts in one": b"GET /v1/models HTTP/1.1\r\nhost: localhost, evil\r\n\r\n",
+    "a host with a path": b"GET /v1/models HTTP/1.1\r\nhost: localhost/evil\r\n\r\n",
+    "two keys": get("/v1/models", "authorization: Bearer a", "authorization: Bearer b"),
+    "two media types": POST + b"content-type: text/plain\r\ncontent-length: 2\r\n\r\n{}",
+    "two of our own headers": get("/v1/models", "x-heterodyne-pool: a", "X-Heterodyne-Pool: b"),
     "a chunk size that is no number": POST + b"transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
     "a chunk longer than its size": POST + b"transfer-encoding: chunked\r\n\r\n2\r\n{}}\r\n0\r\n\r\n",
     "HTTP/2 by prior knowledge": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    "an upgrade": get("/v1/models", "connection: upgrade", "upgrade: websocket"),
     "a tunnel": get("gateway:8080", method="CONNECT"),
 }
 
@@ -47,6 +66,42 @@ async def test_an_ambiguous_request_is_refused_once_and_the_connection_closed(da
         assert answer.headers["connection"] == "close"
         assert await client.is_closed(), "nothing after it is answered"
         assert rig.engine.calls == []
+
+
+@pytest.mark.parametrize("cut", [30, 95, 100, 110])
+async def test_a_tab_before_the_coding_is_seen_however_the_head_is_cut(cut: int) -> None:
+    data = POST + b"transfer-encoding: \tchunked\r\n\r\n" + CHUNKED
+    async with gateway_over(behaviours.answer()) as rig, connected(rig.port) as client:
+        await client.send(data[:cut], data[cut:], pause_s=0.02)
+        assert (await client.answer()).error["code"] == "malformed_http"
+
+
+async def test_an_old_client_may_leave_out_the_host() -> None:
+    async with gateway_over(behaviours.answer()) as rig, connected(rig.port) as client:
+        assert (await client.ask(b"GET /v1/models HTTP/1.0\r\n\r\n")).status == 200
+
+
+@pytest.mark.parametrize("protocol", ["h2c", "websocket", "TLS/1.0"])
+async def test_the_offer_of_another_protocol_is_ignored(protocol: str) -> None:
+    """Also with a body, in either framing, and with more requests behind it."""
+    offer = ("connection: Upgrade, HTTP2-Settings", f"upgrade: {protocol}", "http2-settings: AAMAAABkAAQAoAAAAAIAAAAA")
+    chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(BODY), BODY)
+    head = POST + "".join(f"{line}\r\n" for line in offer).encode()
+    requests = [
+        get("/v1/models", *offer),
+        chat(*offer),
+        head + b"transfer-encoding: chunked\r\n\r\n" + chunks,
+        get("/v1/models"),
+    ]
+    async with gateway_over(behaviours.answer()) as rig:
+        async with connected(rig.port) as client:
+            await client.send(b"".join(requests))
+            assert [(await client.answer()).status for _ in requests] == [200] * 4
+        async with connected(rig.port) as client:
+            for request in requests:
+                assert (await client.ask(request[:-20], request[-20:])).status == 200
+        assert [call.body for call in rig.engine.calls] == [BODY] * 4
+        await rig.wait_empty()
 
 
 async def test_requests_before_a_broken_one_still_get_their_answers() -> None:
@@ -77,6 +132,10 @@ async def test_answers_nobody_reads_stop_the_reading_of_requests() -> None:
     async with gateway_over(behaviours.answer()) as rig, connected(rig.port) as client:
         client.stop_reading()
         await client.send(get("/openapi.json") * asked)
+        async with asyncio.timeout(10):
+            while not rig.holds().unsent_bytes:
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)
         assert 0 < rig.holds().unsent_bytes < 1 << 20
         client.go_on_reading()
         assert {(await client.answer()).status for _ in range(asked)} == {200}

@@ -10,7 +10,8 @@ from tests.support.raw_client import RawClient, ask, connected
 from tests.support.requests import chat, chat_body, get, post
 
 CHUNKED_HEAD = (
-    b"POST /v1/chat/completions HTTP/1.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n"
+    b"content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
 )
 BODY_MAX = {"body_bytes_max": 1 << 20}
 QUICK = {"head_timeout_s": 0.15, "body_timeout_s": 0.15, "idle_timeout_s": 0.3}
@@ -18,7 +19,9 @@ QUICK = {"head_timeout_s": 0.15, "body_timeout_s": 0.15, "idle_timeout_s": 0.3}
 
 async def test_a_body_declared_too_large_is_refused_before_it_is_read() -> None:
     async with gateway_over(behaviours.answer(), gateway=BODY_MAX) as rig, connected(rig.port) as client:
-        answer = await client.ask(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 99999999\r\n\r\n")
+        answer = await client.ask(
+            b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99999999\r\n\r\n"
+        )
         assert (answer.status, answer.error["code"]) == (413, "body_too_large")
         assert answer.headers["connection"] == "close"
         assert await client.is_closed()
@@ -26,7 +29,11 @@ async def test_a_body_declared_too_large_is_refused_before_it_is_read() -> None:
 
 @pytest.mark.parametrize("is_chunked", [False, True])
 async def test_the_refusal_of_a_large_body_reaches_a_client_that_keeps_sending(is_chunked: bool) -> None:
-    head = CHUNKED_HEAD if is_chunked else b"POST /v1/completions HTTP/1.1\r\ncontent-length: 16777216\r\n\r\n"
+    head = (
+        CHUNKED_HEAD
+        if is_chunked
+        else b"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 16777216\r\n\r\n"
+    )
     piece = b"10000\r\n" + b" " * 65536 + b"\r\n" if is_chunked else b" " * 65536
     async with gateway_over(behaviours.answer(), gateway=BODY_MAX) as rig, connected(rig.port) as client:
         await client.send(head, *[piece] * 256)
@@ -67,12 +74,17 @@ async def test_bodies_of_connections_that_close_are_given_back() -> None:
 @pytest.mark.parametrize(
     "pieces",
     [
-        [b"GET /v1/models HTTP/1.1\r\nx-large: " + b"x" * 40_000 + b"\r\n\r\n"],
+        [b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\nx-large: " + b"x" * 40_000 + b"\r\n\r\n"],
         [b"GET /" + b"x" * 40_000 + b" HTTP/1.1\r\n\r\n"],
         [b"GET /v1/models HTTP/1.1\r\n" + b"".join(b"x-%d: y\r\n" % i for i in range(101)) + b"\r\n"],
-        [b"GET /v1/models HTTP/1.1\r\nx-endless: ", *[b"x" * 1000] * 40],
+        [b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\nx-endless: ", *[b"x" * 1000] * 40],
         [b"GET /v1/models HTTP/1.1\r\n", *[b"x-same: " + b"y" * 1000 + b"\r\n"] * 40],
-        [get("/health/live") + b"GET /v1/models HTTP/1.1\r\nx-large: " + b"x" * 40_000 + b"\r\n\r\n"],
+        [
+            get("/health/live")
+            + b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\nx-large: "
+            + b"x" * 40_000
+            + b"\r\n\r\n"
+        ],
     ],
     ids=["one header", "path", "many headers", "endless line", "many equal headers", "behind another request"],
 )
@@ -139,16 +151,45 @@ async def test_a_pipelined_request_finds_the_place_its_predecessor_left() -> Non
 
 
 async def test_one_connection_too_many_is_told_so() -> None:
-    async with gateway_over(behaviours.answer(), gateway={"connections_max": 2}) as rig:
-        await asyncio.sleep(0.02)
-        async with connected(rig.port) as first, connected(rig.port) as second:
-            for client in (first, second):
-                assert (await client.ask(get("/health/live"))).status == 200
+    """While every other one is being answered."""
+    running = gateway_over(behaviours.answer(delay_s=0.5), gateway={"connections_max": 2})
+    async with running as rig, connected(rig.port) as first, connected(rig.port) as second:
+        await first.send(chat())
+        await second.send(chat())
+        await _in_flight(rig, 2)
+        async with connected(rig.port) as third:
+            answer = await third.answer()
+            assert (answer.status, answer.error["code"]) == (503, "overloaded")
+            assert await third.is_closed()
+        assert (await first.answer()).status == (await second.answer()).status == 200
+
+
+async def test_a_connection_on_which_nothing_is_asked_gives_way_to_a_new_one() -> None:
+    running = gateway_over(behaviours.answer(delay_s=0.3), gateway={"connections_max": 2})
+    async with running as rig, connected(rig.port) as busy, connected(rig.port) as silent:
+        await busy.send(chat())
+        await _in_flight(rig, 1)
+        for _ in range(3):
             async with connected(rig.port) as third:
-                answer = await third.answer()
-                assert (answer.status, answer.error["code"]) == (503, "overloaded")
-                assert await third.is_closed()
-            assert (await first.ask(chat())).status == 200
+                assert (await third.ask(get("/health/live"))).status == 200
+        assert await silent.is_closed()
+        assert (await busy.answer()).status == 200
+
+
+async def test_a_body_whose_sender_is_known_does_not_give_way() -> None:
+    running = gateway_over(behaviours.answer(), gateway={"connections_max": 1})
+    async with running as rig, connected(rig.port) as first:
+        await first.send(chat()[:-1])
+        await _held(rig)
+        async with connected(rig.port) as second:
+            assert (await second.answer()).status == 503
+        assert (await first.ask(chat()[-1:])).status == 200
+
+
+async def test_a_connection_that_never_asks_anything_has_the_time_of_a_head() -> None:
+    limits = {"head_timeout_s": 0.15, "idle_timeout_s": 60.0}
+    async with gateway_over(behaviours.answer(), gateway=limits) as rig, connected(rig.port) as client:
+        assert await client.is_closed(timeout_s=5)
 
 
 async def test_a_client_that_takes_none_of_its_answer_is_cut_off() -> None:
@@ -176,6 +217,12 @@ async def test_a_client_that_takes_its_answer_slowly_gets_all_of_it() -> None:
 async def _in_flight(rig: Rig, count: int) -> None:
     async with asyncio.timeout(2):
         while rig.holds().in_flight != count:
+            await asyncio.sleep(0.005)
+
+
+async def _held(rig: Rig) -> None:
+    async with asyncio.timeout(2):
+        while not rig.holds().body_bytes:
             await asyncio.sleep(0.005)
 
 

@@ -10,7 +10,7 @@ from heterodyne.domain.errors import EngineRefused, HeterodyneError, InvalidSpec
 from heterodyne.emulator.faults import Lie, faults_from
 from heterodyne.emulator.page import Page, Refusal, Routes, json_page, refusal_of
 from heterodyne.emulator.question import read_body
-from heterodyne.wire.message import HttpRequest
+from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest
 
 if TYPE_CHECKING:
     from heterodyne.emulator.engine import EmulatedEngine
@@ -33,6 +33,9 @@ class EmulatorDoor:
             (b"POST", FAULTS): self._set_faults,
         }
         self._frozen: Page | None = None  # the metrics of the moment it began to lie
+
+    def check_head(self, _: HttpRequest) -> HeadCheck:
+        return ANY_BODY
 
     def handle(self, request: HttpRequest, connection: "ServerConnection") -> "Turn | None":
         if request.method == b"POST" and request.path in GENERATING:

@@ -28,10 +28,18 @@ from heterodyne.gateway.scoped import scoped
 from heterodyne.gateway.standing_meters import note_standing
 from heterodyne.gateway.wishes import read_wishes
 from heterodyne.telemetry import log, metrics
-from heterodyne.wire.message import HttpRequest
+from heterodyne.wire.message import HeadCheck, HttpRequest
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger, Turn
 
 _log = log.get("gateway")
+
+
+class RoutedHead(HeadCheck, frozen=True, kw_only=True):
+    """A head that was looked at: where it leads, who sent it, and by which keys that was found."""
+
+    route: routes.Route | None
+    caller: Caller | None
+    callers: CallerRing
 
 
 class Door:
@@ -69,22 +77,46 @@ class Door:
         """The OpenAPI description, made when it is first asked for."""
         return msgspec.json.encode(openapi.document())
 
-    def handle(self, http: HttpRequest, connection: ServerConnection) -> Turn | None:
-        """Answer now, or return whoever will."""
-        request_id = self._ids.next()
-        caller: Caller | None = None
+    def check_head(self, http: HttpRequest) -> RoutedHead:
+        """Whether what follows is worth holding: the path, the method, the name, the key and the form are known."""
+        callers = self._back.callers
+        route, caller = routes.find(http.path), None
         try:
-            route = routes.find(http.path)
             if route is None:
                 raise UnknownPath(f"There is no {http.path.decode('ascii', 'replace')[:200]} here.")
             if http.method != route.method and not (http.method == b"HEAD" and route.method == b"GET"):
                 allow = route.method.decode()
                 raise MethodNotAllowed(f"This path takes {allow} only.", allow=allow)
-            if not route.is_open:
-                self._host_names.check(http.headers.get(b"host"))
-                caller = self._back.callers.check(http.headers.get(b"authorization"), self._back.wall_clock())
-            else:
-                caller = LOCAL
+            if route.is_open:
+                return RoutedHead(route=route, caller=LOCAL, callers=callers, body_bytes_max=0)
+            self._host_names.check(http.headers.get(b"host"))
+            caller = callers.check(http.headers.get(b"authorization"), self._back.wall_clock())
+            if route.page is not None:
+                return RoutedHead(route=route, caller=caller, callers=callers, body_bytes_max=0)
+            _check_media_type(http.headers)
+            return RoutedHead(route=route, caller=caller, callers=callers)
+        except HeterodyneError as error:
+            refusal = error
+        except Exception as error:  # noqa: BLE001  # our mistake must not cost an answer
+            _log.error("request_failed", exc_info=error)
+            refusal = InternalError("An internal error; the log has the details.")
+        # It is kept with the request, which its traceback would keep alive.
+        refusal.__traceback__ = refusal.__context__ = refusal.__cause__ = None
+        return RoutedHead(route=route, caller=caller, callers=callers, refusal=refusal, body_bytes_max=0)
+
+    def handle(self, http: HttpRequest, connection: ServerConnection) -> Turn | None:
+        """Answer now, or return whoever will."""
+        request_id = self._ids.next()
+        head = http.head_check
+        assert isinstance(head, RoutedHead)
+        if head.callers is not self._back.callers:
+            head = self.check_head(http)  # it has waited, and there are other keys now
+        route, caller = head.route, head.caller
+        if head.refusal is not None or route is None or caller is None:
+            assert head.refusal is not None
+            self._refuse(head.refusal, connection, request_id, http, caller)
+            return None
+        try:
             if route.page is not None:
                 answer = route.page(self, http, caller)
                 headers = answer.headers + self._back.identity(request_id)
@@ -133,7 +165,6 @@ class Door:
         back.house.check_room()
         if back.auditor is not None:
             back.auditor.check()
-        _check_media_type(http.headers)
         arrived_s = back.clock()
         deadline_s = arrived_s + _deadline_s(
             http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s

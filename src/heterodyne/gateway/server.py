@@ -57,6 +57,7 @@ class GatewayServer:
             reuse_port=reuse_port,
             backlog=4096,
             ssl=self._tls,
+            ssl_handshake_timeout=None if self._tls is None else self._settings.head_timeout_s,
         )
         self.port = self._server.sockets[0].getsockname()[1]
 

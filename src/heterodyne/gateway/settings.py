@@ -25,12 +25,20 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = None
     tls_key: Annotated[str | None, Meta(description="PEM file with the private key of `tls_certificate`.")] = None
     connections_max: Annotated[
-        int, Meta(ge=1, description="Open client connections per worker; one more is answered 503.")
+        int,
+        Meta(
+            ge=1,
+            description="Open client connections per worker; one more takes the place of an idle one, or is answered "
+            "503 where all are busy.",
+        ),
     ] = 4096
     head_bytes_max: Annotated[
-        int, Meta(ge=1024, le=1 << 20, description="Request line and headers together; more is answered 431.")
+        int,
+        Meta(ge=1024, le=1 << 20, description="Request line and headers together, or trailers; more is answered 431."),
     ] = 32768
-    headers_max: Annotated[int, Meta(ge=8, le=1000, description="Number of headers; more is answered 431.")] = 100
+    headers_max: Annotated[
+        int, Meta(ge=8, le=1000, description="Number of headers, or of trailers; more is answered 431.")
+    ] = 100
     body_bytes_max: Annotated[int, Meta(ge=1024, description="One request body; more is answered 413.")] = 33554432
     bodies_bytes_max: Annotated[
         int, Meta(ge=1024, description="All request bodies held by one worker; more is answered 503.")
@@ -38,9 +46,13 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     answer_bytes_max: Annotated[
         int, Meta(ge=1024, description="One whole answer from an engine; more is answered 502.")
     ] = 67108864
-    head_timeout_s: Annotated[Seconds, Meta(description="A request head must be complete in this time, else 408.")] = (
-        10.0
-    )
+    head_timeout_s: Annotated[
+        Seconds,
+        Meta(
+            description="A request head must be complete in this time, else 408; a new connection that says nothing "
+            "is closed then."
+        ),
+    ] = 10.0
     body_timeout_s: Annotated[Seconds, Meta(description="A request body must be complete in this time, else 408.")] = (
         60.0
     )

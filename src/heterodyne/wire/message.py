@@ -2,29 +2,50 @@
 
 from msgspec import Struct
 
+from heterodyne.domain.errors import HeterodyneError
 
-class HttpRequest(Struct, frozen=True, kw_only=True, gc=False):
-    """Head and body; header names are lower case, the last of equal names wins."""
+
+class HeadCheck(Struct, frozen=True, kw_only=True):
+    """What a handler makes of a head before any of the body is held."""
+
+    refusal: HeterodyneError | None = None
+    body_bytes_max: int = 1 << 62  # the connection's own limit holds beside it; at 0 the body is read past
+
+
+ANY_BODY = HeadCheck()
+
+
+class HttpRequest(Struct, kw_only=True, gc=False):
+    """Head and body; header names are lower case, the values of equal names are joined as HTTP says.
+
+    The reader makes it when the head is complete, and adds the body; from then on it does not change.
+    """
 
     method: bytes
     path: bytes
     query: bytes
     headers: dict[bytes, bytes]
-    body: bytes
     keep_alive: bool
     speaks_chunked: bool  # HTTP/1.1; an older client gets its stream delimited by close
+    head_check: HeadCheck | None = None  # what the handler made of the head
+    body: bytes = b""
 
 
 CHUNKS_END = b"0\r\n\r\n"
 
 REASONS: dict[int, bytes] = {
     200: b"OK",
+    201: b"Created",
+    202: b"Accepted",
+    204: b"No Content",
+    304: b"Not Modified",
     400: b"Bad Request",
     401: b"Unauthorized",
     403: b"Forbidden",
     404: b"Not Found",
     405: b"Method Not Allowed",
     408: b"Request Timeout",
+    409: b"Conflict",
     413: b"Content Too Large",
     415: b"Unsupported Media Type",
     421: b"Misdirected Request",

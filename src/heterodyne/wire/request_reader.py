@@ -5,7 +5,8 @@ Driven by llhttp. It knows sizes and framing; whose turn it is and how long anyt
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Protocol
+from io import BytesIO
+from typing import NoReturn, Protocol
 
 import httptools
 
@@ -17,8 +18,15 @@ from heterodyne.domain.errors import (
     MethodNotAllowed,
     Overloaded,
 )
+from heterodyne.wire import head_rules
 from heterodyne.wire.limits import WireLimits
-from heterodyne.wire.message import HttpRequest
+from heterodyne.wire.message import HeadCheck, HttpRequest
+
+FRAMING_PER_BYTE = 8  # bytes of framing that a byte of a chunked body may bring along: it may be a chunk of its own
+
+
+LENGTH_DIGITS_MAX = 20
+NO_HOST = b"\n"  # no header has this value
 
 
 class BodyBudget(Protocol):
@@ -53,19 +61,35 @@ class Reading(IntEnum):
 BETWEEN, HEAD, BODY = Reading
 
 
+class Deaf(Exception):  # nothing is wrong: it ends the parsing of what is read past anyway
+    """Raised inside the parser, which stops there."""
+
+
 class RequestReader:
     """Of one connection. Body bytes count against the budget until whoever has the request gives them back."""
 
     __slots__ = (
         "_body",
         "_body_bytes",
+        "_body_bytes_max",
         "_budget",
+        "_check_head",
         "_clock",
-        "_fed_bytes",
+        "_fed",
+        "_framing_bytes",
+        "_has_tab",
         "_head_bytes",
         "_headers",
+        "_host",
+        "_is_behind_another",
+        "_is_chunked",
+        "_length",
         "_limits",
         "_parser",
+        "_pieces",
+        "_raw_head",
+        "_repeats",
+        "_request",
         "_sink",
         "_speaks_chunked",
         "_url",
@@ -74,58 +98,100 @@ class RequestReader:
         "since_s",
     )
 
-    def __init__(self, sink: Sink, limits: WireLimits, budget: BodyBudget, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        sink: Sink,
+        check_head: Callable[[HttpRequest], HeadCheck],
+        limits: WireLimits,
+        budget: BodyBudget,
+        clock: Callable[[], float],
+    ) -> None:
         self._sink = sink
+        self._check_head = check_head
         self._limits = limits
         self._budget = budget
         self._clock = clock
         self._parser = httptools.HttpRequestParser(self)
-        self._speaks_chunked: bool | None = None  # the HTTP version, once known
-        self._head_bytes = 0  # read of an unfinished head
-        self._fed_bytes = 0  # of the piece being parsed
+        self._speaks_chunked = False  # the HTTP version of the last request
+        self._fed = b""  # the piece being parsed
+        self._has_tab: bool | None = None  # whether a tab comes before a transfer coding in it; None: not looked yet
+        self._is_behind_another = False  # whether a request has ended in it
+        self._head_bytes = 0  # read of an unfinished head, in pieces before it
+        self._raw_head = bytearray()  # those pieces
+        self._host: bytes | None = NO_HOST  # the last one that was found to be well-formed
+        self._is_chunked = False
+        self._length = 0  # of the body, as declared
+        self._framing_bytes = 0  # of a chunked body, beyond what its bytes may bring along
+        self._request: HttpRequest | None = None  # its head is complete
+        self._body_bytes_max = 0  # may be held of the body; at 0 it is read past
         self._url = b""
-        self._headers: dict[bytes, bytes] = {}
-        self._body: list[bytes] = []
+        self._headers: dict[bytes, bytes] = {}  # of the head, and then of the trailers
+        self._repeats = 0  # headers whose name was there already
+        self._body = b""
+        self._pieces: BytesIO | None = None  # the body, once it has come in more than one piece
         self._body_bytes = 0
         self.reading = BETWEEN
         self.since_s = clock()  # when the input came to stand there
         self.is_deaf = False  # input is read past from here on
 
+    @property
+    def body_bytes_left(self) -> int:
+        """How many of the next bytes are surely of the body; they are quickly read."""
+        return self._length - self._body_bytes if self.reading is BODY else 0
+
+    @property
+    def has_leave(self) -> bool:
+        """Whether a body is being read whose sender may send as much as anybody may."""
+        return self.reading is BODY and self._body_bytes_max >= self._limits.body_bytes_max
+
     def feed(self, data: bytes) -> None:
         """Take what the client sent, cut anywhere."""
         if self.is_deaf:
             return
-        self._fed_bytes = len(data)
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._broken(MalformedHttp("Protocol upgrades are not supported; speak plain HTTP/1.1."))
-        except httptools.HttpParserInvalidMethodError:
-            self._broken(MethodNotAllowed("Unknown HTTP method.", allow="GET, POST"))
-        except httptools.HttpParserError as error:
-            self._broken(MalformedHttp(f"Malformed HTTP request: {error}"))
-        if self.reading is HEAD:
-            self._head_bytes += self._fed_bytes or self._head_size()
-            if self._head_bytes > self._limits.head_bytes_max:
-                self._broken(self._head_too_large())
+        self._fed, self._has_tab, self._is_behind_another = data, None, False
+        body_bytes = self._body_bytes
+        while True:
+            try:
+                self._parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                if not self.is_deaf:
+                    data = self._without_upgrade(data, upgrade.args[0])
+                    continue
+            except httptools.HttpParserInvalidMethodError:
+                self._broken(MethodNotAllowed("Unknown HTTP method.", allow="GET, POST"))
+            except httptools.HttpParserCallbackError as error:
+                if not isinstance(error.__context__, Deaf):
+                    raise
+            except httptools.HttpParserError as error:
+                self._broken(MalformedHttp(f"Malformed HTTP request: {error}"))
+            break
+        self._fed = b""
+        reading = self.reading
+        if reading is BETWEEN or self.is_deaf:
+            return
+        if reading is HEAD:
+            self._count_head(data)
+        else:
+            self._count_body(len(data), self._body_bytes - body_bytes)
 
     def stop(self) -> None:
         """Nothing more is read; an unfinished body is let go."""
         self.is_deaf = True
-        self._budget.body_bytes -= self._body_bytes
-        self._body_bytes = 0
-        self._url, self._headers, self._body = b"", {}, []
+        if self._body_bytes_max:
+            self._budget.body_bytes -= self._body_bytes
+        self._request, self._raw_head = None, bytearray()
+        self._clear()
 
     def close(self) -> None:
         """The connection is gone."""
         self.stop()
-        del self._parser, self._sink  # they point back here, and nobody looks for cycles often
+        del self._parser, self._sink, self._check_head  # they point back here, and nobody looks for cycles often
 
     # Called by llhttp, through httptools, inside feed_data.
 
     def on_message_begin(self) -> None:
         if self.is_deaf:
-            return
+            raise Deaf
         self._head_bytes = 0
         self.reading = HEAD
         self.since_s = self._clock()
@@ -134,80 +200,196 @@ class RequestReader:
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.lower()] = value
+        """Of the head, or of the trailers, which are counted as a head is and then forgotten."""
+        name = name.lower()
+        headers = self._headers
+        if name in headers:
+            value = self._repeated(name, value)
+        headers[name] = value
 
     def on_headers_complete(self) -> None:
         if self.is_deaf:
-            return
-        headers = self._headers
-        head_bytes_max = self._limits.head_bytes_max
+            raise Deaf
+        limits, parser, headers = self._limits, self._parser, self._headers
         # A head that came alone and in one piece is no longer than the piece.
-        may_be_large = self._head_bytes or not self._fed_bytes or self._fed_bytes > head_bytes_max
-        if (may_be_large and self._head_size() > head_bytes_max) or len(headers) > self._limits.headers_max:
-            self._broken(self._head_too_large())
+        may_be_large = self._head_bytes or self._is_behind_another or len(self._fed) > limits.head_bytes_max
+        if (may_be_large and self._head_size() > limits.head_bytes_max) or len(headers) > limits.headers_max:
+            self._break(self._head_too_large())
+        keep_alive = parser.should_keep_alive()
+        host, coding = headers.get(b"host"), headers.get(b"transfer-encoding")
+        # The version is dear to ask for; who keeps the connection for more and says the same host stays with it.
+        if host != self._host or coding is not None or not keep_alive:
+            self._check_version()
+            self._check_rules(host, coding)
+        if parser.should_upgrade():
+            self._check_upgrade()
             return
-        if self._parser.should_upgrade():
-            self._broken(MalformedHttp("Protocol upgrades are not supported; speak plain HTTP/1.1."))
-            return
-        if self._speaks_chunked is None:
-            version = self._parser.get_http_version()
-            if version not in ("1.0", "1.1"):
-                self._broken(MalformedHttp(f"HTTP/{version} is not spoken here; speak HTTP/1.1."))
-                return
-            self._speaks_chunked = version == "1.1"
+        path, _, query = self._url.partition(b"?")
+        self._request = request = HttpRequest(
+            method=parser.get_method(),
+            path=path,
+            query=query,
+            headers=headers,
+            keep_alive=self._speaks_chunked and keep_alive,
+            speaks_chunked=self._speaks_chunked,
+        )
         self.reading = BODY
         self.since_s = self._clock()
-        length = headers.get(b"content-length")
-        if length is not None and int(length) > self._limits.body_bytes_max:
-            self._broken(self._body_too_large(int(length)))
-        elif b"expect" in headers and headers[b"expect"].lower() == b"100-continue":
+        self._is_chunked = coding is not None
+        if coding is not None:
+            self._headers, self._repeats = {}, 0  # for trailers
+            self._framing_bytes = -len(self._fed)  # counting begins with the next piece
+        if self._head_bytes:
+            self._raw_head = bytearray()
+        declared = headers.get(b"content-length")
+        self._length = length = 0 if declared is None else self._number(declared)
+        body_bytes_max = limits.body_bytes_max
+        if length > body_bytes_max:
+            self._break(self._body_too_large(length, body_bytes_max))
+        request.head_check = check = self._check_head(request)
+        self._body_bytes_max = check.body_bytes_max if check.body_bytes_max < body_bytes_max else body_bytes_max
+        if b"expect" in headers and check.refusal is None and headers[b"expect"].lower() == b"100-continue":
             self._sink.on_expect_continue()
 
     def on_body(self, body: bytes) -> None:
         if self.is_deaf:
+            raise Deaf
+        size = len(body)
+        self._body_bytes = body_bytes = self._body_bytes + size
+        bytes_max = self._body_bytes_max
+        if not bytes_max:
+            if body_bytes > self._limits.body_bytes_max:
+                self._break(self._body_too_large(body_bytes, self._limits.body_bytes_max))
             return
-        self._body.append(body)
-        self._body_bytes += len(body)
-        self._budget.body_bytes += len(body)
-        if self._body_bytes > self._limits.body_bytes_max:
-            self._broken(self._body_too_large(self._body_bytes))
-        elif self._budget.body_bytes > self._limits.bodies_bytes_max:
-            self._broken(Overloaded("Too many request bodies are held; try again shortly.", retry_after_s=1))
+        budget = self._budget
+        budget.body_bytes += size
+        if body_bytes > bytes_max:
+            self._break(self._body_too_large(body_bytes, bytes_max))
+        if budget.body_bytes > self._limits.bodies_bytes_max:
+            self._break(Overloaded("Too many request bodies are held; try again shortly.", retry_after_s=1))
+        if body_bytes == size:
+            self._body = body
+            return
+        pieces = self._pieces
+        if pieces is None:
+            # It becomes bytes without being copied, unlike an array, and does not weigh fifty bytes a piece.
+            self._pieces = pieces = BytesIO()
+            pieces.write(self._body)
+            self._body = b""
+        pieces.write(body)
 
     def on_message_complete(self) -> None:
         if self.is_deaf:
-            return
-        body = self._body
-        speaks_chunked = bool(self._speaks_chunked)
-        path, _, query = self._url.partition(b"?")
-        request = HttpRequest(
-            method=self._parser.get_method(),
-            path=path,
-            query=query,
-            headers=self._headers,
-            body=body[0] if len(body) == 1 else b"".join(body),
-            keep_alive=speaks_chunked and self._parser.should_keep_alive(),
-            speaks_chunked=speaks_chunked,
-        )
-        self._body_bytes = 0  # the request holds them now
-        self._fed_bytes = 0  # of the next request's head only later pieces are counted
-        self._url, self._headers, self._body = b"", {}, []
+            raise Deaf
+        request = self._request
+        if request is None:
+            return  # of a head that is read again
+        if self._is_chunked and self._headers and self._is_large():
+            self._break(self._head_too_large())
+        request.body = self._body if self._pieces is None else self._pieces.getvalue()
+        self._request = None
+        self._clear()
+        self._is_behind_another = True
         self.reading = BETWEEN
         self._sink.on_request(request)
 
+    def _clear(self) -> None:
+        """For the next request."""
+        self._url, self._headers, self._repeats = b"", {}, 0
+        self._body, self._pieces, self._body_bytes = b"", None, 0
+
+    def _number(self, length: bytes) -> int:
+        if len(length) > LENGTH_DIGITS_MAX:
+            self._break(MalformedHttp("The header 'content-length' has too many digits."))
+        return int(length)
+
+    def _check_version(self) -> None:
+        version = self._parser.get_http_version()
+        if version not in ("1.0", "1.1"):
+            self._break(MalformedHttp(f"HTTP/{version} is not spoken here; speak HTTP/1.1."))
+        self._speaks_chunked = version == "1.1"
+
+    def _check_rules(self, host: bytes | None, coding: bytes | None) -> None:
+        try:
+            head_rules.check_host(host, is_old=not self._speaks_chunked)
+            if coding is not None:
+                if self._has_tab is None:
+                    self._has_tab = head_rules.has_tab_before_coding(bytes(self._raw_head) + self._fed)
+                head_rules.check_coding(coding, has_tab=self._has_tab, is_old=not self._speaks_chunked)
+        except MalformedHttp as error:
+            self._break(error)
+        self._host = host if self._speaks_chunked else NO_HOST
+
+    def _repeated(self, name: bytes, value: bytes) -> bytes:
+        self._repeats += 1
+        if len(self._headers) + self._repeats > self._limits.headers_max:
+            self._break(self._head_too_large())
+        if self.reading is BODY:
+            return value
+        try:
+            return head_rules.joined(name, self._headers[name], value)
+        except MalformedHttp as error:
+            self._break(error)
+
+    def _check_upgrade(self) -> None:
+        """llhttp takes what follows such a head for another protocol, whatever we answer."""
+        if self._parser.get_method() == b"CONNECT":
+            self._break(MalformedHttp("There are no tunnels here; ask for a path."))
+
+    def _without_upgrade(self, data: bytes, head_ends: int) -> bytes:
+        """What is to be read in the place of the data: its head without the offer of another protocol, and the rest."""
+        line = b"%b %b HTTP/%b" % (self._parser.get_method(), self._url, self._parser.get_http_version().encode())
+        fields = [b"%b: %b" % field for field in self._headers.items() if field[0] != b"upgrade"]
+        self._parser = httptools.HttpRequestParser(self)
+        self._clear()
+        return b"\r\n".join((line, *fields, b"", data[head_ends:]))
+
+    def _count_head(self, data: bytes) -> None:
+        # Of a head that began behind another request only what was understood of it can be told apart.
+        self._head_bytes += self._head_size() if self._is_behind_another else len(data)
+        if self._head_bytes > self._limits.head_bytes_max or self._is_large():
+            self._broken(self._head_too_large())
+        else:
+            self._raw_head += data
+
+    def _count_body(self, fed_bytes: int, body_bytes: int) -> None:
+        request = self._request
+        assert request is not None
+        assert request.head_check is not None
+        if request.head_check.refusal is not None:
+            # The client need not send what will not be read; the answer ends the connection.
+            request.keep_alive = False
+            self.stop()
+            self._sink.on_request(request)
+        elif self._is_chunked:
+            framing_bytes = self._framing_bytes + fed_bytes - body_bytes * (1 + FRAMING_PER_BYTE)
+            self._framing_bytes = max(0, framing_bytes)
+            if framing_bytes > self._limits.head_bytes_max or self._is_large():
+                self._broken(self._head_too_large())
+
+    def _break(self, problem: HeterodyneError) -> NoReturn:
+        """Inside the parser."""
+        self._broken(problem)
+        raise Deaf
+
     def _broken(self, problem: HeterodyneError) -> None:
         if not self.is_deaf:
-            self.is_deaf = True
+            self.stop()
             self._sink.on_broken(problem)
+
+    def _is_large(self) -> bool:
+        """Whether what was understood of a head, or of trailers, is more than there may be."""
+        limits = self._limits
+        return len(self._headers) > limits.headers_max or self._head_size() > limits.head_bytes_max
 
     def _head_size(self) -> int:
         return len(self._url) + sum(map(len, self._headers)) + sum(map(len, self._headers.values()))
 
     def _head_too_large(self) -> HeterodyneError:
         limits = self._limits
-        return HeadTooLarge(f"The request head is over {limits.head_bytes_max} bytes or {limits.headers_max} headers.")
-
-    def _body_too_large(self, seen_bytes: int) -> HeterodyneError:
-        return BodyTooLarge(
-            f"The body has at least {seen_bytes} bytes; the limit is {self._limits.body_bytes_max} bytes."
+        return HeadTooLarge(
+            f"The head, or what frames the body, is over {limits.head_bytes_max} bytes or {limits.headers_max} headers."
         )
+
+    def _body_too_large(self, seen_bytes: int, bytes_max: int) -> HeterodyneError:
+        return BodyTooLarge(f"The body has at least {seen_bytes} bytes; the limit is {bytes_max} bytes.")

@@ -7,14 +7,17 @@ answered one at a time, in the order they came.
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from itertools import islice
 from typing import Protocol
 
 from heterodyne.domain.errors import HeterodyneError, Overloaded, RequestTooSlow
 from heterodyne.wire.limits import WireLimits
-from heterodyne.wire.message import CHUNKS_END, HttpRequest, chunk
+from heterodyne.wire.message import CHUNKS_END, HeadCheck, HttpRequest, chunk
 from heterodyne.wire.request_reader import BODY, HEAD, RequestReader
 
 WRITE_BUFFER_BYTES = 65536
+TURN_BYTES = 16384  # read in one turn of the loop, unless they are of a body of known length: others wait meanwhile
+LOOKED_AT_MAX = 64  # connections, to find one that gives way
 
 
 class Turn(Protocol):
@@ -26,10 +29,14 @@ class Turn(Protocol):
 
 
 class Handler(Protocol):
-    """What the connection asks of the gateway; neither call may raise or block."""
+    """What the connection asks of the gateway; no call may raise or block."""
+
+    def check_head(self, request: HttpRequest) -> HeadCheck:
+        """The head is complete, and nothing of the body is held yet: whether it may come, and how much of it."""
+        ...
 
     def handle(self, request: HttpRequest, connection: "ServerConnection") -> Turn | None:
-        """Answer now and return None, or return the turn that will answer."""
+        """Answer now and return None, or return the turn that will answer; one that was refused has no body."""
         ...
 
     def refuse(self, error: HeterodyneError, connection: "ServerConnection") -> None:
@@ -43,9 +50,19 @@ class ServerLedger:
     __slots__ = ("body_bytes", "connections", "is_draining")
 
     def __init__(self) -> None:
-        self.connections: set[ServerConnection] = set()
+        self.connections: dict[ServerConnection, None] = {}  # the oldest first, as far as anybody looked
         self.body_bytes = 0
         self.is_draining = False
+
+    def try_make_room(self) -> bool:
+        """Cut an old connection that nobody waits on; those that are busy are looked at again later."""
+        for connection in tuple(islice(self.connections, LOOKED_AT_MAX)):
+            del self.connections[connection]
+            if connection.gives_way:
+                connection.abort()
+                return True
+            self.connections[connection] = None
+        return False
 
 
 class ServerConnection(asyncio.Protocol):
@@ -54,8 +71,10 @@ class ServerConnection(asyncio.Protocol):
     __slots__ = (
         "_clock",
         "_handler",
+        "_has_asked",
         "_idle_since_s",
         "_is_advancing",
+        "_is_going_on",
         "_is_lingering",
         "_is_reading_paused",
         "_is_writing_paused",
@@ -65,9 +84,11 @@ class ServerConnection(asyncio.Protocol):
         "_problem",
         "_reader",
         "_request",
+        "_served",
         "_taken_at_s",
         "_transport",
         "_turn",
+        "_unread",
         "_unsent_bytes",
     )
 
@@ -76,13 +97,17 @@ class ServerConnection(asyncio.Protocol):
         self._limits = limits
         self._ledger = ledger
         self._clock = clock
-        self._reader = RequestReader(self, limits, ledger, clock)
+        self._reader = RequestReader(self, handler.check_head, limits, ledger, clock)
         self._transport: asyncio.Transport | None = None
         self._problem: HeterodyneError | None = None  # the input is broken and the client has yet to be told
         self._request: HttpRequest | None = None  # being answered
         self._turn: Turn | None = None
         self._pending: deque[HttpRequest] = deque()
         self._idle_since_s = clock()  # the last answer was complete, or lingering began
+        self._has_asked = False  # a whole request has come
+        self._served = 0  # requests, in this turn of the loop
+        self._unread = b""  # what came at once and is too much for one turn
+        self._is_going_on = False  # the next turn of the loop goes on with it, or with what is pending
         self._is_advancing = False  # a loop further up the stack serves what is pending
         self._is_lingering = False  # the last answer is out; input is thrown away so that the client gets to see it
         self._is_reading_paused = False
@@ -96,13 +121,19 @@ class ServerConnection(asyncio.Protocol):
         self._transport = transport  # type: ignore[assignment]  # a server's transports read and write
         assert self._transport is not None
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
-        is_full = len(self._ledger.connections) >= self._limits.connections_max
-        self._ledger.connections.add(self)
+        ledger = self._ledger
+        is_full = len(ledger.connections) >= self._limits.connections_max and not ledger.try_make_room()
+        ledger.connections[self] = None
         if is_full:
             self._refuse(Overloaded("Too many open connections; try again shortly.", retry_after_s=1))
 
     def data_received(self, data: bytes) -> None:
-        self._reader.feed(data)
+        self._served = 0
+        if len(data) <= TURN_BYTES and not self._unread:
+            self._reader.feed(data)
+        else:
+            self._unread += data
+            self._read_on()
 
     def eof_received(self) -> bool:
         """A client that has stopped talking has gone: half-closed sockets cannot be told from dead ones."""
@@ -111,7 +142,8 @@ class ServerConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
         self._reader.close()
-        self._ledger.connections.discard(self)
+        self._ledger.connections.pop(self, None)
+        self._unread = b""
         held = sum(len(request.body) for request in self._pending)
         if self._request is not None:
             held += len(self._request.body)
@@ -137,13 +169,14 @@ class ServerConnection(asyncio.Protocol):
     # Called by the request reader.
 
     def on_request(self, request: HttpRequest) -> None:
-        if self._is_free and not self._pending:
+        self._has_asked = True
+        if self._is_free and not self._pending and self._served < self._limits.pipeline_max:
             self._serve(request)
         else:
             self._queue(request)
 
     def on_expect_continue(self) -> None:
-        if self._request is None:
+        if self._request is None and not self._pending:
             self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def on_broken(self, problem: HeterodyneError) -> None:
@@ -230,6 +263,14 @@ class ServerConnection(asyncio.Protocol):
         """Whether written bytes have not all left yet."""
         return self.unsent_bytes > 0
 
+    @property
+    def gives_way(self) -> bool:
+        """Whether it may be cut to make room for another: nothing is being answered or sent that anybody may send."""
+        if self._request is not None or self._pending or self._reader.has_leave:
+            return False
+        is_taking = self.is_flushing and self._clock() - self._idle_since_s < self._limits.linger_timeout_s
+        return not is_taking
+
     def check(self, now_s: float) -> None:
         """Enforce the time limits of what the connection waits for."""
         limits, reader = self._limits, self._reader
@@ -248,10 +289,13 @@ class ServerConnection(asyncio.Protocol):
         elif reader.reading is BODY:
             if now_s - max(reader.since_s, self._idle_since_s) > limits.body_timeout_s:
                 self._refuse(RequestTooSlow(f"The request body took longer than {limits.body_timeout_s:g} s."))
-        elif now_s - self._idle_since_s > limits.idle_timeout_s or self._ledger.is_draining:
+        elif self._ledger.is_draining or now_s - self._idle_since_s > (
+            limits.idle_timeout_s if self._has_asked else limits.head_timeout_s
+        ):
             self._close()
 
     def _serve(self, request: HttpRequest) -> None:
+        self._served += 1
         self._request = request
         turn = self._handler.handle(request, self)
         # An answer given at once has already moved the connection on.
@@ -268,23 +312,58 @@ class ServerConnection(asyncio.Protocol):
         if self._is_advancing:
             return
         self._is_advancing = True
-        while self._pending and self._is_free:
+        while self._pending and self._is_free and self._served < self._limits.pipeline_max:
             self._serve(self._pending.popleft())
         self._is_advancing = False
         if self._problem is not None and not self._pending and self._is_free:
             self._refuse(self._problem)
-        elif self._is_reading_paused and len(self._pending) < self._limits.pipeline_max:
-            self._is_reading_paused = False
-            if self._transport is not None:
-                self._transport.resume_reading()
+        elif self._transport is not None:
+            self._pace()
+
+    def _read_on(self) -> None:
+        """Read a slice of what came at once, and the rest in later turns of the loop."""
+        reader = self._reader
+        while self._unread and not reader.is_deaf and len(self._pending) < self._limits.pipeline_max:
+            unread = self._unread
+            is_body = len(unread) <= reader.body_bytes_left
+            self._unread = b"" if is_body else unread[TURN_BYTES:]
+            reader.feed(unread if is_body else unread[:TURN_BYTES])
+            if not is_body and len(self._unread) > reader.body_bytes_left:
+                break
+        if reader.is_deaf:
+            self._unread = b""
+        if self._transport is not None:
+            self._pace()
+
+    def _pace(self) -> None:
+        """Read from the socket when everything read before is understood, and see to it that this goes on."""
+        is_full = len(self._pending) >= self._limits.pipeline_max
+        is_ahead = is_full or bool(self._unread)
+        transport = self._transport
+        assert transport is not None
+        if is_ahead != self._is_reading_paused:
+            self._is_reading_paused = is_ahead
+            if is_ahead:
+                transport.pause_reading()
+            else:
+                transport.resume_reading()
+        can_go_on = (self._pending and self._is_free) or (self._unread and not is_full)
+        if can_go_on and not self._is_going_on:
+            self._is_going_on = True
+            asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        self._is_going_on = False
+        if self._transport is not None:
+            self._served = 0
+            self._advance()
+            self._read_on()
 
     def _queue(self, request: HttpRequest) -> None:
         """Pipelined requests wait in order; reading stops when the queue is full."""
         self._pending.append(request)
-        if len(self._pending) >= self._limits.pipeline_max and not self._is_reading_paused:
-            self._is_reading_paused = True
-            if self._transport is not None:
-                self._transport.pause_reading()
+        if self._transport is not None:
+            self._pace()
 
     def _refuse(self, error: HeterodyneError) -> None:
         """Answer what never became a request; with that answer the connection ends."""
@@ -296,8 +375,12 @@ class ServerConnection(asyncio.Protocol):
         self._is_lingering = True
         self._idle_since_s = self._clock()
         self._reader.stop()
+        self._unread = b""
         transport = self._transport
         assert transport is not None
+        if self._is_reading_paused:
+            self._is_reading_paused = False
+            transport.resume_reading()
         if transport.can_write_eof():
             transport.write_eof()
         else:

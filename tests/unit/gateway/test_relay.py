@@ -6,7 +6,7 @@ from heterodyne.domain.errors import EngineError
 from heterodyne.gateway.relay import EVENT_BYTES_MAX, StreamRelay
 from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.limits import WireLimits
-from heterodyne.wire.message import chunk
+from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest, chunk
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
 TOKEN = b'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n'
@@ -21,12 +21,15 @@ class Stream:
         self.ends: list[str] = []
         self.connection = ServerConnection(self, WireLimits(), ServerLedger(), clock=lambda: 0.0)
         self._client = MemoryTransport(self.connection)
-        self._client.feed(b"GET / HTTP/%b\r\n\r\n" % version)
+        self._client.feed(b"GET / HTTP/%b\r\nhost: x\r\n\r\n" % version)
         self.relay = StreamRelay(self.connection, self, lambda: 5.0, wants_usage=wants_usage)
 
     @property
     def written(self) -> bytes:
         return self._client.written
+
+    def check_head(self, _: HttpRequest) -> HeadCheck:
+        return ANY_BODY
 
     def handle(self, request: object, connection: object) -> "Stream":
         return self

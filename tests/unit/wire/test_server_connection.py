@@ -3,11 +3,11 @@
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.limits import WireLimits
-from heterodyne.wire.message import HttpRequest
+from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
 LIMITS = WireLimits(head_timeout_s=10, body_timeout_s=20, idle_timeout_s=30, linger_timeout_s=2)
-HEAD = b"POST / HTTP/1.1\r\ncontent-length: 5\r\n\r\n"
+HEAD = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n"
 
 
 class Client:
@@ -21,6 +21,9 @@ class Client:
         self.ledger = ServerLedger()
         self.connection = ServerConnection(self, LIMITS, self.ledger, clock=lambda: self.now_s)
         self.transport = MemoryTransport(self.connection)
+
+    def check_head(self, _: HttpRequest) -> HeadCheck:
+        return ANY_BODY
 
     def handle(self, request: HttpRequest, connection: ServerConnection) -> "Client":
         self.asked.append(request)
@@ -109,7 +112,7 @@ def test_a_client_that_goes_is_reported_to_whoever_answers() -> None:
     assert client.ledger.body_bytes == 15
     client.transport.lose()
     assert client.is_gone
-    assert (client.ledger.body_bytes, client.ledger.connections) == (0, set())
+    assert (client.ledger.body_bytes, client.ledger.connections) == (0, {})
 
 
 def test_a_queue_of_requests_stops_the_reading_and_starts_it_again() -> None:

@@ -1,0 +1,56 @@
+"""Which heads leave no doubt about whom a request is for and where it ends; the rest is refused.
+
+llhttp forgives what another server on the way may read differently, and what two readers take for two different
+requests is a way to hide one request in another.
+"""
+
+import re
+
+from heterodyne.domain.errors import MalformedHttp
+
+HOST = re.compile(rb"[A-Za-z0-9._~%:\[\]-]*")
+# HTTP allows a tab there, and some servers do not know it: they would take the coding for an unknown one.
+TAB_BEFORE_CODING = re.compile(rb"\ntransfer-encoding: *\t", re.IGNORECASE)
+# Of two of these, one reader would believe the first and another the last.
+SINGLE = frozenset(
+    (
+        b"authorization",
+        b"content-encoding",
+        b"content-length",
+        b"content-type",
+        b"expect",
+        b"host",
+        b"inference-header-content-length",
+        b"transfer-encoding",
+    )
+)
+OWN_PREFIX = b"x-heterodyne-"
+
+
+def joined(name: bytes, first: bytes, second: bytes) -> bytes:
+    """The value of a header that came twice; raises where it may come once only."""
+    if name in SINGLE or name.startswith(OWN_PREFIX):
+        raise MalformedHttp(f"The header {name.decode('ascii')[:100]!r} came twice; send it once.")
+    return first + (b"; " if name == b"cookie" else b", ") + second
+
+
+def check_host(host: bytes | None, *, is_old: bool) -> None:
+    """Raise unless there is one host, with or without a port; HTTP/1.0 may do without."""
+    if host is None:
+        if not is_old:
+            raise MalformedHttp("HTTP/1.1 asks for the header 'host', and there is none.")
+    elif not HOST.fullmatch(host):
+        raise MalformedHttp("The header 'host' is not one host name, with or without a port.")
+
+
+def check_coding(coding: bytes, *, has_tab: bool, is_old: bool) -> None:
+    """Raise for a transfer coding other than plain `chunked`."""
+    if is_old:
+        raise MalformedHttp("HTTP/1.0 has no transfer codings; send `Content-Length`.")
+    if has_tab or coding.lower() != b"chunked":
+        raise MalformedHttp("The only transfer coding is `chunked`, alone and without tabs.")
+
+
+def has_tab_before_coding(head: bytes) -> bool:
+    """Whether a tab stands before a transfer coding, which the parser does not tell."""
+    return b"\t" in head and TAB_BEFORE_CODING.search(head) is not None
