@@ -18,7 +18,6 @@ from heterodyne.assembly.fleet_plan import Member, free_id, members, plan_change
 from heterodyne.assembly.held_replica import HeldReplica
 from heterodyne.assembly.replicas import local_replicas, remote_replicas
 from heterodyne.assembly.settings_change import effective, needs_restart
-from heterodyne.assembly.tenants_file import leave_tenants
 from heterodyne.assembly.worker_answers import WorkerAnswers
 from heterodyne.assembly.worker_crew import WorkerCrew
 from heterodyne.assembly.worker_order import WorkerPlaces
@@ -64,8 +63,7 @@ class FleetOwner:
         self._reread = reread
         self._fetch = fetch
         self._held = {member.replica.id: HeldReplica(member) for member in wanted}
-        self._run_dir = run_dir
-        self.crew = WorkerCrew(settings, self._ordered(), run_dir, places, leave_tenants(run_dir, tenants))
+        self.crew = WorkerCrew(settings, self._ordered(), run_dir, places, tenants)
         self.decisions = WorkerAnswers(run_dir, lambda: [one.name for one in self.crew.processes if one.is_running])
         self._group: asyncio.TaskGroup | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -102,7 +100,7 @@ class FleetOwner:
 
     async def take_tenants(self, tenants: TenantSnapshot) -> bool:
         """Other tenants and keys for every worker; whether all of them work by it."""
-        self.crew.tenants = await asyncio.to_thread(leave_tenants, self._run_dir, tenants)
+        await self.crew.take_tenants(tenants)
         return await self.crew.wait_applied(self._publish(), APPLY_TIMEOUT_S)
 
     async def drain(self, selection: Selection) -> Changed:

@@ -4,8 +4,9 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from heterodyne.admission.house import House
@@ -40,6 +41,7 @@ from heterodyne.routing.router import Router
 from heterodyne.routing.standing.fleet_standing import FleetStanding
 from heterodyne.stores.memory_leases import MemoryLeases
 from heterodyne.telemetry import exposition, metrics
+from heterodyne.telemetry.loops import keep_running, run_periodically
 from heterodyne.telemetry.records import RecordWriter
 from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.server_connection import ServerLedger
@@ -155,12 +157,18 @@ async def running_gateway(
     try:
         await server.open(reuse_port=reuse_port)
         async with asyncio.TaskGroup() as loops:
-            lives = [server.tick(), watch.run(), keeper.run(), listener.run(), courier.run()]
+            lives: dict[str, Callable[[], Awaitable[object]]] = {
+                "clock": server.tick,
+                "health checks": watch.run,
+                "adapters": keeper.run,
+                "kv events": listener.run,
+                "leases": courier.run,
+            }
             if run_dir is not None:
-                lives.append(_leave_meters(door, run_dir, name))
+                lives["meters"] = partial(_leave_meters, door, run_dir, name)
                 if has_others:
-                    lives.append(HearsayLine(run_dir, name, router.take_hearsay, router.hear).run())
-            tasks = [loops.create_task(life) for life in lives]
+                    lives["hearsay"] = HearsayLine(run_dir, name, router.take_hearsay, router.hear).run
+            tasks = [loops.create_task(keep_running(of, run)) for of, run in lives.items()]
             yield gateway
             for task in tasks:
                 task.cancel()
@@ -186,7 +194,8 @@ def _forget_memory(replica: ReplicaId, keeper: AdapterKeeper, router: Router) ->
 
 
 async def _leave_meters(door: Door, run_dir: Path, name: str) -> None:
-    while True:
+    def leave() -> None:
         door.note_gauges()
         exposition.leave(run_dir, name, exposition.own_samples(metrics.ALL))
-        await asyncio.sleep(METERS_INTERVAL_S)
+
+    await run_periodically("meters", leave, METERS_INTERVAL_S)

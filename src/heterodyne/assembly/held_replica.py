@@ -9,6 +9,7 @@ from heterodyne.assembly.fleet_page import HeldState
 from heterodyne.assembly.fleet_plan import Member
 from heterodyne.domain.fleet import Replica
 from heterodyne.fleet.supervised_process import SupervisedProcess
+from heterodyne.telemetry.loops import keep_running
 
 ENGINE_STOP_TIMEOUT_S = 5.0
 
@@ -28,7 +29,7 @@ class HeldReplica:
     def start(self, group: asyncio.TaskGroup) -> None:
         """Begin its process, if it has one here."""
         if self.process is not None:
-            self._task = group.create_task(self.process.run(), name=self.process.name)
+            self._task = group.create_task(keep_running(self.process.name, self.process.run), name=self.process.name)
 
     async def stop(self) -> None:
         """End its process."""

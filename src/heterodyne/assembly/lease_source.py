@@ -1,26 +1,21 @@
-"""Who lends limits to this gateway's workers: Redis where several gateways share it, else counters of our own."""
+"""Who lends limits to this gateway's workers: Redis where several machines share it, else the state folder's keeper."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import msgspec
-
 from heterodyne.ports.leases import LeaseKeeper
-from heterodyne.stores.memory_leases import MemoryLeases, SavedCounter
+from heterodyne.stores.folder_leases import FolderLeases
 from heterodyne.stores.redis_leases import RedisLeases
-from heterodyne.telemetry import log
+from heterodyne.telemetry.loops import run_periodically
 
-SAVE_INTERVAL_S = 5.0  # how much of a day's counters a crash may forget
-
-_log = log.get("assembly")
-_decode = msgspec.json.Decoder(tuple[SavedCounter, ...]).decode
+TICK_S = 2.0  # how much of a day's counters a crash may forget
 
 
 @asynccontextmanager
-async def open_leases(redis_url: str | None, path: Path) -> AsyncIterator[LeaseKeeper]:
-    """The days of our own counters survive a restart in the file."""
+async def open_leases(redis_url: str | None, state_dir: Path, socket: Path) -> AsyncIterator[LeaseKeeper]:
+    """Gateways on one state folder count together, and days and months survive in it; `socket` is where we lend."""
     if redis_url is not None:
         shared = RedisLeases(redis_url)
         try:
@@ -28,41 +23,12 @@ async def open_leases(redis_url: str | None, path: Path) -> AsyncIterator[LeaseK
         finally:
             await shared.close()
         return
-    own = MemoryLeases()
-    own.restore(await asyncio.to_thread(_read, path))
+    own = FolderLeases(state_dir, socket)
+    own.try_take()
     async with asyncio.TaskGroup() as group:
-        saving = group.create_task(_save_often(own, path))
+        ticking = group.create_task(run_periodically("limits", own.tick, TICK_S), name="limits")
         try:
             yield own
         finally:
-            saving.cancel()
-            await asyncio.to_thread(_write, path, own.snapshot())
-
-
-async def _save_often(leases: MemoryLeases, path: Path) -> None:
-    saved: tuple[SavedCounter, ...] = ()
-    while True:
-        await asyncio.sleep(SAVE_INTERVAL_S)
-        if (now := leases.snapshot()) != saved:
-            saved = now
-            await asyncio.to_thread(_write, path, now)
-
-
-def _read(path: Path) -> tuple[SavedCounter, ...]:
-    try:
-        return _decode(path.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except (OSError, msgspec.MsgspecError) as error:
-        _log.error("limits_not_restored", file=str(path), error=str(error))
-        return ()
-
-
-def _write(path: Path, saved: tuple[SavedCounter, ...]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unready = path.with_suffix(".unready")
-        unready.write_bytes(msgspec.json.encode(saved))
-        unready.replace(path)
-    except OSError as error:
-        _log.error("limits_not_saved", file=str(path), error=str(error))
+            ticking.cancel()
+            await own.close()

@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
@@ -27,7 +28,7 @@ from heterodyne.console.observatory import Observatory
 from heterodyne.console.office_desk import OfficeDesk
 from heterodyne.console.recorder import ChangeRecorder
 from heterodyne.console.tenants import TenantDesk
-from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
+from heterodyne.domain.errors import AuditBroken, HeterodyneError, StoreInvalid
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.ports.books import BookStore
 from heterodyne.ports.leases import LimitReader
@@ -37,11 +38,14 @@ from heterodyne.stores.lease_server import lending
 from heterodyne.stores.open_books import books_in
 from heterodyne.stores.open_store import open_database, state_folder, tenants_in
 from heterodyne.telemetry import log
+from heterodyne.telemetry.loops import keep_running, note_failure
 from heterodyne.telemetry.meters import Sample
+from heterodyne.telemetry.trouble import Trouble
 
 RETRY_S = 1.0
 CONSOLE_KEY_BYTES = 32
 TAKE_INTERVAL_S = 5.0  # how often a log that another process writes is asked for
+BROKEN_INTERVAL_S = 60.0  # how often a log that is not as it was written, which takes long to read, is looked at again
 SIGNAL = "signal SIGHUP"  # who reloads without the admin API
 
 _log = log.get("assembly")
@@ -108,21 +112,23 @@ class Office:
 
     async def run(self) -> None:
         """Follow changes that were made elsewhere, keep the books, heed `reload_soon`; until cancelled."""
+        lives: dict[str, Callable[[], Awaitable[object]]] = {
+            "tenants": self._follow,
+            "audit": self._take_audit,
+            "reloads": self._heed_reloads,
+            "meters": self._leave_meters,
+        }
+        if self.meters is not None:
+            lives["fleet meters"] = self.meters.run
+        if self._books is not None:
+            lives["books"] = partial(self._books.run, self._page)
+        if self.feed is not None:
+            lives["live"] = self.feed.run
+        if self.alerts is not None:
+            lives["alerts"] = self.alerts.run
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._follow(), name="tenants")
-            group.create_task(self._take_audit(), name="audit")
-            group.create_task(self._heed_reloads(), name="reloads")
-            group.create_task(
-                leave_meters(self._run_dir, lambda: self.collecting, self._audit.try_snapshot, self._samples)
-            )
-            if self.meters is not None:
-                group.create_task(self.meters.run(), name="meters")
-            if self._books is not None:
-                group.create_task(self._books.run(self._page), name="books")
-            if self.feed is not None:
-                group.create_task(self.feed.run(), name="live")
-            if self.alerts is not None:
-                group.create_task(self.alerts.run(), name="alerts")
+            for name, run in lives.items():
+                group.create_task(keep_running(name, run), name=name)
 
     def reload_soon(self) -> None:
         """As a signal asks for it: whoever sent it reads the log."""
@@ -134,23 +140,42 @@ class Office:
     def _page(self) -> FleetPage | None:
         return None if self.fleet is None else self.fleet.page()
 
+    async def _leave_meters(self) -> None:
+        await leave_meters(self._run_dir, lambda: self.collecting, self._audit.try_snapshot, self._samples)
+
     async def _follow(self) -> None:
+        """Whatever cannot be read now is read again from the same place: the last good snapshot serves meanwhile."""
+        trouble = Trouble(_log, "tenants_not_followed", serves_by=self.snapshot.version)
         while True:
             try:
                 async with aclosing(self.tenants.changes(self.snapshot.version)) as versions:
                     async for _ in versions:
-                        await self._refresh()
-            except (StoreUnavailable, OSError) as error:
-                _log.warning("tenants_not_followed", error=str(error))
+                        if await self._refresh():
+                            trouble.worked()
+                        else:
+                            await self._insist()
+            except Exception as error:  # noqa: BLE001  # the root of the task: no row and no database may end what serves
+                note_failure("tenants", trouble, error)
+            await asyncio.sleep(RETRY_S)
+
+    async def _insist(self) -> None:
+        """Some worker has not taken what was published; it may have been busy, or the disk full."""
+        while not await self._refresh():
             await asyncio.sleep(RETRY_S)
 
     async def _take_audit(self) -> None:
         """Until the log is ours: whoever had it may leave, and somebody has to collect."""
-        try:
-            while not await asyncio.to_thread(self._audit.try_take):
-                await asyncio.sleep(TAKE_INTERVAL_S)
-        except HeterodyneError as error:
-            _log.error("audit_not_open", error=error.message, then="changes are refused")
+        trouble = Trouble(_log, "audit_not_open", then="changes are refused")
+        while True:
+            try:
+                if await asyncio.to_thread(self._audit.try_take):
+                    trouble.worked()
+                    return
+            except HeterodyneError as error:
+                trouble.failed(error)
+                if isinstance(error, AuditBroken):
+                    await asyncio.sleep(BROKEN_INTERVAL_S)
+            await asyncio.sleep(TAKE_INTERVAL_S)
 
     async def _heed_reloads(self) -> None:
         while True:
@@ -169,15 +194,20 @@ class Office:
         _log.info("tenant_change", who=change.who, version=change.version)
         try:
             return await self._refresh()
-        except (StoreUnavailable, OSError) as error:
-            _log.error("tenants_not_published", error=str(error))
+        except Exception as error:  # noqa: BLE001  # the change is stored; whoever asked hears that it is not applied
+            _log.error("tenants_not_published", error=f"{type(error).__name__}: {error}")
             return False
 
     async def _refresh(self) -> bool:
         """Read what is stored and tell the workers; several changes at once are told together."""
         async with self._publishing:
             snapshot = await self.tenants.snapshot()
-            if snapshot.version > self.snapshot.version or not self._is_told:
+            if self.snapshot.has_keys and not snapshot.has_keys:
+                raise StoreInvalid(
+                    "the database has lost every key that was ever issued, and no gateway is opened by that; "
+                    "the last snapshot serves on. Restore the database."
+                )
+            if snapshot.version != self.snapshot.version or not self._is_told:
                 self._is_told = await self.publish(snapshot)
                 self.snapshot = snapshot
             return self._is_told
@@ -201,8 +231,7 @@ async def open_office(settings: Settings, run_dir: Path) -> AsyncIterator[Office
         if books is not None:
             await books.open()
             stack.push_async_callback(books.finish)
-        limits_file = state_dir / f"limits-{settings.gateway.port}.json"
-        leases = await stack.enter_async_context(open_leases(settings.stores.redis_url, limits_file))
+        leases = await stack.enter_async_context(open_leases(settings.stores.redis_url, state_dir, run_dir / LEASES))
         await stack.enter_async_context(lending(run_dir / LEASES, leases))
         yield Office(
             tenants,

@@ -16,6 +16,7 @@ from heterodyne.domain.fleet import Health
 from heterodyne.domain.history import MINUTE_S, HistoryGroup, HistoryQuery
 from heterodyne.ports.books import BookStore
 from heterodyne.telemetry import log
+from heterodyne.telemetry.loops import keep_running, run_periodically
 
 UPTIME_INTERVAL_S = 30.0
 FINISH_TIMEOUT_S = 10.0  # what is not collected by then is collected at the next start
@@ -58,9 +59,14 @@ class OfficeBooks:
 
     async def run(self, page: Callable[[], FleetPage | None]) -> None:
         """Until cancelled; `page` shows the fleet, once there is one."""
+
+        async def note_uptime() -> None:
+            shown = page()
+            await self.note_up(() if shown is None else shown.replicas)  # sums: the next have a lost one in them
+
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._collector.run(), name="collector")
-            group.create_task(self._watch(page), name="uptime")
+            group.create_task(keep_running("collector", self._collector.run), name="collector")
+            group.create_task(run_periodically("uptime", note_uptime, UPTIME_INTERVAL_S), name="uptime")
 
     async def note_up(self, replicas: Iterable[ReplicaRow]) -> None:
         """Count the time since the last call for those that were up then, and keep the sums."""
@@ -79,16 +85,5 @@ class OfficeBooks:
             async with asyncio.timeout(FINISH_TIMEOUT_S):
                 await self.note_up(())
                 await self._collector.collect()
-        except (HeterodyneError, TimeoutError) as error:
+        except (HeterodyneError, OSError) as error:  # TimeoutError is among them
             _log.warning("usage_left_in_the_spool", folder=str(self.spool_folder), error=str(error))
-
-    async def _watch(self, page: Callable[[], FleetPage | None]) -> None:
-        while True:
-            try:
-                shown = page()
-                await self.note_up(() if shown is None else shown.replicas)
-            except StoreUnavailable as error:
-                _log.warning("uptime_not_kept", error=error.message)  # the next sums have this one in them
-            except Exception as error:  # noqa: BLE001  # the root of the task: our mistake must not end what serves
-                _log.error("uptime_failed", exc_info=error)
-            await asyncio.sleep(UPTIME_INTERVAL_S)

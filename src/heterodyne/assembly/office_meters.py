@@ -7,6 +7,7 @@ from pathlib import Path
 from heterodyne.audit.clerk import ClerkState
 from heterodyne.books.collector import CollectorState
 from heterodyne.telemetry import exposition, log, metrics
+from heterodyne.telemetry.loops import run_periodically
 from heterodyne.telemetry.meters import Meter, Sample
 
 NAME = "office"
@@ -22,13 +23,13 @@ async def leave_meters(
     fleet: Callable[[], Sequence[Sample]] = tuple,
 ) -> None:
     """Until cancelled; without `fleet` nothing is said of it."""
-    while True:
-        samples = [*books_samples(books()), *audit_samples(audit()), *_rooted(fleet)]
-        try:
-            await asyncio.to_thread(exposition.leave, run_dir, NAME, samples)
-        except OSError as error:
-            _log.warning("meters_not_left", error=str(error))
-        await asyncio.sleep(INTERVAL_S)
+
+    async def leave() -> None:
+        own = exposition.own_samples((metrics.writes_failed, metrics.loop_failures))
+        samples = [*own, *books_samples(books()), *audit_samples(audit()), *_rooted(fleet)]
+        await asyncio.to_thread(exposition.leave, run_dir, NAME, samples)
+
+    await run_periodically("meters", leave, INTERVAL_S)
 
 
 def books_samples(state: CollectorState | None) -> list[Sample]:

@@ -4,8 +4,8 @@ import asyncio
 import os
 import signal
 import socket
-import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import uvloop
@@ -20,13 +20,18 @@ from heterodyne.assembly.fleet_plan import members
 from heterodyne.assembly.listen_address import claim, claim_alone
 from heterodyne.assembly.office import Office, open_office
 from heterodyne.assembly.replicas import local_replicas, remote_replicas
+from heterodyne.assembly.run_folder import run_folder
 from heterodyne.assembly.supervisor_meters import SupervisorMeters
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
 from heterodyne.console.server import AdminServer
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.weights import obtain
+from heterodyne.stores.open_store import state_folder
 from heterodyne.telemetry import log
+from heterodyne.telemetry.loops import keep_running, run_periodically
+
+FOLD_INTERVAL_S = 1.0
 
 _log = log.get("assembly")
 
@@ -34,7 +39,8 @@ _log = log.get("assembly")
 def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
     """Serve until SIGINT or SIGTERM; SIGHUP has `reread` read the settings again. The exit code is for the shell."""
     log.configure(settings.telemetry)
-    with claim(settings.gateway.host, settings.gateway.port) as holder, tempfile.TemporaryDirectory() as run_dir:
+    state_dir = state_folder(os.environ)
+    with claim(settings.gateway.host, settings.gateway.port) as holder, run_folder(state_dir, os.environ) as run_dir:
         port: int = holder.getsockname()[1]
         running = structs.replace(settings, gateway=structs.replace(settings.gateway, port=port))
         console = settings.console
@@ -46,14 +52,14 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
                 settings,
                 running,
                 wanted,
-                run_dir=Path(run_dir),
+                run_dir=run_dir,
                 reread=reread,
                 fetch=lambda new: _weights(new, _unseen),
                 places=office.places,
                 tenants=office.snapshot,
             )
 
-        return uvloop.run(_supervise(running, Path(run_dir), owner, admin))
+        return uvloop.run(_supervise(running, run_dir, owner, admin))
 
 
 def _weights(settings: Settings, progress: Progress) -> dict[str, Path]:
@@ -93,24 +99,30 @@ async def _supervise(
         following = engine_group.create_task(office.run(), name="tenants")
         _heed_signals(asyncio.get_running_loop(), leave, office.reload_soon)
         async with asyncio.TaskGroup() as worker_group:
-            worker_tasks = [worker_group.create_task(one.run(), name=one.name) for one in owner.crew.processes]
+            worker_tasks = [
+                worker_group.create_task(keep_running(one.name, one.run), name=one.name) for one in owner.crew.processes
+            ]
+            folding = worker_group.create_task(
+                run_periodically("folded meters", owner.crew.folded.save, FOLD_INTERVAL_S), name="folded meters"
+            )
             if admin is not None and listener is not None:
-                worker_group.create_task(admin.run(), name="admin")
+                worker_group.create_task(keep_running("admin", admin.run), name="admin")
                 _log.info("admin_listens", url=_url(listener))
             engines = owner.engines()
-            waits = announce(
+            waits = partial(
+                announce,
                 began,
                 [*engines, *owner.crew.processes],
                 set(engines.values()),
                 None if listener is None else _url(listener),
             )
-            announcer = worker_group.create_task(waits)
+            announcer = worker_group.create_task(keep_running("banner", waits))
             await leave.wait()
             _log.info("stopping", drain_timeout_s=owner.settings.gateway.drain_timeout_s)
             if admin is not None and office.feed is not None:
                 office.feed.close()
                 admin.leave()
-            for task in (announcer, *worker_tasks):
+            for task in (announcer, folding, *worker_tasks):
                 task.cancel()
         following.cancel()
         owner.close()

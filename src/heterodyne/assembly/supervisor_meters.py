@@ -13,16 +13,13 @@ from heterodyne.assembly.fleet_meters import LIMITS_MAX, FleetMeters, TokenCost
 from heterodyne.assembly.fleet_owner import FleetOwner
 from heterodyne.console.tenant_now import LimitUse
 from heterodyne.control.accelerator_watch import AcceleratorWatch
-from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.usage import IdleRow, UsageGroup, UsageQuery, UsageRow
 from heterodyne.ports.books import BookStore
-from heterodyne.telemetry import log
+from heterodyne.telemetry.loops import keep_running, run_periodically
 from heterodyne.telemetry.meters import Sample
 
 INTERVAL_S = 15.0
 MICRO = 1_000_000
-
-_log = log.get("assembly")
 
 
 class SupervisorMeters:
@@ -53,23 +50,18 @@ class SupervisorMeters:
     async def run(self) -> None:
         """Until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._accelerators.run(), name="accelerators")
-            group.create_task(self._ask(), name="costs")
+            group.create_task(keep_running("accelerators", self._accelerators.run), name="accelerators")
+            group.create_task(run_periodically("costs", self._ask, INTERVAL_S), name="costs")
 
     def samples(self) -> list[Sample]:
         """Everything, as of now."""
         return self._fleet.samples()
 
     async def _ask(self) -> None:
-        while True:
-            try:
-                day = datetime.fromtimestamp(self._wall_clock(), UTC).date().isoformat()
-                used = await self._books.usage(UsageQuery(by=(UsageGroup.POOL, UsageGroup.HARDWARE), since=day))
-                self._costs = token_costs(used, await self._books.idle(day, None))
-                self._limits = await self._tenants.limit_use(LIMITS_MAX)
-            except (HeterodyneError, OSError) as error:
-                _log.warning("costs_not_measured", error=str(error))
-            await asyncio.sleep(INTERVAL_S)
+        day = datetime.fromtimestamp(self._wall_clock(), UTC).date().isoformat()
+        used = await self._books.usage(UsageQuery(by=(UsageGroup.POOL, UsageGroup.HARDWARE), since=day))
+        self._costs = token_costs(used, await self._books.idle(day, None))
+        self._limits = await self._tenants.limit_use(LIMITS_MAX)
 
 
 def token_costs(used: Sequence[UsageRow], paid: Sequence[IdleRow]) -> tuple[TokenCost, ...]:

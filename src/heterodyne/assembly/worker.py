@@ -22,8 +22,10 @@ from heterodyne.assembly.worker_lines import WorkerLines
 from heterodyne.assembly.worker_order import LEASES, WorkerOrder
 from heterodyne.assembly.worker_socket import answering
 from heterodyne.assembly.worker_view import leave_view
+from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.stores.lease_client import HostLeases
 from heterodyne.telemetry import log
+from heterodyne.telemetry.loops import keep_running
 
 VIEW_INTERVAL_S = 1.0
 HASTE_INTERVAL_S = 0.1  # while somebody may be waiting for what comes next
@@ -60,7 +62,7 @@ async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
                 order.settings,
                 order.replicas,
                 rules=order.rules,
-                tenants=read_tenants(run_dir, order.tenants),
+                tenants=_tenants(order),
                 leases=HostLeases(run_dir / LEASES) if order.tenants else None,
                 bookkeeper=bookkeeper,
                 auditor=auditor,
@@ -74,12 +76,16 @@ async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
             gateway.version = order.version
             leave_view(run_dir, gateway.view(order.name))
             _take_lines(loop, lines, gateway, leave)
-            views = loop.create_task(_leave_views(gateway, run_dir, order.name))
+            views = loop.create_task(keep_running("views", lambda: _leave_views(gateway, run_dir, order.name)))
             sys.stdout.write(msgspec.json.encode({"listening": gateway.server.port}).decode() + "\n")
             sys.stdout.flush()
             await leave.wait()
             await gateway.server.drain()
             views.cancel()
+
+
+def _tenants(order: WorkerOrder) -> TenantSnapshot:
+    return order.tenants_here or read_tenants(Path(order.run_dir), order.tenants)
 
 
 def _take_lines(
@@ -92,7 +98,7 @@ def _take_lines(
     def take(order: WorkerOrder) -> None:
         nonlocal taken
         try:
-            tenants = None if order.tenants == taken else read_tenants(Path(order.run_dir), order.tenants)
+            tenants = None if order.tenants == taken else _tenants(order)
             gateway.apply(order.settings, order.replicas, order.rules, order.version, tenants)
             taken = order.tenants
             leave_view(Path(order.run_dir), gateway.view(order.name))

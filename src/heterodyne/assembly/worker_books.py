@@ -22,7 +22,7 @@ def keeping_books(order: WorkerOrder) -> Iterator[Bookkeeper | None]:
         return
     folder, settings = Path(order.places.books_spool), order.settings.books
     life = f"{time.time_ns():016x}"
-    slots = FlightSlots(folder / f"{order.name}.{life}.slots", settings.slots_max)
+    slots = FlightSlots(folder / f"{order.name}.{life}.slots", settings.slots_max, is_opened=False)
     spool = Spool(folder, order.name, life, slots, bytes_max=settings.spool_bytes_max)
     spool.start()
     try:

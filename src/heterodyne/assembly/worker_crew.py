@@ -8,13 +8,16 @@ from pathlib import Path
 import msgspec
 
 from heterodyne.assembly.replicas import model_rules
+from heterodyne.assembly.tenants_file import tenants_name, try_leave_tenants
 from heterodyne.assembly.worker_order import WorkerOrder, WorkerPlaces
 from heterodyne.assembly.worker_view import ViewReader, WorkerView, forget_view
 from heterodyne.config.settings import Settings
 from heterodyne.console.fleet_page import WorkerRow
 from heterodyne.domain.fleet import Health, Replica, ReplicaId
+from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.supervised_process import SupervisedProcess
-from heterodyne.telemetry import exposition, metrics
+from heterodyne.telemetry import metrics
+from heterodyne.telemetry.folded_meters import FoldedMeters
 
 START_TIMEOUT_S = 30.0
 STOP_SLACK_S = 3.0  # over the drain time a worker was granted
@@ -25,18 +28,26 @@ class WorkerCrew:
     """Every worker is told everything, every time; one that dies comes back with the latest."""
 
     def __init__(
-        self, settings: Settings, replicas: tuple[Replica, ...], run_dir: Path, places: WorkerPlaces, tenants: str
+        self,
+        settings: Settings,
+        replicas: tuple[Replica, ...],
+        run_dir: Path,
+        places: WorkerPlaces,
+        tenants: TenantSnapshot,
     ) -> None:
         self.version = 1
+        self.folded = FoldedMeters(run_dir, metrics.ALL)
         self._run_dir = run_dir
         self._views = ViewReader(run_dir)
         self._places = places
-        self.tenants = tenants  # the file that has them
+        self._settings, self._replicas = settings, replicas
+        self._tenants = tenants
+        self._has_tenants_file = try_leave_tenants(run_dir, tenants)
         self.processes = tuple(
             SupervisedProcess(
                 name,
                 "heterodyne.assembly.worker",
-                self._order(name, settings, replicas),
+                self._order(name),
                 start_timeout_s=START_TIMEOUT_S,
                 stop_timeout_s=settings.gateway.drain_timeout_s + STOP_SLACK_S,
                 on_exit=self._on_exit,
@@ -47,10 +58,16 @@ class WorkerCrew:
     def tell(self, settings: Settings, replicas: tuple[Replica, ...]) -> int:
         """Another fleet for all of them; its version."""
         self.version += 1
+        self._settings, self._replicas = settings, replicas
         for process in self.processes:
             process.stop_timeout_s = settings.gateway.drain_timeout_s + STOP_SLACK_S
-            process.give(self._order(process.name, settings, replicas))
+            process.give(self._order(process.name))
         return self.version
+
+    async def take_tenants(self, tenants: TenantSnapshot) -> None:
+        """Other tenants with the next `tell`; where the disk does not take their file they travel in the orders."""
+        has_file = await asyncio.to_thread(try_leave_tenants, self._run_dir, tenants)
+        self._tenants, self._has_tenants_file = tenants, has_file
 
     def views(self) -> tuple[WorkerView, ...]:
         """What the workers that live have said last."""
@@ -117,23 +134,29 @@ class WorkerCrew:
         view = self._views.try_read(process.name)
         return view if view is not None and view.pid == process.pid else None
 
-    def _order(self, name: str, settings: Settings, replicas: tuple[Replica, ...]) -> bytes:
+    def _order(self, name: str) -> bytes:
         return msgspec.json.encode(
             WorkerOrder(
                 name=name,
-                settings=settings,
-                replicas=replicas,
-                rules=model_rules(settings),
+                settings=self._settings,
+                replicas=self._replicas,
+                rules=model_rules(self._settings),
                 run_dir=str(self._run_dir),
                 places=self._places,
-                tenants=self.tenants,
+                tenants=tenants_name(self._tenants),
+                tenants_here=None if self._has_tenants_file else self._tenants,
                 version=self.version,
             )
         )
 
     def _on_exit(self, name: str) -> None:
-        exposition.fold(self._run_dir, name, metrics.ALL)
+        self.folded.fold(name)
         forget_view(self._run_dir, name)
+        if not (self._run_dir / tenants_name(self._tenants)).exists():  # somebody has emptied the run folder
+            self._has_tenants_file = try_leave_tenants(self._run_dir, self._tenants)
+            for process in self.processes:
+                if process.name == name:
+                    process.give(self._order(name))
 
 
 async def _wait(is_so: Callable[[], bool], timeout_s: float) -> bool:

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import ModelRule, Replica
+from heterodyne.domain.tenant import TenantSnapshot
 
 LEASES = "leases.sock"  # where workers lease limits, in the run folder
 
@@ -30,4 +31,5 @@ class WorkerOrder(Struct, frozen=True, kw_only=True):
     run_dir: str
     places: WorkerPlaces = WorkerPlaces()
     tenants: str = ""  # the file in the run folder that has them; empty: nobody keeps tenants
+    tenants_here: TenantSnapshot | None = None  # the same, where the disk did not take the file
     version: int = 0  # of the fleet; a worker says which one it works by

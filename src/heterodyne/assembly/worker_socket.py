@@ -16,8 +16,8 @@ from heterodyne.domain.errors import HeterodyneError, InternalError, InvalidFiel
 from heterodyne.domain.record import RequestRecord
 from heterodyne.routing.explanation import Explanation, PastDecision
 from heterodyne.routing.question import Question
+from heterodyne.stores.kept_listener import kept_listener
 from heterodyne.telemetry import log
-from heterodyne.wire.unix_listener import bound
 
 DEADLINE_S = 5.0  # for a question to arrive and its answer to leave
 BACKLOG = 16
@@ -45,22 +45,10 @@ def socket_path(run_dir: Path, worker: str) -> Path:
 async def answering(run_dir: Path, worker: str, knows: Explains) -> AsyncIterator[None]:
     """Answer inside the block. A worker whose folder cannot have a socket serves all the same."""
     path = socket_path(run_dir, worker)
-    try:
-        server = await asyncio.start_unix_server(
-            lambda reader, writer: _serve(reader, writer, knows),
-            sock=bound(path),
-            limit=LINE_BYTES_MAX,
-            backlog=BACKLOG,
-        )
-    except OSError as error:
-        _log.warning("decisions_cannot_be_asked_for", socket=str(path), error=str(error))
+    async with kept_listener(
+        path, lambda reader, writer: _serve(reader, writer, knows), backlog=BACKLOG, limit=LINE_BYTES_MAX
+    ):
         yield
-        return
-    try:
-        yield
-    finally:
-        server.close()
-        path.unlink(missing_ok=True)
 
 
 def answer_to(line: bytes, knows: Explains) -> WorkerAnswer:

@@ -1,6 +1,5 @@
 """What a worker knows of the fleet, left in the run folder for the supervisor."""
 
-import os
 from pathlib import Path
 
 import msgspec
@@ -9,8 +8,12 @@ from msgspec import Struct
 from heterodyne.control.replica_seen import FleetSeen
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.routing.standing.snapshot import FleetStandingSnapshot
+from heterodyne.telemetry import log
+from heterodyne.telemetry.run_files import try_write
 
 QUEUED_PROJECTS_MAX = 50  # in a view
+
+_log = log.get("assembly")
 
 
 class WorkerView(Struct, frozen=True, kw_only=True):
@@ -31,10 +34,8 @@ _decode = msgspec.msgpack.Decoder(WorkerView).decode
 
 
 def leave_view(run_dir: Path, view: WorkerView) -> None:
-    """Write it where the supervisor looks."""
-    temporary = run_dir / f".{view.name}.view.{os.getpid()}"
-    temporary.write_bytes(msgspec.msgpack.encode(view))
-    temporary.replace(_place(run_dir, view.name))
+    """Write it where the supervisor looks; a disk that does not take it is logged, and the next view comes soon."""
+    try_write(_place(run_dir, view.name), msgspec.msgpack.encode(view), "view")
 
 
 class ViewReader:
@@ -57,12 +58,19 @@ class ViewReader:
         except FileNotFoundError:
             self._read.pop(name, None)
             return None
+        except (OSError, msgspec.DecodeError) as error:
+            _log.warning("view_not_read", worker=name, error=str(error))
+            known = self._read.get(name)
+            return None if known is None else known[1]
         return known[1]
 
 
 def forget_view(run_dir: Path, name: str) -> None:
     """The worker is gone, and what it knew with it."""
-    _place(run_dir, name).unlink(missing_ok=True)
+    try:
+        _place(run_dir, name).unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("view_not_removed", worker=name, error=str(error))  # its pid tells it from a successor's
 
 
 def _place(run_dir: Path, name: str) -> Path:

@@ -82,7 +82,6 @@ class AuditSpool:
         self._path = folder
         self._size = 0
         self._closing = threading.Event()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._thread = threading.Thread(target=self._run, name="audit-spool", daemon=True)
         self._thread.start()
 
@@ -142,7 +141,7 @@ class AuditSpool:
                     self._gather()
                 self._save()
         except OSError as error:
-            self._fail(str(error.strerror))
+            self._fail(str(error.strerror or error))
         except Exception as error:  # noqa: BLE001  # the root of a thread: requests go on, or are refused, and say why
             self._fail(f"{type(error).__name__}: our mistake")
         else:
@@ -205,6 +204,7 @@ class AuditSpool:
         self._frames.clear()
 
     def _next_file(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path, descriptor = create_spool(self._folder, self._writer, self._number)
         if self._descriptor >= 0:
             self._closed_files.append((self._path, self._size))

@@ -48,8 +48,13 @@ def create_spool(folder: Path, writer: str, number: int) -> tuple[Path, int]:
     draft = folder / f".{name}.draft"
     path = folder / f"{name}{SUFFIX}"
     descriptor = os.open(draft, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    draft.rename(path)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        draft.rename(path)
+    except OSError:
+        os.close(descriptor)
+        draft.unlink(missing_ok=True)
+        raise
     return path, descriptor
 
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from heterodyne.books.clock_step import ClockStep
 from heterodyne.books.recover import recover_all
 from heterodyne.books.segment import DAMAGED, READY, Batch, Tail, read_batches, segments, spool_bytes
 from heterodyne.books.settings import HISTORY_DAYS
 from heterodyne.books.spool import SPOOL_BYTES_MAX
-from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.ports.books import BookStore
 from heterodyne.telemetry import log
@@ -74,6 +75,7 @@ class Collector:
         interval_s: float = INTERVAL_S,
         away_interval_s: float = AWAY_INTERVAL_S,
         wall_clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._folder = folder
         self._store = store
@@ -84,6 +86,7 @@ class Collector:
         self._wall_clock = wall_clock
         self._ends: dict[str, int] = {}  # how far each segment that is there has been collected
         self._forgot_at = 0.0
+        self._clock_step = ClockStep(clock)
         self.state = CollectorState(backlog_bytes_max=bytes_max)
 
     async def run(self) -> None:
@@ -100,8 +103,13 @@ class Collector:
             await asyncio.sleep(self._away_interval_s if self.state.problem else self._interval_s)
 
     async def collect(self) -> None:
-        """One pass over everything there is; raises StoreUnavailable where the store stopped answering."""
-        recovered = await asyncio.to_thread(recover_all, self._folder)
+        """One pass over everything there is; raises StoreUnavailable where the store stopped answering.
+
+        What cannot be recovered, on a disk that is full, holds up nothing: to collect the rest makes room.
+        """
+        # A folder that was removed is made again; one whose disk is not mounted, with its parents gone, is waited for.
+        await asyncio.to_thread(self._folder.mkdir, mode=0o700, exist_ok=True)
+        recovered, problem = await asyncio.to_thread(recover_all, self._folder)
         self._note(recovered=self.state.recovered + sum(life.killed + life.finished for life in recovered))
         paths = await asyncio.to_thread(segments, self._folder)
         names = {path.stem for path in paths}
@@ -118,6 +126,8 @@ class Collector:
                     backlog_bytes_max=self.state.backlog_bytes_max,
                     then="workers refuse requests",
                 )
+        if problem is not None:
+            raise StoreUnavailable(f"{self._folder}: a worker that died cannot be recovered: {problem}") from problem
         if self.state.problem:
             _log.info("store_answers_again", backlog_bytes=self.state.backlog_bytes)
             self._note(problem="")
@@ -156,7 +166,7 @@ class Collector:
     async def _forget_old(self) -> None:
         """Only once everything was collected: an id that was forgotten would be taken for a new one."""
         now = self._wall_clock()
-        if now - self._forgot_at < RETENTION_INTERVAL_S:
+        if self._clock_step.is_unsteady(now) or 0 <= now - self._forgot_at < RETENTION_INTERVAL_S:
             return
         if self._retention_days is not None:
             while await self._store.forget(now - self._retention_days * DAY_S, FORGET_MAX) == FORGET_MAX:

@@ -50,14 +50,36 @@ UNPRICED = FlightTerms()
 class FlightSlots:
     """One per worker life; used by its event loop, and by the spool's thread to free what is written."""
 
-    def __init__(self, path: Path, slots_max: int) -> None:
-        """Takes the space on the disk, so it blocks; raises OSError where there is none."""
+    def __init__(self, path: Path, slots_max: int, *, is_opened: bool = True) -> None:
+        """Takes the space on the disk, so it blocks; raises OSError where there is none.
+
+        Not opened, it has no slots before `open_file`, and requests are refused.
+        """
         self.path = path
         self.slots_max = slots_max
-        self._file = _made(path, slots_max)
-        self.map = mmap.mmap(self._file, HEAD_BYTES + slots_max * SLOT_BYTES)
+        self.problem = "their file is not there yet"  # why there are none; empty: there are
+        self._file = -1
+        self.map: mmap.mmap
+        self.words: memoryview
+        self._free: deque[FlightSlot] = deque()
+        if is_opened:
+            self.open_file()
+
+    def open_file(self) -> None:
+        """Take the space on the disk, once; raises OSError where there is none."""
+        if self._file >= 0:
+            return
+        try:
+            file = _made(self.path, self.slots_max)
+        except OSError as error:
+            self.problem = str(error.strerror or error)
+            raise
+        self._file = file
+        self.map = mmap.mmap(file, HEAD_BYTES + self.slots_max * SLOT_BYTES)
         self.words = memoryview(self.map).cast("Q")
-        self._free = deque(FlightSlot(self, index) for index in range(slots_max - 1, -1, -1))  # a stack: few pages
+        slots = [FlightSlot(self, index) for index in range(self.slots_max - 1, -1, -1)]
+        self.problem = ""
+        self._free.extend(slots)  # a stack: few pages
 
     def open(self, opening: UsageOpening, terms: FlightTerms = UNPRICED) -> "FlightSlot":
         """A slot for a request that may now be answered; raises when every slot is taken.
@@ -70,6 +92,11 @@ class FlightSlots:
     def open_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> "FlightSlot":
         """The same with an opening that is encoded already, as by an `OpeningForm`."""
         if not self._free:
+            if self.problem:
+                raise StoreUnavailable(
+                    f"There is no place to write down what a request uses: {self.problem}. Try again later.",
+                    retry_after_s=1,
+                )
             raise StoreUnavailable(
                 f"All {self.slots_max} places for requests and unwritten records are taken. Try again later.",
                 retry_after_s=1,
@@ -90,10 +117,12 @@ class FlightSlots:
     @property
     def taken(self) -> int:
         """Slots in use."""
-        return self.slots_max - len(self._free)
+        return 0 if self._file < 0 else self.slots_max - len(self._free)
 
     def close(self) -> None:
         """Leave the file to whoever recovers it, or remove it when nothing is left in it."""
+        if self._file < 0:
+            return
         if self.taken == 0:
             self.path.unlink(missing_ok=True)
         self.words.release()
@@ -195,18 +224,22 @@ def _made(path: Path, slots_max: int) -> int:
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with os.fdopen(file, "wb", closefd=False) as content:
-            for _ in range(slots_max):
-                content.write(bytes(SLOT_BYTES))
-            content.write(bytes(HEAD_BYTES))
-            content.flush()
-            content.seek(0)
-            content.write(MAGIC)
+        _take_space(file, HEAD_BYTES + slots_max * SLOT_BYTES)
+        os.pwrite(file, MAGIC, 0)
     except BaseException:
         path.unlink(missing_ok=True)
         os.close(file)
         raise
     return file
+
+
+def _take_space(file: int, size_bytes: int) -> None:
+    """A store into a mapped page that has no place on the disk would end the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, size_bytes)
+        return
+    for start in range(0, size_bytes, SLOT_BYTES):
+        os.pwrite(file, bytes(min(SLOT_BYTES, size_bytes - start)), start)
 
 
 def _word(content: bytes, start: int) -> int:

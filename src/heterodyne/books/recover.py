@@ -35,14 +35,22 @@ class Recovered(Struct, frozen=True, kw_only=True):
     unreadable: int  # slots that hold no record; their file is kept
 
 
-def recover_all(folder: Path) -> list[Recovered]:
-    """Every life that has ended and was not recovered. Blocks."""
-    recovered = [found for path in sorted(folder.glob(f"*{SLOTS}")) if (found := try_recover(path)) is not None]
+def recover_all(folder: Path) -> tuple[list[Recovered], OSError | None]:
+    """Every life that has ended and was not recovered, and why one could not be, which waits. Blocks."""
+    recovered: list[Recovered] = []
+    problem: OSError | None = None
+    for path in sorted(folder.glob(f"*{SLOTS}")):
+        try:
+            found = try_recover(path)
+        except OSError as error:
+            problem = error
+        else:
+            recovered += [] if found is None else [found]
     for segment in folder.glob(f"*{OPEN}"):
         life = ".".join(segment.name.split(".")[:2])
         if not (folder / f"{life}{SLOTS}").exists():  # it ended in order, but for the last step
             _hand_over(folder, life)
-    return recovered
+    return recovered, problem
 
 
 def try_recover(path: Path) -> Recovered | None:

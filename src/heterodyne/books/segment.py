@@ -123,10 +123,14 @@ def read_batches(path: Path, start: int, bytes_max: int) -> tuple[list[Batch], T
 def write_segment(path: Path, records: list[bytes]) -> None:
     """A whole segment or none."""
     partial = path.with_suffix(".partial")
-    with partial.open("wb") as file:
-        for start in range(0, len(records), BATCH_MAX):
-            batch = encode_batch(records[start : start + BATCH_MAX])
-            file.write(FRAME.pack(len(batch), zlib.crc32(batch)) + batch)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.rename(path)
+    try:
+        with partial.open("wb") as file:
+            for start in range(0, len(records), BATCH_MAX):
+                batch = encode_batch(records[start : start + BATCH_MAX])
+                file.write(FRAME.pack(len(batch), zlib.crc32(batch)) + batch)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.rename(path)
+    except OSError:
+        partial.unlink(missing_ok=True)  # a full disk needs the room
+        raise

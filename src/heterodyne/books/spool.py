@@ -17,6 +17,7 @@ from heterodyne.books.flight_slots import FlightSlot, FlightSlots
 from heterodyne.books.segment import BATCH_MAX, SegmentWriter, segment_path, spool_bytes
 from heterodyne.domain.usage import UsageOpening
 from heterodyne.telemetry import log
+from heterodyne.telemetry.trouble import Trouble
 
 FLUSH_INTERVAL_S = 0.25
 SEGMENT_BYTES_MAX = 4 << 20
@@ -70,11 +71,13 @@ class Spool:
         self._segments = 0
         self._written = self._failures = 0
         self._problem = ""
+        self._slots_trouble = Trouble(_log, "no_slots_for_usage", worker=worker, then="requests are refused")
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Flush from now on, in a thread of its own."""
+        """Flush from now on, in a thread of its own. Where the disk has no room for slots they come when it has."""
+        self._open_slots()
         self._thread = threading.Thread(target=self._run, name="books", daemon=True)
         self._thread.start()
 
@@ -135,9 +138,19 @@ class Spool:
     def _run(self) -> None:
         while not self._closing.wait(self._flush_interval_s):
             try:
+                if self._slots.problem:
+                    self._open_slots()
                 self.flush()
             except Exception as error:  # noqa: BLE001  # the root of the thread; slots stay taken, and it is tried again
                 _log.error("spool_failed", worker=self._worker, exc_info=error)
+
+    def _open_slots(self) -> None:
+        try:
+            self._slots.open_file()
+        except OSError as error:
+            self._slots_trouble.failed(error)
+        else:
+            self._slots_trouble.worked()
 
     def _write_batch(self) -> None:
         batch = self._held[:BATCH_MAX]

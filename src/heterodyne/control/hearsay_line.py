@@ -8,11 +8,14 @@ import asyncio
 import errno
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from heterodyne.telemetry import log, metrics
+from heterodyne.telemetry.trouble import Trouble
 
 INTERVAL_S = 0.05  # between two tellings; a turn of a conversation takes longer
+BIND_INTERVAL_S = 5.0  # between two looks whether the socket is there
 SUFFIX = ".hearsay.sock"
 DATAGRAM_BYTES_MAX = 128 << 10  # a longer one is cut, and then malformed
 MESSAGES_MAX = 8  # told in a row, and heard in a row, before others have their turn
@@ -35,24 +38,42 @@ class HearsayLine:
         self._hear = hear
 
     async def run(self) -> None:
-        """Tell and hear until cancelled."""
+        """Tell and hear until cancelled; a socket that cannot be bound, or was removed, is bound again later."""
+        trouble = Trouble(_log, "hearsay_off", socket=str(self._own))
+        while True:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own:
+                own.setblocking(False)
+                try:
+                    self._bind(own)
+                except OSError as error:
+                    trouble.failed(error)
+                else:
+                    trouble.worked()
+                    await self._talk(own)
+            await asyncio.sleep(BIND_INTERVAL_S)
+
+    def _bind(self, own: socket.socket) -> None:
+        self._run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._own.unlink(missing_ok=True)  # of a worker of this name that died
+        own.bind(str(self._own))
+        self._own.chmod(0o600)
+
+    async def _talk(self, own: socket.socket) -> None:
+        """For as long as others can find it."""
         loop = asyncio.get_running_loop()
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own:
-            own.setblocking(False)
-            try:
-                self._own.unlink(missing_ok=True)  # of a worker of this name that died
-                own.bind(str(self._own))
-                self._own.chmod(0o600)
-            except OSError as error:
-                _log.warning("hearsay_off", socket=str(self._own), error=str(error))
-                return
-            loop.add_reader(own, self._hear_all, own)
-            try:
-                while True:
-                    self._tell_all(own)
-                    await asyncio.sleep(INTERVAL_S)
-            finally:
-                loop.remove_reader(own)
+        loop.add_reader(own, self._hear_all, own)
+        look_at_s = loop.time() + BIND_INTERVAL_S
+        try:
+            while True:
+                self._tell_all(own)
+                await asyncio.sleep(INTERVAL_S)
+                if loop.time() >= look_at_s:
+                    look_at_s = loop.time() + BIND_INTERVAL_S
+                    if not self._own.exists():
+                        return
+        finally:
+            loop.remove_reader(own)
+            with suppress(OSError):  # the folder goes with its gateway
                 self._own.unlink(missing_ok=True)
 
     def _tell_all(self, own: socket.socket) -> None:

@@ -163,7 +163,7 @@ class LeaseCourier:
         call = self.book.compose([waiter.wanting for waiter in self._batch], now_s)
         if call is None and self._batch:  # what they lacked has come back meanwhile
             call = self.book.heartbeat()
-        if call is None and now_s - self._heard_s >= HEARTBEAT_S:
+        if call is None and not 0 <= now_s - self._heard_s < HEARTBEAT_S:  # below zero: the clock was set back
             call = self.book.heartbeat()
         return call
 

@@ -11,8 +11,11 @@ from heterodyne.gateway.door import Door
 from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.routing.standing.snapshot import FleetStandingSnapshot
+from heterodyne.telemetry import log
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
+
+_log = log.get("gateway")
 
 TICK_S = 0.1
 FLUSH_S = 1.0  # for the last bytes of answers that were ended
@@ -75,9 +78,16 @@ class GatewayServer:
             await asyncio.sleep(TICK_S)
             now_s = clock()
             for connection in tuple(self._ledger.connections):
-                connection.check(now_s)
+                try:
+                    connection.check(now_s)
+                except Exception as error:  # noqa: BLE001  # one connection must not cost the others their limits
+                    _log.error("connection_check_failed", exc_info=error)
+                    connection.abort()
             for exchange in tuple(self._back.exchanges):
-                exchange.check(now_s)
+                try:
+                    exchange.check(now_s)
+                except Exception as error:  # noqa: BLE001  # nor one exchange
+                    _log.error("exchange_check_failed", exc_info=error)
             self._back.trim_kept()
             self._lobby.tick()
             self._back.write_down()

@@ -1,18 +1,23 @@
 """Counters of limits kept by this worker's supervisor, over its unix socket."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from heterodyne.domain.errors import StoreUnavailable
-from heterodyne.ports.leases import LeaseAnswer, LeaseCall
-from heterodyne.stores.lease_wire import frame, read_frame
+from heterodyne.ports.leases import Counter, LeaseAnswer, LeaseCall
+from heterodyne.stores.lease_wire import READ, frame, read_frame
 
 TIMEOUT_S = 0.5  # longer than the supervisor waits for Redis, should it ask there
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(LeaseAnswer).decode
+_decode_read = msgspec.msgpack.Decoder(tuple[int, ...]).decode
+
+T = TypeVar("T")
 
 
 class HostLeases:
@@ -22,20 +27,29 @@ class HostLeases:
         self._path = path
         self._timeout_s = timeout_s
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._reading = asyncio.Lock()
 
     async def exchange(self, call: LeaseCall) -> LeaseAnswer:
+        return await self._ask(_encode(call), _decode)
+
+    async def read(self, counters: Sequence[Counter]) -> tuple[int, ...]:
+        """As a `LimitReader`. Nobody may wait for a call of the same object meanwhile but for another reading."""
+        async with self._reading:
+            return await self._ask(READ + _encode(counters), _decode_read)
+
+    async def _ask(self, question: bytes, decode: Callable[[bytes], T]) -> T:
         try:
             async with asyncio.timeout(self._timeout_s):
                 if self._streams is None:
                     self._streams = await asyncio.open_unix_connection(str(self._path))
                 reader, writer = self._streams
-                writer.write(frame(_encode(call)))
+                writer.write(frame(question))
                 body = await read_frame(reader)
             if not body:
                 raise StoreUnavailable(
                     "The counters of limits do not answer the supervisor. Try again.", retry_after_s=1
                 )
-            return _decode(body)
+            return decode(body)
         except (OSError, EOFError, ValueError) as error:  # TimeoutError and DecodeError are among them
             self._disconnect()
             raise StoreUnavailable(

@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 
 from heterodyne.domain.errors import StoreUnavailable
-from heterodyne.ports.leases import LeaseCall, LeaseSource
-from heterodyne.stores.lease_wire import frame, read_frame
+from heterodyne.ports.leases import Counter, LeaseCall, LeaseKeeper
+from heterodyne.stores.kept_listener import kept_listener
+from heterodyne.stores.lease_wire import READ, frame, read_frame
 from heterodyne.telemetry import log
-from heterodyne.wire.unix_listener import bound
 
 BACKLOG = 128
 WRITE_TIMEOUT_S = 5.0
@@ -22,11 +22,12 @@ UNAVAILABLE = b""  # the answer when the source itself cannot be reached
 
 _log = log.get("stores")
 _decode = msgspec.msgpack.Decoder(LeaseCall).decode
+_decode_counters = msgspec.msgpack.Decoder(tuple[Counter, ...]).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 
 @asynccontextmanager
-async def lending(path: Path, source: LeaseSource) -> AsyncIterator[None]:
+async def lending(path: Path, source: LeaseKeeper) -> AsyncIterator[None]:
     """Lend inside the block."""
     serving: set[asyncio.Task[None]] = set()
     latest: dict[str, asyncio.StreamWriter] = {}
@@ -37,35 +38,39 @@ async def lending(path: Path, source: LeaseSource) -> AsyncIterator[None]:
         task.add_done_callback(serving.discard)
 
     async with asyncio.TaskGroup() as connections:
-        server = await asyncio.start_unix_server(serve, sock=bound(path), backlog=BACKLOG)
         try:
-            yield
+            async with kept_listener(path, serve, backlog=BACKLOG):
+                yield
         finally:
-            server.close()
             for task in serving:
                 task.cancel()
-            path.unlink(missing_ok=True)  # noqa: ASYNC240  # one system call, at the end
 
 
 async def _serve(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    source: LeaseSource,
+    source: LeaseKeeper,
     latest: dict[str, asyncio.StreamWriter],
 ) -> None:
     """`latest`: the connection of each holder; one that ends after its holder has opened another means nothing."""
     holder: str | None = None
     try:
         while True:
-            call = _decode(await read_frame(reader))
-            holder = call.holder
-            latest[holder] = writer
-            writer.write(frame(await _answer(call, source)))
+            body = await read_frame(reader)
+            if body.startswith(READ):
+                writer.write(frame(await _answer_reading(body, source)))
+            else:
+                call = _decode(body)
+                holder = call.holder
+                latest[holder] = writer
+                writer.write(frame(await _answer(call, source)))
             async with asyncio.timeout(WRITE_TIMEOUT_S):
                 await writer.drain()
     except (OSError, EOFError, ValueError) as error:  # TimeoutError and DecodeError are among them
         if not isinstance(error, EOFError):
             _log.warning("lease_connection_broke", holder=holder, error=str(error))
+    except Exception as error:  # noqa: BLE001  # the root of a task: the worker connects again
+        _log.error("lease_connection_failed", holder=holder, exc_info=error)
     finally:
         writer.close()
         if holder is not None and latest.get(holder) is writer:
@@ -74,7 +79,15 @@ async def _serve(
                 await source.leave(holder)
 
 
-async def _answer(call: LeaseCall, source: LeaseSource) -> bytes:
+async def _answer_reading(body: bytes, source: LeaseKeeper) -> bytes:
+    """To another gateway on this state folder."""
+    try:
+        return _encode(await source.read(_decode_counters(body[len(READ) :])))
+    except StoreUnavailable:
+        return UNAVAILABLE
+
+
+async def _answer(call: LeaseCall, source: LeaseKeeper) -> bytes:
     try:
         return _encode(await source.exchange(call))
     except StoreUnavailable:

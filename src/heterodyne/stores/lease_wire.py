@@ -4,6 +4,7 @@ import asyncio
 
 FRAME_BYTES_MAX = 4 * 2**20
 LENGTH_BYTES = 4
+READ = b"R"  # before a question how far counters have got; a call is an array, which begins otherwise
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes:

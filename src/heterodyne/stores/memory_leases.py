@@ -30,6 +30,7 @@ class MemoryLeases:
     def __init__(
         self, *, clock: Callable[[], float] = time.time, holder_ttl_s: float = HOLDER_TTL_S, grace_s: float = GRACE_S
     ) -> None:
+        """`clock` is the wall clock; whoever sets it back makes a holder live longer by no more than its time."""
         self._clock = clock
         self._holder_ttl_s = holder_ttl_s
         self._grace_s = grace_s
@@ -133,10 +134,12 @@ class MemoryLeases:
 
     def _prune(self, now_s: float) -> None:
         for name, holder in self._holders.items():
+            if now_s + self._holder_ttl_s < holder.alive_until_s:  # the clock was set back
+                holder.alive_until_s = now_s + self._holder_ttl_s
             if 0.0 < holder.alive_until_s <= now_s:
                 self._stop(name)
                 holder.alive_until_s = 0.0
-        if now_s < self._prune_at_s:
+        if now_s < self._prune_at_s <= now_s + PRUNE_S:
             return
         self._prune_at_s = now_s + PRUNE_S
         self._windows = {key: found for key, found in self._windows.items() if found.ends_s + self._grace_s > now_s}

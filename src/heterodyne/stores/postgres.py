@@ -58,12 +58,14 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Any]:
-        """A connection of the pool, waited for under a timeout; a server that is away is StoreUnavailable."""
+        """A connection of the pool, waited for under a timeout; whatever the server does wrong is StoreUnavailable."""
         try:
             async with self.pool.acquire(timeout=CALL_TIMEOUT_S) as connection:
                 yield connection
         except AWAY as error:
             raise StoreUnavailable(f"{self.where} does not answer: {_reason(error)}.") from error
+        except asyncpg.PostgresError as error:  # a table that is gone, a page that is damaged, rights that were taken
+            raise StoreUnavailable(f"{self.where} answers with an error: {_reason(error)}.") from error
 
     @asynccontextmanager
     async def transaction(self, *, is_reading: bool = False) -> AsyncIterator[Any]:

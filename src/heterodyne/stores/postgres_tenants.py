@@ -6,8 +6,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
+import asyncpg
+
 from heterodyne.domain.errors import StoreUnavailable
-from heterodyne.stores.postgres import PostgresDatabase
+from heterodyne.stores.postgres import AWAY, PostgresDatabase
 from heterodyne.stores.script import Script, run_on_postgres
 from heterodyne.stores.tenants import Tenants
 from heterodyne.telemetry import log
@@ -68,8 +70,15 @@ class PostgresTenants(Tenants):
         connection = await self._database.listening_connection()
         try:
             connection.add_termination_listener(hear)
-            await connection.add_listener(CHANNEL, hear)
+            try:
+                await connection.add_listener(CHANNEL, hear)
+            except (*AWAY, asyncpg.PostgresError) as error:
+                raise StoreUnavailable(f"{self._database.where} cannot be listened to: {error}.") from error
             yield notice, connection
         finally:
             connection.remove_termination_listener(hear)
-            await connection.close(timeout=CLOSE_TIMEOUT_S)
+            try:
+                await connection.close(timeout=CLOSE_TIMEOUT_S)
+            except (*AWAY, asyncpg.PostgresError) as error:
+                _log.debug("connection_not_closed", error=str(error))
+                connection.terminate()

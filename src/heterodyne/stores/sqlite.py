@@ -5,11 +5,13 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.stores.migrations import MIGRATIONS, Migration
+from heterodyne.stores.sqlite_connection import SqliteConnection
 from heterodyne.stores.sqlite_file import connect, prepare, transaction
 from heterodyne.stores.sqlite_writer import SqliteWriter
 
@@ -26,7 +28,7 @@ T = TypeVar("T")
 class SqliteDatabase:
     """One file in WAL mode. All of it belongs to the event loop that opened it."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, readers: list[sqlite3.Connection]) -> None:
+    def __init__(self, path: Path, writer: SqliteConnection, readers: list[SqliteConnection]) -> None:
         self.path = path
         self._writer = SqliteWriter(writer, str(path))
         self._idle = readers
@@ -38,8 +40,8 @@ class SqliteDatabase:
     async def open(cls, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS) -> Self:
         """Create or migrate the file; raises StoreInvalid for a file of another program or a newer version."""
         async with asyncio.timeout(OPEN_TIMEOUT_S):
-            writer = await asyncio.to_thread(prepare, path, migrations)
-        return cls(path, writer, [connect(path, is_reader=True) for _ in range(READERS)])
+            connections = await asyncio.to_thread(_opened, path, migrations)
+        return cls(path, connections[0], connections[1:])
 
     async def write(self, work: Callable[[sqlite3.Connection], T], *, timeout_s: float = TIMEOUT_S) -> T:
         """Do `work` in the next batch, and return once it is on the disk. If it raises, it alone is undone.
@@ -68,7 +70,7 @@ class SqliteDatabase:
                 return await asyncio.shield(reading)
         except TimeoutError as error:
             raise StoreUnavailable(f"{self.path} was not read within {timeout_s:g} s.") from error
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:  # locked, damaged, no database any more, a disk that fails
             raise StoreUnavailable(f"{self.path} cannot be read: {error}.") from error
         finally:
             abandoned.set()
@@ -85,13 +87,17 @@ class SqliteDatabase:
             raise StoreUnavailable(f"{self.path} is closed.")
 
     def _read(self, work: Callable[[sqlite3.Connection], T], abandoned: threading.Event) -> T:
-        connection = self._idle.pop()  # there are as many as threads
-        connection.set_progress_handler(abandoned.is_set, STEPS_BETWEEN_LOOKS)  # a query nobody waits for is broken off
+        reader = self._idle.pop()  # there are as many as threads
         try:
+            connection = reader.get()
+            connection.set_progress_handler(abandoned.is_set, STEPS_BETWEEN_LOOKS)  # nobody waits: it is broken off
             with transaction(connection, "DEFERRED"):
                 return work(connection)
+        except sqlite3.Error as error:
+            reader.failed(error)
+            raise
         finally:
-            self._idle.append(connection)
+            self._idle.append(reader)
 
     def _count_off(self, reading: asyncio.Future[Any]) -> None:
         self._reads -= 1
@@ -100,6 +106,15 @@ class SqliteDatabase:
 
     def _close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
-        for connection in self._idle:
-            connection.close()
+        for reader in self._idle:
+            reader.close()
         self._writer.close(CLOSE_TIMEOUT_S)
+
+
+def _opened(path: Path, migrations: tuple[Migration, ...]) -> list[SqliteConnection]:
+    """The writer's and those of the readers. Blocks."""
+    prepare(path, migrations).close()
+    return [
+        SqliteConnection(path, partial(prepare, path, migrations, may_create=False)),
+        *(SqliteConnection(path, partial(connect, path, is_reader=True)) for _ in range(READERS)),
+    ]

@@ -16,15 +16,22 @@ BUSY_TIMEOUT_S = 10.0  # for the lock, while another process writes or migrates
 CACHE_KIB = 8192
 
 
-def prepare(path: Path, migrations: tuple[Migration, ...]) -> sqlite3.Connection:
-    """The writer's connection to a file that is there, ours and of the newest shape."""
+def prepare(path: Path, migrations: tuple[Migration, ...], *, may_create: bool = True) -> sqlite3.Connection:
+    """The writer's connection to a file that is there, ours and of the newest shape.
+
+    Where it may not be created an empty file is refused as well: it is what is left of one that was ours.
+    """
     if sqlite3.sqlite_version_info < VERSION_MIN:
         raise StoreInvalid(f"this Python carries SQLite {sqlite3.sqlite_version}; 3.37 or newer is needed.")
     with translated(path):
-        _create(path)
+        if may_create:
+            _create(path)
         connection = connect(path)
         try:
-            _claim(connection, path)
+            if may_create:
+                _claim(connection, path)
+            elif _number(connection, "application_id") != APPLICATION_ID:
+                raise StoreInvalid(f"{path} is not the database that was opened. Restore it, or start again.")
             _use_wal(connection, path)
             _migrate(connection, path, migrations)
         except BaseException:

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.stores.sqlite_connection import SqliteConnection
 from heterodyne.stores.sqlite_file import transaction
 
 WAITING_MAX = 4096
@@ -30,7 +31,7 @@ class Order(Struct, eq=False):
 class SqliteWriter:
     """Takes work from one event loop, until it is closed."""
 
-    def __init__(self, connection: sqlite3.Connection, where: str) -> None:
+    def __init__(self, connection: SqliteConnection, where: str) -> None:
         self._connection = connection
         self._where = where
         self._loop = asyncio.get_running_loop()
@@ -69,7 +70,8 @@ class SqliteWriter:
                 continue
             try:
                 self._write(orders)
-            except sqlite3.Error as error:
+            except Exception as error:  # noqa: BLE001  # the root of the thread: whoever waits is told, and it goes on
+                self._connection.failed(error)
                 for order in orders:
                     order.error = order.error or _unavailable(self._where, error)
             try:
@@ -80,24 +82,26 @@ class SqliteWriter:
 
     def _write(self, orders: list[Order]) -> None:
         """All of them or none; an error that ends the transaction is raised."""
-        with transaction(self._connection, "IMMEDIATE"):
+        connection = self._connection.get()
+        with transaction(connection, "IMMEDIATE"):
             for order in orders:
-                self._write_one(order)
+                self._write_one(connection, order)
 
-    def _write_one(self, order: Order) -> None:
+    def _write_one(self, connection: sqlite3.Connection, order: Order) -> None:
         """What it did wrong is undone alone, unless SQLite has undone everything: then the savepoint is gone."""
-        self._connection.execute("SAVEPOINT one")
+        connection.execute("SAVEPOINT one")
         try:
-            order.result = order.work(self._connection)
+            order.result = order.work(connection)
         except Exception as error:  # noqa: BLE001  # the root of somebody's work: they are told
-            order.error = _unavailable(self._where, error) if isinstance(error, sqlite3.OperationalError) else error
-            self._connection.execute("ROLLBACK TO one")
-        self._connection.execute("RELEASE one")
+            is_theirs = not isinstance(error, sqlite3.Error) or isinstance(error, sqlite3.IntegrityError)
+            order.error = error if is_theirs else _unavailable(self._where, error)
+            connection.execute("ROLLBACK TO one")
+        connection.execute("RELEASE one")
 
 
 def _unavailable(where: str, error: Exception) -> StoreUnavailable:
     """With its cause, as a `raise … from` would have it."""
-    answer = StoreUnavailable(f"{where} did not take the write: {error}.")
+    answer = StoreUnavailable(f"{where} did not take the write: {error}")
     answer.__cause__ = error
     return answer
 

@@ -5,7 +5,6 @@ adds its own live numbers to the others' files. The supervisor folds the file of
 stays, so counters never go back.
 """
 
-import os
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -14,12 +13,15 @@ from pathlib import Path
 
 import msgspec
 
+from heterodyne.telemetry import log
 from heterodyne.telemetry.meters import Histogram, Meter, Sample, SharedCounter, SharedGauge
+from heterodyne.telemetry.run_files import try_write
 
 FOLDED = "folded"
 _ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 _HELP_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n"})
 _NOT_FINITE = {"inf": "+Inf", "-inf": "-Inf", "nan": "NaN"}
+_log = log.get("telemetry")
 _decode = msgspec.msgpack.Decoder(list[Sample]).decode
 
 
@@ -28,25 +30,9 @@ def own_samples(meters: Iterable[Meter]) -> list[Sample]:
     return [sample for meter in meters for sample in meter.samples()]
 
 
-def leave(run_dir: Path, name: str, samples: list[Sample]) -> None:
-    """Write one process's numbers for the others to read."""
-    temporary = run_dir / f".{name}.{os.getpid()}"
-    temporary.write_bytes(msgspec.msgpack.encode(samples))
-    temporary.replace(run_dir / f"{name}.meters")
-
-
-def fold(run_dir: Path, name: str, meters: Iterable[Meter]) -> None:
-    """Keep the counters of a process that is gone; its gauges, and what it saw others count, died with it."""
-    lost = {meter.name for meter in meters if meter.kind == "gauge" or isinstance(meter, SharedCounter)}
-    gone = run_dir / f"{name}.meters"
-    if not gone.exists():
-        return
-    kept = [sample for sample in _decode(gone.read_bytes()) if sample.meter not in lost]
-    folded = run_dir / f"{FOLDED}.meters"
-    if folded.exists():
-        kept = list(merge([kept, _decode(folded.read_bytes())]))
-    leave(run_dir, FOLDED, kept)
-    gone.unlink()
+def leave(run_dir: Path, name: str, samples: list[Sample]) -> bool:
+    """Write one process's numbers for the others to read; False: the disk did not take them."""
+    return try_write(run_dir / f"{name}.meters", msgspec.msgpack.encode(samples), "meters")
 
 
 def gather(run_dir: Path | None, name: str, meters: Iterable[Meter]) -> Iterable[Sample]:
@@ -63,6 +49,9 @@ def _read(path: Path) -> list[Sample]:
     try:
         return _decode(path.read_bytes())
     except FileNotFoundError:
+        return []
+    except (OSError, msgspec.DecodeError) as error:
+        _log.warning("meters_not_read", file=path.name, error=str(error))
         return []
 
 

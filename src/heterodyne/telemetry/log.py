@@ -2,7 +2,8 @@
 
 import logging
 import sys
-from typing import Any
+from contextlib import suppress
+from typing import Any, TextIO, cast
 
 import structlog
 
@@ -27,10 +28,25 @@ def configure(settings: TelemetrySettings, **context: str) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[settings.log_level]),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(file=cast(TextIO, _Surviving(sys.stderr))),
         cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(**context)
+
+
+class _Surviving:
+    """A log that cannot be written, on a full disk or a pipe that nobody reads, ends nothing."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # there is nowhere left to say it
+            self._file.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._file.flush()
 
 
 def is_text(settings: TelemetrySettings) -> bool:

@@ -293,6 +293,17 @@ hearsay_dropped = Counter(
 records_dropped = Counter(
     "heterodyne_telemetry_records_dropped_total", "Request records lost because the writer fell behind."
 )
+writes_failed = Counter(
+    "heterodyne_telemetry_writes_failed_total",
+    "Small files that the disk did not take: what workers see (view) and count (meters), tenants for them (tenants), "
+    "counters of limits (limits), request records (records). They are written again when there is something newer.",
+    ("kind",),
+)
+loop_failures = Counter(
+    "heterodyne_telemetry_loop_failures_total",
+    "Errors that reached the root of background work, which went on after a pause; the log says what they were.",
+    ("loop",),
+)
 spans_exported = Counter("heterodyne_telemetry_spans_exported_total", "Spans of traces that the collector has taken.")
 spans_dropped = Counter(
     "heterodyne_telemetry_spans_dropped_total",
@@ -407,6 +418,8 @@ ALL: tuple[Meter, ...] = (
     hearsay_heard,
     hearsay_dropped,
     records_dropped,
+    writes_failed,
+    loop_failures,
     spans_exported,
     spans_dropped,
     books_collected,

@@ -1,14 +1,15 @@
 """Writes request records in batches, off the request's path.
 
 Records queue in memory, bounded; a thread encodes and writes them a few times a second. When the disk cannot keep
-up the newest are dropped and counted, never the requests delayed.
+up, or takes nothing, the newest are dropped and counted, never the requests delayed.
 """
 
+import os
 import sys
 import threading
 from collections import deque
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
@@ -16,6 +17,7 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.record_line import record_line
 from heterodyne.telemetry.settings import TelemetrySettings
+from heterodyne.telemetry.trouble import Trouble
 
 QUEUE_MAX = 65536
 FLUSH_INTERVAL_S = 0.25
@@ -34,6 +36,7 @@ class RecordWriter:
         self._path = None if settings.records in ("log", "off") else Path(settings.records)
         self._is_off = settings.records == "off"
         self._is_text = settings.records == "log" and log.is_text(settings)
+        self._trouble = Trouble(_log, "records_not_written", sink=settings.records)
         self._thread = threading.Thread(target=self._run, name="records", daemon=True)
         self._thread.start()
 
@@ -57,25 +60,44 @@ class RecordWriter:
         self._flush()
 
     def _flush(self) -> None:
+        """What the disk does not take waits for the next time, as far as there is room to wait."""
         queue = self._queue
         records = [queue.popleft() for _ in range(len(queue))]
         if not records:
             return
-        if self._is_text:
-            lines = "".join(record_line(record) + "\n" for record in records).encode()
-        else:
-            lines = _encoder.encode_lines(records)
         try:
+            if self._is_text:
+                lines = "".join(record_line(record) + "\n" for record in records).encode()
+            else:
+                lines = _encoder.encode_lines(records)
             if self._path is None:
                 sys.stderr.buffer.write(lines)
                 sys.stderr.buffer.flush()
             else:
-                with self._open(self._path) as file:
-                    file.write(lines)
+                self._append(self._path, lines)
         except OSError as error:
-            _log.error("records_not_written", error=str(error), records=len(records))
+            metrics.writes_failed.add(("records",))
+            self._trouble.failed(error)
+            queue.extendleft(reversed(records))
+        except Exception as error:  # noqa: BLE001  # the root of the thread: records that cannot be encoded are lost
+            metrics.records_dropped.add((), len(records))
+            self._trouble.failed(error, is_ours=True)
+        else:
+            self._trouble.worked()
 
-    def _open(self, path: Path) -> BinaryIO:
+    def _append(self, path: Path, lines: bytes) -> None:
+        """All of them or none, so that they can be written again."""
+        rest = memoryview(lines)
+        with self._open(path) as file:
+            size_bytes = file.seek(0, os.SEEK_END)
+            try:
+                while rest:
+                    rest = rest[file.write(rest) :]
+            except OSError:
+                file.truncate(size_bytes)
+                raise
+
+    def _open(self, path: Path) -> FileIO:
         if path.exists() and path.stat().st_size > self._bytes_max:
             path.replace(path.with_name(path.name + ".1"))
-        return path.open("ab")
+        return path.open("ab", buffering=0)

@@ -2,24 +2,27 @@
 
 from pathlib import Path
 
-from heterodyne.assembly.tenants_file import leave_tenants, read_tenants
+from heterodyne.assembly.tenants_file import read_tenants, tenants_name, try_leave_tenants
 from heterodyne.domain.tenant import TenantSnapshot
 from tests.support.tenants import caller, tenants
 
 
 def test_workers_read_what_was_left(tmp_path: Path) -> None:
     snapshot = tenants(one=caller(), two=caller("acme/other"))
-    assert read_tenants(tmp_path, leave_tenants(tmp_path, snapshot)) == snapshot
+    assert try_leave_tenants(tmp_path, snapshot)
+    assert read_tenants(tmp_path, tenants_name(snapshot)) == snapshot
     assert read_tenants(tmp_path, "") == TenantSnapshot()
 
 
 def test_a_worker_may_still_read_the_one_before_whatever_its_version(tmp_path: Path) -> None:
-    names = [leave_tenants(tmp_path, TenantSnapshot(version=version)) for version in (5, 9, 10, 23)]
+    versions = [TenantSnapshot(version=version) for version in (5, 9, 10, 23)]
+    assert all(try_leave_tenants(tmp_path, one) for one in versions)
+    names = [tenants_name(one) for one in versions]
     assert read_tenants(tmp_path, names[-1]).version == 23
     assert read_tenants(tmp_path, names[-2]).version == 10
     assert {path.name for path in tmp_path.iterdir()} == set(names[-2:])
 
 
 def test_nobody_else_may_read_them(tmp_path: Path) -> None:
-    name = leave_tenants(tmp_path, TenantSnapshot(version=1))
-    assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+    assert try_leave_tenants(tmp_path, TenantSnapshot(version=1))
+    assert (tmp_path / "tenants-1.bin").stat().st_mode & 0o777 == 0o600

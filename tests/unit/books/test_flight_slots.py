@@ -140,7 +140,7 @@ def test_the_slots_of_a_living_worker_are_left_alone(tmp_path: Path) -> None:
         f"from pathlib import Path; from heterodyne.books.recover import *; print(recover_all(Path({str(tmp_path)!r})))"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert found.stdout.strip() == "[]"
+    assert found.stdout.strip() == "([], None)"
     slots.close()
     recovered = try_recover(slots.path)
     assert recovered is not None

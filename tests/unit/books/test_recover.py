@@ -26,7 +26,7 @@ def test_what_was_in_flight_is_billed_as_delivered(tmp_path: Path) -> None:
     slots.open(opening(4), hosted)
     spool.finish(slots.open(opening(5)), ending(11))  # and never flushed
     slots.close()
-    (found,) = recover_all(tmp_path)
+    ((found,), _) = recover_all(tmp_path)
     assert (found.killed, found.finished) == (3, 1)
     first, *others = records(tmp_path)
     assert first == record(1)
@@ -39,7 +39,7 @@ def test_what_was_in_flight_is_billed_as_delivered(tmp_path: Path) -> None:
     nothing = by_id["req_0004"]
     assert (nothing.prompt_tokens, nothing.completion_tokens, nothing.usd_micro) == (0, 0, 0)
     assert by_id["req_0005"] == record(5, 11)
-    assert recover_all(tmp_path) == []
+    assert recover_all(tmp_path) == ([], None)
     assert {path.suffix for path in tmp_path.iterdir()} == {".ready"}
 
 
@@ -51,7 +51,7 @@ def test_a_record_that_was_written_is_not_made_again(tmp_path: Path) -> None:
     spool.flush()
     slots.close()
     slots.path.write_bytes(left)  # killed after the write and before the slot was free
-    (found,) = recover_all(tmp_path)
+    ((found,), _) = recover_all(tmp_path)
     assert (found.killed, found.finished) == (0, 0)
     assert records(tmp_path) == [record(1)]
 
@@ -65,7 +65,7 @@ def test_a_slot_that_cannot_be_read_is_kept(tmp_path: Path) -> None:
     start = content.index(b"req_0001")
     content[start - 20 : start] = b"\xff" * 20
     slots.path.write_bytes(content)
-    (found,) = recover_all(tmp_path)
+    ((found,), _) = recover_all(tmp_path)
     assert (found.killed, found.unreadable) == (1, 1)
     assert [one.id for one in records(tmp_path)] == ["req_0002"]
     assert (tmp_path / "w.1.damaged").exists()
@@ -78,5 +78,5 @@ def test_a_segment_that_nobody_handed_over_is(tmp_path: Path) -> None:
     spool.flush()
     slots.close()  # empty, so the file is gone
     assert [path.suffix for path in tmp_path.iterdir()] == [".open"]
-    assert recover_all(tmp_path) == []
+    assert recover_all(tmp_path) == ([], None)
     assert [path.suffix for path in tmp_path.iterdir()] == [".ready"]

@@ -6,6 +6,7 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 
 from heterodyne.telemetry import exposition, metrics
+from heterodyne.telemetry.folded_meters import FoldedMeters
 from heterodyne.telemetry.meters import Counter, Gauge, Histogram, Meter, Sample, SharedCounter, SharedGauge
 
 
@@ -60,10 +61,11 @@ def test_whoever_is_asked_adds_the_others_to_its_own(tmp_path: Path) -> None:
 
 def test_the_counters_of_a_worker_that_died_are_kept_and_its_gauges_are_not(tmp_path: Path) -> None:
     all_meters = meters()
+    folded = FoldedMeters(tmp_path, all_meters)
     for _ in range(2):
         exposition.leave(tmp_path, "worker-1", [Sample("requests_total", ("a",), [3.0]), Sample("open", (), [1.0])])
-        exposition.fold(tmp_path, "worker-1", all_meters)
-        exposition.fold(tmp_path, "worker-1", all_meters)
+        folded.fold("worker-1")
+        folded.fold("worker-1")
     found = parsed(all_meters, list(exposition.gather(tmp_path, "worker-0", all_meters)))
     assert found["requests_total", "a"] == 8
     assert found["open", ""] == 5
@@ -98,7 +100,7 @@ def test_what_others_count_is_seen_once_and_dies_with_whoever_saw_it(tmp_path: P
     seen.raise_to(("a",), 9)
     exposition.leave(tmp_path, "worker-1", [Sample("tokens_total", ("a",), [12.0])])
     assert parsed((seen,), list(exposition.gather(tmp_path, "worker-0", (seen,))))["tokens_total", "a"] == 12
-    exposition.fold(tmp_path, "worker-1", (seen,))
+    FoldedMeters(tmp_path, (seen,)).fold("worker-1")
     assert parsed((seen,), list(exposition.gather(tmp_path, "worker-0", (seen,))))["tokens_total", "a"] == 10
     seen.forget(("a",))
     seen.raise_to(("a",), 1)

@@ -100,7 +100,7 @@ class LimitBook:
         """
         reports, self._lost = self._lost, []
         top_ups: list[tuple[Want, ...]] = []
-        if now_s >= self._next_tick_s:
+        if not now_s < self._next_tick_s <= now_s + self._tick_s:  # the clock may have been set back
             self._next_tick_s = now_s + self._tick_s
             self._tick(now_s, reports, top_ups)
         groups = self._pledge(waiting, now_s, reports)
@@ -183,7 +183,8 @@ class LimitBook:
             amount = amounts[pot.place]
             if pot.free < amount:
                 left = max(0, pot.free) + max(0, pot.left)
-                if amount > pot.limit or (amount > left and now_s < pot.left_until_s):
+                is_known = now_s < pot.left_until_s <= now_s + self._tick_s * MEMORY_TICKS
+                if amount > pot.limit or (amount > left and is_known):
                     return refused(pot, pots, amount, left, now_s)
         return Wanting(levels, amounts)
 
