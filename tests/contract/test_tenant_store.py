@@ -11,7 +11,7 @@ import pytest
 
 from heterodyne.domain.errors import InvalidField, StoreInvalid, StoreUnavailable, UnknownName
 from heterodyne.domain.request import Operation
-from heterodyne.domain.tenant import Level, Limits, Organisation, Scopes
+from heterodyne.domain.tenant import RESERVED_ORGANISATIONS, Level, Limits, Organisation, Scopes
 from heterodyne.domain.urgency import Tier
 from heterodyne.ports.tenant_changes import (
     AlreadyThere,
@@ -49,8 +49,6 @@ NAMES_OF_TROUBLE = (
     "a%",
     "ä",
     "a/../b",
-    "local",
-    "static",
 )
 
 Open = Callable[..., AbstractAsyncContextManager[TenantStore]]
@@ -151,6 +149,19 @@ async def test_a_project_needs_its_organisation_and_a_key_its_project(opened: Op
         ):
             with pytest.raises(UnknownName):
                 await missing
+
+
+@pytest.mark.parametrize("name", sorted(RESERVED_ORGANISATIONS))
+async def test_a_reserved_organisation_cannot_be_created(opened: Open, name: str) -> None:
+    async with opened() as store:
+        await acme(store)
+        with pytest.raises(InvalidField, match="kept for callers that are not in the database"):
+            await store.create_organisation(OrganisationDraft(id=name), who="ada")
+        with pytest.raises(InvalidField, match="kept for callers that are not in the database"):
+            await store.create_project(ProjectDraft(id=f"{name}/playground"), who="ada")
+        await store.create_project(ProjectDraft(id=f"acme/{name}"), who="ada")
+        made = [one.id for one in await store.projects()]
+        assert f"acme/{name}" in made, "among the projects of somebody it is a name like any other"
 
 
 async def test_a_name_with_anything_but_letters_digits_and_hyphens_is_refused(opened: Open) -> None:

@@ -36,6 +36,18 @@ CONSOLE = Caller(  # an operator who tries something out; the key is the supervi
     levels=(),
 )
 
+STRANGER = Caller(  # who asks for an open page, brings no key and is not on this machine
+    key=KeyId("stranger"),
+    project=ProjectId("stranger/stranger"),
+    organisation=OrganisationId("stranger"),
+    salt=b"stranger",
+    tier=Tier.SILVER,
+    weight=1.0,
+    scopes=(Scopes(models=()),),
+    levels=(),
+)
+
+STATIC = "static_"  # how the ids of keys in the settings begin
 FOREVER = float("inf")
 NO_CONTEXTS: Mapping[str, int] = {}
 NOBODY = (bytes(32), -FOREVER, LOCAL)  # what an unknown key is compared with; no secret has this digest, at no time
@@ -43,10 +55,15 @@ NOBODY = (bytes(32), -FOREVER, LOCAL)  # what an unknown key is compared with; n
 Held = tuple[bytes, float, Caller]  # the digest of a secret, when it stops working, whose it is
 
 
+def is_operators(caller: Caller) -> bool:
+    """Whether whoever runs the gateway asks: on its machine, with a key of the settings, or in the console."""
+    return caller.key in (LOCAL.key, CONSOLE.key) or caller.key.startswith(STATIC)
+
+
 class CallerRing:
     """The callers of one snapshot, and those whose digests are in the settings."""
 
-    __slots__ = ("_held", "_is_keyless", "_local", "version")
+    __slots__ = ("_held", "_local", "is_keyless", "version")
 
     def __init__(
         self,
@@ -64,7 +81,7 @@ class CallerRing:
             digest = bytes.fromhex(console_digest)
             self._held[digest] = (digest, FOREVER, CONSOLE)
         self._local = _of_tier(LOCAL, context_tokens_by_tier)
-        self._is_keyless = is_keyless
+        self.is_keyless = is_keyless
         self.version = snapshot.version
 
     def check(self, authorization: bytes | None, now_wall_s: float) -> Caller:
@@ -86,7 +103,7 @@ class CallerRing:
         # as a known one is, and both questions are always asked.
         if compare_digest(held, digest) & (now_wall_s < ends_at):
             return caller
-        if self._is_keyless and not secret.startswith(ISSUED):
+        if self.is_keyless and not secret.startswith(ISSUED):
             return self._local  # clients that insist on a key send anything; one that was ours and is not is refused
         raise Unauthenticated("The API key is not valid.")
 
@@ -101,7 +118,7 @@ class CallerRing:
         return f"CallerRing(version={self.version}, keys={len(self._held)})"
 
     def _without_key(self) -> Caller:
-        if self._is_keyless:
+        if self.is_keyless:
             return self._local
         raise Unauthenticated("An API key is required: send `Authorization: Bearer <key>`.")
 
@@ -132,7 +149,7 @@ def _of_tier(caller: Caller, contexts: Mapping[str, int]) -> Caller:
 def _static(digest: bytes) -> Caller:
     """A key of the settings: no limits, no scopes, and a salt of its own."""
     return Caller(
-        key=KeyId(f"static_{digest.hex()[:8]}"),
+        key=KeyId(f"{STATIC}{digest.hex()[:8]}"),
         project=ProjectId("static/static"),
         organisation=OrganisationId("static"),
         salt=digest,

@@ -18,12 +18,17 @@ class HostNames:
 
     def check(self, host: bytes | None) -> None:
         """Raise when the request was sent to another name; one without a name did not come from a browser."""
-        if self._is_open or host is None:
+        if self._is_open or self.is_own(host):
             return
-        name, colon, port = host.rpartition(b":")
-        if (name if colon and port.isdigit() else host).lower() in self._own:
-            return
+        assert host is not None
         raise UnknownHost(
             f"This gateway is not called {host.decode('ascii', 'replace')[:100]!r}. Ask it by its own address, "
             "name it in `gateway.host_names`, or give it keys."
         )
+
+    def is_own(self, host: bytes | None) -> bool:
+        """Whether it was sent to one of the names that are ours, keys or not."""
+        if host is None:
+            return True
+        name, colon, port = host.rpartition(b":")
+        return (name if colon and port.isdigit() else host).lower() in self._own

@@ -4,13 +4,15 @@ Long windows are sums of recorded five-minute rates. A sum counts what is missin
 failures that have not occurred; an average would not.
 """
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from heterodyne.alerts.signals import Window
-from heterodyne.domain.errors import NoSpareCapacity
+from heterodyne.domain.outcome import FAULTS, REFUSALS, RequestOutcome
 
 RATE_INTERVAL_S = 30  # between two recorded rates
-FAULTS = f'heterodyne_gateway_requests_total{{status=~"5..",reason!="{NoSpareCapacity.code}"}}'
+REQUESTS = "heterodyne_gateway_requests_total"
 PROMISES = "heterodyne_gateway_promises_total"
 TOKENS = (
     "(sum by (pool, hardware) (rate(heterodyne_gateway_prompt_tokens_total[5m]))"
@@ -30,8 +32,9 @@ class Recording(Struct, frozen=True, kw_only=True):
 def recordings() -> tuple[Recording, ...]:
     """In the order in which they rest on each other."""
     rates = (
-        _rate("requests", "heterodyne_gateway_requests_total"),
-        _rate("faults", FAULTS),
+        _rate("requests", REQUESTS),
+        _rate("faults", REQUESTS + _among(FAULTS)),
+        _rate("refusals", REQUESTS + _among(REFUSALS)),
         _rate("promises", PROMISES),
         _rate("broken_promises", f'{PROMISES}{{outcome="broken"}}'),
     )
@@ -47,6 +50,10 @@ def recordings() -> tuple[Recording, ...]:
         _money("idle", f"clamp_min({PAID} - ({SPENT} or 0 * {PAID}), 0)"),
     )
     return (*rates, *ratios, queue, *money)
+
+
+def _among(outcomes: Iterable[RequestOutcome]) -> str:
+    return f'{{outcome=~"{"|".join(sorted(outcomes))}"}}'
 
 
 def _rate(name: str, counter: str) -> Recording:

@@ -22,7 +22,7 @@ def rules_file(settings: AlertSettings) -> dict[str, list[Group]]:
 
 
 def _rule(alert: Alert, expression: str) -> Rule:
-    subject = " ".join(f"{{{{ $labels.{label} }}}}" for label in alert.labels) or GATEWAY
+    subject = " ".join(map(_named, alert.labels)) or GATEWAY
     return {
         "alert": alert.prometheus_name,
         "expr": expression,
@@ -30,3 +30,8 @@ def _rule(alert: Alert, expression: str) -> Rule:
         "labels": {"severity": alert.severity.value},
         "annotations": {"summary": alert.summary.format(subject=subject), "guide": alert.guide},
     }
+
+
+def _named(label: str) -> str:
+    """Requests that were turned away before their body was read have no model."""
+    return f'{{{{ or $labels.{label} "{GATEWAY}" }}}}' if label == "model" else f"{{{{ $labels.{label} }}}}"

@@ -41,7 +41,7 @@ class Tail(Struct, frozen=True, kw_only=True):
 class ModelSignals(Struct, frozen=True, kw_only=True):
     """The requests of one model."""
 
-    model: str
+    model: str  # empty: those that were turned away before anybody knew what they ask for
     tallies: dict[Window, Tally]
     ttft_p99: Tail | None = None  # of five minutes; None: there was no first token
     ttft_p999: Tail | None = None  # of thirty

@@ -130,6 +130,20 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
             tiers=_tiers(by_model, rules),
         )
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that clients may ask for: models, other names of them, adapters."""
+        return (*self.by_model, *self.aliases, *self.adapters)
+
+    def model_of(self, name: str) -> str:
+        """The model that a name means: its own, that of an alias, or the one that an adapter belongs to.
+
+        Empty where there is none, so that what clients make up becomes no label and no row.
+        """
+        named = self.aliases.get(name, name)
+        model = self.adapters.get(named, named)
+        return model if model in self.by_model or model in self.rules else ""
+
 
 def rule_against(replica: Replica, rule: ModelRule | None) -> str:
     """What a model's rule has against a replica, in a few words; empty: it may serve the model."""

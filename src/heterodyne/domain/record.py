@@ -41,7 +41,7 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     queue_ms: float | None = None  # waited here for its turn
     is_hedged: bool = False  # a second replica was asked because the first was late
     hardware: str = ""  # of the replica
-    promise: str = ""  # of latency: kept or broken; empty: nothing was promised, or the client did not wait to see
+    promise: str = ""  # of latency: kept or broken; empty: none was made, or its client failed it or left
     overhead_ms: float = 0.0  # our own work, from the complete request to asking for a connection, less its wait
     connect_ms: float | None = None  # until the replica that answered was sent the request
     trace: str = ""  # the id of its trace; empty: it has none

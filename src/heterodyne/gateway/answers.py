@@ -159,6 +159,7 @@ class Model(Struct):
     max_model_len: int | None = None
     purpose: Literal["generate", "embed", "infer"] | None = None
     parent: str | None = None  # the model a LoRA adapter belongs to
+    root: str | None = None  # the model that an alias means
 
 
 class ModelList(Struct):

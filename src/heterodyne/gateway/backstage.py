@@ -133,6 +133,7 @@ class Backstage:
 
     def refused(self, record: RequestRecord, caller: Caller | None, urgency: Urgency, body: bytes) -> None:
         """Write down a request that no replica was asked for; of strangers there is only a line in the log."""
+        self._meters.refused(record)
         self._records.write(record)
         if caller is not None and self.bookkeeper is not None:
             self.bookkeeper.refused(record, caller, urgency)

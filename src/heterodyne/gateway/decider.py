@@ -98,11 +98,13 @@ class Decider:
         usable = self._usable(ask, failed, now_s, context)
         if not usable:
             if ask.regions is not None and ask.model in self._fleet.snapshot.by_model:
-                raise nobody_in(ask.model, ask.regions)
+                raise nobody_in(request.model, ask.regions)
             standing = self.standing.try_model(ask.model)
             # Where others could take it but for its length, those that are long enough are full.
             is_full = standing is not None and (standing.is_full or (context > 0.0 and self._is_able(ask, context)))
-            raise nobody(ask.model, self._fleet.snapshot, has_failed=bool(failed), is_full=is_full)
+            raise nobody(
+                ask.model, self._fleet.snapshot, has_failed=bool(failed), is_full=is_full, called=request.model
+            )
         choice = self._router.decide(ask, usable, now_s)
         check_purpose(request, choice.forecast.seat.replica)
         return choice
@@ -156,7 +158,7 @@ class Decider:
         able = [one for one in usable if name in one.adapters]
         if not able:
             raise EngineUnavailable(
-                f"No replica of {ask.model!r} that may hold the adapter {name!r} can take the request now.",
+                f"No replica that may hold the adapter {name!r} can take the request now.",
                 retry_after_s=ADAPTER_RETRY_AFTER_S,
             )
         nearness = [self._adapters.nearness(one, name) for one in able]

@@ -12,15 +12,19 @@ from heterodyne.domain.errors import (
     InternalError,
     InvalidField,
     MethodNotAllowed,
+    UnknownModel,
     UnknownPath,
     UnsupportedMediaType,
 )
+from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.dialects import open_inference
+from heterodyne.gateway.known_models import no_such_model
 from heterodyne.gateway.lobby import Lobby
+from heterodyne.gateway.open_pages import page_caller
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.routing_meters import note_routing
@@ -87,9 +91,10 @@ class Door:
             if http.method != route.method and not (http.method == b"HEAD" and route.method == b"GET"):
                 allow = route.method.decode()
                 raise MethodNotAllowed(f"This path takes {allow} only.", allow=allow)
+            if not route.is_probe:
+                self._host_names.check(http.headers.get(b"host"))
             if route.is_open:
                 return RoutedHead(route=route, caller=LOCAL, callers=callers, body_bytes_max=0)
-            self._host_names.check(http.headers.get(b"host"))
             caller = callers.check(http.headers.get(b"authorization"), self._back.wall_clock())
             if route.page is not None:
                 return RoutedHead(route=route, caller=caller, callers=callers, body_bytes_max=0)
@@ -117,6 +122,8 @@ class Door:
             self._refuse(head.refusal, connection, request_id, http, caller)
             return None
         try:
+            if route.is_open:
+                caller = self._page_caller(route, http, connection)
             if route.page is not None:
                 answer = route.page(self, http, caller)
                 headers = answer.headers + self._back.identity(request_id)
@@ -157,9 +164,20 @@ class Door:
         for model, error_ratio in self._back.tokens.error_ratio.items():
             metrics.token_estimate_error.set((model,), error_ratio)
 
+    def _page_caller(self, route: routes.Route, http: HttpRequest, connection: ServerConnection) -> Caller:
+        back = self._back
+        return page_caller(
+            http.headers,
+            connection.peer_host,
+            back.callers,
+            self._host_names,
+            back.wall_clock(),
+            needs_key=route.is_metrics and back.settings.metrics_access == "key",
+        )
+
     def _infer(
         self, route: routes.Route, http: HttpRequest, connection: ServerConnection, request_id: str, caller: Caller
-    ) -> Turn:
+    ) -> Turn | None:
         assert route.read is not None
         back = self._back
         back.house.check_room()
@@ -171,12 +189,17 @@ class Door:
         )
         request = route.read(http.body, request_id, deadline_s, back.settings)
         ask = back.asks.ask(request, read_wishes(http.headers), caller.salt, back.fleet.snapshot)
-        if caller.scopes:
-            request, ask = scoped(request, ask, caller)
-        trace = None if back.tracer is None else back.tracer.begin(http.headers)
-        return self._lobby.receive(
-            connection, request, ask, caller, is_plain=route.is_plain, arrived_s=arrived_s, trace=trace
-        )
+        try:
+            if caller.scopes:
+                request, ask = scoped(request, ask, caller)
+            trace = None if back.tracer is None else back.tracer.begin(http.headers)
+            return self._lobby.receive(
+                connection, request, ask, caller, is_plain=route.is_plain, arrived_s=arrived_s, trace=trace
+            )
+        except HeterodyneError as error:
+            told = no_such_model(request.model, caller, back.fleet.snapshot) if type(error) is UnknownModel else error
+            self._refuse(told, connection, request_id, http, caller, request=request, urgency=ask.urgency)
+            return None
 
     def _refuse(
         self,
@@ -185,7 +208,11 @@ class Door:
         request_id: str,
         http: HttpRequest,
         caller: Caller | None,
+        *,
+        request: Request | None = None,
+        urgency: Urgency = Urgency.INTERACTIVE,
     ) -> None:
+        """The answer and its record; `request` where it was understood."""
         is_plain = routes.is_open_inference(http.path)
         back = self._back
         answer_error(
@@ -197,7 +224,16 @@ class Door:
             is_head=http.method == b"HEAD",
             tier=caller.tier if caller is not None else "",
         )
-        record = refused_record(error, request_id, back.wall_clock(), len(http.body), caller=caller)
+        record = refused_record(
+            error,
+            request_id,
+            back.wall_clock(),
+            len(http.body),
+            caller=caller,
+            request=request,
+            model="" if request is None else back.fleet.snapshot.model_of(request.model),
+            urgency=urgency,
+        )
         if back.tracer is not None:
             record = back.tracer.turned_away(
                 record,
@@ -206,7 +242,7 @@ class Door:
                 route=http.path.decode("ascii") if http.path in routes.ROUTES else "",
                 is_stranger=caller is None,
             )
-        back.refused(record, caller, Urgency.INTERACTIVE, http.body)
+        back.refused(record, caller, urgency, http.body)
 
 
 def _check_media_type(headers: dict[bytes, bytes]) -> None:

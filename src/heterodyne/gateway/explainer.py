@@ -44,7 +44,7 @@ class Explainer:
         named = snapshot.aliases.get(question.model, question.model)
         model = snapshot.adapters.get(named, named)
         if not any(replica.model == model for replica in snapshot.replicas):
-            raise UnknownModel(unknown_model(question.model, snapshot), param="model")
+            raise UnknownModel(unknown_model(question.model, snapshot.names), param="model")
         request = self._request(question)
         ask = self._ask(question, request)
         told = self._explain(request, ask, adapter=named if named != model else None)

@@ -9,8 +9,8 @@ from math import inf
 from msgspec import Struct
 
 from heterodyne.admission.tokens import TokenEstimator
-from heterodyne.domain.errors import ClientGone
 from heterodyne.domain.fleet import Replica
+from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
 from heterodyne.domain.urgency import Urgency
@@ -21,7 +21,7 @@ from heterodyne.routing.seat import Seat
 
 INFER, INTERACTIVE = Operation.INFER, Urgency.INTERACTIVE
 NO_TOKENS = Usage()  # tensors have none
-KEPT, BROKEN, GONE = "kept", "broken", ClientGone.code
+KEPT, BROKEN = "kept", "broken"
 
 
 class Try(Struct, frozen=True, gc=False):
@@ -67,6 +67,7 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
     request, replica, choice = finished.request, finished.replica, finished.choice
     reported = _used(finished, tokens)
     started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
+    model = replica.model if replica is not None else finished.ask.model
     forecast, caller = choice.forecast if choice is not None else None, finished.stay.caller
     trace = finished.stay.trace
     usd, share_s = None, 0.0
@@ -76,8 +77,8 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
         id=request.id,
         at=epoch_s + started_at_s,
         operation=request.operation,
-        model=replica.model if replica is not None else request.model,
-        asked_model=request.model if replica is not None and replica.model != request.model else "",
+        model=model,
+        asked_model=request.model if model != request.model else "",
         pool=replica.pool if replica is not None else "",
         replica=replica.id if replica is not None else "",
         status=finished.status,
@@ -130,9 +131,11 @@ def _promise(finished: Finished, tokens: int) -> str:
     """What the request waited for its turn is part of what its client waited for the first token. Of an answer that
     comes whole nobody sees the first token: it has as long as a stream of its tokens would have had."""
     ask, stay = finished.ask, finished.stay
-    if not ask.has_slo or finished.reason == GONE:
+    if not ask.has_slo:
         return ""
-    if finished.reason or not finished.first_byte_at_s:
+    if finished.reason:  # what the caller did wrong, or may not, says nothing of the fleet
+        return BROKEN if is_fault(finished.status, finished.reason) else ""
+    if not finished.first_byte_at_s:
         return BROKEN
     first_s = finished.first_byte_at_s - finished.started_at_s + stay.queued_s
     if not finished.request.stream:

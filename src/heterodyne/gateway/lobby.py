@@ -340,6 +340,8 @@ class Lobby:
             len(visit.request.body),
             caller=visit.stay.caller,
             request=visit.request,
+            model=back.fleet.snapshot.model_of(visit.request.model),
+            urgency=visit.ask.urgency,
             queued_s=waited_s,
         )
         stay = visit.stay

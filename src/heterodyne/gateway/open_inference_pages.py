@@ -6,12 +6,10 @@ from urllib.parse import unquote
 import msgspec
 
 from heterodyne import __version__
-from heterodyne.admission.scopes import visible
-from heterodyne.domain.errors import NotAllowed, UnknownModel
 from heterodyne.domain.fleet import Health, Replica
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import pages, render
-from heterodyne.routing.nobody import unknown_model
+from heterodyne.gateway.known_models import check_visible, no_such_model
 
 if TYPE_CHECKING:
     from heterodyne.gateway.door import Door
@@ -57,11 +55,10 @@ def model_ready(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answ
 def _asked(door: "Door", http: "HttpRequest", caller: Caller) -> tuple[str, tuple[Replica, ...]]:
     name = unquote(http.path.split(b"/")[MODEL_SEGMENT].decode("ascii", "replace"))
     snapshot = door.fleet.snapshot
-    if not visible(caller, (name,)):
-        raise NotAllowed(f"This key may not use the model {name[:100]!r}.", param="model")
-    replicas = snapshot.by_model.get(snapshot.aliases.get(name, name))
+    check_visible(name, caller)
+    replicas = snapshot.by_model.get(snapshot.model_of(name))
     if replicas is None:
-        raise UnknownModel(unknown_model(name, snapshot), param="model")
+        raise no_such_model(name, caller, snapshot)
     return name, replicas
 
 

@@ -5,12 +5,12 @@ from urllib.parse import unquote
 
 import msgspec
 
+from heterodyne.admission.callers import is_operators
 from heterodyne.admission.scopes import visible
-from heterodyne.domain.errors import NotAllowed, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Health, Replica
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import render
-from heterodyne.routing.nobody import unknown_model
+from heterodyne.gateway.known_models import check_visible, is_visible, no_such_model
 from heterodyne.telemetry import exposition
 from heterodyne.telemetry import metrics as meters
 
@@ -28,28 +28,23 @@ class Answer(NamedTuple):
 
 
 def models(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
-    """GET /v1/models"""
+    """GET /v1/models: every model and adapter once, by an alias where the key may use it by no other name."""
     snapshot = door.fleet.snapshot
-    shown = set(visible(caller, (*snapshot.by_model, *snapshot.adapters)))
-    data = [_model(name, replicas, door.started_at) for name, replicas in snapshot.by_model.items() if name in shown]
-    data += [
-        _adapter(name, parent, snapshot, door.started_at) for name, parent in snapshot.adapters.items() if name in shown
-    ]
-    return _json(200, {"object": "list", "data": data})
+    shown = dict.fromkeys(visible(caller, snapshot.names))
+    names = [name for name in shown if name not in snapshot.aliases or snapshot.aliases[name] not in shown]
+    data = [_entry(name, caller, snapshot, door.started_at) for name in names]
+    return _json(200, {"object": "list", "data": [entry for entry in data if entry is not None]})
 
 
 def model(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
     """GET /v1/models/{id}"""
     name = unquote(http.path.removeprefix(b"/v1/models/").decode("ascii", "replace"))
     snapshot = door.fleet.snapshot
-    if not visible(caller, (name,)):
-        raise NotAllowed(f"This key may not use the model {name[:100]!r}.", param="model")
-    replicas = snapshot.by_model.get(name)
-    if replicas is None and name in snapshot.adapters:
-        return _json(200, _adapter(name, snapshot.adapters[name], snapshot, door.started_at))
-    if replicas is None:
-        raise UnknownModel(unknown_model(name, snapshot), param="model")
-    return _json(200, _model(name, replicas, door.started_at))
+    check_visible(name, caller)
+    entry = _entry(name, caller, snapshot, door.started_at)
+    if entry is None:
+        raise no_such_model(name, caller, snapshot)
+    return _json(200, entry)
 
 
 def live(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
@@ -63,22 +58,38 @@ def ready(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
         name: any(replica.health is Health.READY for replica in replicas)
         for name, replicas in door.fleet.snapshot.by_model.items()
     }
+    shown = visible(caller, health)
     is_ready = any(health.values()) and not door.house.is_draining
     status = "draining" if door.house.is_draining else ("ready" if is_ready else "starting")
-    body = {"status": status, "models": {name: "ready" if ok else "not_ready" for name, ok in health.items()}}
+    body = {"status": status, "models": {name: "ready" if health[name] else "not_ready" for name in shown}}
     return _json(200 if is_ready else 503, body)
 
 
 def metrics(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
-    """GET /metrics: of all workers together."""
+    """GET /metrics: of all workers together; those that name tenants are for whoever runs the gateway."""
     door.note_gauges()
     samples = exposition.gather(door.run_dir, door.worker_name, meters.ALL)
-    return Answer(200, render.TEXT, exposition.render(meters.ALL, samples))
+    shown = meters.ALL if is_operators(caller) else meters.WITHOUT_TENANTS
+    return Answer(200, render.TEXT, exposition.render(shown, samples))
 
 
 def description(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
     """GET /openapi.json"""
     return Answer(200, render.JSON, door.description)
+
+
+def _entry(name: str, caller: Caller, snapshot: FleetSnapshot, created: int) -> dict[str, object] | None:
+    """None: no replica serves what the name means. What else it is called is told where the key may use that, too."""
+    named, model = snapshot.aliases.get(name, name), snapshot.model_of(name)
+    replicas = snapshot.by_model.get(model)
+    if replicas is None:
+        return None
+    entry = _model(name, replicas, created)
+    if named != name and is_visible(named, caller):
+        entry["root"] = named
+    if named != model and is_visible(model, caller):
+        entry["parent"] = model
+    return entry
 
 
 def _model(name: str, replicas: tuple[Replica, ...], created: int) -> dict[str, object]:
@@ -89,10 +100,6 @@ def _model(name: str, replicas: tuple[Replica, ...], created: int) -> dict[str, 
     if first.purpose is not None:
         entry["purpose"] = first.purpose
     return entry
-
-
-def _adapter(name: str, parent: str, snapshot: FleetSnapshot, created: int) -> dict[str, object]:
-    return {**_model(name, snapshot.by_model[parent], created), "parent": parent}
 
 
 def _json(status: int, body: object) -> Answer:

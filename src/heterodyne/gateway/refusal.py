@@ -6,12 +6,17 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
+from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import render
 from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import ServerConnection
 
 if TYPE_CHECKING:
     from heterodyne.gateway.backstage import Backstage
+
+REFUSED = "refused"  # the operation of what was not understood far enough to have one
+ASKED_MODEL_CHARS_MAX = 200
+INTERACTIVE = Urgency.INTERACTIVE
 
 
 def answer_error(
@@ -41,19 +46,27 @@ def refused_record(
     *,
     caller: Caller | None = None,
     request: Request | None = None,
+    model: str = "",
+    urgency: Urgency = INTERACTIVE,
     queued_s: float = 0.0,
 ) -> RequestRecord:
-    """What is written down of it; a caller or a request that was never found out is not named."""
+    """What is written down of it; a caller or a request that was never found out is not named.
+
+    `model` is the one that the request means, empty where there is none of that name.
+    """
+    asked = request.model[:ASKED_MODEL_CHARS_MAX] if request is not None else ""
     return RequestRecord(
         id=request_id,
         at=at,
-        operation="refused",
-        model=request.model if request is not None else "",
+        operation=request.operation if request is not None else REFUSED,
+        model=model,
+        asked_model=asked if asked != model else "",
         status=error.status,
         reason=error.code,
         request_bytes=request_bytes,
         tenant=caller.project if caller is not None else "",
         key=caller.key if caller is not None else "",
         tier=caller.tier if caller is not None else "",
+        urgency="" if urgency is INTERACTIVE else urgency,
         queue_ms=queued_s * 1000 if queued_s else None,
     )

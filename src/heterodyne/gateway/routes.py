@@ -28,6 +28,8 @@ class Route(Struct, frozen=True, kw_only=True):
     is_plain: bool = False  # errors are told as the Open Inference Protocol has them
     page: Page | None = None
     is_open: bool = False  # needs no key
+    is_metrics: bool = False  # open by gateway.metrics_access
+    is_probe: bool = False  # answers to any name, as probes call us by our address
 
 
 ROUTES: dict[bytes, Route] = {
@@ -37,13 +39,13 @@ ROUTES: dict[bytes, Route] = {
     b"/tokenize": Route(method=b"POST", read=tokenization.read_tokenize),
     b"/detokenize": Route(method=b"POST", read=tokenization.read_detokenize),
     b"/v1/models": Route(method=b"GET", page=pages.models),
-    b"/health/live": Route(method=b"GET", page=pages.live, is_open=True),
-    b"/health/ready": Route(method=b"GET", page=pages.ready, is_open=True),
-    b"/metrics": Route(method=b"GET", page=pages.metrics, is_open=True),
+    b"/health/live": Route(method=b"GET", page=pages.live, is_open=True, is_probe=True),
+    b"/health/ready": Route(method=b"GET", page=pages.ready, is_open=True, is_probe=True),
+    b"/metrics": Route(method=b"GET", page=pages.metrics, is_open=True, is_metrics=True),
     b"/openapi.json": Route(method=b"GET", page=pages.description, is_open=True),
     b"/v2": Route(method=b"GET", page=open_inference_pages.server),
-    b"/v2/health/live": Route(method=b"GET", page=open_inference_pages.live, is_open=True),
-    b"/v2/health/ready": Route(method=b"GET", page=open_inference_pages.ready, is_open=True),
+    b"/v2/health/live": Route(method=b"GET", page=open_inference_pages.live, is_open=True, is_probe=True),
+    b"/v2/health/ready": Route(method=b"GET", page=open_inference_pages.ready, is_open=True, is_probe=True),
 }
 MODEL_ROUTE = Route(method=b"GET", page=pages.model)  # /v1/models/{id}; ids may have slashes
 TENSOR_MODEL_ROUTE = Route(method=b"GET", page=open_inference_pages.model)

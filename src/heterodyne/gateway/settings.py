@@ -1,6 +1,6 @@
 """Settings of the data-plane door."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -19,6 +19,13 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         tuple[str, ...],
         Meta(description="Names besides loopback's that a keyless gateway answers to; with keys it answers to any."),
     ] = ()
+    metrics_access: Annotated[
+        Literal["open", "key"],
+        Meta(
+            description="Who gets `/metrics`: `open` is everybody who reaches the port, with the names of tenants only "
+            "for this machine and for keys of the settings; `key` is whoever brings a key, on this machine too."
+        ),
+    ] = "open"
     workers: Annotated[int, Meta(ge=1, le=256, description="Processes that share the port.")] = 1
     tls_certificate: Annotated[
         str | None, Meta(description="PEM file with the certificate chain; serves HTTPS when set.")

@@ -1,6 +1,6 @@
 """Pure: why no replica can be named for a request."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from heterodyne.domain.errors import EnginesFull, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
@@ -36,11 +36,17 @@ def check_purpose(request: Request, target: Replica) -> None:
         raise InvalidField(f"Model {request.model!r} {_SAID_OF[target.purpose]}.", param="model")
 
 
-def nobody(model: str, fleet: FleetSnapshot, *, has_failed: bool, is_full: bool = False) -> HeterodyneError:
-    """Why none of the model's replicas can take a request; `is_full`: one could, but for what it holds."""
+def nobody(
+    model: str, fleet: FleetSnapshot, *, has_failed: bool, is_full: bool = False, called: str = ""
+) -> HeterodyneError:
+    """Why none of the model's replicas can take a request; `is_full`: one could, but for what it holds.
+
+    `called` is the client's own name for it, where that is another: a key may know no more than an alias.
+    """
     replicas = fleet.by_model.get(model)
+    model = called or model
     if replicas is None:
-        return UnknownModel(unknown_model(model, fleet), param="model")
+        return UnknownModel(unknown_model(model, ()), param="model")
     if has_failed:
         return EngineUnavailable(f"No other replica of {model!r} can take the request.")
     if is_full:
@@ -66,10 +72,10 @@ def nobody_in(model: str, regions: Iterable[str]) -> HeterodyneError:
     )
 
 
-def unknown_model(model: str, fleet: FleetSnapshot) -> str:
-    """What to say of a model nobody serves."""
-    known = [*fleet.by_model, *fleet.aliases, *fleet.adapters]
+def unknown_model(model: str, known: Sequence[str]) -> str:
+    """What to say of a model nobody serves; `known` are the names that may be told instead."""
     nearest = get_close_matches(model, known, n=1)
     hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
     named = ", ".join(known[:MODELS_NAMED_MAX]) + (", …" if len(known) > MODELS_NAMED_MAX else "")
-    return f"The model {model!r} does not exist.{hint} Known models: {named}."
+    listed = f" Known models: {named}." if known else ""
+    return f"The model {model!r} does not exist.{hint}{listed}"

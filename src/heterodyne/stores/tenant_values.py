@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidField
-from heterodyne.domain.tenant import Organisation, OrganisationId, Project, ProjectId, Scopes
+from heterodyne.domain.tenant import RESERVED_ORGANISATIONS, Organisation, OrganisationId, Project, ProjectId, Scopes
 from heterodyne.ports.tenant_changes import (
     KeyDraft,
     KeyEdit,
@@ -18,7 +18,6 @@ from heterodyne.ports.tenant_changes import (
     Rotation,
 )
 
-RESERVED = {"local", "static"}  # callers that no database knows: of a keyless gateway, and of keys in the settings
 KEY_NAME_CHARS_MAX = 100
 SCOPE_ENTRIES_MAX = 256
 SCOPE_CHARS_MAX = 256
@@ -43,7 +42,7 @@ def check(
 
 def new_organisation(draft: OrganisationDraft) -> Organisation:
     """One that may be stored."""
-    _check_name(draft.id, "an organisation", "id")
+    _check_organisation(draft.id)
     return Organisation(id=OrganisationId(draft.id), limits=draft.limits)
 
 
@@ -54,7 +53,7 @@ def new_project(draft: ProjectDraft) -> Project:
         raise InvalidField(
             f"id: a project is called organisation/project, for example acme/{draft.id[:63]}.", param="id"
         )
-    _check_name(organisation, "an organisation", "id")
+    _check_organisation(organisation)
     _check_name(name, "a project", "id")
     return Project(
         id=ProjectId(draft.id),
@@ -81,14 +80,18 @@ def _check_types(asked: Struct) -> None:
         raise InvalidField(f"{error}.") from error
 
 
+def _check_organisation(name: str) -> None:
+    _check_name(name, "an organisation", "id")
+    if name in RESERVED_ORGANISATIONS:
+        raise InvalidField(f"id: {name!r} is kept for callers that are not in the database; take another.", param="id")
+
+
 def _check_name(name: str, of: str, param: str) -> None:
     if not _NAME.fullmatch(name):
         raise InvalidField(
             f"{param}: the name of {of} has 1 to 63 small letters, digits and hyphens, and begins with no hyphen.",
             param=param,
         )
-    if name in RESERVED:
-        raise InvalidField(f"{param}: {name!r} is kept for callers that are not in the database.", param=param)
 
 
 def _check_key_name(name: object) -> None:

@@ -36,8 +36,9 @@ DEVICE = ("pool", "hardware", "device")
 
 requests = Counter(
     "heterodyne_gateway_requests_total",
-    "Requests answered, by HTTP status and by reason when the answer was an error.",
-    (*REQUEST, "status", "reason"),
+    "Requests that have ended, refused ones included, by HTTP status, by reason when the answer was an error, and by "
+    "outcome. A refusal has no pool, and no model where none of the name is served.",
+    (*REQUEST, "status", "reason", "outcome"),
 )
 in_flight = Gauge("heterodyne_gateway_requests_in_flight", "Requests being answered now.", ("model", "pool", "replica"))
 ttft = Histogram(
@@ -76,7 +77,8 @@ queue = Histogram(
 )
 promises = Counter(
     "heterodyne_gateway_promises_total",
-    "Requests with a promise of latency, by whether it was kept; those whose client left early are not among them.",
+    "Requests with a promise of latency that a replica was asked for, by whether it was kept; those that failed "
+    "through their client, or whose client left early, are not among them.",
     (*CLIENT, "outcome"),
 )
 overhead = Histogram(
@@ -438,3 +440,5 @@ ALL: tuple[Meter, ...] = (
     alerts_firing,
     alerts_webhooks,
 )
+NAMES_TENANTS: tuple[Meter, ...] = (limit_used,)  # in its labels: nothing for strangers
+WITHOUT_TENANTS: tuple[Meter, ...] = tuple(meter for meter in ALL if meter not in NAMES_TENANTS)

@@ -1,4 +1,4 @@
-"""Counts one finished request in every metric that speaks of requests.
+"""Counts one request that has ended, however it did, in every metric that speaks of requests.
 
 The cells of requests that have everything in common are looked up once and kept, so a request costs one look-up and a
 few additions; the code is flat because calls would cost more than what they do.
@@ -6,6 +6,7 @@ few additions; the code is flat because calls would cost more than what they do.
 
 from bisect import bisect_left
 
+from heterodyne.domain.outcome import outcome_of
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.urgency import Urgency
 from heterodyne.telemetry import metrics
@@ -117,13 +118,19 @@ class RequestMeters:
             usd[0] += record.usd
         replica[0] += record.replica_s
 
+    def refused(self, record: RequestRecord) -> None:
+        """Add one that no replica was asked for. It took no time and no tokens, so no histogram has it."""
+        urgency = record.urgency or Urgency.INTERACTIVE.value
+        labels = (record.model, "", "", urgency, record.tier, record.operation)
+        metrics.requests.add((*labels, str(record.status), record.reason, outcome_of(record.status, record.reason)))
+
 
 def _find_cells(key: _Key) -> _Cells:
     model, pool, hardware, urgency, tier, operation, status, reason, decision, promise = key
     client = (model, pool, hardware, urgency or Urgency.INTERACTIVE.value, tier)
     labels = (*client, operation)
     return (
-        metrics.requests.cell((*labels, str(status), reason)),
+        metrics.requests.cell((*labels, str(status), reason, outcome_of(status, reason))),
         metrics.decisions.cell((model, pool, decision)) if decision else None,
         metrics.promises.cell((*client, promise)) if promise else None,
         metrics.overhead.cell((model, pool)),

@@ -115,6 +115,12 @@ class ServerConnection(asyncio.Protocol):
         self._unsent_bytes = 0  # at the last check
         self._taken_at_s = 0.0  # when the client was last seen to take any
 
+    @property
+    def peer_host(self) -> str:
+        """The address that the client asks from; empty where its socket has none."""
+        peer = self._transport.get_extra_info("peername") if self._transport is not None else None
+        return str(peer[0]) if isinstance(peer, tuple) and peer else ""
+
     # Called by uvloop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

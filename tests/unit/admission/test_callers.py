@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from heterodyne.admission.callers import CONSOLE, LOCAL, CallerRing
+from heterodyne.admission.callers import CONSOLE, LOCAL, STRANGER, CallerRing
 from heterodyne.domain.errors import Unauthenticated
-from heterodyne.domain.tenant import Caller, KeyId, OrganisationId, ProjectId, TenantSnapshot
+from heterodyne.domain.tenant import RESERVED_ORGANISATIONS, Caller, KeyId, OrganisationId, ProjectId, TenantSnapshot
 from heterodyne.domain.urgency import Tier
 
 NOW_S = 1000.0
@@ -137,3 +137,9 @@ def test_the_consoles_key_is_a_caller_of_its_own_and_opens_beside_others() -> No
         assert ring.check(b"Bearer static", 0.0).project == "static/static"
     with pytest.raises(Unauthenticated):
         CallerRing(TenantSnapshot(), (digest(b"static"),)).check(b"Bearer own", 0.0)
+
+
+def test_callers_that_no_database_knows_have_reserved_organisations() -> None:
+    static = RING.check(b"Bearer static", 0.0)
+    assert {one.organisation for one in (LOCAL, CONSOLE, STRANGER, static)} == RESERVED_ORGANISATIONS
+    assert all(one.project.startswith(f"{one.organisation}/") for one in (LOCAL, CONSOLE, STRANGER, static))

@@ -70,6 +70,27 @@ def test_nothing_is_said_of_a_promise_that_was_not_made_or_that_nobody_waited_fo
     assert record(finished(reason="client_gone", status=499)).promise == ""
 
 
+@pytest.mark.parametrize(
+    ("status", "reason", "promise"),
+    [
+        (400, "engine_refused", ""),
+        (400, "context_length_exceeded", ""),
+        (429, "rate_limit_exceeded", ""),
+        (503, "no_spare_capacity", ""),
+        (503, "engines_full", "broken"),
+        (504, "deadline_exceeded", "broken"),
+    ],
+)
+def test_a_clients_400_is_no_broken_promise(status: int, reason: str, promise: str) -> None:
+    assert record(finished(status=status, reason=reason, first_byte_at_s=0.0)).promise == promise
+
+
+def test_what_ended_without_a_replica_belongs_to_the_model_it_meant() -> None:
+    asked = structs.replace(ASKED, model="an alias")
+    told = record(finished(request=asked, tries=[], replica=None, status=503, reason="draining"))
+    assert (told.model, told.asked_model) == ("m", "an alias")
+
+
 def test_our_own_part_is_what_is_neither_wait_nor_connection() -> None:
     told = record(finished(queued_s=3.0))
     assert told.overhead_ms == pytest.approx(2.0)

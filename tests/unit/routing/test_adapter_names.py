@@ -32,4 +32,4 @@ def test_replicas_a_rule_excludes_bring_no_adapters() -> None:
 
 def test_an_unknown_name_may_be_near_an_adapters() -> None:
     fleet = FleetSnapshot.of(1, (replica(1, model="base", adapters={"contracts": "/c"}),))
-    assert "Did you mean 'contracts'?" in unknown_model("contract", fleet)
+    assert "Did you mean 'contracts'?" in unknown_model("contract", fleet.names)

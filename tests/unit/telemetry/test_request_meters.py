@@ -81,6 +81,23 @@ def test_a_request_for_which_nobody_was_chosen_is_no_decision_and_no_work_of_our
     assert observed(metrics.overhead, alone) == []
 
 
+def test_a_refusal_is_a_request_without_a_pool_and_in_no_histogram() -> None:
+    refused = RequestRecord(
+        id="1", at=0.0, operation="chat", model=MODEL, tier="gold", status=429, reason="rate_limit_exceeded"
+    )
+    meters, before = RequestMeters(), {sample.labels: sample.values[0] for sample in metrics.requests.samples()}
+    timed = len(metrics.duration.samples())
+    meters.refused(refused)
+    labels = (MODEL, "", "", "interactive", "gold", "chat", "429", "rate_limit_exceeded", "refused_limit")
+    assert metrics.requests.cell(labels)[0] - before.get(labels, 0.0) == 1.0
+    assert len(metrics.duration.samples()) == timed
+
+
+def test_the_outcome_follows_from_status_and_reason() -> None:
+    added = observed(metrics.requests, RECORD, changed(status=502, reason="engine_broke"))
+    assert [sample.labels[-3:] for sample in added] == [("200", "", "ok"), ("502", "engine_broke", "engine_error")]
+
+
 def test_times_are_by_model_pool_hardware_class_and_tier() -> None:
     urgent, batch = changed(queue_ms=3000.0, itl_ms=15.0), changed(urgency="batch", tier="bronze", queue_ms=1.0)
     for meter in (metrics.ttft, metrics.duration, metrics.queue):

@@ -6,7 +6,7 @@ Each alert wants both a long window, so that a blip wakes nobody, and a short on
 from collections.abc import Callable
 from typing import NamedTuple
 
-from heterodyne.alerts.alert import Alert, Finding, Judge, Severity
+from heterodyne.alerts.alert import GATEWAY, Alert, Finding, Judge, Severity
 from heterodyne.alerts.recordings import RATE_INTERVAL_S
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import Signals, Tally, Window
@@ -94,7 +94,7 @@ def _judge(kind: Kind, burn: Burn) -> Judge:
             long, short = (kind.counted(model.tallies.get(window, Tally())) for window in (burn.long, burn.short))
             if long[0] >= BAD_MIN and _share(long) > limit and _share(short) > limit:
                 detail = f"{long[0]} of {long[1]} in {burn.long}, {short[0]} of {short[1]} in {burn.short}."
-                found.append(Finding(subject=model.model, detail=detail))
+                found.append(Finding(subject=model.model or GATEWAY, detail=detail))
         return tuple(found)
 
     return judge

@@ -88,9 +88,9 @@ class AlertHistory:
 
 
 def models_of(windows: Mapping[Window, SumsByName], days: Tallies) -> tuple[ModelSignals, ...]:
-    """Every model that was asked within the longest window."""
+    """Every model that was asked within the longest window, and what was turned away before it had one."""
     names = dict.fromkeys((*(name for sums in windows.values() for name in sums), *days))
-    return tuple(_model(name, windows, days) for name in names if name)
+    return tuple(_model(name, windows, days) for name in names)
 
 
 def predictions_of(pools: SumsByName) -> tuple[PredictionSignals, ...]:

@@ -1,5 +1,6 @@
 """The dashboard to look at first: golden signals, tokens, money, room, predictions, errors, the gateway itself."""
 
+from heterodyne.domain.outcome import FAULTS, REFUSALS
 from heterodyne.telemetry import metrics
 from heterodyne.telemetry.dashboards.chart import (
     VARIABLES,
@@ -16,7 +17,8 @@ from heterodyne.telemetry.dashboards.grafana import Dashboard, templating
 from heterodyne.telemetry.meters import Meter
 
 TAILS = (0.5, 0.99, 0.999)
-FAULT = '=~"5.."'
+FAULT = f'=~"{"|".join(sorted(FAULTS))}"'
+REFUSED = f'=~"{"|".join(sorted(REFUSALS))}"'
 SECONDS_PER_HOUR = 3600
 
 
@@ -32,7 +34,7 @@ def overview() -> Dashboard:
 
 
 def _golden() -> Row:
-    faults = rate(metrics.requests, "model", status=FAULT)
+    faults = rate(metrics.requests, "model", outcome=FAULT)
     kept = rate(metrics.promises, "model", outcome='="kept"')
     return Row(
         title="Golden signals",
@@ -165,6 +167,14 @@ def _errors() -> Row:
                 "Errors per second by pool",
                 "ops",
                 Line(expression=rate(metrics.requests, "pool", "hardware", reason='!=""'), legend="{{pool}}"),
+            ),
+            _chart(
+                "Requests refused per second, for want of room or by a limit",
+                "ops",
+                Line(
+                    expression=rate(metrics.requests, "model", "outcome", outcome=REFUSED),
+                    legend="{{model}} {{outcome}}",
+                ),
             ),
             _rates("Refusals per second", "ops", metrics.refusals, "reason", "tier"),
             _chart(
