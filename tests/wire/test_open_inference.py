@@ -106,10 +106,11 @@ async def test_a_replica_that_fails_is_not_noticed_while_another_can(broken: Beh
         tensors_over(broken, infer, records=tmp_path / "records") as rig,
         connected(rig.port) as client,
     ):
-        for _ in range(4):
+        asked = 0
+        while not rig.engines[0].calls or asked < 4:  # on a busy machine either may look slow for a while
             assert (await client.ask(post(INFER, BODY))).body == ANSWER
-        assert rig.engines[0].calls, "it was tried"
-        records = await rig.wait_records(4)
+            asked += 1
+        records = await rig.wait_records(asked)
         assert sum(record.retries for record in records) == len(rig.engines[0].calls)
         assert {record.replica for record in records} == {"pool-1"}
 
