@@ -97,7 +97,8 @@ async def _serving(folder: Path) -> AsyncIterator[str]:
     await tenants.create_project(ProjectDraft(id="acme/search"), "test")
     desk = OfficeDesk(tenants=tenants, recorder=recorder, books=SqliteBooks(database))
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = AdminServer(admin_app(ConsoleSettings(), cast(FleetDesk, ScriptedFleet()), desk), listener)
+        app = admin_app(ConsoleSettings(), cast(FleetDesk, ScriptedFleet()), desk)
+        server = AdminServer(app, listener, Guard.of(ConsoleSettings()))
         async with asyncio.TaskGroup() as group:
             group.create_task(server.run())
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -94,7 +94,8 @@ async def _supervise(
         if listener is not None:
             instruments = open_console(began, owner, office, tenants)
             office.feed = instruments.feed
-            admin = AdminServer(admin_app(began.console, owner, office.desk, instruments), listener)
+            app = admin_app(began.console, owner, office.desk, instruments)
+            admin = AdminServer(app, listener, instruments.guard)
         owner.start(engine_group)
         following = engine_group.create_task(office.run(), name="tenants")
         _heed_signals(asyncio.get_running_loop(), leave, office.reload_soon)

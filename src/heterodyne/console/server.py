@@ -1,51 +1,89 @@
-"""The admin API's listener, inside an event loop that belongs to somebody else."""
+"""The admin API's listener, inside an event loop that belongs to somebody else.
 
-import contextlib
+It stands on the connections of the data port, so that both have the same limits, and keeps the same rules of framing.
+"""
+
+import asyncio
 import socket
-from collections.abc import Iterator
 
-import uvicorn
 from starlette.applications import Starlette
 
-from heterodyne.console.security_headers import SECURITY_HEADERS
+from heterodyne.console.admin_handler import AdminHandler
+from heterodyne.console.guard import QUESTION_BYTES_MAX, Guard
+from heterodyne.telemetry import log
+from heterodyne.wire.limits import WireLimits
+from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
-CONNECTIONS_MAX = 512  # a console that is open holds one or two for its live feed, all day
-LEAVE_TIMEOUT_S = 1
+LIMITS = WireLimits(
+    connections_max=512,  # a console that is open holds one or two for its live feed, all day
+    body_bytes_max=QUESTION_BYTES_MAX,
+    bodies_bytes_max=64 << 20,
+    body_timeout_s=10.0,
+    idle_timeout_s=30.0,
+)
+LEAVE_TIMEOUT_S = 1.0
+TICK_S = 0.1
+
+_log = log.get("console")
 
 
 class AdminServer:
     """Serves on a bound socket until it is closed."""
 
-    def __init__(self, app: Starlette, listener: socket.socket) -> None:
+    def __init__(self, app: Starlette, listener: socket.socket, guard: Guard, limits: WireLimits = LIMITS) -> None:
+        self._app = app
         self._listener = listener
-        self._server = _Server(
-            uvicorn.Config(
-                app,
-                http="httptools",
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                headers=list(SECURITY_HEADERS),
-                limit_concurrency=CONNECTIONS_MAX,
-                timeout_keep_alive=5,
-                timeout_graceful_shutdown=LEAVE_TIMEOUT_S,
-            )
-        )
+        self._guard = guard
+        self._limits = limits
+        self._leaving = asyncio.Event()
+        self.ledger = ServerLedger()
 
     async def run(self) -> None:
         """Serve until `leave`."""
-        await self._server.serve(sockets=[self._listener])
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.TaskGroup() as requests:
+                handler = AdminHandler(self._app, self._guard, requests)
+                server = await loop.create_server(
+                    lambda: ServerConnection(handler, self._limits, self.ledger, loop.time), sock=self._listener
+                )
+                ticking = requests.create_task(self._tick(), name="admin connections")
+                try:
+                    await self._leaving.wait()
+                    server.close()
+                    await self._drain()
+                finally:
+                    server.close()
+                    ticking.cancel()
+                    self._cut()
+                    handler.close()
+        finally:
+            self._listener.close()
 
     def leave(self) -> None:
         """Take nothing new; `run` returns soon."""
-        self._server.should_exit = True
+        self.ledger.is_draining = True
+        self._leaving.set()
 
+    async def _tick(self) -> None:
+        """The time limits of every connection."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(TICK_S)
+            for connection in tuple(self.ledger.connections):
+                try:
+                    connection.check(loop.time())
+                except Exception as error:  # noqa: BLE001  # our mistake on one connection must not cost the others
+                    _log.error("admin_connection_failed", exc_info=error)
+                    connection.abort()
 
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Signals are the supervisor's."""
-        yield
+    async def _drain(self) -> None:
+        """Answers that are under way have a moment."""
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + LEAVE_TIMEOUT_S
+        while loop.time() < until_s and any(one.is_busy or one.is_flushing for one in self.ledger.connections):
+            await asyncio.sleep(TICK_S / 4)
+
+    def _cut(self) -> None:
+        for connection in tuple(self.ledger.connections):
+            connection.abort()

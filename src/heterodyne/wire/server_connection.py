@@ -149,7 +149,7 @@ class ServerConnection(asyncio.Protocol):
         self._transport = None
         self._reader.close()
         self._ledger.connections.pop(self, None)
-        self._unread = b""
+        self._unread, self._problem = b"", None
         held = sum(len(request.body) for request in self._pending)
         if self._request is not None:
             held += len(self._request.body)
@@ -201,6 +201,16 @@ class ServerConnection(asyncio.Protocol):
     def keeps_alive(self) -> bool:
         """Whether the connection outlives the current answer; the answer's head must say so when it does not."""
         return self._request is not None and self._request.keep_alive and not self._ledger.is_draining
+
+    @property
+    def peer(self) -> tuple[str, int] | None:
+        """The address of the other side."""
+        return self._extra("peername")
+
+    @property
+    def address(self) -> tuple[str, int] | None:
+        """The address that the other side asked."""
+        return self._extra("sockname")
 
     def write(self, data: bytes) -> None:
         """Bytes of the current answer, already framed."""
@@ -300,6 +310,10 @@ class ServerConnection(asyncio.Protocol):
         ):
             self._close()
 
+    def _extra(self, name: str) -> tuple[str, int] | None:
+        found = None if self._transport is None else self._transport.get_extra_info(name)
+        return (found[0], found[1]) if isinstance(found, tuple) else None
+
     def _serve(self, request: HttpRequest) -> None:
         self._served += 1
         self._request = request
@@ -323,7 +337,7 @@ class ServerConnection(asyncio.Protocol):
         self._is_advancing = False
         if self._problem is not None and not self._pending and self._is_free:
             self._refuse(self._problem)
-        elif self._transport is not None:
+        else:
             self._pace()
 
     def _read_on(self) -> None:
@@ -338,15 +352,15 @@ class ServerConnection(asyncio.Protocol):
                 break
         if reader.is_deaf:
             self._unread = b""
-        if self._transport is not None:
-            self._pace()
+        self._pace()
 
     def _pace(self) -> None:
         """Read from the socket when everything read before is understood, and see to it that this goes on."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
         is_full = len(self._pending) >= self._limits.pipeline_max
         is_ahead = is_full or bool(self._unread)
-        transport = self._transport
-        assert transport is not None
         if is_ahead != self._is_reading_paused:
             self._is_reading_paused = is_ahead
             if is_ahead:
@@ -360,16 +374,14 @@ class ServerConnection(asyncio.Protocol):
 
     def _go_on(self) -> None:
         self._is_going_on = False
-        if self._transport is not None:
-            self._served = 0
-            self._advance()
-            self._read_on()
+        self._served = 0
+        self._advance()
+        self._read_on()
 
     def _queue(self, request: HttpRequest) -> None:
         """Pipelined requests wait in order; reading stops when the queue is full."""
         self._pending.append(request)
-        if self._transport is not None:
-            self._pace()
+        self._pace()
 
     def _refuse(self, error: HeterodyneError) -> None:
         """Answer what never became a request; with that answer the connection ends."""
@@ -384,7 +396,7 @@ class ServerConnection(asyncio.Protocol):
         self._unread = b""
         transport = self._transport
         assert transport is not None
-        if self._is_reading_paused:
+        if self._is_reading_paused and not transport.is_closing():
             self._is_reading_paused = False
             transport.resume_reading()
         if transport.can_write_eof():

@@ -10,7 +10,6 @@ from typing import cast
 
 import click
 import pytest
-import uvicorn
 from click.testing import CliRunner, Result
 from structlog.testing import capture_logs
 
@@ -22,8 +21,10 @@ from heterodyne.cli.tenants import tenants
 from heterodyne.cli.terminal_user import terminal_user
 from heterodyne.console.app import admin_app
 from heterodyne.console.changes import FleetDesk
+from heterodyne.console.guard import Guard
 from heterodyne.console.office_desk import OfficeDesk
 from heterodyne.console.recorder import ChangeRecorder
+from heterodyne.console.server import AdminServer
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.console.tenants import TenantDesk
 from heterodyne.domain.errors import HeterodyneError, UnknownName
@@ -52,7 +53,8 @@ async def _tell_nobody(_: TenantChange) -> bool:
 def admin_url(tmp_path: Path) -> Iterator[str]:
     """An admin API in a thread of its own, with its own loop."""
     listener = socket.create_server(("127.0.0.1", 0))
-    started, server = threading.Event(), []
+    started = threading.Event()
+    leaving: list[Callable[[], object]] = []
 
     async def serve() -> None:
         database = await SqliteDatabase.open(tmp_path / "served.db")
@@ -60,9 +62,11 @@ def admin_url(tmp_path: Path) -> Iterator[str]:
         tenants = TenantDesk(SqliteTenants(database), _tell_nobody, recorder)
         desk = OfficeDesk(tenants=tenants, recorder=recorder, books=SqliteBooks(database))
         app = admin_app(ConsoleSettings(), cast(FleetDesk, NoFleet()), desk)
-        server.append(uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None)))
+        server = AdminServer(app, listener, Guard.of(ConsoleSettings()))
+        loop = asyncio.get_running_loop()
+        leaving.append(lambda: loop.call_soon_threadsafe(server.leave))
         started.set()
-        await server[0].serve(sockets=[listener])
+        await server.run()
         await database.close()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
@@ -70,7 +74,7 @@ def admin_url(tmp_path: Path) -> Iterator[str]:
     assert started.wait(10)
     with capture_logs():  # in a gateway they go elsewhere than the output of a command
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server[0].should_exit = True
+    leaving[0]()
     thread.join(10)
     assert not thread.is_alive()
 

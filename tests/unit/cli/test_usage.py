@@ -41,7 +41,7 @@ async def admin() -> AsyncIterator[str]:
     guard = Guard(Operators(()), HostNames(("127.0.0.1",), has_keys=False))
     app = Starlette(routes=[route.starlette() for route in usage_routes(guard, store)])
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = AdminServer(app, listener)
+        server = AdminServer(app, listener, guard)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(server.run())
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
