@@ -110,6 +110,15 @@ class RawClient:
     def go_on_reading(self) -> None:
         self._writer.transport.resume_reading()  # type: ignore[attr-defined]
 
+    @property
+    def socket(self) -> Any:
+        """For options that only a socket knows."""
+        return self._writer.get_extra_info("socket")
+
+    def stop_writing(self) -> None:
+        """Say that nothing more comes."""
+        self._writer.write_eof()
+
     def leave(self) -> None:
         """Go away without a word."""
         self._writer.transport.abort()

@@ -206,7 +206,7 @@ async def read_body(request: Request, kind: type[Body], bytes_max: int) -> Body:
         return msgspec.json.decode(content or b"{}", type=kind)
     except msgspec.ValidationError as error:
         raise InvalidField(f"{error}.") from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedJson(f"The body is not JSON: {error}.") from error
 
 

@@ -63,7 +63,7 @@ def read(request: HttpRequest, kind: type[Told]) -> Told:
     """A control call's body; raises with what is wrong. An empty one has no fields."""
     try:
         return msgspec.json.decode(request.body or b"{}", type=kind)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise (InvalidField if isinstance(error, msgspec.ValidationError) else MalformedJson)(str(error)) from error
 
 

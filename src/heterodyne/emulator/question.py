@@ -63,7 +63,7 @@ def read_body(body: bytes) -> Body:
     """Raises with what is wrong."""
     try:
         return _decode(body)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise (InvalidField if isinstance(error, msgspec.ValidationError) else MalformedJson)(str(error)) from error
 
 
