@@ -6,7 +6,7 @@ from hmac import compare_digest
 
 from msgspec import structs
 
-from heterodyne.domain.errors import Unauthenticated
+from heterodyne.domain.errors import StoreUnavailable, Unauthenticated
 from heterodyne.domain.tenant import Caller, KeyId, OrganisationId, ProjectId, Scopes, TenantSnapshot
 from heterodyne.domain.urgency import Tier
 
@@ -63,7 +63,7 @@ def is_operators(caller: Caller) -> bool:
 class CallerRing:
     """The callers of one snapshot, and those whose digests are in the settings."""
 
-    __slots__ = ("_held", "_local", "is_keyless", "version")
+    __slots__ = ("_held", "_local", "_unreadable", "is_keyless", "version")
 
     def __init__(
         self,
@@ -80,6 +80,7 @@ class CallerRing:
         if console_digest:
             digest = bytes.fromhex(console_digest)
             self._held[digest] = (digest, FOREVER, CONSOLE)
+        self._unreadable = frozenset(snapshot.unreadable)
         self._local = _of_tier(LOCAL, context_tokens_by_tier)
         self.is_keyless = is_keyless
         self.version = snapshot.version
@@ -105,6 +106,10 @@ class CallerRing:
             return caller
         if self.is_keyless and not secret.startswith(ISSUED):
             return self._local  # clients that insist on a key send anything; one that was ours and is not is refused
+        if self._unreadable and digest.hex() in self._unreadable:
+            raise StoreUnavailable(
+                "What is stored of this API key cannot be read by this gateway; its operator has to mend it."
+            )
         raise Unauthenticated("The API key is not valid.")
 
     def salt_of(self, digest: str) -> bytes:

@@ -15,6 +15,8 @@ from heterodyne.console.live_desk import LiveDesk
 from heterodyne.console.live_feed import LiveFeed
 from heterodyne.console.playground import GatewayPlace, Playground
 
+TENANT_PROBLEMS_MAX = 3  # of many rows the log has all
+
 
 def open_console(began: Settings, owner: FleetOwner, office: Office, tenants: TenantsNowOffice) -> Instruments:
     """For the fleet's owner and the office, who both outlive it; keys follow reloads."""
@@ -38,6 +40,8 @@ def open_console(began: Settings, owner: FleetOwner, office: Office, tenants: Te
 
 
 def _problems(office: Office) -> Iterator[str]:
+    for problem in office.snapshot.problems[:TENANT_PROBLEMS_MAX]:
+        yield f"Keys are refused, as this version cannot read what is stored: {problem}"
     state = office.collecting
     if state is None:
         yield "No books are kept (books.is_on), so nothing is known of requests."

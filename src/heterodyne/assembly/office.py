@@ -207,6 +207,7 @@ class Office:
                     "the database has lost every key that was ever issued, and no gateway is opened by that; "
                     "the last snapshot serves on. Restore the database."
                 )
+            _tell_problems(snapshot, self.snapshot)
             if snapshot.version != self.snapshot.version or not self._is_told:
                 self._is_told = await self.publish(snapshot)
                 self.snapshot = snapshot
@@ -233,9 +234,11 @@ async def open_office(settings: Settings, run_dir: Path) -> AsyncIterator[Office
             stack.push_async_callback(books.finish)
         leases = await stack.enter_async_context(open_leases(settings.stores.redis_url, state_dir, run_dir / LEASES))
         await stack.enter_async_context(lending(run_dir / LEASES, leases))
+        snapshot = await tenants.snapshot()
+        _tell_problems(snapshot, TenantSnapshot())
         yield Office(
             tenants,
-            await tenants.snapshot(),
+            snapshot,
             store,
             books=books,
             audit=audit,
@@ -254,6 +257,14 @@ def _places(settings: Settings, audit: AuditShare, books: OfficeBooks | None, co
         audit_key=audit.content_key().hex() if settings.audit.is_on else "",
         console_key_sha256=sha256(console_key.encode()).hexdigest() if settings.console.listens else "",
     )
+
+
+def _tell_problems(snapshot: TenantSnapshot, before: TenantSnapshot) -> None:
+    """Once, when they come."""
+    for problem in set(snapshot.problems) - set(before.problems):
+        _log.error("tenant_unreadable", row=problem, then="its keys are refused")
+    for field in set(snapshot.unread) - set(before.unread):
+        _log.warning("tenant_field_unknown", field=field, then="it is kept, and not heeded")
 
 
 async def _nobody(_: TenantSnapshot) -> bool:

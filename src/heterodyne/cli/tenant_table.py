@@ -16,10 +16,17 @@ def tenant_rows(organisations: tuple[Organisation, ...], projects: tuple[Project
     """Each organisation, and its projects below it."""
     rows = []
     for organisation in organisations:
-        state = "disabled" if organisation.is_disabled else "enabled"
+        state = tenant_state(organisation)
         rows.append([organisation.id, state, NOTHING, NOTHING, words_of(organisation.limits), NOTHING])
         rows += [project_row(project) for project in projects if project.organisation == organisation.id]
     return rows
+
+
+def tenant_state(tenant: Organisation | Project) -> str:
+    """In one word."""
+    if tenant.is_disabled:
+        return "disabled"
+    return "unreadable" if tenant.problem else "enabled"
 
 
 def key_rows(keys: tuple[KeyView, ...], now_s: float) -> list[list[str]]:
@@ -45,6 +52,8 @@ def key_state(key: KeyView, now_s: float) -> str:
         return "revoked"
     if key.expires_at is not None and key.expires_at <= now_s:
         return "expired"
+    if key.problem:
+        return "unreadable"
     return "replaced" if key.replaced_by is not None else "works"
 
 
@@ -63,7 +72,7 @@ def moment_in_words(at: float) -> str:
 def project_row(project: Project) -> list[str]:
     return [
         project.id,
-        "disabled" if project.is_disabled else "enabled",
+        tenant_state(project),
         project.tier.value,
         f"{project.weight:g}",
         words_of(project.limits),

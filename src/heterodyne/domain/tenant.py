@@ -49,6 +49,8 @@ class Organisation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: OrganisationId
     limits: Limits = Limits()
     is_disabled: bool = False  # its keys are refused
+    unread: tuple[str, ...] = ()  # what a newer gateway has stored of it: kept, and not heeded by this version
+    problem: str = ""  # why its keys are refused: what is stored of it cannot be read; empty: it can
 
 
 class Project(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -62,6 +64,8 @@ class Project(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scopes: Scopes = Scopes()
     is_disabled: bool = False
     keeps_content: bool = False  # whether the audit log holds prompts and answers, redacted, instead of their hashes
+    unread: tuple[str, ...] = ()  # what a newer gateway has stored of it: kept, and not heeded by this version
+    problem: str = ""  # why its keys are refused: what is stored of it cannot be read; empty: it can
 
 
 class Key(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -78,6 +82,8 @@ class Key(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expires_at: float | None = None  # None: never
     revoked_at: float | None = None  # None: it was not
     replaced_by: KeyId | None = None  # rotated: it works beside its successor until it expires
+    unread: tuple[str, ...] = ()  # what a newer gateway has stored of it: kept, and not heeded by this version
+    problem: str = ""  # why its keys are refused: what is stored of it cannot be read; empty: it can
 
 
 class Level(Struct, frozen=True, kw_only=True):
@@ -108,3 +114,6 @@ class TenantSnapshot(Struct, frozen=True, kw_only=True):
     version: int = 0
     callers: dict[str, Caller] = {}
     has_keys: bool = False  # whether a key was ever issued, though none may work now
+    unreadable: tuple[str, ...] = ()  # the SHA-256 of keys that are refused because a row of theirs cannot be read
+    problems: tuple[str, ...] = ()  # the rows that cannot be read, and why
+    unread: tuple[str, ...] = ()  # what a newer gateway has stored: kept, and not heeded

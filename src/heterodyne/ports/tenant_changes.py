@@ -133,6 +133,8 @@ class KeyView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expires_at: float | None = None
     revoked_at: float | None = None
     replaced_by: KeyId | None = None
+    unread: tuple[str, ...] = ()  # what a newer gateway has stored of it: kept, and not heeded by this version
+    problem: str = ""  # why it is refused: what is stored of it cannot be read; empty: it can
 
 
 class ChangeKind(StrEnum):

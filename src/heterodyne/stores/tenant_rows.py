@@ -6,18 +6,24 @@ from heterodyne.domain.tenant import Key, KeyId, Limits, Organisation, Organisat
 from heterodyne.domain.urgency import Tier
 from heterodyne.ports.tenant_changes import KeyView
 from heterodyne.stores.script import Row
+from heterodyne.stores.stored_row import StoredRow
 
 ORGANISATION = "id, limits, is_disabled"
 PROJECT = "id, organisation, tier, weight, limits, scopes, is_disabled, keeps_content"
 KEY = "id, project, secret_sha256, name, tier, limits, scopes, created_at, expires_at, revoked_at, replaced_by"
 
-_read_limits = msgspec.json.Decoder(Limits).decode
-_read_scopes = msgspec.json.Decoder(Scopes).decode
-
 
 def organisation_of(row: Row) -> Organisation:
-    """From the columns ORGANISATION."""
-    return Organisation(id=OrganisationId(row[0]), limits=_read_limits(row[1]), is_disabled=bool(row[2]))
+    """From the columns ORGANISATION, as far as they can be read."""
+    read = StoredRow()
+    limits = read.document("limits", row[1], Limits)
+    return Organisation(
+        id=OrganisationId(row[0]),
+        limits=limits,
+        is_disabled=bool(row[2]),
+        unread=read.unread,
+        problem=read.problem,
+    )
 
 
 def organisation_values(one: Organisation) -> tuple[object, ...]:
@@ -26,16 +32,21 @@ def organisation_values(one: Organisation) -> tuple[object, ...]:
 
 
 def project_of(row: Row) -> Project:
-    """From the columns PROJECT; more may follow them."""
+    """From the columns PROJECT, as far as they can be read; more may follow them."""
+    read = StoredRow()
+    tier, weight = read.choice("tier", row[2], Tier, Tier.SILVER), read.weight(row[3])
+    limits, scopes = read.document("limits", row[4], Limits), read.document("scopes", row[5], Scopes)
     return Project(
         id=ProjectId(row[0]),
         organisation=OrganisationId(row[1]),
-        tier=Tier(row[2]),
-        weight=row[3],
-        limits=_read_limits(row[4]),
-        scopes=_read_scopes(row[5]),
+        tier=tier,
+        weight=weight,
+        limits=limits,
+        scopes=scopes,
         is_disabled=bool(row[6]),
         keeps_content=bool(row[7]),
+        unread=read.unread,
+        problem=read.problem,
     )
 
 
@@ -54,19 +65,25 @@ def project_values(one: Project) -> tuple[object, ...]:
 
 
 def key_of(row: Row) -> Key:
-    """From the columns KEY."""
+    """From the columns KEY, as far as they can be read."""
+    read = StoredRow()
+    digest = read.digest(row[2])
+    tier = None if row[4] is None else read.choice("tier", row[4], Tier, Tier.SILVER)
+    limits, scopes = read.document("limits", row[5], Limits), read.document("scopes", row[6], Scopes)
     return Key(
         id=KeyId(row[0]),
         project=ProjectId(row[1]),
-        secret_sha256=row[2],
+        secret_sha256=digest,
         name=row[3],
-        tier=None if row[4] is None else Tier(row[4]),
-        limits=_read_limits(row[5]),
-        scopes=_read_scopes(row[6]),
+        tier=tier,
+        limits=limits,
+        scopes=scopes,
         created_at=row[7],
         expires_at=row[8],
         revoked_at=row[9],
         replaced_by=None if row[10] is None else KeyId(row[10]),
+        unread=read.unread,
+        problem=read.problem,
     )
 
 
@@ -100,6 +117,8 @@ def view_of(key: Key) -> KeyView:
         expires_at=key.expires_at,
         revoked_at=key.revoked_at,
         replaced_by=key.replaced_by,
+        unread=key.unread,
+        problem=key.problem,
     )
 
 

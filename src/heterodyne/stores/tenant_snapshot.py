@@ -4,6 +4,7 @@ from heterodyne.domain.tenant import Caller, Key, Level, Limits, Organisation, P
 
 NO_LIMITS = Limits()
 NO_SCOPES = Scopes()
+NAMED_MAX = 100  # rows with something that cannot be read: every worker is told of them
 
 
 def snapshot_of(
@@ -14,15 +15,35 @@ def snapshot_of(
     *,
     has_keys: bool,
 ) -> TenantSnapshot:
-    """Projects come with their salts; keys of what is disabled are left out, so that they are as unknown as any."""
+    """Projects come with their salts; keys of what is disabled are left out, so that they are as unknown as any.
+
+    A row that cannot be read refuses the keys that depend on it, and no others.
+    """
     payers = {one.id: one for one in organisations if not one.is_disabled}
     tenants = {one.id: (one, salt) for one, salt in projects if not one.is_disabled and one.organisation in payers}
-    callers = {}
+    callers, unreadable = {}, []
     for key in keys:
-        if key.project in tenants:
-            project, salt = tenants[key.project]
-            callers[key.secret_sha256] = _caller(key, project, payers[project.organisation], salt)
-    return TenantSnapshot(version=version, callers=callers, has_keys=has_keys)
+        if key.project not in tenants:
+            continue
+        project, salt = tenants[key.project]
+        payer = payers[project.organisation]
+        if key.problem or project.problem or payer.problem:
+            unreadable.append(key.secret_sha256)
+        else:
+            callers[key.secret_sha256] = _caller(key, project, payer, salt)
+    rows: list[tuple[str, Organisation | Project | Key]] = [
+        *((f"organisation {one.id}", one) for one in organisations),
+        *((f"project {one.id}", one) for one, _ in projects),
+        *((f"key {one.id}", one) for one in keys),
+    ]
+    return TenantSnapshot(
+        version=version,
+        callers=callers,
+        has_keys=has_keys,
+        unreadable=tuple(unreadable),
+        problems=tuple(f"{name}: {row.problem}" for name, row in rows if row.problem)[:NAMED_MAX],
+        unread=tuple(f"{name}: {field}" for name, row in rows for field in row.unread)[:NAMED_MAX],
+    )
 
 
 def _caller(key: Key, project: Project, organisation: Organisation, salt: bytes) -> Caller:

@@ -4,11 +4,12 @@ Each begins by taking the next version. On PostgreSQL that locks a row, so chang
 script has read stays true until it ends; SQLite has one writer at a time anyway.
 """
 
-from typing import TypeVar
+from collections.abc import Mapping
 
 from msgspec import UNSET, Struct, structs
 
-from heterodyne.domain.tenant import Key, KeyId, Organisation, Project, ProjectId
+from heterodyne.domain.tenant import Key, KeyId, Limits, Organisation, Project, ProjectId, Scopes
+from heterodyne.domain.urgency import Tier
 from heterodyne.ports.tenant_changes import (
     AlreadyThere,
     ChangeKind,
@@ -23,6 +24,7 @@ from heterodyne.ports.tenant_changes import (
     TenantChange,
 )
 from heterodyne.stores.script import Script, Statement
+from heterodyne.stores.stored_row import carried
 from heterodyne.stores.tenant_reads import (
     WORKS,
     read_key,
@@ -81,8 +83,8 @@ def update_organisation(edit: OrganisationEdit, act: Act) -> Script[TenantChange
     check(edit)
     version = yield from _next_version()
     before = yield from read_organisation(edit.id)
-    after = _edited(before, edit)
-    yield Statement("UPDATE organisations SET limits = $2, is_disabled = $3 WHERE id = $1", organisation_values(after))
+    yield from _store("organisations", edit.id, _said(edit))
+    after = yield from read_organisation(edit.id)
     kind = _kind_of_update(
         before,
         after,
@@ -114,12 +116,8 @@ def update_project(edit: ProjectEdit, act: Act) -> Script[TenantChange]:
     check(edit)
     version = yield from _next_version()
     before = yield from read_project(edit.id)
-    after = _edited(before, edit)
-    yield Statement(
-        "UPDATE projects SET organisation = $2, tier = $3, weight = $4, limits = $5, scopes = $6, is_disabled = $7, "
-        "keeps_content = $8 WHERE id = $1",
-        project_values(after),
-    )
+    yield from _store("projects", edit.id, _said(edit))
+    after = yield from read_project(edit.id)
     kind = _kind_of_update(
         before, after, ChangeKind.PROJECT_DISABLED, ChangeKind.PROJECT_ENABLED, ChangeKind.PROJECT_UPDATED
     )
@@ -154,8 +152,8 @@ def update_key(edit: KeyEdit, act: Act) -> Script[TenantChange]:
         check_expiry(edit.expires_at, act.at)
     version = yield from _next_version()
     before = yield from _working_key(edit.id, act.at)
-    after = _edited(before, edit)
-    yield from _update_key(after)
+    yield from _store("keys", edit.id, _said(edit))
+    after = yield from read_key(edit.id)
     return _key_changed(version, act, ChangeKind.KEY_UPDATED, before, after)
 
 
@@ -168,17 +166,16 @@ def rotate_key(rotation: Rotation, secret: NewSecret, act: Act) -> Script[Tenant
         raise KeySpent(f'the key "{before.id}" has a successor already: rotate {before.replaced_by}')
     expires_at = before.expires_at if rotation.expires_at is UNSET else rotation.expires_at
     check_expiry(expires_at, act.at)
-    successor = structs.replace(
-        before, id=secret.id, secret_sha256=secret.sha256, created_at=act.at, expires_at=expires_at
-    )
     ends_at = act.at + rotation.overlap_s
-    after = structs.replace(
-        before,
-        expires_at=ends_at if before.expires_at is None else min(before.expires_at, ends_at),
-        replaced_by=secret.id,
+    ends_at = ends_at if before.expires_at is None else min(before.expires_at, ends_at)
+    yield from _check_keys(act.at)
+    yield Statement(
+        f"INSERT INTO keys ({KEY}) SELECT CAST($1 AS TEXT), project, CAST($2 AS TEXT), name, tier, limits, scopes, "  # noqa: S608
+        "CAST($3 AS DOUBLE PRECISION), CAST($4 AS DOUBLE PRECISION), NULL, NULL FROM keys WHERE id = $5",
+        (secret.id, secret.sha256, act.at, expires_at, before.id),
     )
-    yield from _insert_key(successor, act.at)
-    yield from _update_key(after)
+    yield from _store("keys", before.id, {"expires_at": ends_at, "replaced_by": secret.id})
+    after, successor = (yield from read_key(before.id)), (yield from read_key(secret.id))
     change = _key_changed(version, act, ChangeKind.KEY_ROTATED, before, after)
     return structs.replace(change, successor=view_of(successor))
 
@@ -187,8 +184,9 @@ def revoke_key(id: str, act: Act) -> Script[TenantChange]:
     """From now on; the first time counts."""
     version = yield from _next_version()
     before = yield from read_key(id)
-    after = before if before.revoked_at is not None else structs.replace(before, revoked_at=act.at)
-    yield from _update_key(after)
+    if before.revoked_at is None:
+        yield from _store("keys", before.id, {"revoked_at": act.at})
+    after = yield from read_key(id)
     return _key_changed(version, act, ChangeKind.KEY_REVOKED, before, after)
 
 
@@ -213,30 +211,38 @@ def _working_key(id: str, now_s: float) -> Script[Key]:
     return key
 
 
-def _insert_key(new: Key, now_s: float) -> Script[None]:
+def _check_keys(now_s: float) -> Script[None]:
     [(count,)] = yield Statement(f"SELECT count(*) FROM keys WHERE {WORKS}", (now_s,))  # noqa: S608
     if count >= KEYS_MAX:
         raise AlreadyThere(f"there are {count} working keys already, as many as there may be: revoke some")
+
+
+def _insert_key(new: Key, now_s: float) -> Script[None]:
+    yield from _check_keys(now_s)
     yield Statement(
         f"INSERT INTO keys ({KEY}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",  # noqa: S608
         key_values(new),
     )
 
 
-def _update_key(after: Key) -> Script[None]:
-    yield Statement(
-        "UPDATE keys SET name = $2, tier = $3, limits = $4, scopes = $5, expires_at = $6, revoked_at = $7, "
-        "replaced_by = $8 WHERE id = $1",
-        (after.id, *key_values(after)[3:7], *key_values(after)[8:]),
-    )
+def _store(table: str, id: str, said: Mapping[str, object]) -> Script[None]:
+    """Only what is said: the other columns, and what this version does not know of limits and scopes, stay."""
+    values: list[object] = [id]
+    for column, value in said.items():
+        if isinstance(value, Limits | Scopes):
+            [(stored,)] = yield Statement(f"SELECT {column} FROM {table} WHERE id = $1", (id,))  # noqa: S608 - ours
+            values.append(carried(stored, value))
+        else:
+            values.append(value.value if isinstance(value, Tier) else value)
+    if said:
+        places = ", ".join(f"{column} = ${number}" for number, column in enumerate(said, 2))
+        yield Statement(f"UPDATE {table} SET {places} WHERE id = $1", tuple(values))  # noqa: S608 - columns of ours
 
 
-Kept = TypeVar("Kept", Organisation, Project, Key)
-
-
-def _edited(before: Kept, edit: Struct) -> Kept:
+def _said(edit: Struct) -> dict[str, object]:
+    """What becomes different, by column."""
     said = {field: getattr(edit, field) for field in edit.__struct_fields__ if field != "id"}
-    return structs.replace(before, **{field: value for field, value in said.items() if value is not UNSET})
+    return {field: value for field, value in said.items() if value is not UNSET}
 
 
 def _kind_of_update(

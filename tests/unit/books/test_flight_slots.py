@@ -163,3 +163,19 @@ def test_a_file_of_another_version_is_kept(tmp_path: Path) -> None:
     assert recovered is not None
     assert recovered.unreadable == 1
     assert [kept.name for kept in tmp_path.iterdir()] == ["w.1.damaged"]
+
+
+def test_slots_that_have_no_room_refuse_and_come_when_there_is(tmp_path: Path) -> None:
+    folder = tmp_path / "spool"
+    slots = FlightSlots(folder / "w.1.slots", 2, is_opened=False)
+    with pytest.raises(OSError, match="No such file"):
+        slots.open_file()
+    with pytest.raises(StoreUnavailable, match="No such file"):
+        slots.open_encoded(b"")
+    assert slots.taken == 0
+    folder.mkdir()
+    slots.open_file()
+    slots.open_file()
+    assert slots.taken == 0
+    assert not slots.problem
+    slots.close()
