@@ -27,12 +27,21 @@ LISTENING = "0A"  # as /proc/net/tcp writes it
 class ServeProcess:
     """Started on entry, on a port of the system's choosing; killed on exit when nobody has stopped it before."""
 
-    def __init__(self, folder: Path, *arguments: str, config: str = "", environment: dict[str, str] | None = None):
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        config: str = "",
+        environment: dict[str, str] | None = None,
+        launcher: tuple[str, ...] = (),
+    ):
+        """`launcher` is a command that ends by running what follows it in its own process, such as `unshare -m`."""
         self._log = folder / "serve.log"
         self._banner = folder / "serve.out"
         config_file = folder / "heterodyne.toml"
         config_file.write_text(config, encoding="utf-8")
         self._command = [
+            *launcher,
             *(sys.executable, "-m", "heterodyne", "--config", str(config_file), "serve", "--port", "0"),
             *arguments,
         ]
