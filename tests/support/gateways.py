@@ -1,7 +1,7 @@
 """A gateway in the test's own loop, over scripted engines."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from tests.support import requests
 from tests.support.raw_client import ask
 
 READY_TIMEOUT_S = 5.0
+SOON_S = 10.0  # on a busy machine
 
 
 class Rig:
@@ -44,10 +45,20 @@ class Rig:
     def holds(self) -> ServerSnapshot:
         return self.server.snapshot()
 
-    async def wait_empty(self, timeout_s: float = 1.0) -> None:
-        """Wait until the gateway holds no request; soon, or something leaks."""
+    async def wait_empty(self, timeout_s: float = SOON_S) -> None:
+        """Wait until the gateway holds no request, and nothing for one; soon, or something leaks."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not _is_empty(self.holds()):
+                    await asyncio.sleep(0.005)
+        except TimeoutError:
+            held = self.holds()
+            raise AssertionError(f"still held: {held.held.left}, {held.body_bytes} bytes of bodies") from None
+
+    async def wait(self, is_so: Callable[[], bool], timeout_s: float = SOON_S) -> None:
+        """Wait until something is so."""
         async with asyncio.timeout(timeout_s):
-            while not _is_empty(self.holds()):
+            while not is_so():
                 await asyncio.sleep(0.005)
 
     async def wait_cancelled(self, timeout_s: float = 1.0) -> None:
@@ -110,7 +121,9 @@ async def gateway_over(
         ) as running:
             if waits_ready:
                 await _wait_ready(running.server.port)
-            yield Rig(running, opened, records)
+            rig = Rig(running, opened, records)
+            yield rig
+        await rig.wait_empty()
     finally:
         for engine in (*opened, *others.values()):
             await engine.close()
@@ -127,4 +140,4 @@ async def _wait_ready(port: int) -> None:
 
 
 def _is_empty(held: ServerSnapshot) -> bool:
-    return not (held.in_flight or held.exchanges or held.engine_connections_busy or held.body_bytes)
+    return not (held.held.left or held.body_bytes)

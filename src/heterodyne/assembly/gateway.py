@@ -32,6 +32,7 @@ from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.door import Door
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.holdings import HoldingsWatch
 from heterodyne.gateway.lease_courier import LeaseCourier
 from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.request_ids import RequestIds
@@ -110,17 +111,19 @@ async def running_gateway(
     ledger = ServerLedger()
     courier = _courier(settings, leases, name, workers=1 if run_dir is None else settings.gateway.workers)
     lobby = Lobby(back, courier, settings.admission, chance=chance)
+    holdings = HoldingsWatch(back, lobby, courier.book)
     door = Door(
         back=back,
         lobby=lobby,
         host_names=host_names(settings, tenants),
         ids=RequestIds(os.urandom(6).hex()),
         ledger=ledger,
+        holdings=holdings,
         started_at=int(time.time()),
         worker_name=name,
         run_dir=run_dir,
     )
-    server = GatewayServer(settings.gateway, door, back, lobby, ledger)
+    server = GatewayServer(settings.gateway, door, back, lobby, ledger, holdings=holdings)
     listener = KvListener(router, clock=time.monotonic, chance=chance)
     listener.publish(fleet.snapshot)
 

@@ -92,6 +92,11 @@ class AdapterKeeper:
         if shelf is not None:
             shelf.forget(self._clock())
 
+    @property
+    def uses(self) -> int:
+        """Claims that have not ended, at replicas of the fleet."""
+        return sum(shelf.claims for shelf in self._shelves.values())
+
     def snapshot(self) -> dict[ReplicaId, tuple[str, ...]]:
         """What replicas were given and hold, the one used longest ago first."""
         return {id: shelf.held for id, shelf in self._shelves.items()}

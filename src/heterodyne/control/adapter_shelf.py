@@ -50,6 +50,11 @@ class AdapterShelf:
         """Requests of this worker that count on it or wait for it."""
         return self._uses[name]
 
+    @property
+    def claims(self) -> int:
+        """All uses of all its adapters."""
+        return self._uses.total()
+
     def nearness(self, name: str, now_s: float) -> Nearness:
         if name in self.waiting:
             return Nearness.COMING

@@ -256,6 +256,7 @@ class Attempt:
         connection, self._connection = self._connection, None
         if self.status == 0 and connection is not None and connection.requests_sent > 1 and not connection.has_answered:
             # A kept connection that the engine closed as we wrote to it says nothing about the engine.
+            self.sent_at_s = 0.0
             self.start(fresh=True)
             return
         self._owner.attempt_failed(self, error)

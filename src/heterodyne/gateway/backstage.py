@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from heterodyne.admission.callers import CallerRing
+from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.admission.house import House
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.fleet import FleetSnapshot, ReplicaId
@@ -67,6 +68,7 @@ class Backstage:
         self.pool = pool
         self.adapters = adapters
         self.tokens = tokens
+        self.event_tokens = EventTokens()
         self.bookkeeper = bookkeeper
         self.auditor = auditor
         self.tracer = tracer
@@ -155,22 +157,24 @@ class Backstage:
         epoch_s = self.wall_clock() - self.clock()
         for finished in several:
             try:
-                self._write_down(finished, record_of(finished, self.tokens, epoch_s))
+                self._write_down(finished, record_of(finished, self.event_tokens, epoch_s))
             except Exception as error:  # noqa: BLE001  # the root of a record: our mistake must not cost others theirs
                 _log.error("record_failed", request_id=finished.request.id, exc_info=error)
 
     def _write_down(self, finished: Finished, record: RequestRecord) -> None:
         request, ask, choice, slot = finished.request, finished.ask, finished.choice, finished.stay.slot
+        if slot is not None and self.bookkeeper is not None:
+            self.bookkeeper.close(slot, record)  # before anybody who could fail: a slot that stays open is lost
         self._meters.observe(record)
         if not record.is_estimated:
             self.tokens.learn(record.model, request.prompt_chars, record.prompt_tokens)
         if not record.reason:
             self.asks.learn(request, ask, record.completion_tokens)
+            if record.stream and not record.is_estimated and finished.replica is not None and not record.continuations:
+                self.event_tokens.learn(finished.replica.pool, finished.events, record.completion_tokens)
         if choice is not None:
             self.decisions.add(decided(record.id, ask, choice, record))
         self._records.write(record)
-        if slot is not None and self.bookkeeper is not None:
-            self.bookkeeper.close(slot, record)
         if self.auditor is not None:
             self.auditor.finished(finished, record)
         if self.tracer is not None:

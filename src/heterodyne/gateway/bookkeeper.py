@@ -25,6 +25,7 @@ class Bookkeeper:
         self._slots = slots
         self._spool = spool
         self._forms: dict[tuple[str, str, str, str], tuple[Caller, Replica, OpeningForm]] = {}
+        self.open = 0  # slots of requests whose record has not been made
         self._remainder = 0.0  # of a millionth of a dollar, carried from one request to the next
 
     def place(
@@ -44,12 +45,15 @@ class Bookkeeper:
         replica = forecast.seat.replica
         opening = self._form(request, ask, caller, replica).fill(request.id, at)
         if slot is None:
-            return self._slots.open_encoded(opening, _terms(ask, forecast))
+            slot = self._slots.open_encoded(opening, _terms(ask, forecast))
+            self.open += 1
+            return slot
         slot.place_encoded(opening, _terms(ask, forecast))
         return slot
 
     def close(self, slot: FlightSlot, record: RequestRecord) -> None:
         """It has ended. The slot is somebody else's from here."""
+        self.open -= 1
         usd_micro, self._remainder = whole_micro(record.usd or 0.0, self._remainder)
         self._spool.finish(slot, _ending(record, usd_micro))
 

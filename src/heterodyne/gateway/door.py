@@ -22,6 +22,7 @@ from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.dialects import open_inference
+from heterodyne.gateway.holdings import HoldingsWatch
 from heterodyne.gateway.known_models import no_such_model
 from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.open_pages import page_caller
@@ -57,6 +58,7 @@ class Door:
         host_names: HostNames,
         ids: RequestIds,
         ledger: ServerLedger,
+        holdings: HoldingsWatch,
         started_at: int,
         worker_name: str = "worker",
         run_dir: Path | None = None,
@@ -66,6 +68,7 @@ class Door:
         self._host_names = host_names
         self._ids = ids
         self._ledger = ledger
+        self._holdings = holdings
         self.fleet = back.fleet
         self.house = back.house
         self.started_at = started_at
@@ -159,6 +162,7 @@ class Door:
             metrics.engine_connections.set((replica.id, "busy"), opened - idle)
             metrics.engine_connections.set((replica.id, "idle"), idle)
         self._lobby.note_gauges()
+        self._holdings.note_gauges()
         note_standing(self._back.standing.snapshot(self._back.clock()), self.fleet.snapshot)
         note_routing(self._back.router, self.fleet.snapshot)
         for model, error_ratio in self._back.tokens.error_ratio.items():

@@ -51,6 +51,7 @@ CONNECTS_MAX = 10  # the same where nobody was even reached
 CONTINUATIONS_MAX = 3
 RETRY_AFTER_MAX_S = 3600
 ADAPTER_UNKNOWN = (400, 404)  # how engines say that they do not hold it
+UNCOUNTED_EVENTS_MAX = 2  # of a stream: who speaks, and why it ended
 QUEUED_MIN_S = 0.001  # that a client is told of
 KEPT_BYTES_MAX = 1 << 20  # of one answer: some four thousand tokens
 
@@ -207,18 +208,25 @@ class Exchange:
             self._take_whole(attempt, body)
         except EngineError as error:
             if isinstance(error, EngineRefused) and outcome_of_status(attempt.status) is CALLER_ERROR:
-                attempt.end(CALLER_ERROR)
-                self._tried(attempt, CALLER_ERROR)
-                self._fail(error)
+                self._callers_fault(attempt, error)
             else:
                 self.attempt_failed(attempt, error)
         except HeterodyneError as error:
-            attempt.end(CALLER_ERROR)
-            self._tried(attempt, CALLER_ERROR)
-            self._fail(error)
+            self._callers_fault(attempt, error)
         except Exception as error:  # noqa: BLE001  # the root of an answer: our mistake must not leave the client waiting
             _log.error("answer_failed", request_id=self._request.id, exc_info=error)
             self._fail(InternalError("An internal error; the log has the details."))
+
+    def _callers_fault(self, attempt: Attempt, error: HeterodyneError) -> None:
+        """Nobody else would answer it better; whoever else was asked is told to stop."""
+        self._over(attempt)
+        for rival in tuple(self._attempts):
+            self._over(rival)
+            rival.end(CANCELLED)
+            self._tried(rival, CANCELLED)
+        attempt.end(CALLER_ERROR)
+        self._tried(attempt, CALLER_ERROR)
+        self._fail(error)
 
     def attempt_failed(self, attempt: Attempt, error: EngineError) -> None:
         """Go on elsewhere if that is possible and allowed, else tell the client."""
@@ -475,8 +483,7 @@ class Exchange:
 
     def _close_in_its_place(self, told: Told, relay: StreamRelay | None) -> None:
         """The model had finished and only the end of the stream was lost: say it for the engine."""
-        counted = self._estimated_tokens()
-        reported = Usage(prompt_tokens=counted, completion_tokens=told.said.tokens, is_estimated=True)
+        reported = Usage(prompt_tokens=self._ask.prompt_tokens, completion_tokens=told.said.tokens, is_estimated=True)
         client = self._client
         if self._request.wants_usage:
             client.write_payload(usage.event(self._request, reported, id_=told.id, created=told.created))
@@ -540,7 +547,7 @@ class Exchange:
         self._attempts.clear()
         finished = self._finished(status, reason, reported, response_bytes, relay)
         if self._stay.is_counted:
-            end_stay(finished, self._back.tokens)
+            end_stay(finished, self._back.event_tokens)
         self._back.finished(finished)
         self._back.leave(self, self._ask.model if self._wire is None else self._wire.replica.model)
         self._winner = self._kept = None  # an attempt points back here, and nobody looks for cycles often
@@ -551,6 +558,10 @@ class Exchange:
         events, itl_s = 0, None
         if relay is not None:
             events = relay.events
+            counted = relay.usage
+            # Some engines count as they go, which is better than counting events if it has kept up with them.
+            if reported is None and counted is not None and self._told is None:
+                reported = counted if counted.completion_tokens >= events - UNCOUNTED_EVENTS_MAX else None
             if events > 1:
                 itl_s = (relay.last_at_s - relay.first_at_s) / (events - 1)
         if self._told is not None:
@@ -577,10 +588,6 @@ class Exchange:
             self._kept if self._kept and self._back.auditor is not None else [],
             self._request.stream and self._client.speaks_chunked,
         )
-
-    def _estimated_tokens(self) -> int:
-        request = self._request
-        return request.prompt_tokens or self._back.tokens.estimate(request.model, request.prompt_chars)
 
     def _headers(self) -> bytes:
         identity, wire, choice = self._back.identity(self._request.id), self._wire, self._choice

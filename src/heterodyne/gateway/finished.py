@@ -8,7 +8,8 @@ from math import inf
 
 from msgspec import Struct
 
-from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.admission.event_tokens import EventTokens
+from heterodyne.domain.errors import ClientGone, DeadlineExceeded, EngineStalled
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.record import RequestRecord
@@ -18,10 +19,17 @@ from heterodyne.gateway.stay import Stay
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.seat import Seat
+from heterodyne.routing.standing.outcome import Outcome
 
+ITL_MIN_S = 1e-6
+GENERATES = (Operation.CHAT, Operation.COMPLETION)
 INFER, INTERACTIVE = Operation.INFER, Urgency.INTERACTIVE
 NO_TOKENS = Usage()  # tensors have none
 KEPT, BROKEN = "kept", "broken"
+# Ends that find an engine at work, for as long as the caller let it: that work is the caller's. So is an answer that
+# was to come whole and took longer than any may; a stream that never began was failed by its replica.
+AT_WORK = (ClientGone.code, DeadlineExceeded.code)
+AT_WORK_WHOLE = (*AT_WORK, EngineStalled.code)
 
 
 class Try(Struct, frozen=True, gc=False):
@@ -62,16 +70,16 @@ class Finished(Struct, frozen=True, gc=False):
     is_answer_chunked: bool = False
 
 
-def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> RequestRecord:
+def record_of(finished: Finished, event_tokens: EventTokens, epoch_s: float) -> RequestRecord:
     """The line to write; `epoch_s` is when the worker's clock stood at zero."""
     request, replica, choice = finished.request, finished.replica, finished.choice
-    reported = _used(finished, tokens)
+    reported = _used(finished, event_tokens)
     started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
     model = replica.model if replica is not None else finished.ask.model
     forecast, caller = choice.forecast if choice is not None else None, finished.stay.caller
     trace = finished.stay.trace
     usd, share_s = None, 0.0
-    if forecast is not None and first_byte_at_s:
+    if forecast is not None and _is_charged(finished):
         share_s, usd = _took(forecast.seat, reported)
     return RequestRecord(
         id=request.id,
@@ -116,15 +124,21 @@ def record_of(finished: Finished, tokens: TokenEstimator, epoch_s: float) -> Req
     )
 
 
-def end_stay(finished: Finished, tokens: TokenEstimator) -> None:
-    """Tell whoever counts what the request used; where nothing of its answer came it used nothing."""
+def end_stay(finished: Finished, event_tokens: EventTokens) -> None:
+    """Tell whoever counts what the request used.
+
+    What was never sent used nothing, and what the fleet failed is not its caller's. What an engine refused for a fault
+    of the caller's counts as a request without tokens: it was sent, and nothing was computed.
+    """
     stay, choice = finished.stay, finished.choice
-    if not finished.first_byte_at_s or choice is None:
+    if choice is not None and _is_charged(finished):
+        used = _used(finished, event_tokens)
+        share_s, usd = _took(choice.forecast.seat, used)
+        stay.end(tokens=used.prompt_tokens + used.completion_tokens, usd=0.0 if usd == inf else usd, share_s=share_s)
+    elif finished.tries and finished.tries[-1].outcome is Outcome.CALLER_ERROR:
+        stay.end(tokens=0, usd=0.0, share_s=0.0)
+    else:
         stay.cancel()
-        return
-    used = _used(finished, tokens)
-    share_s, usd = _took(choice.forecast.seat, used)
-    stay.end(tokens=used.prompt_tokens + used.completion_tokens, usd=0.0 if usd == inf else usd, share_s=share_s)
 
 
 def _promise(finished: Finished, tokens: int) -> str:
@@ -156,19 +170,42 @@ def _connect_s(finished: Finished) -> float:
     return max(0.0, last.sent_at_s - last.asked_at_s)
 
 
-def _used(finished: Finished, tokens: TokenEstimator) -> Usage:
+def _is_charged(finished: Finished) -> bool:
+    """Whether an engine has worked on it and its caller answers for that: from when it was sent, not from when the
+    first byte came back."""
+    if finished.first_byte_at_s:
+        return True
+    ends = AT_WORK if finished.request.stream else AT_WORK_WHOLE
+    return finished.reason in ends and any(one.sent_at_s for one in finished.tries)
+
+
+def _used(finished: Finished, event_tokens: EventTokens) -> Usage:
     """As the engine counted, or as far as we can tell."""
     request = finished.request
     if request.operation is INFER:
         return NO_TOKENS
     if finished.reported is not None:
         return finished.reported
-    prompt_tokens = request.prompt_tokens or tokens.estimate(request.model, request.prompt_chars)
     return Usage(
-        prompt_tokens=prompt_tokens if finished.first_byte_at_s else 0,
-        completion_tokens=finished.events,
+        prompt_tokens=finished.ask.prompt_tokens if _is_charged(finished) else 0,
+        completion_tokens=_generated(finished, event_tokens),
         is_estimated=True,
     )
+
+
+def _generated(finished: Finished, event_tokens: EventTokens) -> int:
+    """What was streamed; of an answer that was to come whole, what should have been done when its caller left."""
+    request, replica, choice = finished.request, finished.replica, finished.choice
+    if finished.events and replica is not None:
+        return event_tokens.estimate(replica.pool, finished.events)
+    if request.stream or finished.first_byte_at_s or request.operation not in GENERATES:
+        return 0
+    if choice is None or not _is_charged(finished):
+        return 0
+    forecast, sent_at_s = choice.forecast, max(one.sent_at_s for one in finished.tries)
+    decoding_s = finished.ended_at_s - sent_at_s - forecast.ttft_s
+    # It may have waited behind others, so it is never charged more than was set aside for it.
+    return int(min(finished.ask.output_tokens, max(0.0, decoding_s) / max(forecast.itl_s, ITL_MIN_S)))
 
 
 def _took(seat: Seat, used: Usage) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from heterodyne.admission.limits.book import Reservation
 from heterodyne.admission.limits.headers import rate_headers
 from heterodyne.admission.limits.refusal import Refused
 from heterodyne.admission.queue.fair_queue import FairQueue
+from heterodyne.admission.queue.snapshot import QueueSnapshot
 from heterodyne.admission.queue.waiting import Room, Waiting
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.domain.errors import (
@@ -156,6 +157,11 @@ class Lobby:
     def waiting(self) -> int:
         """Requests that have not started, for whatever reason."""
         return len(self._leasing) + len(self._queues)
+
+    def queue_snapshots(self) -> list[QueueSnapshot]:
+        """Every model's queue."""
+        now_s = self._back.clock()
+        return [queue.snapshot(now_s) for _, queue in self._queues]
 
     def waiting_by_project(self, most: int) -> dict[str, int]:
         """How many of each project wait for their turn, of the projects with the most."""

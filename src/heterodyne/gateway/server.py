@@ -8,6 +8,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import Draining
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.door import Door
+from heterodyne.gateway.holdings import Holdings, HoldingsWatch
 from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.routing.standing.snapshot import FleetStandingSnapshot
@@ -32,19 +33,28 @@ class ServerSnapshot(Struct, frozen=True, kw_only=True):
     in_flight: int
     exchanges: int
     engine_connections_busy: int
+    held: Holdings
 
 
 class GatewayServer:
     """Opens, ticks, drains, closes."""
 
     def __init__(
-        self, settings: GatewaySettings, door: Door, back: Backstage, lobby: Lobby, ledger: ServerLedger
+        self,
+        settings: GatewaySettings,
+        door: Door,
+        back: Backstage,
+        lobby: Lobby,
+        ledger: ServerLedger,
+        *,
+        holdings: HoldingsWatch,
     ) -> None:
         self._settings = settings
         self._door = door
         self._back = back
         self._lobby = lobby
         self._ledger = ledger
+        self._holdings = holdings
         self._limits = _limits(settings)
         self._server: asyncio.Server | None = None
         self._tls = _tls(settings)
@@ -91,6 +101,7 @@ class GatewayServer:
             self._back.trim_kept()
             self._lobby.tick()
             self._back.write_down()
+            self._holdings.look(now_s)
 
     async def drain(self) -> None:
         """Take nothing new, let what runs finish for as long as the settings grant, end the rest as errors."""
@@ -102,13 +113,13 @@ class GatewayServer:
         until_s = clock() + self._settings.drain_timeout_s
         while (self._back.exchanges or self._lobby.waiting) and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
-        self._lobby.close()
-        for exchange in tuple(self._back.exchanges):
-            exchange.give_up(Draining("The gateway shut down before the answer was complete."))
+        self._end_all()
         # Answers that are complete here may still be on their way out.
         until_s = max(until_s, clock() + FLUSH_S)
         while clock() < until_s and any(connection.is_flushing for connection in self._ledger.connections):
             await asyncio.sleep(TICK_S / 4)
+        self._back.write_down()
+        self._holdings.last_look()
 
     def snapshot(self) -> ServerSnapshot:
         """What is held now."""
@@ -119,7 +130,8 @@ class GatewayServer:
             unsent_bytes=sum(connection.unsent_bytes for connection in self._ledger.connections),
             in_flight=self._back.house.in_flight,
             exchanges=len(self._back.exchanges),
-            engine_connections_busy=sum(opened - idle for opened, idle in self._back.pool.snapshot().values()),
+            engine_connections_busy=self._back.pool.busy,
+            held=self._holdings.holdings(),
         )
 
     def standing(self) -> FleetStandingSnapshot:
@@ -127,13 +139,20 @@ class GatewayServer:
         return self._back.standing.snapshot(self._back.clock())
 
     async def close(self) -> None:
-        """Cut what is left."""
+        """Cut what is left; whatever requests still hold is given back, as at any other end."""
+        self._back.house.is_draining = True
         if self._server is not None:
             self._server.close()
+        self._end_all()
         for connection in tuple(self._ledger.connections):
             connection.abort()
         self._back.write_down()
         await self._back.pool.close()
+
+    def _end_all(self) -> None:
+        self._lobby.close()
+        for exchange in tuple(self._back.exchanges):
+            exchange.give_up(Draining("The gateway shut down before the answer was complete."))
 
     def _connection(self) -> ServerConnection:
         return ServerConnection(self._door, self._limits, self._ledger, self._back.clock)

@@ -29,6 +29,11 @@ class Adapters(Protocol):
 
     def use(self, replica: Replica, name: str) -> AdapterUse: ...
 
+    @property
+    def uses(self) -> int:
+        """Claims that have not ended."""
+        ...
+
     def doubt(self, replica: ReplicaId, name: str) -> bool:
         """The replica does not know the adapter; whether it was thought to."""
         ...

@@ -30,7 +30,7 @@ from heterodyne.routing.policies.slo import Slo
 from heterodyne.routing.prediction.pool_speed import PoolSpeed, PoolSpeedSnapshot
 from heterodyne.routing.prediction.prior import UNKNOWN, Prior
 from heterodyne.routing.predictive import NOTHING_CACHED
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.seat import Seat, SeatSnapshot
 from heterodyne.routing.ticket import Ticket
 
 NO_RULE = ModelRule()
@@ -56,6 +56,8 @@ class Router:
         self._limits: dict[int, float] = {}
         self._speeds: dict[PoolName, PoolSpeed] = {}
         self._desks: dict[str, Desk] = {}
+        self._gone: list[Seat] = []  # of replicas that left before their requests ended
+        self._gone_desks: list[Desk] = []
         self.publish(fleet, now_s)
 
     def publish(self, fleet: FleetSnapshot, now_s: float) -> None:
@@ -80,6 +82,12 @@ class Router:
         self._speeds = {pool: speed for pool, speed in self._speeds.items() if pool in pools}
         for pool, speed in self._speeds.items():
             speed.replicas = pools[pool]
+        self._gone = [seat for seat in self._gone if seat.in_flight]
+        self._gone_desks = [
+            desk
+            for desk in (*self._gone_desks, *(one for model, one in self._desks.items() if model not in fleet.by_model))
+            if desk.reserve.now
+        ]
         self._desks = {model: self._desk(model, fleet) for model in fleet.by_model}
         for model, replicas in fleet.by_model.items():
             self._desks[model].publish([self._seats[replica.id] for replica in replicas], fleet)
@@ -181,6 +189,11 @@ class Router:
         """Prompts that other workers were not told of because nobody took the messages in time."""
         return 0 if self._hearsay is None else self._hearsay.dropped
 
+    def snapshot(self) -> tuple[list[SeatSnapshot], int]:
+        """The sums of every seat that may hold something, and interactive requests in flight."""
+        seats = [seat.snapshot() for seat in (*self._seats.values(), *self._gone)]
+        return seats, sum(desk.reserve.now for desk in (*self._desks.values(), *self._gone_desks))
+
     def trusts(self) -> Mapping[ReplicaId, float]:
         """How far the prefix index is believed about each replica."""
         return {replica: seat.trust for replica, seat in self._seats.items()}
@@ -221,6 +234,7 @@ class Router:
         seat.is_gone = True
         self._exact.leave(seat.place)
         del self._seats[seat.replica.id]
+        self._gone.append(seat)
         self._free_places.append(seat.place)
 
 

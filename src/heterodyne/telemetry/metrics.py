@@ -134,6 +134,11 @@ queue_wait = Histogram(
 )
 connections = Gauge("heterodyne_gateway_client_connections", "Open client connections.")
 body_bytes = Gauge("heterodyne_gateway_body_bytes", "Request bodies held in memory.")
+held = Gauge(
+    "heterodyne_gateway_held",
+    "What requests hold now: places, tickets, reservations, slots. All zero while nobody asks anything.",
+    ("what",),
+)
 engine_connections = Gauge(
     "heterodyne_gateway_engine_connections", "Connections to replicas, by state.", ("replica", "state")
 )
@@ -373,6 +378,7 @@ ALL: tuple[Meter, ...] = (
     queue_wait,
     connections,
     body_bytes,
+    held,
     engine_connections,
     token_estimate_error,
     replica_ready,

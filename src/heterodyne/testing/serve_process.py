@@ -7,6 +7,7 @@ with ServeProcess(tmp_path, "--workers", "2") as serve:
 
 import contextlib
 import os
+import re
 import signal
 import ssl
 import subprocess
@@ -21,6 +22,8 @@ import msgspec
 
 POLL_S = 0.05
 LOG_CHARS_SHOWN = 4000
+HELD = re.compile(r'^heterodyne_gateway_held\{.*what="(\w+)".*\} (\S+)$', re.MULTILINE)
+BUSY = {"requests", "exchanges", "waiting"}
 LISTENING = "0A"  # as /proc/net/tcp writes it
 
 
@@ -60,10 +63,14 @@ class ServeProcess:
             )
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        try:
+            if failure is None:
+                self.check_holdings()
+        finally:
+            if self.process.poll() is None:
+                self.process.kill()
+                self.process.wait()
 
     @property
     def process(self) -> "subprocess.Popen[bytes]":
@@ -132,6 +139,29 @@ class ServeProcess:
             return self.process.wait(within_s)
         except subprocess.TimeoutExpired as error:
             raise AssertionError(f"still runs after {within_s:g} s:\n{self.log[-LOG_CHARS_SHOWN:]}") from error
+
+    def check_holdings(self, within_s: float = 10.0) -> None:
+        """Raise where workers hold something for requests although none is there: soon after the last, all is zero."""
+        until_s = time.monotonic() + within_s
+        while left := self._try_holdings():
+            if left.keys() & BUSY:
+                return  # somebody is being answered, and may hold what he likes
+            assert time.monotonic() < until_s, f"held for nobody: {left}"
+            time.sleep(POLL_S)
+        leaks = [one for one in self.events() if one["event"] == "held_for_nobody"]
+        assert not leaks, leaks
+
+    def _try_holdings(self) -> dict[str, float]:
+        """What the gauges of all workers say that is not zero; nothing where nobody answers, or only to a key."""
+        if not self.url or self.process.poll() is not None:
+            return {}
+        try:
+            with urllib.request.urlopen(f"{self.url}/metrics", timeout=5, context=self.tls) as answer:  # noqa: S310  # our own address
+                page = answer.read().decode()
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return {}
+        held = {what: float(value) for what, value in HELD.findall(page)}
+        return {what: value for what, value in held.items() if value}
 
     def _has_every_opinion(self) -> bool:
         """Whether each worker has said of each replica how it is; only one of them is asked for its health."""

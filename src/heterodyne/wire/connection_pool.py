@@ -78,6 +78,7 @@ class ConnectionPool:
         self._connect_timeout_s = connect_timeout_s
         self._tls = tls
         self._lanes: dict[Address, Lane] = {}
+        self._retired: list[Lane] = []  # whose last answers are under way
         self._connecting: set[asyncio.Task[None]] = set()
 
     def lend(self, address: Address, connected: Connected, failed: Failed, *, fresh: bool = False) -> None:
@@ -99,17 +100,26 @@ class ConnectionPool:
     def forget(self, keep: set[Address]) -> None:
         """Let go of addresses that left the fleet; answers that are under way come to their end."""
         for address in [address for address in self._lanes if address not in keep]:
-            self._lanes.pop(address).retire()
+            lane = self._lanes.pop(address)
+            lane.retire()
+            self._retired.append(lane)
+        self._retired = [lane for lane in self._retired if lane.open]
 
     async def close(self) -> None:
         """End every connection and every attempt at one."""
         for task in tuple(self._connecting):
             task.cancel()
         await asyncio.gather(*self._connecting, return_exceptions=True)
-        for lane in self._lanes.values():
+        for lane in (*self._lanes.values(), *self._retired):
             for connection in tuple(lane.open):
                 connection.cancel()
+        self._retired += self._lanes.values()
         self._lanes.clear()
+
+    @property
+    def busy(self) -> int:
+        """Connections with an answer under way, to addresses that left included."""
+        return sum(len(lane.open) - lane.idle_count for lane in (*self._lanes.values(), *self._retired))
 
     def snapshot(self) -> dict[Address, tuple[int, int]]:
         """Open and idle connections per address."""

@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from heterodyne.admission.callers import LOCAL
-from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
 from heterodyne.gateway.finished import Finished, Try, record_of
@@ -47,7 +47,7 @@ def finished(queued_s: float = 0.0, **facts: object) -> Finished:
 
 
 def record(what: Finished) -> RequestRecord:
-    return record_of(what, TokenEstimator(), 0.0)
+    return record_of(what, EventTokens(), 0.0)
 
 
 def test_a_promise_is_kept_in_time_and_broken_by_a_late_token_a_slow_stream_a_wait_or_an_error() -> None:
@@ -101,3 +101,45 @@ def test_our_own_part_is_what_is_neither_wait_nor_connection() -> None:
 def test_a_request_that_was_never_sent_took_nothing_of_ours() -> None:
     told = record(finished(tries=[], replica=None, first_byte_at_s=0.0, status=503, reason="draining"))
     assert (told.overhead_ms, told.connect_ms) == (0.0, None)
+
+
+def test_an_answer_that_was_to_come_whole_is_charged_for_what_should_have_been_generated() -> None:
+    whole = structs.replace(ASKED, stream=False)
+    gone = finished(request=whole, reported=None, events=0, first_byte_at_s=0.0, reason="client_gone", status=499)
+    assert gone.choice is not None
+    forecast = gone.choice.forecast
+    sent_at_s = gone.tries[-1].sent_at_s
+
+    def used(after_s: float) -> tuple[int, int, bool]:
+        told = record(structs.replace(gone, ended_at_s=sent_at_s + after_s))
+        return told.prompt_tokens, told.completion_tokens, told.is_estimated
+
+    assert used(0.5 * forecast.ttft_s) == (1000, 0, True), "its prompt was being computed"
+    assert used(forecast.ttft_s + 10.5 * forecast.itl_s) == (1000, 10, True)
+    assert used(3600.0) == (1000, 100, True), "no more than was set aside for it"
+
+
+@pytest.mark.parametrize(
+    ("reason", "stream", "sent", "prompt_tokens"),
+    [
+        ("client_gone", True, True, 1000),
+        ("deadline_exceeded", True, True, 1000),
+        ("engine_stalled", False, True, 1000),
+        ("engine_stalled", True, True, 0),
+        ("engine_broke", True, True, 0),
+        ("engine_unavailable", True, False, 0),
+        ("client_gone", True, False, 0),
+        ("deadline_exceeded", False, False, 0),
+    ],
+)
+def test_a_request_is_charged_from_when_it_is_sent_and_not_where_the_fleet_failed_it(
+    reason: str, stream: bool, sent: bool, prompt_tokens: int
+) -> None:
+    one = finished()
+    tries = [structs.replace(one.tries[0], sent_at_s=one.tries[0].sent_at_s if sent else 0.0)]
+    request = structs.replace(ASKED, stream=stream)
+    told = record(
+        finished(request=request, reported=None, events=0, first_byte_at_s=0.0, reason=reason, status=500, tries=tries)
+    )
+    assert told.prompt_tokens == prompt_tokens
+    assert (told.replica_s > 0.0) is (prompt_tokens > 0)

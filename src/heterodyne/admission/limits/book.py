@@ -23,9 +23,10 @@ Amounts = tuple[int, int, int, int]  # by Measure
 class Reservation:
     """A request's claim, in the windows of the moment it was made; it is settled or released once."""
 
-    __slots__ = ("amounts", "is_alone", "pots")
+    __slots__ = ("amounts", "is_alone", "is_over", "pots")
 
     def __init__(self, pots: tuple[Pot, ...], amounts: Amounts, is_alone: bool = False) -> None:
+        self.is_over = False
         self.pots = pots
         self.amounts = amounts
         self.is_alone = is_alone  # made without the source, as it could not be reached
@@ -66,6 +67,7 @@ class LimitBook:
         self._topped: list[Pot] = []  # asked for in the call under way, for no request in particular
         self._epoch = ""
         self._lost: list[Report] = []  # what a source that began again has to be told
+        self.outstanding = 0  # reservations that are neither settled nor released
         self.holders = holders  # workers that share the limits, as far as it has heard
 
     def reserve(
@@ -81,9 +83,7 @@ class LimitBook:
         for pot in pots:
             if pot.free < amounts[pot.place]:
                 return self._short(levels, pots, amounts, now_s)
-        for pot in pots:
-            pot.free -= amounts[pot.place]
-        return Reservation(pots, amounts)
+        return self._reserved(pots, amounts)
 
     def settle(self, reservation: Reservation, tokens: int, micro_usd: int) -> None:
         """The request has ended, and this is what it really used. Nothing happens the second time."""
@@ -148,9 +148,7 @@ class LimitBook:
             amount, used, part = amounts[pot.place], pot.used, pot.limit // self.holders
             if amount > pot.limit or (pot.free < amount and used > 0 and used + amount > part):
                 return refused(pot, pots, amount, part - used, now_s, gateways=self.holders)
-        for pot in pots:
-            pot.free -= amounts[pot.place]
-        return Reservation(pots, amounts, is_alone=True)
+        return self._reserved(pots, amounts, is_alone=True)
 
     def retire(self) -> LeaseCall:
         """The last call: everything that no request holds is given back."""
@@ -167,7 +165,17 @@ class LimitBook:
         """Sizes, for tests and metrics."""
         return {"plans": len(self._plans), "pots": len(self._pots), "past": len(self._past)}
 
+    def _reserved(self, pots: tuple[Pot, ...], amounts: Amounts, *, is_alone: bool = False) -> Reservation:
+        self.outstanding += 1
+        for pot in pots:
+            pot.free -= amounts[pot.place]
+        return Reservation(pots, amounts, is_alone)
+
     def _correct(self, reservation: Reservation, used: Amounts) -> None:
+        if reservation.is_over:
+            return
+        reservation.is_over = True
+        self.outstanding -= 1
         amounts = reservation.amounts
         for pot in reservation.pots:
             place = pot.place
@@ -293,9 +301,7 @@ class LimitBook:
         for pot in pots:
             if pot.free < amounts[pot.place]:
                 return self._short(wanting.levels, pots, amounts, now_s)
-        for pot in pots:
-            pot.free -= amounts[pot.place]
-        return Reservation(pots, amounts)
+        return self._reserved(pots, amounts)
 
     def _late(self, want: Want) -> Pot:
         """The pot of a grant that came after a failure; in a window that is gone it is only there to be given back."""

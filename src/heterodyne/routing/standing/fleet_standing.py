@@ -81,6 +81,11 @@ class FleetStanding:
         if standing is not None:
             standing.on_probe(now_s)
 
+    @property
+    def in_flight(self) -> int:
+        """Attempts that have started and not ended, on all replicas."""
+        return sum(standing.in_flight for standing in self._standings.values())
+
     def snapshot(self, now_s: float) -> FleetStandingSnapshot:
         """How everybody stands now."""
         return FleetStandingSnapshot(
