@@ -229,6 +229,7 @@ class World:
         pools = {
             name: PoolSettings(
                 model=OTHER if name == OTHER else MODEL,
+                engine="openai" if name == OTHER else "vllm",
                 urls=tuple(urls[number] for number in numbers if number in urls),
                 in_flight_max=reload.in_flight_max,
                 context_tokens=CONTEXT_TOKENS if name == "near" else 2 * CONTEXT_TOKENS,
@@ -358,6 +359,8 @@ class _Engine:
                 return
             self._event(call, behaviours.chat_event(WORD * min(fate.each, fate.tokens - number)))
             await asyncio.sleep(fate.pace_s)
+        if call.was_cancelled:
+            return
         if fate.ending == "hang":
             await asyncio.sleep(LONG_S)
         elif fate.ending == "error":

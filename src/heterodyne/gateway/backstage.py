@@ -157,7 +157,7 @@ class Backstage:
         epoch_s = self.wall_clock() - self.clock()
         for finished in several:
             try:
-                self._write_down(finished, record_of(finished, self.event_tokens, epoch_s))
+                self._write_down(finished, record_of(finished, epoch_s))
             except Exception as error:  # noqa: BLE001  # the root of a record: our mistake must not cost others theirs
                 _log.error("record_failed", request_id=finished.request.id, exc_info=error)
 

@@ -8,6 +8,8 @@ is unusually late gets a rival. After it, a broken stream is continued from the 
 is sound, and ends as an error where it is not.
 """
 
+from msgspec import structs
+
 from heterodyne.domain.errors import (
     ClientGone,
     DeadlineExceeded,
@@ -18,6 +20,7 @@ from heterodyne.domain.errors import (
     HeterodyneError,
     InternalError,
 )
+from heterodyne.domain.fleet import PoolName
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
 from heterodyne.gateway.attempt import (
@@ -32,12 +35,12 @@ from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.continued_stream import ContinuedStream
 from heterodyne.gateway.decider import NOBODY
 from heterodyne.gateway.decision_log import Decided, decided
-from heterodyne.gateway.finished import Finished, Try, end_stay
+from heterodyne.gateway.finished import Finished, Try, end_stay, with_usage
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.stay import Stay
 from heterodyne.gateway.told import Told, read_told
-from heterodyne.ports.engine import Call, EventEdit
+from heterodyne.ports.engine import Call, EventEdit, Said
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
 from heterodyne.routing.standing.outcome import Outcome
@@ -69,6 +72,7 @@ class Exchange:
         "_choice",
         "_client",
         "_continuations",
+        "_events_before",
         "_failed",
         "_first_byte_at_s",
         "_hedge_at_s",
@@ -114,6 +118,7 @@ class Exchange:
         self._retries = 0
         self._continuations = 0
         self._bytes_before = 0  # sent by replicas that broke off
+        self._events_before = 0  # of theirs, those with words in them
         self._is_hedged = False
         self._hedge_at_s = NEVER
         self._told: Told | None = None  # what earlier replicas said, when this answer is a continued one
@@ -446,6 +451,9 @@ class Exchange:
             return False
         if told is None or self._back.clock() > request.deadline_s:
             return False
+        events = told.said.tokens
+        if self._wire is not None:  # an event of its may have held several
+            told = structs.replace(told, said=self._said(told.said, self._wire.replica.pool))
         if told.is_complete:
             self._close_in_its_place(told, broken)
             return True
@@ -457,7 +465,7 @@ class Exchange:
         dialect = self._back.fleet.wire(target.id).dialect
         if not self._back.standing.try_retry(target.model, self._ask.prompt_tokens, self._back.clock()):
             return False
-        self._told = told
+        self._told, self._events_before = told, events
         self._bytes_before += broken.bytes_sent if broken is not None else 0
         self._continuations += 1
         self._winner = None
@@ -465,6 +473,9 @@ class Exchange:
         _log.info("stream_continued", request_id=request.id, replica=target.id, tokens_before=told.said.tokens)
         self._try(choice, dialect.call(rest, target))
         return True
+
+    def _said(self, said: Said, pool: PoolName) -> Said:
+        return said._replace(tokens=self._back.event_tokens.estimate(pool, said.tokens))
 
     def _try_successor(self, told: Told) -> tuple[Choice, Request] | None:
         """A replica of the same model whose engine can take the answer up, and the request that asks for the rest."""
@@ -545,9 +556,9 @@ class Exchange:
             attempt.end(CANCELLED)
             self._tried(attempt, CANCELLED)
         self._attempts.clear()
-        finished = self._finished(status, reason, reported, response_bytes, relay)
+        finished = with_usage(self._finished(status, reason, reported, response_bytes, relay), self._back.event_tokens)
         if self._stay.is_counted:
-            end_stay(finished, self._back.event_tokens)
+            end_stay(finished)
         self._back.finished(finished)
         self._back.leave(self, self._ask.model if self._wire is None else self._wire.replica.model)
         self._winner = self._kept = None  # an attempt points back here, and nobody looks for cycles often
@@ -564,8 +575,7 @@ class Exchange:
                 reported = counted if counted.completion_tokens >= events - UNCOUNTED_EVENTS_MAX else None
             if events > 1:
                 itl_s = (relay.last_at_s - relay.first_at_s) / (events - 1)
-        if self._told is not None:
-            events += self._told.said.tokens
+        events += self._events_before
         return Finished(
             self._request,
             self._ask,

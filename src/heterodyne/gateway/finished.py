@@ -6,7 +6,7 @@ the code that makes them has the processor's caches to itself.
 
 from math import inf
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.domain.errors import ClientGone, DeadlineExceeded, EngineStalled
@@ -55,7 +55,7 @@ class Finished(Struct, frozen=True, gc=False):
     replica: Replica | None
     status: int
     reason: str
-    reported: Usage | None  # None: the engine did not count
+    reported: Usage | None  # None: the engine did not count, and nobody has estimated it yet
     events: int  # streamed to the client, by all replicas together
     itl_s: float | None
     started_at_s: float
@@ -70,10 +70,19 @@ class Finished(Struct, frozen=True, gc=False):
     is_answer_chunked: bool = False
 
 
-def record_of(finished: Finished, event_tokens: EventTokens, epoch_s: float) -> RequestRecord:
+def with_usage(finished: Finished, event_tokens: EventTokens) -> Finished:
+    """The same with what it used, as the engine counted or as far as we can tell: said once, for limits and books."""
+    if finished.request.operation is INFER:
+        return structs.replace(finished, reported=NO_TOKENS)
+    return (
+        finished if finished.reported is not None else structs.replace(finished, reported=_used(finished, event_tokens))
+    )
+
+
+def record_of(finished: Finished, epoch_s: float) -> RequestRecord:
     """The line to write; `epoch_s` is when the worker's clock stood at zero."""
-    request, replica, choice = finished.request, finished.replica, finished.choice
-    reported = _used(finished, event_tokens)
+    request, replica, choice, reported = finished.request, finished.replica, finished.choice, finished.reported
+    assert reported is not None, "an end says what was used"
     started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
     model = replica.model if replica is not None else finished.ask.model
     forecast, caller = choice.forecast if choice is not None else None, finished.stay.caller
@@ -124,15 +133,14 @@ def record_of(finished: Finished, event_tokens: EventTokens, epoch_s: float) -> 
     )
 
 
-def end_stay(finished: Finished, event_tokens: EventTokens) -> None:
+def end_stay(finished: Finished) -> None:
     """Tell whoever counts what the request used.
 
     What was never sent used nothing, and what the fleet failed is not its caller's. What an engine refused for a fault
     of the caller's counts as a request without tokens: it was sent, and nothing was computed.
     """
-    stay, choice = finished.stay, finished.choice
-    if choice is not None and _is_charged(finished):
-        used = _used(finished, event_tokens)
+    stay, choice, used = finished.stay, finished.choice, finished.reported
+    if used is not None and choice is not None and _is_charged(finished):
         share_s, usd = _took(choice.forecast.seat, used)
         stay.end(tokens=used.prompt_tokens + used.completion_tokens, usd=0.0 if usd == inf else usd, share_s=share_s)
     elif finished.tries and finished.tries[-1].outcome is Outcome.CALLER_ERROR:
@@ -180,12 +188,6 @@ def _is_charged(finished: Finished) -> bool:
 
 
 def _used(finished: Finished, event_tokens: EventTokens) -> Usage:
-    """As the engine counted, or as far as we can tell."""
-    request = finished.request
-    if request.operation is INFER:
-        return NO_TOKENS
-    if finished.reported is not None:
-        return finished.reported
     return Usage(
         prompt_tokens=finished.ask.prompt_tokens if _is_charged(finished) else 0,
         completion_tokens=_generated(finished, event_tokens),

@@ -7,7 +7,7 @@ from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
-from heterodyne.gateway.finished import Finished, Try, record_of
+from heterodyne.gateway.finished import Finished, Try, record_of, with_usage
 from heterodyne.gateway.stay import Stay
 from tests.support.seats import ask, replica, router
 
@@ -47,7 +47,7 @@ def finished(queued_s: float = 0.0, **facts: object) -> Finished:
 
 
 def record(what: Finished) -> RequestRecord:
-    return record_of(what, EventTokens(), 0.0)
+    return record_of(with_usage(what, EventTokens()), 0.0)
 
 
 def test_a_promise_is_kept_in_time_and_broken_by_a_late_token_a_slow_stream_a_wait_or_an_error() -> None:
