@@ -1,31 +1,103 @@
-"""Pure: how many tokens a prompt has when no tokenizer is at hand, learned from what engines report."""
+"""Pure: how many tokens a prompt has when no tokenizer is at hand, learned from what engines report.
 
-CHARS_PER_TOKEN_PRIOR = 4.0  # English text under the tokenizers of today's models
-LEARNING_RATE = 0.05
-MODELS_MAX = 1000
+A prompt of b bytes is taken for `fixed + rate * b` tokens. Each tenant has its own two numbers for each model, so that
+nobody's prompts make another's look longer; they begin with the model's, which move by the first few prompts of every
+tenant and by little. All move in bounded steps within what tokenizers do: one odd prompt is a step and no more.
+"""
+
+from collections import OrderedDict
+
+RATE_PRIOR = 0.25  # tokens per byte: English and Chinese under the tokenizers of today's models
+RATE_MIN, RATE_MAX = 0.1, 1.0
+FIXED_MAX = 256.0  # tokens of a chat template and its own system prompt
+SHORT_BYTES = 512  # prompts that tell more of what is fixed than of the rate
+PACE = 0.2  # of the way to what was counted, within a step
+RATE_STEP, FIXED_STEP = 0.03, 2.0  # of a tenant's own
+MODEL_RATE_STEP, MODEL_FIXED_STEP = 0.01, 0.5
+SHARED_PROMPTS = 16  # of each tenant, that the model's numbers are moved by
+DOUBT = 0.2  # of the way back, when a prompt was refused for its length and will never be counted
+ERROR_PACE = 0.05
+MODELS_MAX, TENANTS_MAX = 1000, 10_000
+
+
+class _Fit:
+    """Two numbers, and how many prompts they come from."""
+
+    __slots__ = ("fixed", "prompts", "rate")
+
+    def __init__(self, rate: float = RATE_PRIOR, fixed: float = 0.0) -> None:
+        self.rate = rate
+        self.fixed = fixed
+        self.prompts = 0
+
+    def tokens(self, prompt_bytes: int) -> float:
+        return self.fixed + self.rate * prompt_bytes
+
+    def move(self, prompt_bytes: int, prompt_tokens: int, rate_step: float, fixed_step: float) -> None:
+        self.prompts += 1
+        if prompt_bytes < SHORT_BYTES:
+            off = prompt_tokens - self.tokens(prompt_bytes)
+            self.fixed = _within(self.fixed + _within(PACE * off, -fixed_step, fixed_step), 0.0, FIXED_MAX)
+            return
+        off = (prompt_tokens - self.fixed) / prompt_bytes - self.rate
+        step = rate_step * self.rate
+        self.rate = _within(self.rate + _within(PACE * off, -step, step), RATE_MIN, RATE_MAX)
+
+
+_PRIOR = _Fit()
 
 
 class TokenEstimator:
-    """Characters per token of each model, smoothed over its answers."""
+    """Of each model, and of the tenants that asked it last."""
 
     def __init__(self) -> None:
-        self._chars_per_token: dict[str, float] = {}
+        self._models: dict[str, _Fit] = {}
+        self._tenants: OrderedDict[tuple[str, bytes], _Fit] = OrderedDict()
         self.error_ratio: dict[str, float] = {}
 
-    def estimate(self, model: str, prompt_chars: int) -> int:
+    def estimate(self, model: str, prompt_bytes: int, tenant: bytes = b"") -> int:
         """Tokens the prompt probably has."""
-        return max(1, round(prompt_chars / self._chars_per_token.get(model, CHARS_PER_TOKEN_PRIOR)))
+        fit = self._tenants.get((model, tenant)) or self._models.get(model, _PRIOR)
+        return max(1, round(fit.fixed + fit.rate * prompt_bytes))
 
-    def learn(self, model: str, prompt_chars: int, prompt_tokens: int) -> None:
-        """Correct the estimate by what the engine counted."""
-        if prompt_chars <= 0 or prompt_tokens <= 0:
+    def learn(self, model: str, prompt_bytes: int, prompt_tokens: int, tenant: bytes = b"") -> None:
+        """Correct the estimate by what the engine counted; a count that is not of text teaches nothing."""
+        if prompt_bytes <= 0 or not 0 < prompt_tokens <= FIXED_MAX + 2 * RATE_MAX * prompt_bytes:
             return
-        known = self._chars_per_token.get(model)
-        if known is None:
-            if len(self._chars_per_token) < MODELS_MAX:
-                self._chars_per_token[model] = prompt_chars / prompt_tokens
-                self.error_ratio[model] = 0.0
-            return
-        error = abs(prompt_chars / known - prompt_tokens) / prompt_tokens
-        self.error_ratio[model] += LEARNING_RATE * (error - self.error_ratio[model])
-        self._chars_per_token[model] = known + LEARNING_RATE * (prompt_chars / prompt_tokens - known)
+        shared = self._models.get(model)
+        if shared is None:
+            if len(self._models) >= MODELS_MAX:
+                return
+            shared = self._models[model] = _Fit()
+        own = self._own(model, tenant, shared)
+        error = abs(own.tokens(prompt_bytes) - prompt_tokens) / prompt_tokens
+        known = self.error_ratio.get(model, error)
+        self.error_ratio[model] = known + ERROR_PACE * (error - known)
+        own.move(prompt_bytes, prompt_tokens, RATE_STEP, FIXED_STEP)
+        if own.prompts <= SHARED_PROMPTS:
+            shared.move(prompt_bytes, prompt_tokens, MODEL_RATE_STEP, MODEL_FIXED_STEP)
+
+    def doubt(self, model: str, tenant: bytes) -> None:
+        """A prompt was refused for its length, so nobody will count it: back towards what others' prompts say.
+
+        Else a tenant whose prompts have changed would be refused for what it used to send, for ever.
+        """
+        own, shared = self._tenants.get((model, tenant)), self._models.get(model, _PRIOR)
+        if own is not None:
+            own.rate -= DOUBT * max(0.0, own.rate - shared.rate)
+            own.fixed -= DOUBT * max(0.0, own.fixed - shared.fixed)
+
+    def _own(self, model: str, tenant: bytes, shared: _Fit) -> _Fit:
+        key = (model, tenant)
+        own = self._tenants.get(key)
+        if own is None:
+            own = self._tenants[key] = _Fit(shared.rate, shared.fixed)
+            if len(self._tenants) > TENANTS_MAX:
+                self._tenants.popitem(last=False)
+        else:
+            self._tenants.move_to_end(key)
+        return own
+
+
+def _within(value: float, least: float, most: float) -> float:
+    return least if value < least else min(value, most)
