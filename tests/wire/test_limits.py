@@ -44,7 +44,7 @@ async def test_the_refusal_of_a_large_body_reaches_a_client_that_keeps_sending(i
 
 
 async def test_a_large_body_within_the_limit_arrives_whole_in_either_framing() -> None:
-    body = chat_body(padding="x" * 900_000)
+    body = chat_body(metadata={"padding": "x" * 900_000})
     chunks = [b"%x\r\n%b\r\n" % (len(body[i : i + 7000]), body[i : i + 7000]) for i in range(0, len(body), 7000)]
     async with gateway_over(behaviours.answer(), gateway=BODY_MAX) as rig, connected(rig.port) as client:
         assert (await client.ask(post("/v1/chat/completions", body))).status == 200
@@ -55,19 +55,19 @@ async def test_a_large_body_within_the_limit_arrives_whole_in_either_framing() -
 async def test_bodies_together_are_bounded() -> None:
     async with gateway_over(behaviours.answer(delay_s=0.3), gateway={"bodies_bytes_max": 100_000}) as rig:
         async with connected(rig.port) as first, connected(rig.port) as second:
-            await first.send(chat(padding="x" * 60_000))
-            answer = await second.ask(chat(padding="x" * 60_000))
+            await first.send(chat(metadata={"padding": "x" * 60_000}))
+            answer = await second.ask(chat(metadata={"padding": "x" * 60_000}))
             assert (answer.status, answer.error["code"]) == (503, "overloaded")
             assert answer.headers["retry-after"] == "1"
             assert (await first.answer()).status == 200
         await rig.wait_empty()
-        assert (await ask(rig.port, chat(padding="x" * 60_000))).status == 200
+        assert (await ask(rig.port, chat(metadata={"padding": "x" * 60_000}))).status == 200
 
 
 async def test_bodies_of_connections_that_close_are_given_back() -> None:
     async with gateway_over(behaviours.answer(), gateway={"bodies_bytes_max": 100_000}) as rig:
         for _ in range(3):
-            assert (await ask(rig.port, chat("connection: close", padding="x" * 60_000))).status == 200
+            assert (await ask(rig.port, chat("connection: close", metadata={"padding": "x" * 60_000}))).status == 200
         await rig.wait_empty()
 
 
@@ -100,7 +100,7 @@ async def test_a_head_too_large_is_refused(pieces: list[bytes]) -> None:
 
 
 async def test_a_large_body_before_it_is_not_counted_as_part_of_a_head() -> None:
-    first, second = chat(padding="x" * 60_000), get("/health/live")
+    first, second = chat(metadata={"padding": "x" * 60_000}), get("/health/live")
     async with gateway_over(behaviours.answer()) as rig, connected(rig.port) as client:
         await client.send(first + second[:20], second[20:], pause_s=0.05)
         assert [(await client.answer()).status for _ in range(2)] == [200, 200]

@@ -18,7 +18,7 @@ from tests.support.raw_client import Answer, connected
 from tests.support.requests import CHAT, chat, get, post
 
 MODEL = "scripted"
-POOL = {"engine": "open_inference"}
+POOL = {"engine": "open_inference", "allow_fields": ("x_unknown",)}
 INFER = f"/v2/models/{MODEL}/infer"
 BODY = b'{ "inputs" : [{"name":"x","shape":[2],"datatype":"FP32","data":[1,2]}], "x_unknown" : 1.0e0 }'
 OUTPUT = {"name": "y", "shape": [1], "datatype": "FP32", "data": [3.0]}

@@ -9,6 +9,7 @@ from tests.support.gateways import gateway_over
 from tests.support.raw_client import connected
 from tests.support.requests import post
 
+POOL = {"allow_fields": ("zeta", "nested", "huge", "alpha", "last")}
 ODD = (
     b' {\r\n "zeta" : 1.0e0 ,\t"model":"scripted", "nested": {"model": "other", "b":[ 1,2 , 3e-2 ]},'
     b'"messages":[{"role":"user","content":"\\u00e9\\ud83d\\ude00 \\"hi\\" \\/ \xc3\xa9","cache":{ }}] ,'
@@ -23,7 +24,7 @@ def members(body: bytes) -> dict[str, bytes]:
 
 async def test_a_body_reaches_the_engine_byte_for_byte() -> None:
     body = ODD % b""
-    async with gateway_over(behaviours.answer()) as rig, connected(rig.port) as client:
+    async with gateway_over(behaviours.answer(), pool=POOL) as rig, connected(rig.port) as client:
         assert (await client.ask(post("/v1/chat/completions", body))).status == 200
         assert rig.engine.calls[0].body == body
         assert rig.engine.calls[0].path == "/v1/chat/completions"
@@ -31,7 +32,7 @@ async def test_a_body_reaches_the_engine_byte_for_byte() -> None:
 
 async def test_a_stream_is_asked_for_its_usage_and_nothing_else_changes() -> None:
     body = ODD % b', "stream" : true'
-    async with gateway_over(behaviours.stream(2)) as rig, connected(rig.port) as client:
+    async with gateway_over(behaviours.stream(2), pool=POOL) as rig, connected(rig.port) as client:
         assert (await client.ask(post("/v1/chat/completions", body))).text == " hello hello"
         sent = rig.engine.calls[0].body
         assert sent == body.replace(b" {", b' {"stream_options":{"include_usage":true},', 1)
@@ -39,7 +40,7 @@ async def test_a_stream_is_asked_for_its_usage_and_nothing_else_changes() -> Non
 
 async def test_a_stream_whose_usage_the_client_asks_for_is_not_changed_at_all() -> None:
     body = ODD % b', "stream":true,"stream_options" : { "include_usage" : true }'
-    async with gateway_over(behaviours.stream(2)) as rig, connected(rig.port) as client:
+    async with gateway_over(behaviours.stream(2), pool=POOL) as rig, connected(rig.port) as client:
         answer = await client.ask(post("/v1/chat/completions", body))
         assert rig.engine.calls[0].body == body
         assert b'"usage":{"prompt_tokens":7,"completion_tokens":2' in answer.events[-2]
@@ -48,7 +49,7 @@ async def test_a_stream_whose_usage_the_client_asks_for_is_not_changed_at_all() 
 @pytest.mark.parametrize("options", [b"null", b"{}", b'{ "include_usage" : false }'])
 async def test_only_the_stream_options_of_a_client_that_has_some_are_replaced(options: bytes) -> None:
     body = ODD % b', "stream":true,"stream_options" : %b , "last":0' % options
-    async with gateway_over(behaviours.stream(2)) as rig, connected(rig.port) as client:
+    async with gateway_over(behaviours.stream(2), pool=POOL) as rig, connected(rig.port) as client:
         answer = await client.ask(post("/v1/chat/completions", body))
         wanted = {**members(body), "stream_options": b'{"include_usage":true}'}
         assert list(members(rig.engine.calls[0].body).items()) == list(wanted.items())
@@ -58,7 +59,7 @@ async def test_only_the_stream_options_of_a_client_that_has_some_are_replaced(op
 async def test_only_the_name_of_the_model_changes_for_an_engine_that_knows_it_by_another() -> None:
     body = ODD % b""
     engine = ScriptedEngine(behaviours.answer(), model="org/its name")
-    async with gateway_over(engine, pool={"engine_model": "org/its name"}) as rig:
+    async with gateway_over(engine, pool={**POOL, "engine_model": "org/its name"}) as rig:
         async with connected(rig.port) as client:
             assert (await client.ask(post("/v1/chat/completions", body))).status == 200
         wanted = {**members(body), "model": b'"org/its name"'}
@@ -67,7 +68,7 @@ async def test_only_the_name_of_the_model_changes_for_an_engine_that_knows_it_by
 
 async def test_a_path_in_front_of_an_engine_is_kept() -> None:
     async with gateway_over(behaviours.answer()) as rig:
-        pool = {"urls": (f"{rig.engine.url}/deployments/a/",)}
+        pool = {**POOL, "urls": (f"{rig.engine.url}/deployments/a/",)}
         async with gateway_over(rig.engine, pool=pool) as other, connected(other.port) as client:
             assert (await client.ask(post("/v1/chat/completions", ODD % b""))).status == 200
             assert rig.engine.calls[0].path == "/deployments/a/v1/chat/completions"

@@ -75,5 +75,5 @@ async def test_without_a_count_from_the_engine_the_record_says_it_is_an_estimate
         assert (await client.ask(chat(stream=True))).text == "xxx"
         [record] = await rig.wait_records(1)
         assert record.is_estimated
-        assert record.prompt_tokens == 1
+        assert 1 < record.prompt_tokens < 20  # of the few bytes that are all it can go by
         assert record.completion_tokens >= 3

@@ -126,6 +126,7 @@ def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str
         region=pool.region,
         labels=pool.labels,
         price=replica_price(pool, chip),
+        allow_fields=pool.allow_fields,
         in_flight_max=pool.in_flight_max,
         adapters={**pool.adapters},
         adapters_max=pool.adapters_max,

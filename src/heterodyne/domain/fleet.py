@@ -65,6 +65,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     region: str | None = None  # None: it is nowhere in particular
     labels: dict[str, str] = {}
     price: Price = Price()
+    allow_fields: tuple[str, ...] = ()  # of the engine's own, that clients may send beside those its dialect lets pass
     in_flight_max: int | None = None  # requests of one gateway worker at once; None: as many as it is found to bear
     kv_publishers: tuple[KvPublisher, ...] = ()  # of KV events, one for each of its ranks; empty: nobody listens
     adapters: dict[str, str | None] = {}  # LoRA adapters it may be asked for, and whence; None: it came with them

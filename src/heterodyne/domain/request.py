@@ -1,5 +1,6 @@
 """One inference request, in the form every client dialect produces and every engine dialect consumes."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -46,10 +47,13 @@ class Request(Struct, frozen=True, kw_only=True, gc=False):
     has_stream_options: bool = False  # the body has that member, whatever is in it
     prompt: Prompt | None = None  # None: prompts of this operation are not compared
     user: str = ""  # whom the client says it asks for
-    prompt_chars: int = 0  # of all text the model will read; of the whole body where that is tensors
+    private_fields: Sequence[str] = ()  # by path, those of one engine's own: it is asked only where they pass
+    prompt_chars: int = 0  # of all that the model may be shown, as JSON in UTF-8; of the body where that is tensors
     prompt_tokens: int | None = None  # exact when the client sent token ids, else unknown at the door
-    output_tokens_max: int | None = None  # None: the engine's own limit
-    choices: int = 1
+    output_tokens_max: int | None = None  # of one sequence; None: the engine's own limit
+    choices: int = 1  # of each prompt, in the answer
+    prompts: int = 1
+    sequences: int = 1  # that are generated: for each prompt, as many as its best choices are taken from
     deadline_s: float = 0.0  # on the gateway's monotonic clock
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from heterodyne.domain.request import Operation, Request
 from heterodyne.engines.json_edit import put
+from heterodyne.engines.lengths import AT_LEAST, AT_MOST
 from heterodyne.ports.engine import Said
 
 GO_ON = {"continue_final_message": b"true", "add_generation_prompt": b"false"}  # as vLLM spells it
@@ -43,7 +44,8 @@ UNSOUND: dict[str, object] = {
     "ebnf": None,
     "grammar": None,
     # what counts from the beginning of the answer
-    "min_tokens": 0,
+    **dict.fromkeys(AT_MOST),
+    **dict.fromkeys(AT_LEAST, 0),
     "thinking_token_budget": None,
     "return_token_ids": None,
 }

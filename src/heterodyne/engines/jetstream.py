@@ -64,6 +64,7 @@ class JetStreamDialect(OwnEngineDialect):
 
     name = "jetstream"
     health_path = "/v1/health"
+    client_fields: frozenset[str] = frozenset()
     models_path: str | None = None
     load_paths: tuple[str, ...] = ("/metrics",)
     load_port: int | None = 9988

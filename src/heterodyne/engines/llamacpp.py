@@ -9,6 +9,7 @@ from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage, EngineUnavailable, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines import client_fields
 from heterodyne.engines.collect_stream import collect_chat, collect_text
 from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
 from heterodyne.engines.error_answer import context_exceeded, read_error, refused
@@ -48,6 +49,7 @@ class LlamaCppDialect(OwnEngineDialect):
 
     name = "llamacpp"
     health_path = "/health"
+    client_fields: frozenset[str] = client_fields.LLAMACPP
     load_paths: tuple[str, ...] = ("/metrics",)
     fallback_load_paths: tuple[str, ...] = ("/slots",)
     capabilities = frozenset(

@@ -8,6 +8,7 @@ from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_chat, continue_text
 from heterodyne.engines.error_answer import context_exceeded
 from heterodyne.engines.openai import OwnEngineDialect
@@ -50,6 +51,7 @@ class LmdeployDialect(OwnEngineDialect):
 
     name = "lmdeploy"
     health_path = "/health"
+    client_fields: frozenset[str] = client_fields.LMDEPLOY
     load_paths: tuple[str, ...] = ("/metrics",)
     operations = frozenset({Operation.CHAT, Operation.COMPLETION})
     has_choices = False  # up to 0.14; it says so in its log alone

@@ -9,6 +9,7 @@ from heterodyne.domain.engine_load import Capability
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_text
 from heterodyne.engines.json_edit import without_nulls
 from heterodyne.engines.openai import OwnEngineDialect
@@ -28,6 +29,7 @@ class MlxLmDialect(OwnEngineDialect):
 
     name = "mlx-lm"
     health_path = "/health"
+    client_fields: frozenset[str] = client_fields.MLX_LM
     operations = frozenset({Operation.CHAT, Operation.COMPLETION})
     has_choices = False
     capabilities = frozenset({Capability.TOOLS})

@@ -13,6 +13,7 @@ from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import CHARS_PER_TOKEN_MAX, Operation, Request
+from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import context_exceeded
 from heterodyne.engines.json_edit import put
 from heterodyne.engines.openai import OwnEngineDialect
@@ -43,6 +44,7 @@ class OllamaDialect(OwnEngineDialect):
 
     name = "ollama"
     health_path = "/api/version"
+    client_fields: frozenset[str] = client_fields.OLLAMA
     load_paths: tuple[str, ...] = ("/api/ps",)
     operations = frozenset({Operation.CHAT, Operation.COMPLETION, Operation.EMBEDDING})
     has_choices = False

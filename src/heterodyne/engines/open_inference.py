@@ -10,6 +10,7 @@ from heterodyne.domain.engine_load import Capability, ServedModel
 from heterodyne.domain.errors import EngineGarbage, EngineRefused, EngineUnavailable, HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.ports.engine import Call
@@ -22,6 +23,7 @@ class OpenInferenceDialect(OwnEngineDialect):
 
     name = "open_inference"
     health_path = "/v2/health/ready"
+    client_fields: frozenset[str] = client_fields.OPEN_INFERENCE
     models_path: str | None = None
     operations = frozenset({Operation.INFER})
     capabilities: frozenset[Capability] = frozenset()

@@ -11,6 +11,7 @@ from heterodyne.domain.engine_load import Capability, EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineRefused, EngineUnavailable, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import CALLERS_STATUSES, context_exceeded, full, read_error, refused
 from heterodyne.engines.json_edit import put, put_first
 from heterodyne.engines.model_list import read_model_list
@@ -41,6 +42,7 @@ class OpenAIDialect:
     capabilities: frozenset[Capability] = frozenset(
         {Capability.TOOLS, Capability.JSON_SCHEMA, Capability.LOGPROBS, Capability.VISION, Capability.EMBEDDINGS}
     )
+    client_fields: frozenset[str] = client_fields.OPENAI  # beside OpenAI's API, that tenants may send
     # What single engines lack, for their files to say.
     operations: frozenset[Operation] = frozenset(PATHS)
     has_choices: bool = True  # False: it writes one answer however many are asked for

@@ -8,6 +8,7 @@ from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage, EngineUnavailable, HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
 from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.json_edit import put
@@ -45,6 +46,7 @@ class SglangDialect(OwnEngineDialect):
 
     name = "sglang"
     health_path = "/health"
+    client_fields: frozenset[str] = client_fields.SGLANG
     load_paths: tuple[str, ...] = ("/metrics",)
     fallback_load_paths: tuple[str, ...] = ("/v1/loads?include=core",)  # no counters: no hit rate, no sign of a restart
     capabilities = frozenset(Capability)

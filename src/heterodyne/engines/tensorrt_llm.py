@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_text
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import count, read_page, share
@@ -32,6 +33,7 @@ class TensorRtLlmDialect(OwnEngineDialect):
 
     name = "tensorrt-llm"
     health_path = "/health"
+    client_fields: frozenset[str] = client_fields.TENSORRT_LLM
     load_paths: tuple[str, ...] = ("/prometheus/metrics",)
     operations = frozenset({Operation.CHAT, Operation.COMPLETION, Operation.EMBEDDING})
     capabilities = frozenset(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineRefused, HeterodyneError
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_chat, continue_text
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import count, read_page
@@ -23,6 +24,7 @@ class TgiDialect(OwnEngineDialect):
 
     name = "tgi"
     health_path = "/health"
+    client_fields: frozenset[str] = client_fields.TGI
     load_paths: tuple[str, ...] = ("/metrics",)
     operations = frozenset({Operation.CHAT, Operation.COMPLETION})
     has_choices = False

@@ -7,6 +7,7 @@ import msgspec
 from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineRefused, HeterodyneError
 from heterodyne.domain.request import Operation, Request
+from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
 from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.openai import OwnEngineDialect
@@ -50,6 +51,7 @@ class VllmDialect(OwnEngineDialect):
 
     name = "vllm"
     health_path = "/health"
+    client_fields: frozenset[str] = client_fields.VLLM
     load_paths: tuple[str, ...] = ("/metrics",)
     capabilities = frozenset(Capability)
     context_words = (

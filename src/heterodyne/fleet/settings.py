@@ -19,6 +19,9 @@ EngineName = Literal[
 ]
 
 
+FIELD = r"^[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+){0,2}$"
+
+
 class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One pool: either replicas reached by URL (`urls`) or some started here from `weights`."""
 
@@ -119,6 +122,14 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     labels: Annotated[
         dict[str, str], Meta(description="Words of your own about the pool, for routing, metrics and the console.")
     ] = {}
+    allow_fields: Annotated[
+        tuple[Annotated[str, Meta(pattern=FIELD)], ...],
+        Meta(
+            description="Fields of request bodies, beside those that docs/engines.md lists, that clients may send to "
+            "these replicas: `priority`, or `chat_template_kwargs.documents` for one member. What an engine does with "
+            "them, addresses and files too, is then up to clients."
+        ),
+    ] = ()
     in_flight_max: Annotated[
         Annotated[int, Meta(ge=1)] | None,
         Meta(description="Requests of one gateway worker that a replica holds at once; absent, as many as it bears."),

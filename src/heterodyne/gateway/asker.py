@@ -36,11 +36,12 @@ class AskMaker:
         if fleet.adapters:
             model = fleet.adapters.get(named, named)
         rule = NO_RULE if model not in fleet.rules else fleet.rules[model].routing
-        prompt_tokens = request.prompt_tokens or self._tokens.estimate(model, request.prompt_chars)
+        prompt_tokens = request.prompt_tokens or self._tokens.estimate(model, request.prompt_chars, tenant)
         urgency = wishes.urgency or INTERACTIVE
         output_tokens = 1.0
         if request.operation in GENERATES:
-            output_tokens = self._lengths.expect((tenant, model, urgency), request.output_tokens_max)
+            each = self._lengths.expect((tenant, model, urgency), request.output_tokens_max)
+            output_tokens = each * request.sequences
         is_shared = request.prompt is not None and len(fleet.by_model.get(model, ())) > 1
         if wishes is NONE and rule is NO_RULE and not is_shared:
             return Ask(
@@ -84,7 +85,12 @@ class AskMaker:
         if self._answers > EACH_MAX and self._answers & 3:
             return
         if completion_tokens and request.operation in GENERATES:
-            self._lengths.learn((ask.tenant, ask.model, ask.urgency), completion_tokens)
+            answers = request.prompts * request.choices
+            self._lengths.learn((ask.tenant, ask.model, ask.urgency), completion_tokens / answers)
+
+    def doubt(self, ask: Ask) -> None:
+        """It was refused for how long it seems, and no engine will ever count it."""
+        self._tokens.doubt(ask.model, ask.tenant)
 
 
 def _check_pool(pool: str, model: str, tenant: bytes, fleet: FleetSnapshot) -> None:

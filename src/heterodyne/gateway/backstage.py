@@ -167,7 +167,7 @@ class Backstage:
             self.bookkeeper.close(slot, record)  # before anybody who could fail: a slot that stays open is lost
         self._meters.observe(record)
         if not record.is_estimated:
-            self.tokens.learn(record.model, request.prompt_chars, record.prompt_tokens)
+            self.tokens.learn(record.model, request.prompt_chars, record.prompt_tokens, ask.tenant)
         if not record.reason:
             self.asks.learn(request, ask, record.completion_tokens)
             if record.stream and not record.is_estimated and finished.replica is not None and not record.continuations:

@@ -9,6 +9,7 @@ from heterodyne.domain.errors import ContextExceeded, EngineUnavailable, Heterod
 from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.request import Request
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.private_fields import check_fields, knowing
 from heterodyne.ports.adapters import Adapters
 from heterodyne.routing.ask import Ask
 from heterodyne.routing.choice import Choice
@@ -95,8 +96,9 @@ class Decider:
 
     def _decide(self, request: Request, ask: Ask, failed: frozenset[ReplicaId], now_s: float) -> Choice:
         context = self.context(request, ask)
-        usable = self._usable(ask, failed, now_s, context)
+        usable = self._usable(request, ask, failed, now_s, context)
         if not usable:
+            check_fields(request, ask.model, self._fleet)
             if ask.regions is not None and ask.model in self._fleet.snapshot.by_model:
                 raise nobody_in(request.model, ask.regions)
             standing = self.standing.try_model(ask.model)
@@ -127,7 +129,9 @@ class Decider:
         replicas = self._fleet.snapshot.by_model.get(ask.model, ())
         return any(replica.is_takeable and has_context(replica, context) for replica in replicas)
 
-    def _usable(self, ask: Ask, failed: frozenset[ReplicaId], now_s: float, context: float = 0.0) -> Sequence[Replica]:
+    def _usable(
+        self, request: Request, ask: Ask, failed: frozenset[ReplicaId], now_s: float, context: float
+    ) -> Sequence[Replica]:
         standing = self.standing.try_model(ask.model)
         if standing is None:
             return ()
@@ -140,6 +144,8 @@ class Decider:
             usable = [replica for replica in usable if replica.pool == ask.pool]
         if context:
             usable = [replica for replica in usable if has_context(replica, context)]
+        if request.private_fields:
+            usable = knowing(request, usable, self._fleet)
         if standing.recovering and len(usable) > 1:
             return self._by_weight(usable, now_s)
         return usable
@@ -154,9 +160,10 @@ class Decider:
         self, request: Request, ask: Ask, name: str, failed: frozenset[ReplicaId], now_s: float
     ) -> Choice:
         """One that may hold the adapter, the nearest to it first. Nobody stands in for an adapter."""
-        usable = self._usable(ask, failed, now_s, self.context(request, ask))
+        usable = self._usable(request, ask, failed, now_s, self.context(request, ask))
         able = [one for one in usable if name in one.adapters]
         if not able:
+            check_fields(request, ask.model, self._fleet)
             raise EngineUnavailable(
                 f"No replica that may hold the adapter {name!r} can take the request now.",
                 retry_after_s=ADAPTER_RETRY_AFTER_S,

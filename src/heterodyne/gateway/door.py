@@ -195,7 +195,7 @@ class Door:
         ask = back.asks.ask(request, read_wishes(http.headers), caller.salt, back.fleet.snapshot)
         try:
             if caller.scopes:
-                request, ask = scoped(request, ask, caller)
+                request, ask = scoped(request, ask, caller, back.asks)
             trace = None if back.tracer is None else back.tracer.begin(http.headers)
             return self._lobby.receive(
                 connection, request, ask, caller, is_plain=route.is_plain, arrived_s=arrived_s, trace=trace

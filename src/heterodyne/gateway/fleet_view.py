@@ -18,6 +18,7 @@ class ReplicaWire:
         "_host_line",
         "_key_line",
         "address",
+        "client_fields",
         "dialect",
         "is_shared",
         "replica",
@@ -27,6 +28,7 @@ class ReplicaWire:
     def __init__(self, replica: Replica, dialect: EngineDialect) -> None:
         self.replica = replica
         self.dialect = dialect
+        self.client_fields = dialect.client_fields | frozenset(replica.allow_fields)
         self.is_shared = False  # another replica serves the same model
         self.address = Address(replica.host, replica.port, replica.tls)
         self.response_headers = f"x-heterodyne-pool: {replica.pool}\r\nx-heterodyne-replica: {replica.id}\r\n".encode()
@@ -47,6 +49,7 @@ class ReplicaWire:
             and known.engine == replica.engine
             and known.pool == replica.pool
             and known.api_key_env == replica.api_key_env
+            and known.allow_fields == replica.allow_fields
         )
 
     def request_head(self, path: str, request_id: str, body_bytes: int, trace_lines: bytes = b"") -> bytes:

@@ -314,6 +314,8 @@ class Lobby:
     def _refuse(self, visit: Visit, error: HeterodyneError) -> None:
         self._forget(visit)
         back, refused = self._back, visit.refused
+        if refused is not None and refused.is_hopeless:
+            back.asks.doubt(visit.ask)
         answer_error(
             error,
             back,

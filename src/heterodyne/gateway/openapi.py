@@ -153,7 +153,8 @@ def document() -> Json:
             "title": "Heterodyne",
             "version": __version__,
             "description": "The OpenAI API over every pool of this gateway, and the Open Inference Protocol for "
-            "models that take tensors. Fields not named here go to the engine.",
+            "models that take tensors. Fields of an engine's own pass where its dialect lists them "
+            "or an operator has opened them.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],

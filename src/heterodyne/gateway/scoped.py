@@ -2,29 +2,38 @@
 
 from msgspec import structs
 
-from heterodyne.admission.scopes import allowed_regions, check_scopes, output_tokens_limit
+from heterodyne.admission.scopes import allowed_regions, check_scopes, check_sizes, output_tokens_left
+from heterodyne.domain.errors import NotAllowed
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.engines.json_edit import put
-from heterodyne.gateway.asker import GENERATES
+from heterodyne.gateway.asker import GENERATES, AskMaker
 from heterodyne.routing.ask import Ask
 
 
-def scoped(request: Request, ask: Ask, caller: Caller) -> tuple[Request, Ask]:
+def scoped(request: Request, ask: Ask, caller: Caller, asks: AskMaker) -> tuple[Request, Ask]:
     """Both, as its scopes leave them; raises NotAllowed with what is not."""
-    check_scopes(
-        caller,
-        request.operation,
-        request.model,
-        ask.urgency,
-        prompt_tokens=ask.prompt_tokens,
-        output_tokens_max=request.output_tokens_max,
-    )
-    regions, longest = allowed_regions(caller), output_tokens_limit(caller)
+    check_scopes(caller, request.operation, request.model, ask.urgency)
+    regions = allowed_regions(caller)
     if regions is not None:
         ask = structs.replace(ask, regions=regions)
-    if longest is not None and request.output_tokens_max is None and request.operation in GENERATES:
-        body = put(request.body, {"max_tokens": b"%d" % longest})
-        request = structs.replace(request, body=body, output_tokens_max=longest)
-        ask = structs.replace(ask, output_tokens=min(ask.output_tokens, float(longest)))
-    return request, ask
+    try:
+        return _sized(request, ask, caller)
+    except NotAllowed:
+        asks.doubt(ask)
+        raise
+
+
+def _sized(request: Request, ask: Ask, caller: Caller) -> tuple[Request, Ask]:
+    sequences = request.sequences
+    check_sizes(
+        caller, prompt_tokens=ask.prompt_tokens, output_tokens_max=request.output_tokens_max, sequences=sequences
+    )
+    if request.output_tokens_max is not None or request.operation not in GENERATES:
+        return request, ask
+    longest = output_tokens_left(caller, ask.prompt_tokens, sequences)
+    if longest is None:
+        return request, ask
+    body = put(request.body, {"max_tokens": b"%d" % longest})
+    bounded = structs.replace(ask, output_tokens=min(ask.output_tokens, float(longest * sequences)))
+    return structs.replace(request, body=body, output_tokens_max=longest), bounded

@@ -106,4 +106,14 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     output_tokens_max: Annotated[int, Meta(ge=1, description="The largest `max_tokens` a client may ask for.")] = (
         1048576
     )
-    choices_max: Annotated[int, Meta(ge=1, le=1024, description="The largest `n` a client may ask for.")] = 16
+    choices_max: Annotated[
+        int, Meta(ge=1, le=1024, description="The largest `n` or `best_of` a client may ask for.")
+    ] = 16
+    sequences_max: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=65536,
+            description="Answers that one request may have generated: prompts times the larger of `n` and `best_of`.",
+        ),
+    ] = 128

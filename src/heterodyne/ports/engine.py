@@ -31,6 +31,7 @@ class EngineDialect(Protocol):
 
     name: str
     health_path: str
+    client_fields: frozenset[str]  # beside OpenAI's API, by path, that clients may send; pools may open more
 
     def call(self, request: Request, replica: Replica) -> Call:
         """What to POST; the client's own bytes wherever nothing must change."""

@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from heterodyne.admission.callers import LOCAL
-from heterodyne.admission.scopes import allowed_regions, check_scopes, output_tokens_limit, visible
+from heterodyne.admission.scopes import allowed_regions, check_scopes, check_sizes, output_tokens_left, visible
 from heterodyne.domain.errors import NotAllowed
 from heterodyne.domain.request import Operation
 from heterodyne.domain.tenant import Caller, Scopes
@@ -15,13 +15,19 @@ def caller(*scopes: Scopes) -> Caller:
     return structs.replace(LOCAL, scopes=scopes)
 
 
-def ask(who: Caller, **asked: object) -> None:
-    usual = {"operation": Operation.CHAT, "model": "chat", "urgency": Urgency.INTERACTIVE}
-    check_scopes(who, **{**usual, **asked})  # type: ignore[arg-type]
+def ask(
+    who: Caller, operation: Operation = Operation.CHAT, model: str = "chat", urgency: Urgency = Urgency.INTERACTIVE
+) -> None:
+    check_scopes(who, operation, model, urgency)
+
+
+def ask_for(who: Caller, prompt_tokens: int = 0, output_tokens_max: int | None = None, sequences: int = 1) -> None:
+    check_sizes(who, prompt_tokens=prompt_tokens, output_tokens_max=output_tokens_max, sequences=sequences)
 
 
 def test_without_scopes_everything_is_allowed() -> None:
-    ask(caller(), model="anything", prompt_tokens=10**9, output_tokens_max=10**9)
+    ask(caller(), model="anything")
+    ask_for(caller(), prompt_tokens=10**9, output_tokens_max=10**9)
     ask(caller(Scopes()), model="anything")
 
 
@@ -53,12 +59,12 @@ def test_operations_and_classes_are_named_in_the_refusal() -> None:
 
 def test_sizes_are_allowed_up_to_the_limit() -> None:
     who = caller(Scopes(output_tokens_max=100, context_tokens_max=1000))
-    ask(who, prompt_tokens=900, output_tokens_max=100)
-    ask(who, prompt_tokens=1000)
+    ask_for(who, prompt_tokens=900, output_tokens_max=100)
+    ask_for(who, prompt_tokens=1000)
     with pytest.raises(NotAllowed, match="at most 100 tokens, not 101"):
-        ask(who, output_tokens_max=101)
+        ask_for(who, output_tokens_max=101)
     with pytest.raises(NotAllowed, match="at most 1000 tokens of context; prompt and answer would be 1001"):
-        ask(who, prompt_tokens=901, output_tokens_max=100)
+        ask_for(who, prompt_tokens=901, output_tokens_max=100)
 
 
 def test_the_key_and_its_project_must_both_allow() -> None:
@@ -68,7 +74,7 @@ def test_the_key_and_its_project_must_both_allow() -> None:
         with pytest.raises(NotAllowed):
             ask(who, model=model)
     assert visible(who, ["a", "b", "c"]) == ["b"]
-    assert output_tokens_limit(who) == 50
+    assert output_tokens_left(who, 0, 1) == 50
 
 
 def test_regions_are_what_every_scope_allows() -> None:
@@ -85,4 +91,25 @@ def test_only_allowed_models_are_seen_in_the_order_they_came() -> None:
 
 
 def test_no_limit_on_answers_is_none() -> None:
-    assert output_tokens_limit(caller(Scopes(models=("a",)))) is None
+    assert output_tokens_left(caller(Scopes(models=("a",))), 10, 1) is None
+
+
+def test_sizes_are_of_all_answers_of_a_request_together() -> None:
+    who = caller(Scopes(output_tokens_max=100, context_tokens_max=1000))
+    ask_for(who, output_tokens_max=25, sequences=4)
+    with pytest.raises(NotAllowed, match=r"not 104 \(4 answers of 26\)"):
+        ask_for(who, output_tokens_max=26, sequences=4)
+    with pytest.raises(NotAllowed, match="prompt and answer would be 1001"):
+        ask_for(who, prompt_tokens=951, output_tokens_max=25, sequences=2)
+
+
+def test_what_the_scopes_leave_is_shared_out_among_the_answers() -> None:
+    who = caller(Scopes(output_tokens_max=100), Scopes(context_tokens_max=1000))
+    assert output_tokens_left(who, 10, 1) == 100
+    assert output_tokens_left(who, 10, 3) == 33
+    assert output_tokens_left(who, 940, 3) == 20
+    with pytest.raises(NotAllowed, match=r"100 more tokens .* 101 answers") as refused:
+        output_tokens_left(who, 10, 101)
+    assert refused.value.param == "n"
+    with pytest.raises(NotAllowed, match=r"0 more tokens .* 1 answer was"):
+        output_tokens_left(who, 1000, 1)

@@ -259,3 +259,41 @@ def test_a_model_with_a_longer_context_stands_in_only_where_the_prompt_fits() ->
     rig = Rig(fleet(down, short, long, m=ModelRule(fallbacks=("short", "long"))))
     asked = msgspec.structs.replace(request(), prompt_chars=2000)
     assert rig.decide(asked, prompt_tokens=500).target.id == "c"
+
+
+def speaking(name: str, engine: str, *allow_fields: str) -> Replica:
+    return msgspec.structs.replace(replica(name), engine=engine, allow_fields=allow_fields)
+
+
+def with_fields(*fields: str) -> Request:
+    return msgspec.structs.replace(request(), private_fields=fields)
+
+
+def test_fields_of_one_engine_go_to_replicas_that_may_be_sent_them() -> None:
+    rig = Rig(fleet(speaking("a", "llamacpp"), speaking("b", "vllm"), speaking("c", "vllm", "priority")))
+    rig.fill("b", 5)
+    assert rig.decide(with_fields("guided_json")).target.id in ("b", "c")
+    assert rig.decide(with_fields("guided_json", "priority")).target.id == "c"
+    assert rig.decide(with_fields("grammar")).target.id == "a"
+
+
+def test_a_field_that_no_replica_of_the_model_may_be_sent_is_refused_by_its_path() -> None:
+    rig = Rig(fleet(speaking("a", "vllm"), speaking("b", "sglang"), replica("c", model="other")))
+    with pytest.raises(InvalidField, match=r"kv_transfer_params\.remote_host: no field .* 'm' \(vllm\)") as refused:
+        rig.decide(with_fields("top_k", "kv_transfer_params.remote_host"))
+    assert refused.value.param == "kv_transfer_params.remote_host"
+
+
+def test_replicas_that_know_a_field_and_cannot_take_it_now_are_no_reason_to_blame_the_client() -> None:
+    down = msgspec.structs.replace(speaking("b", "vllm"), health=Health.DOWN)
+    with pytest.raises(EngineUnavailable):
+        Rig(fleet(speaking("a", "llamacpp"), down)).decide(with_fields("guided_json"))
+
+
+def test_a_model_that_may_not_be_sent_a_field_does_not_stand_in_for_another() -> None:
+    down = msgspec.structs.replace(speaking("a", "vllm"), health=Health.DOWN)
+    stand_in = msgspec.structs.replace(replica("b", model="other"), engine="llamacpp")
+    rig = Rig(fleet(down, stand_in, m=ModelRule(fallbacks=("other",))))
+    assert rig.decide(request()).target.id == "b"
+    with pytest.raises(EngineUnavailable):
+        rig.decide(with_fields("guided_json"))

@@ -3,14 +3,61 @@
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
-from heterodyne.gateway.dialects.generation import Count, GenerationFields, check_bounds
+from heterodyne.gateway.dialects.generation import Count, GenerationFields, check_bounds, shown_bytes
+from heterodyne.gateway.dialects.lengths import longest
+from heterodyne.gateway.dialects.members import private, read_members
 from heterodyne.gateway.dialects.prompts import Conversation
 from heterodyne.gateway.settings import GatewaySettings
 
+MEDIA = frozenset({"image_url", "video_url", "audio_url", "input_audio"})  # types, each with a member of its name
+MEDIA_BYTES = 1024  # of text, that one is worth beside a thousandth of its data
+MEDIA_SHARE = 1024
+# What OpenAI's API has; the fields of single engines pass where their dialects say so.
+API = frozenset(
+    {
+        "audio",
+        "frequency_penalty",
+        "function_call",
+        "functions",
+        "logit_bias",
+        "logprobs",
+        "max_completion_tokens",
+        "max_tokens",
+        "messages",
+        "metadata",
+        "modalities",
+        "model",
+        "moderation",
+        "n",
+        "parallel_tool_calls",
+        "prediction",
+        "presence_penalty",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "reasoning_effort",
+        "response_format",
+        "safety_identifier",
+        "seed",
+        "service_tier",
+        "stop",
+        "store",
+        "stream",
+        "stream_options",
+        "temperature",
+        "tool_choice",
+        "tools",
+        "top_logprobs",
+        "top_p",
+        "user",
+        "verbosity",
+        "web_search_options",
+    }
+)
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
 
@@ -19,6 +66,10 @@ class Part(Struct):
 
     type: str
     text: str = ""
+    image_url: Raw | UnsetType = UNSET
+    video_url: Raw | UnsetType = UNSET
+    audio_url: Raw | UnsetType = UNSET
+    input_audio: Raw | UnsetType = UNSET
 
 
 class Function(Struct):
@@ -86,8 +137,10 @@ _decoder = msgspec.json.Decoder(ChatFields)
 def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     """Body bytes to a request."""
     fields = decode(_decoder, body)
-    output_tokens_max = fields.max_completion_tokens or fields.max_tokens
-    check_bounds(fields, settings, output_tokens_max)
+    members, value_bytes = read_members(body)
+    own = private(members, API)
+    output_tokens_max = longest(own, fields.max_completion_tokens, fields.max_tokens)
+    sequences = check_bounds(fields, settings, output_tokens_max)
     return Request(
         id=request_id,
         operation=Operation.CHAT,
@@ -97,20 +150,23 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         wants_usage=fields.wants_usage(),
         has_stream_options=fields.stream_options is not msgspec.UNSET,
         prompt=Conversation(body),
-        prompt_chars=_chars(fields.messages),
+        private_fields=tuple(own),
+        prompt_chars=shown_bytes(members, value_bytes) - _media_bytes(fields.messages),
         user=fields.user or "",
         output_tokens_max=output_tokens_max,
         choices=fields.n or 1,
+        sequences=sequences,
         deadline_s=deadline_s,
     )
 
 
-def _chars(messages: list[Message]) -> int:
-    chars = 0
+def _media_bytes(messages: list[Message]) -> int:
+    """How much more the data of images, sounds and films has than the text that they are worth."""
+    more = 0
     for message in messages:
-        content = message.content
-        if isinstance(content, str):
-            chars += len(content)
-        elif content is not None:
-            chars += sum(len(part.text) for part in content)
-    return chars
+        if isinstance(message.content, list):
+            for part in message.content:
+                if part.type in MEDIA and (data := getattr(part, part.type)) is not UNSET:
+                    size = len(data)
+                    more += size - size // MEDIA_SHARE - MEDIA_BYTES
+    return more

@@ -7,10 +7,35 @@ from msgspec import Meta
 
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
-from heterodyne.gateway.dialects.generation import GenerationFields, check_bounds
+from heterodyne.gateway.dialects.generation import GenerationFields, check_bounds, shown_bytes
+from heterodyne.gateway.dialects.lengths import longest
+from heterodyne.gateway.dialects.members import private, read_members
 from heterodyne.gateway.dialects.prompts import PlainText
-from heterodyne.gateway.dialects.text import Text, measure
+from heterodyne.gateway.dialects.text import Text, count, measure
 from heterodyne.gateway.settings import GatewaySettings
+
+API = frozenset(
+    {
+        "best_of",
+        "echo",
+        "frequency_penalty",
+        "logit_bias",
+        "logprobs",
+        "max_tokens",
+        "model",
+        "n",
+        "presence_penalty",
+        "prompt",
+        "seed",
+        "stop",
+        "stream",
+        "stream_options",
+        "suffix",
+        "temperature",
+        "top_p",
+        "user",
+    }
+)
 
 
 class CompletionFields(GenerationFields, kw_only=True):
@@ -29,8 +54,12 @@ _decoder = msgspec.json.Decoder(CompletionFields)
 def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     """Body bytes to a request."""
     fields = decode(_decoder, body)
-    check_bounds(fields, settings, fields.max_tokens)
-    chars, tokens = measure(fields.prompt)
+    members, value_bytes = read_members(body)
+    own = private(members, API)
+    prompts = count(fields.prompt)
+    output_tokens_max = longest(own, fields.max_tokens)
+    sequences = check_bounds(fields, settings, output_tokens_max, best_of=fields.best_of, prompts=prompts)
+    tokens = measure(fields.prompt)[1]
     return Request(
         id=request_id,
         operation=Operation.COMPLETION,
@@ -40,10 +69,13 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         wants_usage=fields.wants_usage(),
         has_stream_options=fields.stream_options is not msgspec.UNSET,
         prompt=PlainText(body) if tokens is None else None,
-        prompt_chars=chars,
+        private_fields=tuple(own),
+        prompt_chars=shown_bytes(members, value_bytes) if tokens is None else 0,
         prompt_tokens=tokens,
         user=fields.user or "",
-        output_tokens_max=fields.max_tokens,
+        output_tokens_max=output_tokens_max,
         choices=fields.n or 1,
+        prompts=prompts,
+        sequences=sequences,
         deadline_s=deadline_s,
     )

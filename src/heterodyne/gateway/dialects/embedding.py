@@ -8,10 +8,13 @@ from msgspec import Meta, Struct
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
-from heterodyne.gateway.dialects.text import Text, measure
+from heterodyne.gateway.dialects.members import bytes_of, private, read_members
+from heterodyne.gateway.dialects.text import Text, count, measure
 from heterodyne.gateway.settings import GatewaySettings
 
 INPUTS_MAX = 2048
+API = frozenset({"dimensions", "encoding_format", "input", "model", "user"})
+STEERING = API - {"input"}
 
 
 class EmbeddingFields(Struct):
@@ -34,13 +37,17 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         raise InvalidField(f"input: {len(fields.input)} texts; the limit is {INPUTS_MAX}.", param="input")
     if not fields.input or (isinstance(fields.input, list) and "" in fields.input):
         raise InvalidField("input: an empty text cannot be embedded.", param="input")
-    chars, tokens = measure(fields.input)
+    members, value_bytes = read_members(body)
+    own = private(members, API)
+    tokens = measure(fields.input)[1]
     return Request(
         id=request_id,
         operation=Operation.EMBEDDING,
         model=fields.model,
         body=body,
-        prompt_chars=chars,
+        private_fields=tuple(own),
+        prompt_chars=value_bytes - bytes_of(members, STEERING) if tokens is None else 0,
         prompt_tokens=tokens,
+        prompts=count(fields.input),
         deadline_s=deadline_s,
     )

@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from heterodyne.domain.errors import InvalidField
+from heterodyne.gateway.dialects.members import Members, bytes_of
 from heterodyne.gateway.settings import GatewaySettings
 
 Penalty = Annotated[float, Meta(ge=-2, le=2)]
@@ -17,8 +18,14 @@ class StreamOptions(Struct):
     include_usage: bool | None = None
 
 
+# That steer and are not shown to the model; small ones are not worth leaving out of what is.
+STEERING = frozenset(
+    {"model", "metadata", "logit_bias", "stop", "user", "stop_token_ids", "allowed_token_ids", "bad_words"}
+)
+
+
 class GenerationFields(Struct):
-    """Typed where the API gives a type; anything else in the body passes unread."""
+    """Typed where the API gives a type; anything else in the body passes unread, where its engine may have it."""
 
     model: str
     stream: bool | None = None
@@ -39,10 +46,34 @@ class GenerationFields(Struct):
         return isinstance(options, StreamOptions) and bool(options.include_usage)
 
 
-def check_bounds(fields: GenerationFields, settings: GatewaySettings, output_tokens_max: int | None) -> None:
-    """Refuse numbers no model could serve."""
-    if fields.n is not None and fields.n > settings.choices_max:
-        raise InvalidField(f"n: {fields.n} choices were asked for; the limit is {settings.choices_max}.", param="n")
+def shown_bytes(members: Members, value_bytes: int) -> int:
+    """What the model may be shown: of prompts, tools, schemas and whatever else is not known to only steer.
+
+    Bytes tell more of tokens than characters do: a Chinese character has three, and is about as many tokens as three
+    letters. What JSON puts around a message is about what a chat template does.
+    """
+    return value_bytes - bytes_of(members, STEERING)
+
+
+def check_bounds(
+    fields: GenerationFields,
+    settings: GatewaySettings,
+    output_tokens_max: int | None,
+    *,
+    best_of: int | None = None,
+    prompts: int = 1,
+) -> int:
+    """Refuse numbers no model could serve; returns how many sequences are to be generated."""
+    each = max(fields.n or 1, best_of or 1)
+    if each > settings.choices_max:
+        name = "n" if fields.n == each else "best_of"
+        raise InvalidField(f"{name}: {each} choices were asked for; the limit is {settings.choices_max}.", param=name)
+    if prompts * each > settings.sequences_max:
+        raise InvalidField(
+            f"prompt: {prompts} prompts with {each} choices each were asked for; "
+            f"the limit is {settings.sequences_max} answers in one request.",
+            param="prompt",
+        )
     if output_tokens_max is not None and output_tokens_max > settings.output_tokens_max:
         raise InvalidField(
             f"max_tokens: {output_tokens_max} tokens were asked for; the limit is {settings.output_tokens_max}.",
@@ -50,3 +81,4 @@ def check_bounds(fields: GenerationFields, settings: GatewaySettings, output_tok
         )
     if isinstance(fields.stream_options, StreamOptions) and not fields.stream:
         raise InvalidField("stream_options: only allowed when `stream` is true.", param="stream_options")
+    return prompts * each

@@ -9,6 +9,7 @@ from msgspec import Meta, Raw, Struct
 from heterodyne.domain.errors import CallerError, InvalidField
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
+from heterodyne.gateway.dialects.members import NAME_CHARS_MAX, private, read_members
 from heterodyne.gateway.settings import GatewaySettings
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 Name = Annotated[str, Meta(min_length=1)]
 Parameters = dict[str, Raw]
 
+API = frozenset({"inputs", "outputs", "id", "parameters"})
 LIST_START = ord("[")
 BINARY = "Tensors as bytes behind the JSON are not supported; send them as JSON in `data` (binary_data=False)."
 BINARY_SIZE = "binary_data_size"
@@ -61,13 +63,16 @@ def reader(model: str, version: str | None) -> "Reader":
 def _read(
     body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings, *, model: str, version: str | None
 ) -> Request:
-    _check(_decode(body))
+    fields = _decode(body)
+    _check(fields)
+    own = {**private(read_members(body)[0], API), **_parameters(fields)}
     return Request(
         id=request_id,
         operation=Operation.INFER,
         model=model,
         model_version=version,
         body=body,
+        private_fields=tuple(own),
         prompt_chars=len(body),  # a larger batch takes longer: what is expected of a replica goes by this
         deadline_s=deadline_s,
     )
@@ -80,6 +85,16 @@ def _decode(body: bytes) -> InferFields:
         if body.find(b'"%b"' % BINARY_SIZE.encode()) >= 0:
             raise InvalidField(BINARY, param="inputs") from error
         raise
+
+
+def _parameters(fields: InferFields) -> dict[str, Raw]:
+    """What the protocol leaves to servers to name, by path; those of all tensors together."""
+    own = {f"parameters.{name[:NAME_CHARS_MAX]}": value for name, value in fields.parameters.items()}
+    for tensor in fields.inputs:
+        own |= {f"inputs.parameters.{name[:NAME_CHARS_MAX]}": value for name, value in tensor.parameters.items()}
+    for output in fields.outputs:
+        own |= {f"outputs.parameters.{name[:NAME_CHARS_MAX]}": value for name, value in output.parameters.items()}
+    return own
 
 
 def _check(fields: InferFields) -> None:

@@ -16,3 +16,8 @@ def measure(text: Text) -> tuple[int, int | None]:
     if any(isinstance(part, str) for part in text):
         return chars, None
     return 0, sum(len(part) if isinstance(part, list) else 1 for part in text)
+
+
+def count(text: Text) -> int:
+    """How many texts there are; token ids in a row are one."""
+    return 1 if isinstance(text, str) or isinstance(text[0], int) else len(text)

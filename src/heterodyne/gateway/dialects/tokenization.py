@@ -9,8 +9,25 @@ from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.chat import Message
+from heterodyne.gateway.dialects.members import private, read_members
 from heterodyne.gateway.dialects.text import TokenId
 from heterodyne.gateway.settings import GatewaySettings
+
+API = {
+    Operation.TOKENIZE: frozenset(
+        {
+            "model",
+            "prompt",
+            "messages",
+            "tools",
+            "add_special_tokens",
+            "add_generation_prompt",
+            "continue_final_message",
+            "return_token_strs",
+        }
+    ),
+    Operation.DETOKENIZE: frozenset({"model", "tokens"}),
+}
 
 
 class TokenizeFields(Struct):
@@ -48,4 +65,12 @@ def read_detokenize(body: bytes, request_id: str, deadline_s: float, settings: G
 
 
 def _request(operation: Operation, model: str, body: bytes, request_id: str, deadline_s: float) -> Request:
-    return Request(id=request_id, operation=operation, model=model, body=body, deadline_s=deadline_s)
+    own = private(read_members(body)[0], API[operation])
+    return Request(
+        id=request_id,
+        operation=operation,
+        model=model,
+        body=body,
+        private_fields=tuple(own),
+        deadline_s=deadline_s,
+    )

@@ -22,7 +22,7 @@ class OutputLengths:
         mean = known[0] if known is not None else TOKENS_PRIOR
         return mean if at_most is None or mean < at_most else float(at_most)
 
-    def learn(self, asker: object, tokens: int) -> None:
+    def learn(self, asker: object, tokens: float) -> None:
         """An answer is complete."""
         means = self._means
         known = means.get(asker)

@@ -1,0 +1,99 @@
+"""The top-level members of a body: each named once, in plain letters; those that are no part of the API are listed.
+
+Structs say nothing of members they do not know, and of two with one name they take the last where an engine may take
+the first. So the members are read once more, unparsed: what an engine gets is what was looked at here.
+"""
+
+import re
+
+import msgspec
+from msgspec import Raw
+
+from heterodyne.domain.errors import InvalidField
+
+Members = dict[str, Raw]
+
+PRIVATE_KEYS_MAX = 64  # of one object that are told apart; more are one field
+NAME_CHARS_MAX = 100
+OBJECT_START = ord("{")
+NONE: dict[str, Raw] = {}
+
+_decode = msgspec.json.Decoder(Members).decode
+_OPEN = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*")
+_COLON = re.compile(rb"[ \t\r\n]*:[ \t\r\n]*")
+_COMMA = re.compile(rb"[ \t\r\n]*,[ \t\r\n]*")
+_CLOSE = re.compile(rb"[ \t\r\n]*\}[ \t\r\n]*\Z")
+_NAME = re.compile(rb'"(?:[^"\\]|\\.)*"')
+
+
+def read_members(body: bytes) -> tuple[Members, int]:
+    """Those of a JSON object that is known to be valid, and the bytes of their values.
+
+    Raises where one is named twice or with escapes.
+    """
+    members = _decode(body)
+    value_bytes = sum(map(len, members.values()))
+    # Without spaces there is one length that fits; whoever has more has spaces, or something to hide.
+    if len(body) != 1 + 4 * len(members) + sum(map(len, members)) + value_bytes and not _is_spaced(body, members):
+        _check_spelling(body, members)
+    return members, value_bytes
+
+
+def private(members: Members, api: frozenset[str]) -> dict[str, Raw]:
+    """What is no part of the API, by path: an object that is not is told by its own members."""
+    if api.issuperset(members):
+        return NONE
+    found: dict[str, Raw] = {}
+    for name in members.keys() - api:
+        value = members[name]
+        inner = _decode(value) if memoryview(value)[0] == OBJECT_START else NONE
+        if 0 < len(inner) <= PRIVATE_KEYS_MAX:
+            found.update((f"{name[:NAME_CHARS_MAX]}.{key[:NAME_CHARS_MAX]}", one) for key, one in inner.items())
+        else:
+            found[name[:NAME_CHARS_MAX]] = value
+    return found
+
+
+def bytes_of(members: Members, names: frozenset[str]) -> int:
+    """What the values of these members have together, where there are any."""
+    return 0 if names.isdisjoint(members) else sum(len(members[name]) for name in names & members.keys())
+
+
+def _is_spaced(body: bytes, members: Members) -> bool:
+    """As Python's json writes it unless told otherwise, which is how most bodies with spaces come."""
+    pairs = zip(map(str.encode, members), members.values(), strict=True)
+    return body == b"{" + b", ".join(map(b'"%b": %b'.__mod__, pairs)) + b"}"
+
+
+def _check_spelling(body: bytes, members: Members) -> None:
+    """Walk over the body as it would be written with these members alone, whatever the space between them."""
+    at = _end(_OPEN, body, 0)
+    for place, (name, value) in enumerate(members.items()):
+        if place:
+            at = _end(_COMMA, body, at)
+        key = b'"%b"' % name.encode()
+        if at < 0 or not body.startswith(key, at):
+            raise _misspelt(body, at)
+        at = _end(_COLON, body, at + len(key))
+        if at < 0 or not body.startswith(bytes(value), at):
+            raise _misspelt(body, -1, name)
+        at += len(value)
+    if _CLOSE.match(body, at) is None:
+        raise _misspelt(body, _end(_COMMA, body, at))
+
+
+def _end(pattern: re.Pattern[bytes], body: bytes, at: int) -> int:
+    """Where a match that begins here ends; -1: there is none."""
+    match = pattern.match(body, at) if at >= 0 else None
+    return -1 if match is None else match.end()
+
+
+def _misspelt(body: bytes, at: int, name: str = "") -> InvalidField:
+    match = _NAME.match(body, at) if at >= 0 else None
+    if match is not None and match.end() - at <= 6 * NAME_CHARS_MAX:
+        name = msgspec.json.decode(match[0])
+    path = name[:NAME_CHARS_MAX]
+    return InvalidField(
+        f"{path or 'The body'}: a field is named twice or with escapes; name each once, in plain letters.",
+        param=path or None,
+    )
