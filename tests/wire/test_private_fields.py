@@ -98,6 +98,45 @@ async def test_an_operator_opens_a_field_for_a_pool_by_its_path() -> None:
         assert (other.status, other.error["param"]) == (400, "kv_transfer_params.remote_port")
 
 
+PICTURE = "data:image/png;base64,AAAA"
+PARTS = [
+    ({"type": "image_url", "image_url": {"url": PICTURE, "content_hash": "a" * 64}}, "image_url.content_hash"),
+    ({"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}, "image_url.url"),
+    ({"type": "image_url", "image_url": {"url": 7}}, "image_url.url"),
+    ({"type": "image_url", "image_url": "/etc/passwd"}, "image_url"),
+    ({"type": "image_url", "image_url": None, "uuid": "theirs"}, "image_url"),
+    ({"type": "image_url", "image_url": {"url": PICTURE}, "uuid": "theirs"}, "uuid"),
+    ({"type": "image_url", "image_url": [PICTURE]}, "image_url"),
+    ({"type": "image_embeds", "image_embeds": "AAAA"}, "image_embeds"),
+]
+
+
+@pytest.mark.parametrize(("part", "path"), PARTS)
+@pytest.mark.parametrize("target", ["/v1/chat/completions", "/tokenize"])
+async def test_parts_of_messages_name_no_file_and_nothing_in_an_engines_cache(
+    part: dict[str, object], path: str, target: str
+) -> None:
+    body = msgspec.json.encode({"model": MODEL, "messages": [{"role": "user", "content": [part]}]})
+    async with gateway_over(behaviours.answer(), pool={"engine": "vllm"}) as rig:
+        answer = await ask(rig.port, post(target, body))
+        assert (answer.status, answer.error["param"]) == (400, f"messages.content.{path}")
+        assert not rig.engine.calls
+    async with gateway_over(behaviours.answer(), pool={"engine": "vllm", "allow_fields": ("messages.content",)}) as rig:
+        assert (await ask(rig.port, post(target, body))).status == 200
+
+
+async def test_pictures_and_sounds_as_openai_describes_them_pass() -> None:
+    content = [
+        {"type": "text", "text": "what is this?"},
+        {"type": "image_url", "image_url": {"url": PICTURE, "detail": "low"}},
+        {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+        {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}},
+        {"type": "file", "file": {"file_id": "f"}},
+    ]
+    async with gateway_over(behaviours.answer()) as rig:
+        assert (await ask(rig.port, chat(messages=[{"role": "user", "content": content}]))).status == 200
+
+
 TWICE = [
     (b'{"model":"scripted","max_tokens":1,"messages":[{"role":"user","content":"hi"}],"max_tokens":9}', "max_tokens"),
     (b'{ "max_tokens" : 9, "max_tokens" : 1, "model":"scripted","messages":[{"role":"user","content":"hi"}]}', None),
@@ -116,4 +155,21 @@ async def test_a_field_named_twice_or_with_escapes_is_refused_since_engines_may_
         assert (answer.status, answer.error["code"]) == (400, "invalid_value")
         assert "named twice or with escapes" in answer.error["message"]
         assert answer.error["param"] == (param or "max_tokens")
+        assert not rig.engine.calls
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/completions", b'{"model":"scripted","prompt":"a","prompt":"b"}'),
+        ("/v1/embeddings", b'{"model":"scripted","input":"a", "input":["b","c"]}'),
+        ("/tokenize", b'{"prompt":"a","model":"scripted","prompt":"b"}'),
+        ("/detokenize", b'{"tokens":[1],"model":"scripted","tokens":[2]}'),
+    ],
+)
+async def test_no_operation_takes_a_field_twice(path: str, body: bytes) -> None:
+    async with gateway_over(behaviours.answer()) as rig:
+        answer = await ask(rig.port, post(path, body))
+        assert (answer.status, answer.error["code"]) == (400, "invalid_value")
+        assert "named twice" in answer.error["message"]
         assert not rig.engine.calls

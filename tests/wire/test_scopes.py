@@ -94,7 +94,7 @@ SHOWN = [
     {"functions": [{"name": "f", "description": TEXT}]},
     {"response_format": {"type": "json_schema", "json_schema": {"name": "s", "schema": {"description": TEXT}}}},
     {"prediction": {"type": "content", "content": TEXT}},
-    {"messages": [{"role": "user", "content": "hi", "name": TEXT}]},
+    {"messages": [{"role": "user", "content": "hi", "name": "n" * 500}] * 4},
     {"messages": [{"role": "user", "content": [{"type": "text", "text": TEXT}]}]},
     {"messages": [{"role": "user", "content": "hi", "Content": TEXT}]},
     {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "x", "reasoning_content": TEXT}]},

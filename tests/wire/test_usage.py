@@ -77,3 +77,15 @@ async def test_without_a_count_from_the_engine_the_record_says_it_is_an_estimate
         assert record.is_estimated
         assert 1 < record.prompt_tokens < 20  # of the few bytes that are all it can go by
         assert record.completion_tokens >= 3
+
+
+async def test_text_in_tools_is_booked_where_the_engine_does_not_count(tmp_path: Path) -> None:
+    async def behave(call: EngineCall) -> None:
+        call.whole(200, {**behaviours.chat_answer(), "usage": None})
+
+    tools = [{"type": "function", "function": {"name": "f", "description": "some words that say nothing " * 14_000}}]
+    async with gateway_over(behave, records=tmp_path / "records") as rig, connected(rig.port) as client:
+        assert (await client.ask(chat(tools=tools))).status == 200
+        [record] = await rig.wait_records(1)
+        assert record.is_estimated
+        assert 70_000 < record.prompt_tokens < 130_000

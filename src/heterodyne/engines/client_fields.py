@@ -1,7 +1,7 @@
 """What clients may send to an engine beside OpenAI's API: fields that shape their own answer and nothing else.
 
 Whatever names an address, a file, an adapter, a template, code, a place in a queue or in a cache is the operator's; so
-is what nobody here has looked at. Paths go one level deep: a name lets everything below it pass, `a.b` that alone.
+is what nobody here has looked at. A name lets everything below it pass, `a.b` that member alone.
 """
 
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ VLLM = (
     | {"use_beam_search", "length_penalty", "spaces_between_special_tokens", "truncate_prompt_tokens", "bad_words"}
     | {"prompt_logprobs", "allowed_token_ids", "add_special_tokens", "return_tokens_as_token_ids", "return_token_ids"}
     | {"guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "structural_tag"}
-    | {"documents", "include_reasoning", "thinking_token_budget", "truncation_side", "normalize", "embed_dtype"}
+    | {"documents", "echo", "include_reasoning", "thinking_token_budget", "truncation_side", "repetition_detection"}
 )
 SGLANG = (
     SAMPLING

@@ -19,7 +19,7 @@ EngineName = Literal[
 ]
 
 
-FIELD = r"^[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+){0,2}$"
+FIELD = r"^[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+){0,3}$"
 
 
 class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

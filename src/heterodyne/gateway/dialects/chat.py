@@ -3,19 +3,17 @@
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import Meta, Raw, Struct
 
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.generation import Count, GenerationFields, check_bounds, shown_bytes
 from heterodyne.gateway.dialects.lengths import longest
 from heterodyne.gateway.dialects.members import private, read_members
+from heterodyne.gateway.dialects.parts import Part, read_parts
 from heterodyne.gateway.dialects.prompts import Conversation
 from heterodyne.gateway.settings import GatewaySettings
 
-MEDIA = frozenset({"image_url", "video_url", "audio_url", "input_audio"})  # types, each with a member of its name
-MEDIA_BYTES = 1024  # of text, that one is worth beside a thousandth of its data
-MEDIA_SHARE = 1024
 # What OpenAI's API has; the fields of single engines pass where their dialects say so.
 API = frozenset(
     {
@@ -59,17 +57,6 @@ API = frozenset(
     }
 )
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
-
-
-class Part(Struct):
-    """One part of a multi-part message; what is not text goes to the engine unread."""
-
-    type: str
-    text: str = ""
-    image_url: Raw | UnsetType = UNSET
-    video_url: Raw | UnsetType = UNSET
-    audio_url: Raw | UnsetType = UNSET
-    input_audio: Raw | UnsetType = UNSET
 
 
 class Function(Struct):
@@ -138,7 +125,7 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
     """Body bytes to a request."""
     fields = decode(_decoder, body)
     members, value_bytes = read_members(body)
-    own = private(members, API)
+    own, parts = private(members, API), read_parts(fields.messages)
     output_tokens_max = longest(own, fields.max_completion_tokens, fields.max_tokens)
     sequences = check_bounds(fields, settings, output_tokens_max)
     return Request(
@@ -150,23 +137,11 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         wants_usage=fields.wants_usage(),
         has_stream_options=fields.stream_options is not msgspec.UNSET,
         prompt=Conversation(body),
-        private_fields=tuple(own),
-        prompt_chars=shown_bytes(members, value_bytes) - _media_bytes(fields.messages),
+        private_fields=(*own, *parts.private),
+        prompt_chars=shown_bytes(members, value_bytes) - parts.more_bytes,
         user=fields.user or "",
         output_tokens_max=output_tokens_max,
         choices=fields.n or 1,
         sequences=sequences,
         deadline_s=deadline_s,
     )
-
-
-def _media_bytes(messages: list[Message]) -> int:
-    """How much more the data of images, sounds and films has than the text that they are worth."""
-    more = 0
-    for message in messages:
-        if isinstance(message.content, list):
-            for part in message.content:
-                if part.type in MEDIA and (data := getattr(part, part.type)) is not UNSET:
-                    size = len(data)
-                    more += size - size // MEDIA_SHARE - MEDIA_BYTES
-    return more

@@ -3,13 +3,14 @@
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.chat import Message
 from heterodyne.gateway.dialects.members import private, read_members
+from heterodyne.gateway.dialects.parts import read_parts
 from heterodyne.gateway.dialects.text import TokenId
 from heterodyne.gateway.settings import GatewaySettings
 
@@ -55,7 +56,11 @@ def read_tokenize(body: bytes, request_id: str, deadline_s: float, settings: Gat
     fields = decode(_tokenize, body)
     if (fields.prompt is None) == (fields.messages is None):
         raise InvalidField("prompt: give either `prompt` or `messages`.", param="prompt")
-    return _request(Operation.TOKENIZE, fields.model, body, request_id, deadline_s)
+    request = _request(Operation.TOKENIZE, fields.model, body, request_id, deadline_s)
+    parts = read_parts(fields.messages or ())
+    if parts.private:
+        return structs.replace(request, private_fields=(*request.private_fields, *parts.private))
+    return request
 
 
 def read_detokenize(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
