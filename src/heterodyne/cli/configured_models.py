@@ -3,6 +3,7 @@
 from msgspec import Struct, structs
 
 from heterodyne.config.settings import Settings
+from heterodyne.domain.url_secrets import shown, without_secrets
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.registry.cache import WeightCache, cache_folder
@@ -43,7 +44,7 @@ def _row(name: str, pool: PoolSettings, model: ModelSettings, cache: WeightCache
         model=pool.model,
         pool=name,
         engine=pool.engine,
-        source=pool.urls,
+        source=shown(pool.urls),
         aliases=model.aliases,
         fallbacks=model.fallbacks,
     )
@@ -56,7 +57,7 @@ def _with_weights(row: ConfiguredModel, weights: str, sha256: str | None, cache:
     manifest = entry.try_manifest() if served is not None else None
     return structs.replace(
         row,
-        source=(weights,),
+        source=(without_secrets(weights),),
         cached=served is not None,
         size_bytes=None if manifest is None else manifest.size_bytes,
         path=None if served is None else str(served),

@@ -7,10 +7,13 @@ from heterodyne.config.fields import Field, fields, named_fields
 from heterodyne.config.load import Resolved
 from heterodyne.config.settings import NAMED
 from heterodyne.config.template import toml_value
+from heterodyne.domain.url_secrets import origin_of, shown
+
+WEBHOOKS = "alerts.webhooks"
 
 
 class Effective(Struct, frozen=True, kw_only=True):
-    """One setting as it holds."""
+    """One setting as it holds, fit to be shown."""
 
     path: str
     value: object
@@ -34,4 +37,17 @@ def _row(resolved: Resolved, field: Field) -> Effective:
     section, *_name, last = field.path
     holder = getattr(resolved.settings, section)
     value = msgspec.structs.asdict(holder[field.path[1]] if section in NAMED else holder)[last]
-    return Effective(path=field.dotted, value=value, origin=resolved.origin(field.path))
+    return Effective(path=field.dotted, value=_shown(field.dotted, value), origin=resolved.origin(field.path))
+
+
+def _shown(path: str, value: object) -> object:
+    """Passwords inside addresses are shown to nobody, nor is the path of a webhook, which is its password."""
+    if path == WEBHOOKS and isinstance(value, dict):
+        value = {name: _webhook(table) for name, table in value.items()}
+    return shown(value)
+
+
+def _webhook(table: object) -> object:
+    if not isinstance(table, dict) or not isinstance(table.get("url"), str):
+        return table
+    return {**table, "url": origin_of(table["url"])}

@@ -1,13 +1,13 @@
 """What an operator may ask for, what is answered, and the desk that does it."""
 
 from typing import Protocol
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from heterodyne.console.decisions import DecisionDesk
 from heterodyne.console.fleet_page import FleetPage
 from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.url_secrets import without_secrets
 
 URL_CHARS_MAX = 300
 
@@ -87,8 +87,4 @@ class FleetDesk(Protocol):
 
 def _place(url: str) -> str:
     """A URL fit for logs: before it is checked it may have a password in it, or a key in its query."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "what is no URL"
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:URL_CHARS_MAX]
+    return without_secrets(url)[:URL_CHARS_MAX]

@@ -54,6 +54,8 @@ A class answers four questions beside its name: code, HTTP status, worth a retry
 from enum import StrEnum
 from typing import ClassVar
 
+from heterodyne.domain.url_secrets import without_secrets
+
 
 class Turn(StrEnum):
     """Who has to act before the same request can succeed."""
@@ -74,8 +76,8 @@ class HeterodyneError(Exception):
     openai_type: ClassVar[str] = "server_error"
 
     def __init__(self, message: str, *, param: str | None = None, retry_after_s: int | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = without_secrets(message)
+        super().__init__(self.message)
         self.param = param
         self.retry_after_s = retry_after_s
 

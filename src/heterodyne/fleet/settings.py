@@ -43,7 +43,10 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = None
     weights_sha256: Annotated[
         Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None,
-        Meta(description="SHA-256 of the weight file; required for `https:` weights."),
+        Meta(
+            description="SHA-256 of the weight file, or of its shards one after the other; required for "
+            "`https:` weights."
+        ),
     ] = None
     purpose: Annotated[
         Literal["generate", "embed"],

@@ -1,12 +1,12 @@
 """What a source has brought: which file is the weights, and whether it is a BERT model still to be converted."""
 
-import re
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from heterodyne.domain.errors import WeightsUnavailable
+from heterodyne.registry.shards import check_shards, shards_of
 
 BERT_FILES = ("config.json", "model.safetensors", "vocab.txt")
 
@@ -14,25 +14,32 @@ BERT_FILES = ("config.json", "model.safetensors", "vocab.txt")
 class Arrival(Struct, frozen=True, kw_only=True):
     """A fetched file or folder."""
 
-    weight_file: Path  # the file whose SHA-256 the operator declares
+    weight_file: Path  # what an engine is given, or the first of what it finds beside it
     bert_folder: Path | None  # None when the weight file can be served as it is
+
+    @property
+    def weight_files(self) -> tuple[Path, ...]:
+        """The files whose bytes, one after the other, have the SHA-256 that the operator declares."""
+        return shards_of(self.weight_file)
 
     @property
     def files(self) -> tuple[Path, ...]:
         """Every file that must stay as it is for the weights to be the same."""
         if self.bert_folder is None:
-            return (self.weight_file,)
+            return self.weight_files
         return tuple(self.bert_folder / name for name in BERT_FILES)
 
 
 def inspect(path: Path) -> Arrival:
     """Find the weights at `path`, a GGUF file or a folder with one, or with a BERT model."""
     if path.is_file():
+        check_shards(path)
         return Arrival(weight_file=path, bert_folder=None)
     if is_bert_folder(path):
         return Arrival(weight_file=path / "model.safetensors", bert_folder=path)
     ggufs = sorted(path.glob("*.gguf"))
-    if ggufs and (len(ggufs) == 1 or _is_first_shard(ggufs[0])):
+    if ggufs and (len(ggufs) == 1 or set(ggufs) <= set(shards_of(ggufs[0]))):
+        check_shards(ggufs[0])
         return Arrival(weight_file=ggufs[0], bert_folder=None)
     raise WeightsUnavailable(
         f"weights: {path} holds {len(ggufs)} GGUF files and no BERT model "
@@ -53,8 +60,3 @@ def is_bert_folder(path: Path) -> bool:
 
 class _Config(Struct):
     model_type: str = ""
-
-
-def _is_first_shard(path: Path) -> bool:
-    """llama.cpp finds the other shards beside the first."""
-    return re.search(r"-00001-of-\d{5}\.gguf$", path.name) is not None

@@ -19,9 +19,11 @@ import msgspec
 from msgspec import Struct
 
 from heterodyne.domain.errors import WeightsUnavailable
+from heterodyne.domain.url_secrets import without_secrets
 from heterodyne.registry.hashing import sha256_of
 from heterodyne.registry.lock import exclusive
 from heterodyne.registry.settings import RegistrySettings
+from heterodyne.registry.shards import shards_of
 
 
 class StampedFile(Struct, frozen=True, kw_only=True):
@@ -37,7 +39,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     """What an entry holds."""
 
     uri: str
-    sha256: str  # of the weight file
+    sha256: str  # of the weight file, or of its shards one after the other
     size_bytes: int
     served: str  # the file an engine loads, named as in `files`
     files: tuple[StampedFile, ...]
@@ -89,16 +91,20 @@ class CacheEntry:
         manifest = self.try_manifest()
         if manifest is None or sha256 not in {None, manifest.sha256}:
             return None
+        served = self._folder / manifest.served
+        stamped = {self._folder / stamp.path for stamp in manifest.files}
+        if not stamped.issuperset(shards_of(served)):
+            return None  # of an older version, which vouched for the first shard alone
         if not all(self._is_intact(stamp, verify=verify) for stamp in manifest.files):
             return None
-        return self._folder / manifest.served
+        return served
 
-    def keep(self, uri: str, weight_file: Path, served: Path, files: tuple[Path, ...]) -> Path:
+    def keep(self, uri: str, weight_files: tuple[Path, ...], served: Path, files: tuple[Path, ...]) -> Path:
         """Write the manifest of files that are in their final place; returns the served one."""
-        stamps = tuple(self._stamp(path) for path in dict.fromkeys((weight_file, *files, served)))
+        stamps = tuple(self._stamp(path) for path in dict.fromkeys((*weight_files, *files, served)))
         manifest = Manifest(
-            uri=uri,
-            sha256=stamps[0].sha256,
+            uri=without_secrets(uri),
+            sha256=stamps[0].sha256 if len(weight_files) == 1 else sha256_of(*weight_files),
             size_bytes=sum(stamp.size_bytes for stamp in stamps),
             served=self._inside(served),
             files=stamps,
@@ -170,5 +176,5 @@ def cache_folder(settings: RegistrySettings, environment: Mapping[str, str] = os
 
 def _entry_name(uri: str) -> str:
     """Readable for people, unique for the URI."""
-    words = "-".join(re.findall(r"[\w.-]+", uri))[-80:].strip(".-")
+    words = "-".join(re.findall(r"[\w.-]+", without_secrets(uri)))[-80:].strip(".-")
     return f"{words}-{hashlib.sha256(uri.encode()).hexdigest()[:12]}"

@@ -4,6 +4,7 @@ Blocking. The `.part` file and the small note beside it survive the process, so 
 this one stopped.
 """
 
+import hashlib
 import http.client
 import time
 import urllib.error
@@ -46,7 +47,7 @@ class _Interrupted(Exception):
 class _Note(Struct, frozen=True, kw_only=True):
     """What must still hold for the bytes of a `.part` file to be continued."""
 
-    url: str
+    url_sha256: str  # an address may hold a signature, and this file outlives us
     validator: str | None  # strong ETag or Last-Modified
 
 
@@ -135,7 +136,7 @@ def _continuation(job: _Job) -> tuple[int, dict[str, str]]:
     headers = {"Accept-Encoding": "identity", "User-Agent": "heterodyne"}
     note = _try_read_note(job.part)
     have_bytes = job.part.stat().st_size if job.part.exists() else 0
-    if not have_bytes or note is None or note.url != job.url:
+    if not have_bytes or note is None or note.url_sha256 != _digest(job.url):
         return 0, headers
     if note.validator is None and job.terms.sha256 is None:
         return 0, headers
@@ -153,7 +154,7 @@ def _receive(job: _Job, response: Any, have_bytes: int) -> str:
         raise _Interrupted("the server sent another range than the one asked for")
     if not is_rest:
         have_bytes = 0
-        note = _Note(url=job.url, validator=_try_validator(response.headers))
+        note = _Note(url_sha256=_digest(job.url), validator=_try_validator(response.headers))
         _note_path(job.part).write_bytes(msgspec.json.encode(note))
     total_bytes = _total_bytes(response.headers, have_bytes)
     with job.part.open("r+b" if is_rest else "w+b") as file:
@@ -186,6 +187,10 @@ def _try_validator(headers: Message) -> str | None:
         return etag
     modified: str | None = headers.get("Last-Modified")
     return modified
+
+
+def _digest(url: str) -> str:
+    return hashlib.sha256(url.encode()).hexdigest()
 
 
 def _note_path(part: Path) -> Path:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from heterodyne.domain.errors import WeightsCorrupt
+from heterodyne.domain.url_secrets import without_secrets
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.arrival import Arrival, inspect
 from heterodyne.registry.cache import CacheEntry, Manifest, WeightCache, cache_folder
@@ -23,7 +24,7 @@ def obtain(
     served = entry.try_served(sha256, verify=verify)
     if served is not None:
         return served
-    with entry.locked(lambda: progress(f"{uri} (another process is fetching it)", 0, None)):
+    with entry.locked(lambda: progress(f"{without_secrets(uri)} (another process is fetching it)", 0, None)):
         # Another process may have fetched while this one waited.
         served = entry.try_served(sha256, verify=verify)
         if served is not None:
@@ -55,12 +56,13 @@ def cached(settings: RegistrySettings) -> tuple[Manifest, ...]:
 
 
 def _keep(uri: str, sha256: str | None, entry: CacheEntry, arrived: Path) -> Path:
-    weight_file = inspect(arrived).weight_file
-    if sha256 is not None and (actual := sha256_of(weight_file)) != sha256:
+    weight_files = inspect(arrived).weight_files
+    if sha256 is not None and (actual := sha256_of(*weight_files)) != sha256:
         entry.discard_arrived()
-        raise WeightsCorrupt(f"{uri}: the SHA-256 of {weight_file.name} is {actual}, expected {sha256}")
+        others = f" and the {len(weight_files) - 1} after it" if len(weight_files) > 1 else ""
+        raise WeightsCorrupt(f"{uri}: the SHA-256 of {weight_files[0].name}{others} is {actual}, expected {sha256}")
     arrival = inspect(entry.settle(arrived))
-    return entry.keep(uri, arrival.weight_file, _loadable(arrival, entry), arrival.files)
+    return entry.keep(uri, arrival.weight_files, _loadable(arrival, entry), arrival.files)
 
 
 def _loadable(arrival: Arrival, entry: CacheEntry) -> Path:

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 import asyncpg
 
 from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
+from heterodyne.domain.url_secrets import without_secrets
 from heterodyne.stores.migrations import MIGRATIONS, Migration, missing
 
 SCHEMA = "heterodyne"
@@ -129,10 +129,12 @@ async def _apply(connection: Any, todo: tuple[Migration, ...]) -> None:
 
 def _where(url: str) -> str:
     """The database without the password."""
-    parts = urlsplit(url)
-    return f"the PostgreSQL database {parts.hostname or 'here'}{parts.path}"
+    place = without_secrets(url).partition("://")[2].rpartition("@")[2].partition("?")[0]
+    return f"the PostgreSQL database {place or 'here'}"
 
 
 def _reason(error: BaseException) -> str:
-    """asyncpg's words have no secrets in them; a timeout has no words."""
+    """asyncpg's words have no secrets in them, those about an address aside; a timeout has no words."""
+    if isinstance(error, ValueError):
+        return "its address cannot be read; write % and the two digits of its code for a sign such as / or @ in it"
     return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__

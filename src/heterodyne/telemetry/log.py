@@ -2,11 +2,13 @@
 
 import logging
 import sys
+from collections.abc import MutableMapping
 from contextlib import suppress
 from typing import Any, TextIO, cast
 
 import structlog
 
+from heterodyne.domain.url_secrets import shown
 from heterodyne.telemetry.settings import TelemetrySettings
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -25,6 +27,7 @@ def configure(settings: TelemetrySettings, **context: str) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="%H:%M:%S" if is_text(settings) else "iso", utc=True),
             structlog.processors.format_exc_info,
+            _hide_secrets,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[settings.log_level]),
@@ -57,3 +60,11 @@ def is_text(settings: TelemetrySettings) -> bool:
 def get(room: str) -> Any:
     """A logger whose events carry the name of the room they come from."""
     return structlog.get_logger(room=room)
+
+
+def _hide_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Libraries put addresses into their errors, and addresses may have passwords in them."""
+    for name, value in event.items():
+        if isinstance(value, str | list | tuple | dict):
+            event[name] = shown(value)
+    return event

@@ -8,7 +8,8 @@ from heterodyne.domain.record import RequestRecord
 def record_line(record: RequestRecord) -> str:
     """`02:24:09 200 chat smollm2-135m on chat-0: 36 + 20 tokens, first after 121 ms, 1.2 s in all`"""
     at = datetime.fromtimestamp(record.at, UTC).strftime("%H:%M:%S")
-    what = " ".join(filter(None, (record.operation, record.model)))
+    asked = "" if record.model or not record.asked_model else repr(record.asked_model)
+    what = " ".join(filter(None, (record.operation, record.model, asked)))
     where = f" on {record.replica}" if record.replica else ""
     facts = [record.reason] if record.reason else []
     if record.prompt_tokens or record.completion_tokens:

@@ -79,3 +79,36 @@ def test_the_config_flag_names_the_file(run, tmp_path: Path) -> None:
     (tmp_path / "other.toml").write_text("[gateway]\nport = 7\n")
     result = run("--config", "other.toml", "config", "show", "--json")
     assert json.loads(result.stdout)["settings"]["gateway.port"] == {"value": 7, "from": "file"}
+
+
+SECRETS = """
+[stores]
+url = "postgresql://ada:s3cret@db.example/books?sslmode=require"
+redis_url = "rediss://:s3cret@cache.example:6379/0"
+
+[telemetry]
+traces_url = "https://collector.example/v1/traces?token=s3cret"
+
+[alerts.webhooks.chat]
+url = "https://hooks.example/services/T0/s3cret"
+
+[pools.chat]
+model = "m"
+engine = "llamacpp"
+weights = "https://u:s3cret@weights.example/m.gguf?X-Amz-Signature=s3cret"
+weights_sha256 = "{digest}"
+"""
+
+
+def test_config_show_prints_no_password_inside_a_url(run, tmp_path: Path) -> None:
+    (tmp_path / "heterodyne.toml").write_text(SECRETS.replace("{digest}", "0" * 64))
+    as_table, as_json = run("config", "show"), run("config", "show", "--json")
+    for result in (as_table, as_json, run("models", "list"), run("models", "list", "--json"), run("doctor")):
+        assert "s3cret" not in result.stdout + result.stderr, result.stdout
+    assert as_json.exit_code == 0, as_json.stderr
+    held = {name: one["value"] for name, one in json.loads(as_json.stdout)["settings"].items()}
+    assert held["stores.url"] == "postgresql://***@db.example/books?sslmode=require"
+    assert held["stores.redis_url"] == "rediss://***@cache.example:6379/0"
+    assert held["telemetry.traces_url"] == "https://collector.example/v1/traces?token=***"
+    assert held["alerts.webhooks"]["chat"]["url"] == "https://hooks.example/***"
+    assert held["pools.chat.weights"] == "https://***@weights.example/m.gguf?X-Amz-Signature=***"

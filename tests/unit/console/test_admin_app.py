@@ -240,7 +240,7 @@ async def test_changes_of_the_fleet_are_in_the_audit_log_with_their_outcomes() -
         ("fleet.remove", "internal_error"),
         ("fleet.add", ""),
     ]
-    assert log.entries[-1].subject == "http://h:1/x to pool chat"
+    assert log.entries[-1].subject == "http://***@h:1/x?key=*** to pool chat"
     assert "password" not in repr(log.entries)
 
 

@@ -178,3 +178,73 @@ def test_the_default_folder_follows_the_platform(tmp_path: Path, monkeypatch: py
     assert cache_folder(RegistrySettings(), {}) == tmp_path / ".cache/heterodyne/weights"
     monkeypatch.setattr("sys.platform", "darwin")
     assert cache_folder(RegistrySettings(), {}) == tmp_path / "Library/Caches/heterodyne/weights"
+
+
+def shards(folder: Path, *bodies: bytes, count: int | None = None) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"big-{number:05d}-of-{count or len(bodies):05d}.gguf" for number in range(1, len(bodies) + 1)]
+    for path, body in zip(paths, bodies, strict=True):
+        path.write_bytes(body)
+    return paths
+
+
+@pytest.mark.parametrize("names_folder", [True, False], ids=["folder", "first shard"])
+def test_every_shard_of_a_gguf_is_hashed(tmp_path: Path, settings: RegistrySettings, names_folder: bool) -> None:
+    first, second, _ = shards(tmp_path / "big", b"GGUF one", b"GGUF two", b"GGUF three")
+    uri = f"file:{first.parent if names_folder else first}"
+    declared = hashlib.sha256(b"GGUF oneGGUF twoGGUF three").hexdigest()
+    assert weights.obtain(uri, declared, settings, quiet) == first
+    (kept,) = weights.cached(settings)
+    assert (kept.sha256, len(kept.files)) == (declared, 3)
+    times = second.stat()
+    second.write_bytes(b"GGUF bad")
+    with pytest.raises(WeightsCorrupt, match=r"big-00001-of-00003\.gguf and the 2 after it"):
+        weights.obtain(uri, declared, settings, quiet)
+    os.utime(second, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(WeightsCorrupt):
+        weights.obtain(uri, declared, settings, quiet, verify=True)
+
+
+def test_a_replaced_shard_is_noticed_where_no_hash_is_declared(tmp_path: Path, settings: RegistrySettings) -> None:
+    first, second = shards(tmp_path / "big", b"GGUF one", b"GGUF two")
+    weights.obtain(f"file:{first}", None, settings, quiet)
+    (before,) = weights.cached(settings)
+    second.write_bytes(b"GGUF bad")
+    os.utime(second, (1, 1))
+    weights.obtain(f"file:{first}", None, settings, quiet)
+    (after,) = weights.cached(settings)
+    assert before.sha256 != after.sha256
+
+
+def test_a_cache_that_vouched_for_the_first_shard_alone_is_not_believed(
+    tmp_path: Path, settings: RegistrySettings
+) -> None:
+    first, _ = shards(tmp_path / "big", b"GGUF one", b"GGUF two")
+    entry = WeightCache(cache_folder(settings)).entry(f"file:{first}")
+    with entry.locked(lambda: None):
+        entry.keep(f"file:{first}", (first,), first, (first,))
+    assert entry.try_served(None, verify=False) is None
+    weights.obtain(f"file:{first}", None, settings, quiet)
+    assert entry.try_served(None, verify=False) == first
+
+
+def test_a_shard_that_is_missing_or_not_the_first_is_said(tmp_path: Path, settings: RegistrySettings) -> None:
+    first, second = shards(tmp_path / "big", b"GGUF one", b"GGUF two", count=3)
+    with pytest.raises(WeightsUnavailable, match=r"first of 3 files, and big-00003-of-00003\.gguf is not beside it"):
+        weights.obtain(f"file:{first}", None, settings, quiet)
+    with pytest.raises(WeightsUnavailable, match="is number 2 of 3 files; name the first"):
+        weights.obtain(f"file:{second}", None, settings, quiet)
+
+
+def test_shards_beside_another_model_are_ambiguous(tmp_path: Path, settings: RegistrySettings) -> None:
+    first, _ = shards(tmp_path / "big", b"GGUF one", b"GGUF two")
+    (first.parent / "other.gguf").write_bytes(BODY)
+    with pytest.raises(WeightsUnavailable, match="holds 3 GGUF files"):
+        weights.obtain(f"file:{first.parent}", None, settings, quiet)
+
+
+def test_an_addresss_signature_is_in_no_name_and_no_manifest_of_the_cache(settings: RegistrySettings) -> None:
+    weights.obtain("fake:https://u:s3cret@h/x.gguf?sig=s3cret", None, settings, quiet)
+    (kept,) = weights.cached(settings)
+    assert kept.uri == "fake:https://***@h/x.gguf?sig=***"
+    assert not [path for path in cache_folder(settings).rglob("*") if "s3cret" in path.name]

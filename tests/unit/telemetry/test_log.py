@@ -1,0 +1,41 @@
+"""What the log may say."""
+
+import json
+import subprocess
+import sys
+
+SPEAK = """
+from heterodyne.telemetry import log
+from heterodyne.telemetry.settings import TelemetrySettings
+
+log.configure(TelemetrySettings(log_format={format!r}))
+speaker = log.get("test")
+speaker.warning("away", url="redis://:s3cret@h:1/0", problems=("no https://h/x?sig=s3cret",), count=3)
+try:
+    raise ValueError("cannot connect to postgresql://ada:s3cret@db/books")
+except ValueError as error:
+    speaker.error("failed", exc_info=error)
+"""
+
+
+def spoken(format: str) -> str:
+    """In a process of its own: logging is set up once for each."""
+    return subprocess.run(
+        [sys.executable, "-c", SPEAK.format(format=format)], capture_output=True, text=True, timeout=60, check=True
+    ).stderr
+
+
+def test_no_password_inside_a_url_is_logged() -> None:
+    for format in ("json", "text"):
+        said = spoken(format)
+        assert "s3cret" not in said
+        assert "postgresql://***@db/books" in said
+
+
+def test_the_rest_is_logged_as_it_was() -> None:
+    away = json.loads(spoken("json").splitlines()[0])
+    assert (away["url"], away["problems"], away["count"]) == (
+        "redis://***@h:1/0",
+        ["no https://h/x?sig=***"],
+        3,
+    )
