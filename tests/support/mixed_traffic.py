@@ -27,11 +27,12 @@ def booked(example: Example) -> int:
 
 
 def _ask(url: str, number: int) -> None:
-    words = " ".join(["tell", "me", "more"] * (5 + 40 * (number % 5)))
+    is_real = number % 12 == 0  # a model that computes, on a machine that may be busy: little is asked of it
+    words = " ".join(["tell", "me", "more"] * (5 + (0 if is_real else 40 * (number % 5))))
     body = {
-        "model": "smollm2-135m" if number % 12 == 0 else "chat",
+        "model": "smollm2-135m" if is_real else "chat",
         "messages": [{"role": "user", "content": f"{number % 7}: {words}"}],
-        "max_tokens": 8 + 8 * (number % 4),
+        "max_tokens": 4 if is_real else 8 + 8 * (number % 4),
         "stream": number % 3 > 0,
     }
     _post(url, body)

@@ -1,5 +1,6 @@
 """Puts the console together: what it looks at, whom it lets in, and the gateway that its playground asks."""
 
+import os
 import time
 from collections.abc import Iterator
 
@@ -11,9 +12,11 @@ from heterodyne.assembly.office import Office
 from heterodyne.config.settings import Settings
 from heterodyne.console.guard import Guard
 from heterodyne.console.instruments import Instruments
+from heterodyne.console.kept_sessions import KeptSessions
 from heterodyne.console.live_desk import LiveDesk
 from heterodyne.console.live_feed import LiveFeed
 from heterodyne.console.playground import GatewayPlace, Playground
+from heterodyne.stores.open_store import state_folder
 
 TENANT_PROBLEMS_MAX = 3  # of many rows the log has all
 
@@ -21,6 +24,8 @@ TENANT_PROBLEMS_MAX = 3  # of many rows the log has all
 def open_console(began: Settings, owner: FleetOwner, office: Office, tenants: TenantsNowOffice) -> Instruments:
     """For the fleet's owner and the office, who both outlive it; keys follow reloads."""
     guard = Guard.of(began.console)
+    guard.sessions = KeptSessions(state_folder(os.environ) / f"sessions-{began.console.port}.json")
+    guard.sessions.keep_only(guard.operators.digests)
     owner.on_settings = lambda settings: guard.take(settings.console)
     desk = LiveDesk(
         owner.page,

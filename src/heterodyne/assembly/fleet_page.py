@@ -79,6 +79,7 @@ def _row(held: HeldState, known: list[_Known]) -> ReplicaRow:
         labels=replica.labels,
         price=replica.price,
         workers=tuple(map(_opinion, known)),
+        purpose=replica.purpose,
     )
 
 

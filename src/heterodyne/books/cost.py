@@ -20,7 +20,7 @@ HOUR_S = 3600.0
 class PoolCost(Struct, frozen=True, kw_only=True):
     """What a pool's dollars bought."""
 
-    busy_share: float  # of the time its replicas were up; may pass 1 where shares are estimates
+    busy_share: float  # of the time its replicas were up; 1 where the times of requests add up to more
     idle_usd_micro: int  # paid for and used by nobody; never below zero
     usd_per_million_tokens_busy: float | None  # None: it produced no token
     usd_per_million_tokens: float | None  # with what it cost while idle
@@ -71,7 +71,7 @@ def killed_ending(terms: FlightTerms, delivered: int) -> UsageEnding:
 def pool_cost(row: IdleRow) -> PoolCost:
     """Busy and idle, apart and together."""
     return PoolCost(
-        busy_share=row.busy_us / row.up_us if row.up_us else 0.0,
+        busy_share=min(1.0, row.busy_us / row.up_us) if row.up_us else 0.0,
         idle_usd_micro=max(row.paid_usd_micro - row.busy_usd_micro, 0),
         usd_per_million_tokens_busy=row.busy_usd_micro / row.tokens if row.tokens else None,
         usd_per_million_tokens=max(row.paid_usd_micro, row.busy_usd_micro) / row.tokens if row.tokens else None,

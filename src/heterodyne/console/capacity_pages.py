@@ -54,6 +54,7 @@ class ModelRoom(Struct, frozen=True, kw_only=True):
     pools: tuple[PoolRoom, ...]
     forecast: tuple[ForecastPoint, ...]
     forecast_basis: str  # how it was made, and of how much history
+    is_forecast_credible: bool  # whether it has a record here that something may rest on
     full_at: int | None  # when the forecast meets the room; None: not within it
     loss: LossCheck | None  # None: there is only one replica, or none
     purchase: tuple[Purchase, ...]  # for the forecast's peak with one replica lost; empty: nothing is needed

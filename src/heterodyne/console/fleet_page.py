@@ -5,7 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import Health, Price
+from heterodyne.domain.fleet import Health, Price, Purpose
 from heterodyne.routing.standing.breaker import BreakerState
 from heterodyne.routing.standing.snapshot import Obstacle
 
@@ -59,6 +59,7 @@ class ReplicaRow(Struct, frozen=True, kw_only=True):
     labels: dict[str, str]
     price: Price
     workers: tuple[WorkerOpinion, ...]
+    purpose: Purpose | None = None  # None: whatever the engine answers
 
 
 class WorkerRow(Struct, frozen=True, kw_only=True):

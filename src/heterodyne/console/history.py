@@ -132,6 +132,7 @@ def figures_of(sums: Sums, span_s: float) -> Figures:
     return Figures(
         requests=sums.requests,
         errors=sums.errors,
+        failed=sums.faults,
         refused=sums.refused,
         promised=sums.promised,
         kept=sums.kept,

@@ -21,6 +21,7 @@ class Figures(Struct, frozen=True, kw_only=True):
 
     requests: int
     errors: int
+    failed: int  # of the errors, those that are the fleet's; the others were refused, or left by their clients
     refused: int
     promised: int
     kept: int

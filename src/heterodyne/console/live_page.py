@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from heterodyne.console.fleet_page import State
 from heterodyne.console.history_pages import Figures
+from heterodyne.domain.fleet import Purpose
 
 
 class PoolRow(Struct, frozen=True, kw_only=True):
@@ -14,7 +15,9 @@ class PoolRow(Struct, frozen=True, kw_only=True):
     hardware: str | None
     engine: str
     tp: int
+    purpose: Purpose | None  # None: whatever its engines answer
     replicas: int
+    local: int  # of the replicas, those started here, which alone can be restarted
     ready: int
     drained: int
     down: int
@@ -48,6 +51,7 @@ class ReplicaLine(Struct, frozen=True, kw_only=True):
     kv_share: float | None
     problems: tuple[str, ...]
     is_ejected: bool
+    is_local: bool  # started here
 
 
 class RequestLine(Struct, frozen=True, kw_only=True):

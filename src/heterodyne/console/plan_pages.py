@@ -40,6 +40,8 @@ class PoolOption(Struct, frozen=True, kw_only=True):
     hardware: str | None
     tp: int
     precision: str | None
+    slo_ttft_ms: float | None  # that its model promises; None: nothing
+    slo_itl_ms: float | None
 
 
 class PlanOptions(Struct, frozen=True, kw_only=True):

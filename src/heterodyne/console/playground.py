@@ -20,7 +20,9 @@ from heterodyne.console.event_stream import EventStream, event
 from heterodyne.console.guard import Guard
 from heterodyne.console.playground_pages import PlacedEvent, PlaygroundAsk
 from heterodyne.console.render import error_shape
+from heterodyne.domain.decision import Reason
 from heterodyne.domain.errors import DeadlineExceeded, EngineError, EngineGarbage, HeterodyneError, InvalidField
+from heterodyne.routing.why import CHOSEN
 from heterodyne.telemetry import log
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
@@ -168,9 +170,24 @@ def _placed(status: int, headers: dict[bytes, bytes]) -> PlacedEvent:
         request_id=said(b"x-heterodyne-request-id"),
         pool=said(b"x-heterodyne-pool"),
         replica=said(b"x-heterodyne-replica"),
-        decision=said(b"x-heterodyne-decision"),
+        decision=decision_words(said(b"x-heterodyne-decision")),
         status=status,
     )
+
+
+def decision_words(header: str) -> str:
+    """`only_replica; ttft=34ms; itl=5.0ms` for somebody who reads it; a header of the future is shown as it is."""
+    reason, *forecast = header.split("; ")
+    if reason not in CHOSEN:
+        return header
+    named = dict(one.partition("=")[::2] for one in forecast)
+    words = []
+    if "ttft" in named:
+        words.append(f"first token after {named['ttft'].removesuffix('ms')} ms")
+    if "itl" in named:
+        words.append(f"{named['itl'].removesuffix('ms')} ms a token")
+    predicted = f" Predicted: {', '.join(words)}." if words else ""
+    return f"Why there: {CHOSEN[Reason(reason)]}.{predicted}"
 
 
 def _failed(error: HeterodyneError) -> bytes:

@@ -36,5 +36,5 @@ class PlacedEvent(Struct, frozen=True, kw_only=True):
     request_id: str
     pool: str
     replica: str
-    decision: str
+    decision: str  # why there, in words; empty: it was not placed
     status: int

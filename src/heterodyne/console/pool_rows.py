@@ -12,6 +12,7 @@ from heterodyne.domain.history import MINUTE_S, Sums
 IDLE = Spark(ttft_p50_ms=(None,) * SPARK_MINUTES, tokens_per_s=(0.0,) * SPARK_MINUTES)
 NOTHING = Sums()
 OUT = (State.DRAINING, State.DRAINED)
+GAUGE_AGE_MAX_S = 15.0  # an older reading of an engine's gauges says nothing of now
 
 
 def pool_rows(page: FleetPage, window: Window, sparks: Sparks, limit_unknown: int) -> tuple[PoolRow, ...]:
@@ -47,7 +48,7 @@ def _pool_row(
 ) -> PoolRow:
     first = rows[0]
     states = [row.state for row in rows]
-    loads = [row.load for row in rows if row.load is not None]
+    loads = [load for row in rows if (load := _load_now(row)) is not None]
     in_flight = sum(row.in_flight for row in rows)
     kv_share = _mean([load.kv_share for load in loads if load.kv_share is not None])
     return PoolRow(
@@ -56,7 +57,9 @@ def _pool_row(
         hardware=first.hardware,
         engine=first.engine,
         tp=first.tp,
+        purpose=first.purpose,
         replicas=len(rows),
+        local=sum(row.is_local for row in rows),
         ready=states.count(State.READY),
         drained=sum(state in OUT for state in states),
         down=states.count(State.DOWN),
@@ -93,7 +96,7 @@ def _in_flight_max(rows: Iterable[ReplicaRow], limit_unknown: int) -> int | None
 
 
 def _replica_line(row: ReplicaRow) -> ReplicaLine:
-    load = row.load
+    load = _load_now(row)
     return ReplicaLine(
         id=row.id,
         pool=row.pool,
@@ -104,7 +107,15 @@ def _replica_line(row: ReplicaRow) -> ReplicaLine:
         kv_share=None if load is None else load.kv_share,
         problems=row.problems,
         is_ejected=any(opinion.ejected_for_s is not None for opinion in row.workers),
+        is_local=row.is_local,
     )
+
+
+def _load_now(row: ReplicaRow) -> EngineLoad | None:
+    """What its engine says of itself; one that is down, or has not been heard for a while, says nothing."""
+    if row.state is State.DOWN or (row.load_age_s is not None and row.load_age_s > GAUGE_AGE_MAX_S):
+        return None
+    return row.load
 
 
 def _prefix_hit_share(loads: Iterable[EngineLoad]) -> float | None:

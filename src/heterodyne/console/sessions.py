@@ -1,4 +1,4 @@
-"""Pure: who is signed in, kept in memory alone, and how often a wrong key may be tried.
+"""Pure: who is signed in, and how often a wrong key may be tried.
 
 Of a session's token only the SHA-256 is kept: whoever reads this memory cannot be anybody.
 """
@@ -29,7 +29,7 @@ class Session(Struct, kw_only=True):
 
 
 class Sessions:
-    """One per console; a restart signs everybody out."""
+    """One per console; in memory alone a restart signs everybody out, `kept_sessions` keeps them."""
 
     def __init__(self, *, idle_s: float = IDLE_S, whole_s: float = WHOLE_S, sessions_max: int = SESSIONS_MAX) -> None:
         self.whole_s = whole_s

@@ -3,6 +3,13 @@
 from msgspec import Struct
 
 
+class FailedTry(Struct, frozen=True, gc=False):
+    """One replica that was asked and did not answer."""
+
+    replica: str
+    outcome: str  # as of `heterodyne_gateway_attempts_failed_total`
+
+
 class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One line per request. Times are milliseconds; absent times did not happen."""
 
@@ -45,3 +52,4 @@ class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     overhead_ms: float = 0.0  # our own work, from the complete request to asking for a connection, less its wait
     connect_ms: float | None = None  # until the replica that answered was sent the request
     trace: str = ""  # the id of its trace; empty: it has none
+    failed_tries: tuple[FailedTry, ...] = ()  # in the order in which they were asked

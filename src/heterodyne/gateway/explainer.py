@@ -261,9 +261,7 @@ def _past_notes(known: Decided) -> tuple[str, ...]:
         notes.append("It is still being answered.")
         return tuple(notes)
     if record.retries or record.continuations:
-        notes.append(
-            f"This is the last of its decisions: {record.retries} retries, {record.continuations} continuations."
-        )
+        notes.append(f"This is the last of its decisions: {_tries_before(record)}.")
     if record.is_hedged:
         notes.append(
             "A second replica was asked because the first was late; this is the decision about the one that answered."
@@ -271,6 +269,17 @@ def _past_notes(known: Decided) -> tuple[str, ...]:
     if record.replica != choice.target.id:
         notes.append(f"{record.replica} answered.")
     return tuple(notes)
+
+
+def _tries_before(record: RequestRecord) -> str:
+    """Which replicas failed it, and how often it was asked again."""
+    words = []
+    if record.retries:
+        words.append("1 retry" if record.retries == 1 else f"{record.retries} retries")
+    if record.continuations:
+        words.append("1 continuation" if record.continuations == 1 else f"{record.continuations} continuations")
+    failed = ", ".join(f"{one.replica} ({one.outcome.replace('_', ' ')})" for one in record.failed_tries)
+    return f"{' and '.join(words)}, after {failed}" if failed else " and ".join(words)
 
 
 def _unknown(request_id: str, kept_max: int) -> str:

@@ -12,7 +12,7 @@ from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.domain.errors import ClientGone, DeadlineExceeded, EngineStalled
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.outcome import is_fault
-from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.record import FailedTry, RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.stay import Stay
@@ -30,6 +30,7 @@ KEPT, BROKEN = "kept", "broken"
 # was to come whole and took longer than any may; a stream that never began was failed by its replica.
 AT_WORK = (ClientGone.code, DeadlineExceeded.code)
 AT_WORK_WHOLE = (*AT_WORK, EngineStalled.code)
+BLAMELESS = (Outcome.SUCCESS, Outcome.CANCELLED)
 
 
 class Try(Struct, frozen=True, gc=False):
@@ -130,6 +131,7 @@ def record_of(finished: Finished, epoch_s: float) -> RequestRecord:
         overhead_ms=_overhead_s(finished) * 1000,
         connect_ms=_connect_s(finished) * 1000 if first_byte_at_s and finished.tries else None,
         trace=trace.name if trace is not None else "",
+        failed_tries=_failed_tries(finished) if finished.retries or finished.continuations else (),
     )
 
 
@@ -164,6 +166,11 @@ def _promise(finished: Finished, tokens: int) -> str:
         return KEPT if first_s <= ask.ttft_slo_s + ask.itl_slo_s * tokens else BROKEN
     itl_s = finished.itl_s
     return KEPT if first_s <= ask.ttft_slo_s and (itl_s is None or itl_s <= ask.itl_slo_s) else BROKEN
+
+
+def _failed_tries(finished: Finished) -> tuple[FailedTry, ...]:
+    """Those that another try had to make good; a rival that was stopped has failed nobody."""
+    return tuple(FailedTry(one.replica.id, str(one.outcome)) for one in finished.tries if one.outcome not in BLAMELESS)
 
 
 def _overhead_s(finished: Finished) -> float:

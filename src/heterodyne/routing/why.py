@@ -10,7 +10,7 @@ from heterodyne.routing.policies.objective import BROKEN, CROWDED, KEPT, LIKELY,
 
 SAME = 1.005  # times as much is no difference worth words
 
-_CHOSEN = {
+CHOSEN = {
     Reason.ONLY_REPLICA: "the only replica that may be asked",
     Reason.LEAST_LOADED: "the most room",
     Reason.ONLY_POOL: "the soonest of its pool, and no other pool has the model",
@@ -29,7 +29,7 @@ _AMONG_KEEPERS = (Reason.FASTEST, Reason.CHEAPEST, Reason.BEST_MIX)
 
 def why_chosen(ask: Ask, choice: Choice, objective: Objective) -> str:
     """Of the one that is asked."""
-    said = _CHOSEN[choice.reason]
+    said = CHOSEN[choice.reason]
     if choice.reason is Reason.LEAST_LOADED and objective.name != "load":
         return f"{said}: the forecasts of some pool are too far off to go by"
     if choice.reason is Reason.PREFERRED and not _is_preferred(ask, choice.forecast, objective):

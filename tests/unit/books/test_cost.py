@@ -49,6 +49,13 @@ def test_idle_is_what_was_paid_and_not_used() -> None:
     assert cost.usd_per_million_tokens == pytest.approx(5.0)
 
 
+def test_a_pool_is_never_busier_than_all_the_time() -> None:
+    row = IdleRow(
+        day="2026-11-01", pool="p", hardware="h", up_us=100, paid_usd_micro=5, busy_us=155, busy_usd_micro=9, tokens=1
+    )
+    assert pool_cost(row).busy_share == 1.0
+
+
 def test_a_pool_without_tokens_has_no_price_per_token() -> None:
     row = IdleRow(
         day="2026-11-01", pool="p", hardware="h", up_us=0, paid_usd_micro=5, busy_us=0, busy_usd_micro=9, tokens=0

@@ -106,3 +106,23 @@ def test_of_many_requests_most_are_left_out_and_counted() -> None:
     assert (len(desk.page(since=95).requests), desk.page(since=95).left_out) == (5, 0)
     observatory.on_added([record(number) for number in range(20_000)])
     assert desk.page(since=100).left_out == 19_940
+
+
+def test_a_killed_pool_says_nothing_of_what_runs_there() -> None:
+    load = EngineLoad(running=1, waiting=2, kv_share=0.5)
+    down = replace(REPLICA, state=State.DOWN, load=load, load_age_s=2.0)
+    row = row_of(down)
+    assert (row.running, row.waiting, row.kv_share, row.load) == (None, None, None, None)
+    page = FleetPage(version=1, is_applied=True, workers=(), replicas=(down,), reload=None)
+    assert replica_lines(page)[0].running is None
+
+
+def test_a_gauge_that_was_read_long_ago_is_not_shown_as_now() -> None:
+    load = EngineLoad(running=1)
+    assert row_of(replace(REPLICA, load=load, load_age_s=1.0)).running == 1
+    assert row_of(replace(REPLICA, load=load, load_age_s=60.0)).running is None
+
+
+def test_what_was_started_here_is_counted_for_only_that_can_be_restarted() -> None:
+    row = row_of(replace(REPLICA, is_local=True), replace(REPLICA, id="b"))
+    assert (row.replicas, row.local) == (2, 1)

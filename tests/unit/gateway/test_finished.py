@@ -143,3 +143,11 @@ def test_a_request_is_charged_from_when_it_is_sent_and_not_where_the_fleet_faile
     )
     assert told.prompt_tokens == prompt_tokens
     assert (told.replica_s > 0.0) is (prompt_tokens > 0)
+
+
+def test_a_retried_request_names_who_failed_it() -> None:
+    first, last = replica("b", hardware="h100-sxm"), finished().tries[0]
+    tries = [Try(first, 10.0, 0.0, 10.0, 0, "connect_failed"), Try(first, 10.0, 10.0, 10.0, 0, "cancelled"), last]
+    [failed] = record(finished(retries=1, tries=tries)).failed_tries
+    assert (failed.replica, failed.outcome) == (first.id, "connect_failed")
+    assert record(finished()).failed_tries == ()

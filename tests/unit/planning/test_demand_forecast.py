@@ -27,7 +27,7 @@ def test_a_daily_pattern_is_recovered(days: int) -> None:
     assert [one.requests_per_s for one in found.steps] == pytest.approx(
         [day(len(past) + ahead) for ahead in range(AHEAD_STEPS)]
     )
-    assert found.basis.startswith(f"the usual of the same time over {days}.0 days")
+    assert found.basis.startswith(f"demand now and the usual of the same time over {days}.0 days")
 
 
 def test_steps_follow_each_other_from_the_end_of_the_past() -> None:
@@ -108,3 +108,25 @@ def test_without_any_request_there_is_no_forecast() -> None:
 def test_the_same_past_gives_the_same_forecast() -> None:
     past = [noisy_day(step) for step in range(400)]
     assert forecast(past, ends_at=NOON_AT) == forecast(past, ends_at=NOON_AT)
+
+
+@pytest.mark.parametrize("steps", [3, 60, 3 * DAY_STEPS])
+def test_the_forecast_starts_from_present_demand(steps: int) -> None:
+    found = forecast([0.84] * steps, ends_at=NOON_AT, present=6.5).steps
+    assert found[0].requests_per_s == pytest.approx(6.5)
+    assert all(one.requests_per_s > 3.0 for one in found), "what has come does not vanish within six hours"
+    assert found[0].low <= 6.5 <= found[0].high
+
+
+def test_what_sets_the_present_apart_fades_where_a_day_is_usual() -> None:
+    past = [day(step) for step in range(5 * DAY_STEPS)]
+    steps = forecast(past, ends_at=NOON_AT, present=30.0).steps
+    apart = [one.requests_per_s - day(len(past) + ahead) for ahead, one in enumerate(steps)]
+    assert apart == sorted(apart, reverse=True)
+    assert apart[-1] == pytest.approx(apart[0] / 2, rel=0.05)
+
+
+def test_a_forecast_without_a_record_is_not_credible() -> None:
+    assert not forecast([1.0] * 5, ends_at=NOON_AT, present=1.0).is_credible
+    assert not forecast([], ends_at=NOON_AT, present=4.0).is_credible
+    assert forecast([1.0] * 60, ends_at=NOON_AT, present=1.0).is_credible

@@ -19,7 +19,7 @@ from heterodyne.console.fleet_page import FleetPage, ReplicaRow, State
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.history import MINUTE_S, HistoryGroup, HistoryQuery
 from heterodyne.planning.candidate import Shape
-from heterodyne.planning.demand_forecast import DemandForecast, forecast
+from heterodyne.planning.demand_forecast import DemandForecast, Forecaster
 from heterodyne.planning.room import load_of, room_of, worst_loss
 from heterodyne.ports.books import BookStore
 
@@ -48,7 +48,7 @@ class CapacityOffice:
         self._fleet = fleet
         self._clock = clock
         self._demand = DemandLog(books)
-        self._forecasts: dict[str, tuple[int, DemandForecast]] = {}  # by model: up to when it knew, and what it said
+        self._forecasters: dict[str, tuple[int, Forecaster]] = {}  # by model: up to when it knows, and what
         self._purchases: dict[str, tuple[float, _Fleet, _Purchases]] = {}  # by model: good until, of which fleet, what
         self._page = Kept(self._make, for_s=FRESH_S)
 
@@ -62,7 +62,7 @@ class CapacityOffice:
         await self._demand.refresh(models, now)
         recent = await self._recent(now)
         facts = await asyncio.to_thread(physics_facts, settings.physics)
-        self._forecasts = {model: known for model, known in self._forecasts.items() if model in models}
+        self._forecasters = {model: known for model, known in self._forecasters.items() if model in models}
         self._purchases = {model: known for model, known in self._purchases.items() if model in models}
         until_s = time.monotonic() + PURCHASES_DEADLINE_S
         found = []
@@ -91,16 +91,13 @@ class CapacityOffice:
         return _Recent(by_model=by_model, by_pool=by_pool)
 
     async def _expect(self, model: str, recent: float) -> DemandForecast:
-        """Made anew when another step has ended; before the first one has, the last minutes stand for it."""
+        """Always from the last minutes on; what it knows of the past is worked out when another step has ended."""
         ended_at = self._demand.ended_at
-        known = self._forecasts.get(model)
-        if known is not None and known[0] == ended_at:
-            return known[1]
-        past = self._demand.rates(model)
-        made = await asyncio.to_thread(forecast, past or [recent], ends_at=ended_at)
-        if past:
-            self._forecasts[model] = ended_at, made
-        return made
+        known = self._forecasters.get(model)
+        if known is None or known[0] != ended_at:
+            made = await asyncio.to_thread(Forecaster, self._demand.rates(model))
+            known = self._forecasters[model] = ended_at, made
+        return known[1].ahead(recent, ends_at=ended_at)
 
     async def _purchase(self, look: "_Look", facts: PhysicsFacts, until_s: float) -> "_Purchases":
         fleet = tuple((one.measure.pool, one.measure.replicas) for one in look.rooms.pools)
@@ -178,6 +175,7 @@ def _model_room(look: _Look, recent: _Recent, purchases: _Purchases, rows: Seque
             for one in expected.steps
         ),
         forecast_basis=expected.basis,
+        is_forecast_credible=expected.is_credible,
         full_at=_full_at(expected, room),
         loss=_loss(rooms, demand - elsewhere, rows),
         purchase=purchases.purchases,

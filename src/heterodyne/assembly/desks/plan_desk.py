@@ -221,6 +221,7 @@ def _hardware(facts: PhysicsFacts) -> Iterator[HardwareOption]:
 
 def _pools(settings: Settings) -> Iterator[PoolOption]:
     for name, pool in settings.pools.items():
+        promised = settings.models.get(pool.model)
         yield PoolOption(
             pool=name,
             model=pool.model,
@@ -228,6 +229,8 @@ def _pools(settings: Settings) -> Iterator[PoolOption]:
             hardware=pool.hardware,
             tp=pool.tp,
             precision=pool.precision,
+            slo_ttft_ms=None if promised is None else promised.slo_ttft_ms,
+            slo_itl_ms=None if promised is None else promised.slo_itl_ms,
         )
 
 

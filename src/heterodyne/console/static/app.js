@@ -1,6 +1,6 @@
 // The frame: who is here, which view the address names, and the keys that lead to the others.
 
-import { get, signals } from "./lib/api.js";
+import { ApiError, get, signals } from "./lib/api.js";
 import { h, mount } from "./lib/dom.js";
 import { live } from "./lib/live.js";
 import { readHash, writeHash } from "./lib/route.js";
@@ -57,6 +57,13 @@ function showFrame() {
   top = header({ session, views: VIEWS, live, onHelp: () => openHelp(VIEWS), onSignedOut: start });
   mount(app, top.element, mainElement());
   showView();
+  fetchViews();
+}
+
+// Ahead of time, so that a view opens also when the gateway has gone; those that fail are fetched when they are opened.
+function fetchViews() {
+  const later = globalThis.requestIdleCallback ?? setTimeout;
+  later(() => Promise.allSettled(VIEWS.map((view) => import(`./views/${view.id}.js`))));
 }
 
 async function showView() {
@@ -72,12 +79,21 @@ async function showView() {
   main.dataset.view = named.id;
   mount(main, h("h1", null, named.title));
   try {
-    const { view } = await import(`./views/${named.id}.js`);
+    const { view } = await importView(named.id);
     if (mine !== turn) return; // somebody has gone on meanwhile
     mount(main);
     endView = view.render(main, context(route.params)) ?? null;
   } catch (error) {
     if (mine === turn) showTrouble(main, `${named.title} cannot be shown`, error);
+  }
+}
+
+async function importView(id) {
+  try {
+    return await import(`./views/${id}.js`);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error; // it came, and is broken
+    throw new ApiError(0, "not_connected", "The gateway does not answer, and this view was not opened before.");
   }
 }
 

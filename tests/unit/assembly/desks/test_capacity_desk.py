@@ -75,7 +75,7 @@ async def test_the_forecast_is_of_the_next_six_hours_and_says_what_it_rests_on()
 
 async def test_of_two_days_the_usual_time_of_day_is_taken() -> None:
     model = await model_of(await books_with(each_s=30, hours=50), settings(), page(fast=2))
-    assert model.forecast_basis.startswith("the usual of the same time over 2.1 days")
+    assert model.forecast_basis.startswith("demand now and the usual of the same time over 2.1 days")
 
 
 async def test_demand_over_the_room_is_full_at_once_and_the_planner_rents_more() -> None:

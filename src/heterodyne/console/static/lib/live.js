@@ -13,6 +13,7 @@ class Live {
   #watchers = new Set();
   #source = null;
   #failures = 0;
+  #isCut = false; // the line was closed, or nothing came for too long
   #heardAt = 0; // by this browser's clock, milliseconds
   #retry = 0;
   #clock = 0;
@@ -28,7 +29,8 @@ class Live {
     return () => this.#subscribers.delete(fn);
   }
 
-  // fn({ isConnected, silentS }) each second.
+  // fn({ isConnected, silentS, heardAt, hasPage }) each second, and at once when the line is cut or back; heardAt is in
+  // seconds since the epoch.
   watch(fn) {
     this.#watchers.add(fn);
     fn(this.#state());
@@ -70,9 +72,11 @@ class Live {
 
   #take(page) {
     this.#failures = 0;
+    this.#isCut = false;
     this.#heardAt = Date.now();
     this.latest = page;
     this.recent = page.requests.concat(this.recent).slice(0, RECENT_MAX);
+    this.#tellWatchers();
     this.#tell();
   }
 
@@ -94,6 +98,8 @@ class Live {
   #fail() {
     this.#source?.close();
     this.#source = null;
+    this.#isCut = true;
+    this.#tellWatchers();
     if (this.#retry) return;
     const wait_s = BACK_OFF_S[Math.min(this.#failures, BACK_OFF_S.length - 1)];
     this.#failures += 1;
@@ -114,12 +120,19 @@ class Live {
   #tick() {
     const state = this.#state();
     if (!state.isConnected && this.#source && state.silentS >= SILENCE_S * (this.#failures + 1)) this.#fail();
+    this.#tellWatchers();
+  }
+
+  #tellWatchers() {
+    const state = this.#state();
     for (const fn of this.#watchers) fn(state);
   }
 
   #state() {
     const silentS = Math.round((Date.now() - this.#heardAt) / 1000);
-    return { isConnected: this.latest !== null && silentS < SILENCE_S, silentS, hasPage: this.latest !== null };
+    const hasPage = this.latest !== null;
+    const isConnected = hasPage && !this.#isCut && silentS < SILENCE_S;
+    return { isConnected, silentS, heardAt: this.#heardAt / 1000, hasPage };
   }
 }
 

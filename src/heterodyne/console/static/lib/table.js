@@ -7,6 +7,7 @@ import { h, mount } from "./dom.js";
 // columns: [{ key, title, numeric, render(row) -> text or Node, sort: true | (row) -> value, stamp(row) -> text, hint
 // }],
 //   rows, rowKey(row), onOpen(row), empty,
+//   rowsMax,            // of the sorted rows, so many are shown
 //   sortBy: "key" or "-key",       // at first; absent: as the rows come
 //   onSort(sortBy), rowClass(row),
 // } -> { element, update(rows), focus() }
@@ -58,7 +59,7 @@ export function table(options) {
   }
 
   function draw() {
-    const wanted = sorted();
+    const wanted = sorted().slice(0, options.rowsMax);
     const keys = new Set();
     let at = body.firstElementChild;
     for (const row of wanted) {

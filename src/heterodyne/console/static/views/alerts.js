@@ -1,7 +1,7 @@
 // What is wrong, each with a sentence and where to read on.
 
 import { h } from "../lib/dom.js";
-import { ago } from "../lib/format.js";
+import { ago, clock } from "../lib/format.js";
 import { badge, dialog } from "../lib/widgets.js";
 
 const TONES = { page: "bad", ticket: "warn" };
@@ -11,16 +11,17 @@ export function alertsTone(alerts) {
   return alerts.length ? "warn" : "";
 }
 
-export function openAlerts(page) {
+// state: of the connection, as of live.watch
+export function openAlerts(page, { isConnected, heardAt }) {
   const alerts = page?.alerts ?? [];
-  const body = alerts.length
-    ? h("ul", { class: "alert-list" }, alerts.map(line))
-    : h(
-      "p",
-      null,
-      page ? "Nothing is wrong as far as the console can see." : "The console has not heard from the fleet yet.",
-    );
-  dialog({ title: "Alerts", body });
+  const old = page && !isConnected && h("p", null, `As of ${clock(heardAt)}; what is wrong now is not known.`);
+  const body = alerts.length ? h("ul", { class: "alert-list" }, alerts.map(line)) : h("p", null, nothing(page, isConnected));
+  dialog({ title: "Alerts", body: [old, body] });
+}
+
+function nothing(page, isConnected) {
+  if (!page) return "The console has not heard from the fleet yet.";
+  return isConnected ? "Nothing is wrong as far as the console can see." : "Nothing was wrong as far as the console could see.";
 }
 
 function line(alert) {

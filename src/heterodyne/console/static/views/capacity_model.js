@@ -5,7 +5,7 @@ import { h, mount } from "../lib/dom.js";
 import { NONE, rate, tokens } from "../lib/format.js";
 import { table } from "../lib/table.js";
 import { meter } from "../lib/widgets.js";
-import { fullWords, lossWords, purchaseWords } from "./capacity_words.js";
+import { fullWords, lossWords, purchaseWords, roomOf } from "./capacity_words.js";
 import { prose } from "./prose.js";
 
 const FORECAST = [
@@ -56,7 +56,7 @@ export function modelPanel() {
       chart.update(times, values, series);
     } else {
       chart = lineChart({
-        title: "Forecast of demand", unit: "requests/s", series, times, values, kind: "line", format: rate,
+        title: "Forecast of demand", unit: "requests/s", restsAt: "first", series, times, values, kind: "line", format: rate,
       });
     }
     mount(chartPlace, chart.element, h("p", { class: "panel-note" }, prose(`From ${room.forecast_basis}.`)));
@@ -90,13 +90,6 @@ const COLUMNS = [
 
 function hardwareWords(row) {
   return row.hardware ? `${row.tp} × ${row.hardware}` : NONE;
-}
-
-// All that the pools serve together; null where nobody knows it.
-function roomOf(room) {
-  if (room.headroom_requests_per_s !== null) return room.requests_per_s + room.headroom_requests_per_s;
-  const known = room.pools.filter((pool) => pool.requests_per_s_max !== null);
-  return known.length ? known.reduce((sum, pool) => sum + pool.requests_per_s_max, 0) : null;
 }
 
 function lengthWords(room) {

@@ -2,7 +2,9 @@
 
 import { dateTime, percent, seconds, usd } from "../lib/format.js";
 
+// Nothing is good by a forecast that has no record here, or that may well meet the room.
 export function fullWords(room) {
+  const most = roomOf(room);
   if (room.full_at !== null) {
     const left = room.full_at - Date.now() / 1000;
     const when = left > 0 ? `in ${seconds(left)}, ${dateTime(room.full_at)}` : "now";
@@ -10,7 +12,21 @@ export function fullWords(room) {
   }
   const missing = !room.forecast.length ? "there is no forecast" : room.load === null ? "its room is not known" : "";
   if (missing) return { words: `Nobody can say when it will be full: ${missing}.`, tone: "unknown" };
+  if (!room.is_forecast_credible) {
+    return { words: "Not full within the forecast, which is a guess: there is too little history.", tone: "unknown" };
+  }
+  const risk = room.forecast.find((point) => most !== null && point.high >= most);
+  if (risk) {
+    return { words: `Not full by what is expected, but perhaps by ${dateTime(risk.at)}: the forecast's high end.`, tone: "warn" };
+  }
   return { words: "Not full within the forecast.", tone: "good" };
+}
+
+// All that the pools serve together; null where nobody knows it.
+export function roomOf(room) {
+  if (room.headroom_requests_per_s !== null) return room.requests_per_s + room.headroom_requests_per_s;
+  const known = room.pools.filter((pool) => pool.requests_per_s_max !== null);
+  return known.length ? known.reduce((sum, pool) => sum + pool.requests_per_s_max, 0) : null;
 }
 
 export function lossWords(room) {

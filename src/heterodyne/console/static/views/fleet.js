@@ -45,7 +45,7 @@ export const view = {
 
     function take(page) {
       setText(sum, inOneLine(page));
-      const rows = page.pools.filter((row) => matches(row, state.search));
+      const rows = worstFirst(page.pools.filter((row) => matches(row, state.search)));
       const replicas = grouped(page.replicas, (one) => one.pool);
       const byHardware = grouped(rows, (row) => row.hardware ?? NO_HARDWARE);
       for (const [name, members] of byHardware) {
@@ -110,6 +110,12 @@ function inOneLine(page) {
     if (sum) words.push(`${sum} ${name}`);
   }
   return words.join(", ");
+}
+
+// A pool that takes no work is what somebody came to see; the others keep their places.
+function worstFirst(rows) {
+  const isOut = (row) => row.replicas > 0 && row.down === row.replicas;
+  return [...rows.filter(isOut), ...rows.filter((row) => !isOut(row))];
 }
 
 function matches(row, search) {

@@ -27,13 +27,8 @@ const CHANGES = {
   restart: {
     title: "Restart",
     tone: "danger",
-    one: [
-      "Its process is restarted when its last answer is complete.", "That is possible where this gateway started it.",
-    ],
-    all: [
-      "Their processes are restarted one after the other, each when its last answer is complete.",
-      "That is possible where this gateway started them.",
-    ],
+    one: ["Its process is restarted when its last answer is complete."],
+    all: ["Their processes are restarted one after the other, each when its last answer is complete."],
   },
   remove: {
     title: "Remove",

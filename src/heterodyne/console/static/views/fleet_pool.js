@@ -7,6 +7,7 @@ import { hashOf } from "../lib/route.js";
 import { badge, meter, setMeter } from "../lib/widgets.js";
 import { openAdd, openChange } from "./fleet_actions.js";
 import { replicaTable } from "./fleet_replicas.js";
+import { FAILED_HINT, outcomesOf, REFUSED_HINT } from "./outcomes.js";
 
 const FIGURES = [
   ["In flight", (row) => count(row.in_flight) + (row.in_flight_max === null ? "" : ` of ${count(row.in_flight_max)}`)],
@@ -16,9 +17,13 @@ const FIGURES = [
   ["Tokens", (row) => rate(row.last_minute.tokens_per_s, "/s")],
   ["Requests", (row) => rate(row.last_minute.requests_per_s, "/s")],
   [
-    "Errors",
-    (row) => (row.last_minute.requests ? percent(row.last_minute.errors / row.last_minute.requests) : "–"),
-    (row) => row.last_minute.errors > 0,
+    "Failed · refused",
+    (row) => {
+      const { failedWords, refusedWords } = outcomesOf(row.last_minute);
+      return `${failedWords} · ${refusedWords}`;
+    },
+    (row) => row.last_minute.failed > 0,
+    `Failed: ${FAILED_HINT}. Refused: ${REFUSED_HINT}.`,
   ],
   [
     "Promises kept",
@@ -42,6 +47,7 @@ export function poolCard(first, { canChange, onToggle }) {
   const ttft = spark(first.spark_ttft_p50_ms, { label: `TTFT p50 of ${pool}`, tone: 1, width: 110 });
   const tokens = spark(first.spark_tokens_per_s, { label: `Tokens per second of ${pool}`, tone: 3, width: 110 });
   const [ttftName, tokensName] = [h("p"), h("p")];
+  const past = h("p", { class: "pool-past", hidden: true });
   const problems = h("ul", { class: "pool-problems", hidden: true });
   const table = replicaTable(pool, canChange);
   const shelf = h("div", { class: "replicas", hidden: true });
@@ -52,8 +58,8 @@ export function poolCard(first, { canChange, onToggle }) {
   const adding = canChange && h(
     "button", { type: "button", class: "small quiet", on: { click: () => openAdd(pool) } }, "Add replica"
   );
-  const named = (title, content) => h(
-    "div", null, h("dt", null, title), content.tagName === "DD" ? content : h("dd", null, content)
+  const named = (title, content, hint) => h(
+    "div", { title: hint }, h("dt", null, title), content.tagName === "DD" ? content : h("dd", null, content)
   );
   const element = h("article", { class: "pool", "aria-label": `Pool ${pool}`, dataset: { pool } },
     h("div", { class: "pool-head" }, h("h3", null, pool), badges, what,
@@ -63,14 +69,14 @@ export function poolCard(first, { canChange, onToggle }) {
         ), buttons, adding, toggle)),
     h("div", { class: "pool-body" },
       h("dl", { class: "facts" },
-        named("Load", load), named("KV cache", kv), FIGURES.map(([title], index) => named(title, values[index]))),
+        named("Load", load), named("KV cache", kv), FIGURES.map(([title, , , hint], index) => named(title, values[index], hint))),
       h(
         "div",
         { class: "pool-sparks" },
         h("div", null, ttftName, ttft.element),
         h("div", null, tokensName, tokens.element),
       )),
-    problems, shelf);
+    past, problems, shelf);
 
   function update(row, replicas, isOpen) {
     setText(what, [row.model, row.engine, row.tp > 1 ? `TP ${row.tp}` : null].filter(Boolean).join(" · "));
@@ -81,6 +87,10 @@ export function poolCard(first, { canChange, onToggle }) {
       setText(values[index], figure(row));
       values[index].classList.toggle("bad", Boolean(isBad?.(row)));
     });
+    const isOut = row.replicas > 0 && row.down === row.replicas;
+    element.classList.toggle("out", isOut);
+    past.hidden = !isOut || !row.last_minute.requests;
+    setText(past, "No replica answers. Rates, times and promises are of requests that ended in the last minute.");
     const span = seconds(row.spark_step_s * row.spark_ttft_p50_ms.length);
     setText(ttftName, `TTFT p50, ${span}`);
     setText(tokensName, `Tokens/s, ${span}`);
@@ -95,7 +105,7 @@ export function poolCard(first, { canChange, onToggle }) {
       if (!buttons[index]) continue;
       buttons[index].hidden = (name === "undrain" && row.drained === 0) || (
         name === "drain" && row.drained === row.replicas
-      );
+      ) || (name === "restart" && row.local < row.replicas);
     }
   }
 

@@ -26,7 +26,7 @@ export function replicaTable(pool, canChange) {
     { key: "kv_share", title: "KV", numeric: true, sort: true, render: (row) => percent(row.kv_share) },
     { key: "problems", title: "Problems", render: (row) => row.problems.join("; ") },
   ];
-  if (canChange) columns.push({ key: "actions", title: "Change", stamp: (row) => row.state, render: actions });
+  if (canChange) columns.push({ key: "actions", title: "Change", stamp: (row) => `${row.state} ${row.is_local}`, render: actions });
   return table({
     caption: `Replicas of ${pool}`, columns, rows: [], rowKey: (row) => row.id, empty: "This pool has no replicas.",
   });
@@ -45,5 +45,5 @@ function actions(row) {
   }, title);
   return h("span", { class: "replica-actions" },
     isDrained ? button("undrain", "Undrain", "quiet") : button("drain", "Drain", "quiet"),
-    button("restart", "Restart", "quiet"), button("remove", "Remove", "quiet"));
+    row.is_local && button("restart", "Restart", "quiet"), button("remove", "Remove", "quiet"));
 }

@@ -2,21 +2,19 @@
 
 import { remove } from "../lib/api.js";
 import { h, mount, setText } from "../lib/dom.js";
-import { count, percent, rate, seconds, usd } from "../lib/format.js";
+import { clock, count, rate, seconds, usd } from "../lib/format.js";
 import { theme } from "../lib/theme.js";
 import { toast } from "../lib/widgets.js";
 import { alertsTone, openAlerts } from "./alerts.js";
+import { FAILED_HINT, outcomesOf, REFUSED_HINT } from "./outcomes.js";
 
 const FIGURES = [
   ["requests", (page) => rate(page.whole.requests_per_s, "/s")],
   ["tokens", (page) => rate(page.whole.tokens_per_s, "/s")],
   ["in flight", (page) => count(page.in_flight)],
   ["queued", (page) => count(page.queued)],
-  [
-    "errors",
-    (page) => (page.whole.requests ? percent(page.whole.errors / page.whole.requests) : "0%"),
-    (page) => page.whole.errors > 0,
-  ],
+  ["failed", (page) => outcomesOf(page.whole).failedWords, (page) => page.whole.failed > 0, FAILED_HINT],
+  ["refused", (page) => outcomesOf(page.whole).refusedWords, null, REFUSED_HINT],
   ["fleet", (page) => `${usd(page.usd_per_hour)}/h`],
 ];
 
@@ -26,16 +24,18 @@ const PATIENCE_S = 3; // for the first page, before we say that there is none
 export function header({ session, views, live, onHelp, onSignedOut }) {
   const values = FIGURES.map(() => h("dd", null, "–"));
   const figures = h("dl", { class: "figures", "aria-label": "The whole fleet in the last minute" },
-    FIGURES.map(([name], index) => h("div", null, h("dt", null, name), values[index])));
+    FIGURES.map(([name, , , hint], index) => h("div", { title: hint }, h("dt", null, name), values[index])));
   const connection = h("span", { class: "connection" }, "connecting");
   const alerts = h(
     "button",
-    { type: "button", class: "alerts-button small", on: { click: () => openAlerts(live.latest) } },
-    "No alerts",
+    { type: "button", class: "alerts-button small", on: { click: () => openAlerts(live.latest, state) } },
+    "Alerts",
   );
   const spoken = h("span", { class: "unseen", "aria-live": "polite" });
+  let state = { isConnected: false };
   const themeButton = h("button", { type: "button", class: "quiet small", on: { click: () => theme.toggle() } });
   const sayTheme = () => setText(themeButton, theme.isDark ? "Light" : "Dark");
+  const stale = h("p", { class: "stale-line", role: "status", hidden: true });
   const notices = h("div", { class: "notices", role: "status", hidden: true });
   const links = views.map(
     (view) => h("a", { href: `#/${view.id}`, dataset: { id: view.id }, on: { click: close } }, view.title)
@@ -56,11 +56,17 @@ export function header({ session, views, live, onHelp, onSignedOut }) {
       setText(values[index], write(page));
       values[index].classList.toggle("bad", Boolean(isBad?.(page)));
     });
-    const sum = page.alerts.length;
-    setText(alerts, sum === 0 ? "No alerts" : sum === 1 ? "1 alert" : `${sum} alerts`);
-    alerts.dataset.tone = alertsTone(page.alerts);
+    sayAlerts();
     setText(spoken, page.alerts.map((alert) => alert.summary).join(". "));
     showNotices(page.problems);
+  }
+
+  // What was last heard says nothing of now once the line is cut.
+  function sayAlerts() {
+    const known = state.isConnected ? live.latest.alerts : null;
+    const sum = known?.length ?? 0;
+    setText(alerts, known === null ? "Alerts unknown" : sum === 0 ? "No alerts" : sum === 1 ? "1 alert" : `${sum} alerts`);
+    alerts.dataset.tone = known === null ? "" : alertsTone(known);
   }
 
   function showNotices(problems) {
@@ -71,10 +77,18 @@ export function header({ session, views, live, onHelp, onSignedOut }) {
     mount(notices, problems.map((problem) => h("p", null, problem)));
   }
 
-  function sayConnection({ isConnected, silentS, hasPage }) {
-    const state = isConnected ? "on" : hasPage || silentS > PATIENCE_S ? "off" : "new";
-    connection.dataset.state = state;
-    setText(connection, { on: "live", new: "connecting", off: `not connected for ${seconds(silentS)}` }[state]);
+  function sayConnection(next) {
+    const wasConnected = state.isConnected;
+    state = next;
+    const { isConnected, silentS, heardAt, hasPage } = next;
+    const word = isConnected ? "on" : hasPage || silentS > PATIENCE_S ? "off" : "new";
+    connection.dataset.state = word;
+    setText(connection, { on: "live", new: "connecting", off: `not connected for ${seconds(silentS)}` }[word]);
+    const isStale = word === "off";
+    document.documentElement.toggleAttribute("data-stale", isStale);
+    stale.hidden = !isStale;
+    if (isStale) setText(stale, staleWords(hasPage, heardAt));
+    if (wasConnected !== isConnected) sayAlerts();
   }
 
   const element = h("header", { class: "top" },
@@ -94,7 +108,7 @@ export function header({ session, views, live, onHelp, onSignedOut }) {
           "?",
         ),
         who(session, onSignedOut), menu)),
-    nav, notices);
+    nav, stale, notices);
   sayTheme();
   const endings = [live.subscribe(take), live.watch(sayConnection), theme.onChange(sayTheme)];
   return {
@@ -106,8 +120,16 @@ export function header({ session, views, live, onHelp, onSignedOut }) {
         else link.removeAttribute("aria-current");
       }
     },
-    end: () => endings.forEach((ending) => ending()),
+    end() {
+      endings.forEach((ending) => ending());
+      document.documentElement.removeAttribute("data-stale");
+    },
   };
+}
+
+function staleWords(hasPage, heardAt) {
+  if (!hasPage) return "The gateway does not answer: nothing is known of the fleet.";
+  return `The gateway has not been heard since ${clock(heardAt)}. What is shown is as of then; how it is now is not known.`;
 }
 
 function who(session, onSignedOut) {

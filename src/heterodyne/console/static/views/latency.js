@@ -51,7 +51,7 @@ function show(parts, values) {
     history: (of) => of && ask("/admin/history", { ...historyParams(of), ...where }),
     latency: (of) => of && ask("/admin/latency", { since_at: of.since, until_at: of.until, ...where }),
   };
-  for (const part of parts) part.show({ period, earlier, values, sources });
+  for (const part of parts) part.show({ period, earlier, values: { ...values }, sources });
 }
 
 // Several parts want the same answer; it is asked for once.

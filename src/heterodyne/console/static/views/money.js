@@ -18,7 +18,7 @@ import { viewHead } from "./view_head.js";
 
 const REFRESH_S = 60;
 const DEFAULTS = {
-  span: "24h", group: "pool", pool: "", model: "", policies: "slo,cost,load", past: "1h", ttft: "1000", itl: "50",
+  span: "24h", group: "pool", pool: "", model: "", policies: "slo,cost,load", past: "1h", ttft: "", itl: "",
   requests: "2000",
 };
 

@@ -57,7 +57,7 @@ export function hoursPanel(state) {
   };
 }
 
-// Shares of time are estimates and may pass the time a replica was up; idle is never below zero.
+// Requests' times are reckoned and may pass the time that a replica was up: then it was busy all of it.
 function byDay(rows, days) {
   const sums = new Map();
   const [first, end] = [days.since, days.until].map((day) => Date.parse(day) / 1000);
@@ -71,7 +71,7 @@ function byDay(rows, days) {
   const all = [...sums.values()];
   return {
     times: [...sums.keys()],
-    busy: all.map((day) => day.busy),
+    busy: all.map((day) => Math.min(day.up, day.busy)),
     idle: all.map((day) => Math.max(0, day.up - day.busy)),
   };
 }

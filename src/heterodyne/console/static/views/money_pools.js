@@ -30,7 +30,8 @@ export function poolsPanel() {
   const part = panel({
     title: "Dollars per million tokens by pool",
     hint: "Busy: the time of replicas that requests used, or the price list of hosted pools. "
-      + "Paid: with the hours in which nobody asked.",
+      + "Paid: with the hours in which nobody asked. A request's time is reckoned at a usual batch, so in larger ones "
+      + "their times add up to more than the clock's: then a pool was busy all the time.",
     isWide: true,
   });
   let chart = null;
@@ -100,7 +101,7 @@ function rowsOf(page, hours) {
   for (const row of rows.values()) {
     if (row.tokens && row.usd) row.busyRate = (row.usd / row.tokens) * MICRO;
     if (row.paidTokens) row.paidRate = (row.spent / row.paidTokens) * MICRO;
-    if (row.up) row.busyShare = row.busy / row.up;
+    if (row.up) row.busyShare = Math.min(1, row.busy / row.up);
   }
   return [...rows.values()].sort((a, b) => (b.paid ?? b.usd) - (a.paid ?? a.usd));
 }

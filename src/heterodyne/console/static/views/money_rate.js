@@ -7,6 +7,7 @@ import { groupName, valuesAt } from "./measures.js";
 import { panel } from "./panel.js";
 import { stepsOf } from "./period.js";
 import { spanWords } from "./span_words.js";
+import { tonesOf } from "./tones.js";
 
 const HOUR_S = 3600;
 const LINES_MAX = 7;
@@ -33,7 +34,8 @@ export function ratePanel() {
     const perHour = (line) =>
       valuesAt(line, times, (figures) => figures.usd).map((sum, at) => (sum ?? 0) * share(times[at], page.step_s));
     const columns = lines.slice(0, LINES_MAX).map(perHour);
-    const series = lines.slice(0, LINES_MAX).map((line, index) => ({ label: groupName(line.group), tone: index + 1 }));
+    const tone = tonesOf(values.group, page.lines.map((line) => groupName(line.group)));
+    const series = lines.slice(0, LINES_MAX).map(({ group }) => ({ label: groupName(group), tone: tone(groupName(group)) }));
     const rest = lines.slice(LINES_MAX).map(perHour);
     if (rest.length) {
       series.push({ label: `${rest.length} more`, tone: "muted" });

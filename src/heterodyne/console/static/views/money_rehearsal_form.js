@@ -6,6 +6,7 @@ import { field, spanOf } from "../lib/widgets.js";
 import { WORDS } from "./period.js";
 
 const POLICIES_MAX = 6; // what one rehearsal takes
+const USUAL = { ttft: 500, itl: 50 }; // until the server has said it
 const PAST = Object.entries(WORDS).map(([value, label]) => ({ value, label }));
 
 // rehearsalForm(state, context, run) -> { element, destroy() }; run({...}) gets the body of `POST /admin/rehearsal`.
@@ -19,13 +20,27 @@ export function rehearsalForm(state, context, run) {
       label: "At most", name: "requests", type: "number", value: values.requests, min: 10, max: 20000,
       hint: "the latest ones",
     }),
-    ttft: field({ label: "TTFT within, ms", name: "ttft", type: "number", value: values.ttft, min: 1, step: "any" }),
-    itl: field({ label: "ITL within, ms", name: "itl", type: "number", value: values.itl, min: 0.1, step: "any" }),
+    ttft: field({
+      label: "TTFT within, ms", name: "ttft", type: "number", value: values.ttft, min: 1, step: "any", required: true,
+    }),
+    itl: field({
+      label: "ITL within, ms", name: "itl", type: "number", value: values.itl, min: 0.1, step: "any", required: true,
+    }),
   };
   const policies = h("fieldset", { class: "boxes" });
   const problem = h("p", { class: "problem", role: "alert" });
-  const stop = context.live.subscribe((page) => offerModels(fields.model, page, values.model));
   let boxes = [];
+  let pools = [];
+  const typed = new Set([values.ttft && "ttft", values.itl && "itl"]);
+  for (const name of ["ttft", "itl"]) fields[name].input.addEventListener("input", () => typed.add(name));
+  fields.model.input.addEventListener("change", offerTargets);
+
+  // What the model promises, until somebody types something else; the usual of interactive work where it promises nothing.
+  function offerTargets() {
+    const promised = pools.find((pool) => pool.model === fields.model.value);
+    if (!typed.has("ttft")) fields.ttft.value = promised?.slo_ttft_ms ?? USUAL.ttft;
+    if (!typed.has("itl")) fields.itl.value = promised?.slo_itl_ms ?? USUAL.itl;
+  }
 
   function offerPolicies(names) {
     boxes = names.map((policy) => {
@@ -35,9 +50,18 @@ export function rehearsalForm(state, context, run) {
     mount(policies, h("legend", null, `Policies, at most ${POLICIES_MAX}`), boxes.map((box) => box.made.element));
   }
 
+  const stop = context.live.subscribe((page) => {
+    if (offerModels(fields.model, page, values.model)) offerTargets();
+  });
   offerPolicies([...chosen]);
   get("/admin/plan/options").then(
-    (options) => offerPolicies(options.policies),
+    (options) => {
+      offerPolicies(options.policies);
+      pools = options.pools;
+      const usual = options.classes.find((one) => one.name === "interactive");
+      if (usual) Object.assign(USUAL, { ttft: usual.slo_ttft_ms, itl: usual.slo_itl_ms });
+      offerTargets();
+    },
     (error) => mount(problem, error.message),
   );
 
@@ -71,12 +95,13 @@ function missingWords(model, policies) {
   return policies > POLICIES_MAX ? `Choose at most ${POLICIES_MAX} policies.` : "";
 }
 
-// Models as they come; what somebody has chosen stays.
+// Models as they come; what somebody has chosen stays. -> whether there are others than before
 function offerModels(made, page, first) {
   const models = [...new Set(page.pools.map((pool) => pool.model))].sort();
   const offered = [...made.input.options].map((option) => option.value);
-  if (models.join("\n") === offered.join("\n")) return;
+  if (models.join("\n") === offered.join("\n")) return false;
   const chosen = made.value || first;
   mount(made.input, models.map((model) => h("option", { value: model }, model)));
   made.value = models.includes(chosen) ? chosen : models[0];
+  return true;
 }

@@ -25,11 +25,14 @@ export function panel({ title, hint, tools, isWide }) {
       const found = await fetch();
       if (mine !== turn) return;
       mount(trouble);
+      element.classList.remove("is-old");
       draw(found);
     } catch (error) {
       if (mine !== turn) return;
       if (error.status === undefined) console.error(error);
-      mount(trouble, h("p", null, prose(error.message)));
+      element.classList.add("is-old"); // what is drawn is of an earlier question
+      const old = body.firstChild ? " What is below is older, and may not be what was asked for." : "";
+      mount(trouble, h("p", null, prose(error.message), old));
     } finally {
       if (mine === turn) {
         element.classList.remove("is-loading");

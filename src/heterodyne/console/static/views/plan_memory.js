@@ -42,20 +42,19 @@ function verdict(answer) {
     h("strong", null, answer.is_fitting ? `It fits: ${demand}.` : `It does not fit: ${demand}.`), most);
 }
 
-// What is lacking is drawn last, beyond a line that says where the chip ends.
+// Parts fill the chip in their order; whatever of them lies beyond its end is drawn last, as what is lacking.
 function chipBar(parts, memory) {
-  const lacking = Math.max(0, -(parts.find((part) => part.name === "free")?.bytes ?? 0));
-  const shown = parts.filter((part) => part.bytes >= 0).map((part) => ({
-    name: NAMES[part.name] ?? part.name,
-    value: part.name === "kv" ? Math.max(0, part.bytes - lacking) : part.bytes,
-    words: bytes(part.bytes),
-    tone: TONES[part.name] ?? 8,
-  }));
-  const kv = parts.find((part) => part.name === "kv")?.bytes ?? 0;
-  if (lacking) shown.push({ name: "lacking", value: Math.min(lacking, kv), words: bytes(lacking), tone: "lacking" });
-  const taken = shown.reduce((sum, part) => sum + part.value, 0);
-  const whole = Math.max(memory, taken);
-  return shareBar({ label: `${bytes(memory)} of one chip`, whole, mark: memory, parts: shown });
+  let taken = 0;
+  const shown = parts.filter((part) => part.bytes >= 0).map((part) => {
+    const inside = Math.max(0, Math.min(part.bytes, memory - taken));
+    taken += part.bytes;
+    return {
+      name: NAMES[part.name] ?? part.name, value: inside, words: bytes(part.bytes), tone: TONES[part.name] ?? 8,
+    };
+  });
+  const lacking = Math.max(0, taken - memory);
+  if (lacking) shown.push({ name: "lacking", value: lacking, words: bytes(lacking), tone: "lacking" });
+  return shareBar({ label: `${bytes(memory)} of one chip`, whole: memory + lacking, mark: memory, parts: shown });
 }
 
 function changesOf(answer) {

@@ -8,6 +8,9 @@ import { chatColumn } from "./playground_column.js";
 const COLUMNS_MAX = 4;
 const MAX_TOKENS = 256;
 
+// Conversations of the view when it was left, in this page alone: prompts are nobody else's and are stored nowhere.
+let left = { columns: [], prompt: "", system: "" };
+
 export const view = {
   id: "playground",
   title: "Playground",
@@ -81,9 +84,10 @@ export const view = {
       stop.hidden = !isBusy;
     }
 
-    function addColumn(target) {
+    function addColumn(target, kept) {
       const column = chatColumn({
         target,
+        kept,
         place: columns.length,
         onTarget: remember,
         onClose: () => {
@@ -118,7 +122,15 @@ export const view = {
     });
     mount(root, h("div", { class: "view-head" }, h("h1", null, "Playground")), form, shelf);
     const wanted = (context.params.on ?? "").split(" ").filter(Boolean).slice(0, COLUMNS_MAX);
-    for (const target of wanted.length ? wanted : ["", ""]) addColumn(target);
+    const before = left.columns;
+    const targets = wanted.length ? wanted : before.length ? before.map((kept) => kept.target) : ["", ""];
+    for (const target of targets) {
+      const kept = before.find((one) => one.target === target);
+      if (kept) before.splice(before.indexOf(kept), 1);
+      addColumn(target, kept);
+    }
+    prompt.value = left.prompt;
+    system.value = left.system;
     if (!context.canChange) {
       for (const control of form.elements) control.disabled = true;
       form.prepend(
@@ -132,7 +144,7 @@ export const view = {
     const end = context.live.subscribe((page) => columns.forEach((column) => column.offer(page.pools)));
     return () => {
       end();
-      for (const column of columns) column.stop();
+      left = { columns: columns.map((column) => column.giveUp()), prompt: prompt.value, system: system.value };
     };
   },
 };

@@ -8,14 +8,15 @@ let columns = 0;
 
 // `place` is the column's own: without a target the first takes the first on offer, the second the second.
 // A target is "model" or "model@pool" in the address.
-// -> { element, target, offer(pools), ask(prompt, wish), stop(), clear(), setAlone(isAlone) }
-export function chatColumn({ target, place: first, onTarget, onClose }) {
+// -> { element, target, offer(pools), ask(prompt, wish), giveUp(), stop(), clear(), setAlone(isAlone) }
+// `kept` is what an earlier column of the same target gave up: { target, messages, turns }.
+export function chatColumn({ target, place: first, onTarget, onClose, kept }) {
   const id = `target-${(columns += 1)}`;
   const select = h("select", { id, on: { change: () => { chosen = select.value; onTarget(); } } });
   const close = h(
     "button", { type: "button", class: "quiet small", "aria-label": "Close this column", on: { click: onClose } }, "×"
   );
-  const turns = h("div", { class: "turns" });
+  const turns = kept?.turns ?? h("div", { class: "turns" });
   const element = h("section", { class: "column", "aria-label": `Conversation ${columns}` },
     h(
       "div",
@@ -25,10 +26,11 @@ export function chatColumn({ target, place: first, onTarget, onClose }) {
     ), turns);
   let chosen = target;
   let offered = "";
-  let messages = [];
+  let messages = kept?.messages ?? [];
   let abort = null;
 
-  function offer(pools) {
+  function offer(all) {
+    const pools = all.filter((row) => row.purpose === null || row.purpose === "generate");
     const models = [...new Set(pools.map((row) => row.model))].sort();
     const stamp = pools.map((row) => `${row.model}@${row.pool}`).sort().join("\n");
     if (stamp === offered) return;
@@ -73,6 +75,11 @@ export function chatColumn({ target, place: first, onTarget, onClose }) {
     get target() { return chosen; },
     offer,
     ask,
+    // The conversation, for whoever comes back to the view.
+    giveUp() {
+      abort?.abort();
+      return { target: chosen, messages, turns };
+    },
     stop: () => abort?.abort(),
     clear() {
       abort?.abort();

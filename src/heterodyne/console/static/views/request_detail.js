@@ -3,6 +3,7 @@
 import { get } from "../lib/api.js";
 import { h, mount } from "../lib/dom.js";
 import { dateTime } from "../lib/format.js";
+import { hashOf } from "../lib/route.js";
 import { decisionPart } from "./request_decision.js";
 import { comparisonPart, factsPart, timelinePart } from "./request_record.js";
 import { lineOf, result } from "./request_table.js";
@@ -11,7 +12,8 @@ const POLL_S = 2;
 const POLLS_MAX = 150; // five minutes of an answer that is still being written
 
 export function renderDetail(root, context) {
-  const id = context.params.id;
+  const { id, ...list } = context.params;
+  const back = hashOf("requests", list); // with the filters it was found by
   const body = h("div", { class: "detail" }, h("p", { class: "empty" }, "Looking…"));
   let timer = 0;
   let isOver = false;
@@ -20,7 +22,7 @@ export function renderDetail(root, context) {
       "div",
       { class: "view-head" },
       h("h1", null, "Request ", h("span", { class: "request-id" }, id)),
-      h("a", { href: "#/requests" }, "All requests"),
+      h("a", { href: back, title: "Esc" }, Object.keys(list).length ? "Back to the list" : "All requests"),
     ),
     body);
 
@@ -31,8 +33,16 @@ export function renderDetail(root, context) {
     if (found.decision && !found.record && polls < POLLS_MAX) timer = setTimeout(() => load(polls + 1), POLL_S * 1000);
   }
 
+  function leave(event) {
+    if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    context.navigate(back);
+  }
+
+  document.addEventListener("keydown", leave);
   load(0);
   return () => {
+    document.removeEventListener("keydown", leave);
     isOver = true;
     clearTimeout(timer);
   };

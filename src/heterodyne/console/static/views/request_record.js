@@ -13,7 +13,7 @@ export function timelinePart(record) {
   const end_ms = Math.max(queue_ms + record.total_ms, 0.001);
   const first_ms = record.ttft_ms === null || record.ttft_ms === undefined ? null : queue_ms + record.ttft_ms;
   const sent_ms = Math.min(queue_ms + own_ms + connect_ms, first_ms ?? end_ms);
-  const untilFirst = record.retries ? `First token, ${count(record.retries)} tried before` : "Until the first token";
+  const untilFirst = record.retries ? `First token, after ${retryWords(record.retries)}` : "Until the first token";
   const steps = [
     queue_ms > 0 && ["Waited for its turn", 0, queue_ms, "wait"],
     own_ms > 0 && ["Gateway's own work", queue_ms, own_ms, "own"],
@@ -70,6 +70,12 @@ function off({ predicted_ms, actual_ms }) {
   return `${share >= 0 ? "+" : "−"}${percent(Math.abs(share))}`;
 }
 
+export const retryWords = (retries) => (retries === 1 ? "1 retry" : `${count(retries)} retries`);
+
+function tryWords({ replica, outcome }) {
+  return `${replica} (${outcome.replaceAll("_", " ")})`;
+}
+
 export function factsPart(record) {
   const facts = [
     ["Prompt", `${tokens(record.prompt_tokens ?? 0)} tokens`],
@@ -92,6 +98,7 @@ export function factsPart(record) {
     ["Promise", record.promise || "none"],
     ["Retries", count(record.retries ?? 0)],
     record.continuations && ["Continued on another", count(record.continuations)],
+    record.failed_tries?.length && ["Failed before", record.failed_tries.map(tryWords).join(", ")],
     record.is_hedged && ["Hedged", "yes"],
     record.response_bytes && ["Answer's size", bytes(record.response_bytes)],
     record.trace && ["Trace", record.trace],

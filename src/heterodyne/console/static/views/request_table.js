@@ -1,20 +1,23 @@
 // The list of requests, whether they came with the live page or out of the books.
 
 import { h } from "../lib/dom.js";
-import { clock, count, ms, shortDateTime, tokens, usd } from "../lib/format.js";
+import { clock, ms, shortDateTime, tokens, usd } from "../lib/format.js";
 import { table } from "../lib/table.js";
 import { badge } from "../lib/widgets.js";
+import { retryWords } from "./request_record.js";
 
-export function requestTable({ caption, onOpen, empty, hasDays }) {
+// Those in the books come by time, page by page: sorting the pages that happen to be here would show the slowest of these
+// for the slowest of all. There the filters find what is slow, failed or dear.
+export function requestTable({ caption, open, link, empty, isStored, rowsMax }) {
   const made = table({
-    caption, onOpen, empty, rows: [], rowKey: (row) => row.id,
+    caption, onOpen: open, empty, rows: [], rowKey: (row) => row.id, rowsMax,
     columns: [
-      { key: "at", title: "Time", sort: true, render: (row) => (hasDays ? shortDateTime(row.at) : clock(row.at)) },
+      { key: "at", title: "Time", sort: true, render: (row) => (isStored ? shortDateTime(row.at) : clock(row.at)) },
       {
         key: "id",
         title: "Request",
         stamp: (row) => row.id,
-        render: (row) => h("a", { class: "request-id", href: `#/requests?id=${encodeURIComponent(row.id)}` }, row.id),
+        render: (row) => h("a", { class: "request-id", href: link(row) }, row.id),
       },
       { key: "project", title: "Project", sort: true },
       { key: "model", title: "Model", sort: true, render: (row) => row.model || "–" },
@@ -46,7 +49,7 @@ export function requestTable({ caption, onOpen, empty, hasDays }) {
       { key: "total_ms", title: "Total", numeric: true, sort: true, render: (row) => ms(row.total_ms) },
       { key: "usd", title: "Cost", numeric: true, sort: true, render: (row) => usd(row.usd) },
       { key: "tags", title: "Notes", stamp: tagWords, render: tags },
-    ],
+    ].map((column) => (isStored ? { ...column, sort: false } : column)),
   });
   made.element.classList.add("request-list");
   return made;
@@ -69,7 +72,7 @@ function tone(row) {
 function tagWords(row) {
   const words = row.reason ? [row.reason] : [];
   if (row.promise === "broken") words.push("promise broken");
-  if (row.retries) words.push(`${count(row.retries)} ${row.retries === 1 ? "retry" : "retries"}`);
+  if (row.retries) words.push(retryWords(row.retries));
   if (row.queue_ms) words.push(`queued ${ms(row.queue_ms)}`);
   if (row.cached_tokens) words.push(`${tokens(row.cached_tokens)} cached`);
   return words.join(", ");

@@ -1,7 +1,7 @@
 // Requests: those that finish now, and those in the books; one opens with the decision that placed it.
 
 import { h, mount } from "../lib/dom.js";
-import { rememberIn } from "../lib/route.js";
+import { hashOf, rememberIn } from "../lib/route.js";
 import { tabs } from "../lib/widgets.js";
 import { renderDetail } from "./request_detail.js";
 import { filterForm, readFilters } from "./request_filters.js";
@@ -28,9 +28,13 @@ export const view = {
     });
     let part = null;
 
-    function remember() {
+    // What the address says; with the id of a request, that request, and the way back to this list.
+    function said(id) {
       const { mode, span, filters } = state;
-      rememberIn("requests", { ...filters, mode: mode === "live" ? null : mode, span: mode === "live" ? null : span });
+      return { ...filters, mode: mode === "live" ? null : mode, span: mode === "live" ? null : span, id };
+    }
+    function remember() {
+      rememberIn("requests", said());
     }
     function change(filters) {
       state.filters = filters;
@@ -39,10 +43,11 @@ export const view = {
     }
     function show() {
       part?.end();
-      const open = (row) => context.navigate(`#/requests?id=${encodeURIComponent(row.id)}`);
+      const link = (row) => hashOf("requests", said(row.id));
+      const open = (row) => context.navigate(link(row));
       part = state.mode === "live"
-        ? liveRequests(context.live, state.filters, open)
-        : storedRequests(state, open, (span) => { state.span = span; remember(); });
+        ? liveRequests(context.live, state.filters, { open, link })
+        : storedRequests(state, { open, link }, (span) => { state.span = span; remember(); });
       mount(body, part.element);
     }
 

@@ -10,11 +10,12 @@ const ROWS_MAX = 80; // more than anybody reads while they move
 const SEED_ROWS = 100;
 
 // -> { element, filter(filters), end() }
-export function liveRequests(live, filters, onOpen) {
+export function liveRequests(live, filters, { open, link }) {
   let held = null; // the list as it was when somebody paused it
   let leftOut = 0;
   const list = requestTable({
-    caption: "Requests that finished lately", onOpen, empty: "No request has finished lately that matches.",
+    caption: "Requests that finished lately", open, link, empty: "No request has finished lately that matches.",
+    rowsMax: ROWS_MAX,
   });
   const line = h("span");
   const pause = h(
@@ -32,7 +33,7 @@ export function liveRequests(live, filters, onOpen) {
   function draw() {
     const from = held ?? live.recent;
     const matching = from.filter((row) => fits(row, filters));
-    list.update(matching.slice(0, ROWS_MAX));
+    list.update(matching);
     const words = [`${count(Math.min(matching.length, ROWS_MAX))} shown`];
     if (matching.length < from.length) words.push(`${count(matching.length)} of ${count(from.length)} match`);
     if (held) words.push(`paused, ${count(newer(held))} more since`);

@@ -10,13 +10,13 @@ import { lineOf, requestTable } from "./request_table.js";
 const PAGE_ROWS = 100;
 
 // -> { element, filter(filters), end() }
-export function storedRequests(state, onOpen, onSpan) {
+export function storedRequests(state, { open, link }, onSpan) {
   let { filters, span } = state;
   let rows = [];
   let next = null;
   let turn = 0;
   const list = requestTable({
-    caption: "Requests in the books", onOpen, empty: "No request of this span matches.", hasDays: true,
+    caption: "Requests in the books", open, link, empty: "No request of this span matches.", isStored: true,
   });
   const line = h("span");
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
@@ -47,9 +47,8 @@ export function storedRequests(state, onOpen, onSpan) {
       next = page.next;
       problem.hidden = true;
       list.update(rows);
-      setText(
-        line, `${count(rows.length)}${next ? " or more" : ""}, ${shortDateTime(since_at)} to ${shortDateTime(until_at)}`
-      );
+      const span = `${shortDateTime(since_at)} to ${shortDateTime(until_at)}`;
+      setText(line, `${count(rows.length)} shown, the newest first${next ? "; more below" : ""} · ${span}`);
     } catch (error) {
       if (mine !== turn) return;
       problem.hidden = false;

@@ -18,16 +18,17 @@ const BAR_MAX_PX = 40;
 const HALF_DAY_S = 43200;
 
 // { title, unit, height, format, series: [{ label, tone, dash }], times, values, kind: "line" | "bars" | "area",
-//   stacked } -> { element, update(times, values, series?, format?), destroy() }
-// times are seconds since the epoch; `values` has one list per series; null is a gap.
+//   stacked, restsAt: "first" | "last" } -> { element, update(times, values, series?, format?), destroy() }
+// `restsAt` is the place whose values the legend has while nobody points. times are seconds since the epoch; `values` has one list per series; null is a gap.
 export function lineChart(options) {
   let write = options.format ?? withTicks((n) => format.rate(n, options.unit), unitTicks(options.unit));
   let { series, times, values } = options;
+  const isAhead = options.restsAt === "first";
   const chart = frame(options, {
     series: () => series,
     steps: () => times.length,
-    shown: (index, at) => write(values[index]?.[at ?? times.length - 1] ?? null),
-    when: (at) => (at === null ? "latest" : format.clock(times[at])),
+    shown: (index, at) => write(values[index]?.[at ?? (isAhead ? 0 : times.length - 1)] ?? null),
+    when: (at) => (at === null ? (isAhead ? "now" : "latest") : format.clock(times[at])),
     draw: (canvas, isHidden) => draw(canvas, isHidden, { options, series, times, values, write }),
     inWords: () => series.map((one, index) => inWords(one.label, values[index] ?? [], write)).join("; "),
   });
