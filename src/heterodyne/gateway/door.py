@@ -39,7 +39,7 @@ from heterodyne.wire.server_connection import ServerConnection, ServerLedger, Tu
 _log = log.get("gateway")
 
 
-class RoutedHead(HeadCheck, frozen=True, kw_only=True):
+class RoutedHead(HeadCheck, frozen=True, kw_only=True, gc=False):
     """A head that was looked at: where it leads, who sent it, and by which keys that was found."""
 
     route: routes.Route | None

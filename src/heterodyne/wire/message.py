@@ -5,7 +5,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import HeterodyneError
 
 
-class HeadCheck(Struct, frozen=True, kw_only=True):
+class HeadCheck(Struct, frozen=True, kw_only=True, gc=False):
     """What a handler makes of a head before any of the body is held."""
 
     refusal: HeterodyneError | None = None

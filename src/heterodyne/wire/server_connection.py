@@ -16,7 +16,8 @@ from heterodyne.wire.message import CHUNKS_END, HeadCheck, HttpRequest, chunk
 from heterodyne.wire.request_reader import BODY, HEAD, RequestReader
 
 WRITE_BUFFER_BYTES = 65536
-TURN_BYTES = 16384  # read in one turn of the loop, unless they are of a body of known length: others wait meanwhile
+SLICE_BYTES = 16384  # read at once, unless they are of a body of known length
+TURN_S = 0.001  # for reading in one turn of the loop: others wait meanwhile
 LOOKED_AT_MAX = 64  # connections, to find one that gives way
 
 
@@ -135,7 +136,7 @@ class ServerConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._served = 0
-        if len(data) <= TURN_BYTES and not self._unread:
+        if len(data) <= SLICE_BYTES and not self._unread:
             self._reader.feed(data)
         else:
             self._unread += data
@@ -341,14 +342,14 @@ class ServerConnection(asyncio.Protocol):
             self._pace()
 
     def _read_on(self) -> None:
-        """Read a slice of what came at once, and the rest in later turns of the loop."""
-        reader = self._reader
+        """Read what came at once slice by slice, for a moment, and the rest in later turns of the loop."""
+        reader, ends_s = self._reader, self._clock() + TURN_S
         while self._unread and not reader.is_deaf and len(self._pending) < self._limits.pipeline_max:
             unread = self._unread
             is_body = len(unread) <= reader.body_bytes_left
-            self._unread = b"" if is_body else unread[TURN_BYTES:]
-            reader.feed(unread if is_body else unread[:TURN_BYTES])
-            if not is_body and len(self._unread) > reader.body_bytes_left:
+            self._unread = b"" if is_body else unread[SLICE_BYTES:]
+            reader.feed(unread if is_body else unread[:SLICE_BYTES])
+            if self._clock() > ends_s:
                 break
         if reader.is_deaf:
             self._unread = b""

@@ -1,5 +1,7 @@
 """The time limits of one client connection, with the clock in hand."""
 
+import asyncio
+
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.limits import WireLimits
@@ -13,12 +15,12 @@ HEAD = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n"
 class Client:
     """A connection, its ledger, and a handler that answers when told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, ledger: ServerLedger | None = None) -> None:
         self.now_s = 0.0
         self.refused: list[int] = []
         self.asked: list[HttpRequest] = []
         self.is_gone = False
-        self.ledger = ServerLedger()
+        self.ledger = ServerLedger() if ledger is None else ledger
         self.connection = ServerConnection(self, LIMITS, self.ledger, clock=lambda: self.now_s)
         self.transport = MemoryTransport(self.connection)
 
@@ -133,3 +135,47 @@ def test_nothing_is_served_while_the_last_answer_is_stuck() -> None:
     assert len(client.asked) == 1
     client.connection.resume_writing()
     assert len(client.asked) == 2
+
+
+class AtOnce(Client):
+    """Answers every request as it comes."""
+
+    def handle(self, request: HttpRequest, connection: ServerConnection) -> None:  # type: ignore[override]  # no turn
+        self.asked.append(request)
+        connection.finish(b"answer")
+
+
+async def test_others_have_their_turn_while_much_is_read_at_once() -> None:
+    client = AtOnce()
+    requests = 2000
+    client.transport.feed((HEAD + b"12345") * requests)
+    assert len(client.asked) <= LIMITS.pipeline_max
+    assert not client.transport.is_reading()
+    turns = 0
+    while len(client.asked) < requests:
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns >= requests / LIMITS.pipeline_max - 1
+    await asyncio.sleep(0)
+    assert client.transport.is_reading()
+    assert client.ledger.body_bytes == 0
+
+
+def test_a_large_body_of_known_length_is_read_at_once() -> None:
+    client = Client()
+    body = b"x" * 200_000
+    client.transport.feed(HEAD.replace(b": 5", b": %d" % len(body)) + body)
+    assert client.asked[0].body == body
+
+
+def test_an_old_connection_that_nobody_waits_on_gives_way() -> None:
+    ledger = ServerLedger()
+    clients = [Client(ledger) for _ in range(5)]
+    clients[0].transport.feed(HEAD + b"12345")
+    clients[1].transport.feed(HEAD + b"123")
+    assert ledger.try_make_room()
+    assert [client.transport.was_aborted for client in clients] == [False, False, True, False, False]
+    assert ledger.try_make_room()
+    assert ledger.try_make_room()
+    assert not ledger.try_make_room(), "an answer and a body are under way"
+    assert list(ledger.connections) == [clients[0].connection, clients[1].connection]
