@@ -71,6 +71,7 @@ class _Fetch:
 
     __slots__ = (
         "_address",
+        "_bytes",
         "_connection",
         "_is_reused",
         "_keeps_alive",
@@ -99,6 +100,7 @@ class _Fetch:
         self._connection: ClientConnection | None = None
         self._status = 0
         self._pieces: list[bytes] = []
+        self._bytes = 0  # of the pieces
 
     def start(self) -> None:
         self._pool.lend(self._address, self._begin, self.on_failure, fresh=not self._keeps_alive)
@@ -117,7 +119,8 @@ class _Fetch:
 
     def on_payload(self, data: bytes) -> None:
         self._pieces.append(data)
-        if sum(map(len, self._pieces)) > ANSWER_BYTES_MAX:
+        self._bytes += len(data)
+        if self._bytes > ANSWER_BYTES_MAX:
             self.stop()
             self._fail(EngineGarbage("The answer is too large."))
 

@@ -155,7 +155,7 @@ class RequestReader:
                 self._parser.feed_data(data)
             except httptools.HttpParserUpgrade as upgrade:
                 if not self.is_deaf:
-                    data = self._without_upgrade(data, upgrade.args[0])
+                    data = self._fed = self._without_upgrade(data, upgrade.args[0])
                     continue
             except httptools.HttpParserInvalidMethodError:
                 self._broken(MethodNotAllowed("Unknown HTTP method.", allow="GET, POST"))
