@@ -8,7 +8,7 @@ JOBS ?= 4
 PYTEST_ARGS := --numprocesses $(JOBS) --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet test tools screenshots test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults docs wheel clean
+.PHONY: help install run mixed-fleet test tools screenshots test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ screenshots: $(VENV)/.test  ## the console's views as pictures for the docs, fro
 
 faults: $(VENV)/.test  ## run the fault matrix, regenerate docs/fault-matrix.md
 	$(BIN)/python -m tests.faults.matrix_page docs/fault-matrix.md
+
+chaos: $(VENV)/.test  ## take disk, databases, memory and clocks away, regenerate docs/chaos.md
+	$(BIN)/python -m tests.chaos.chaos_page docs/chaos.md
 
 bench-routing-live: install  ## one emulated fleet in real time beside its simulation
 	$(BIN)/python benchmarks/routing_live.py $(ARGS)

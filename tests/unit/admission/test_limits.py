@@ -224,6 +224,19 @@ def test_leases_that_nobody_uses_go_back_within_two_ticks() -> None:
     assert desk.used("concurrent_requests", 0) == 0
 
 
+def test_a_clock_that_was_set_back_holds_up_nothing_that_is_to_be_given_back() -> None:
+    desk, levels = Desk(), level(requests_per_day=1000, concurrent_requests=1)
+    reserved = desk.reserve(levels)
+    assert isinstance(reserved, Reservation)
+    assert isinstance(desk.reserve(levels), Refused)
+    desk.pass_time(1.0)
+    desk.now_s -= 3600
+    desk.book.settle(reserved, 1, 0)
+    desk.pass_time(2.0)
+    assert desk.used("concurrent_requests", 0) == 0, "an hour is not waited for"
+    assert isinstance(desk.reserve(levels), Reservation)
+
+
 def test_what_one_worker_gives_back_another_gets() -> None:
     one = Desk("one")
     other = Desk("other", one.source)
