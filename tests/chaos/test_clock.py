@@ -7,5 +7,5 @@ from tests.chaos.seen import Case
 
 
 @pytest.mark.parametrize("case", CLOCK, ids=str)
-async def test_a_gateway_stands(case: Case) -> None:
+async def test_a_gateway_serves_what_it_can_and_recovers_by_itself(case: Case) -> None:
     await case.run()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.chaos.machine_cases import MACHINE
+from tests.chaos.machine_cases import MACHINE, disk_full, row_unreadable
 from tests.chaos.rig import Gateway, gateway
 from tests.chaos.seen import Case
 
@@ -16,8 +16,22 @@ def shaken() -> Iterator[Gateway]:
         yield one
 
 
-@pytest.mark.parametrize("case", MACHINE, ids=str)
-def test_a_gateway_stands(shaken: Gateway, case: Case) -> None:
+def test_a_full_disk_ends_neither_worker_nor_supervisor_and_nothing_is_lost(shaken: Gateway) -> None:
+    worker = shaken.worker
+    shaken.begin()
+    disk_full(shaken)
+    assert shaken.worker == worker
+    assert shaken.serve.process.poll() is None
+
+
+def test_a_tenant_row_that_this_version_cannot_read_refuses_its_own_keys_and_ends_nothing(shaken: Gateway) -> None:
+    shaken.begin()
+    row_unreadable(shaken)
+    assert shaken.serve.process.poll() is None
+
+
+@pytest.mark.parametrize("case", [case for case in MACHINE if case.run not in (disk_full, row_unreadable)], ids=str)
+def test_a_gateway_serves_what_it_can_and_recovers_by_itself(shaken: Gateway, case: Case) -> None:
     shaken.begin()
     case.run(shaken)
     assert shaken.serve.process.poll() is None, "the supervisor outlives it"

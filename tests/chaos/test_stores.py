@@ -15,7 +15,7 @@ def shaken() -> Iterator[Shop]:
 
 
 @pytest.mark.parametrize("case", STORE, ids=str)
-def test_a_gateway_stands(shaken: Shop, case: Case) -> None:
+def test_a_gateway_serves_what_it_can_and_recovers_by_itself(shaken: Shop, case: Case) -> None:
     shaken.gateway.begin()
     case.run(shaken)
     assert shaken.gateway.serve.process.poll() is None, "the supervisor outlives it"
