@@ -24,6 +24,7 @@ from tests.support.ledger_world import (
     Asked,
     Behave,
     Fate,
+    LeasesAway,
     Outage,
     Pause,
     Reload,
@@ -35,7 +36,7 @@ from tests.support.ledger_world import (
 from tests.support.minutes import today
 from tests.support.requests import MODEL
 
-SEEDS = range(int(os.environ.get("HETERODYNE_LEDGER_SEEDS", "24")))
+SEEDS = range(int(os.environ.get("HETERODYNE_LEDGER_SEEDS", "12")))
 EACH_MAX = 3  # tokens of an event
 STEPS_MIN, STEPS_MAX = 30, 90
 
@@ -108,7 +109,7 @@ def _plan(random: Random) -> list[Step]:
     """A short life: engines of all kinds, clients of all kinds, and an operator who cannot let things be."""
     steps: list[Step] = [Behave(number, _fate(random)) for number in range(ENGINES) if random.random() < 0.5]
     for _ in range(random.randint(STEPS_MIN, STEPS_MAX)):
-        kind = random.choices(("ask", "behave", "reload", "outage", "pause"), (50, 12, 5, 2, 20))[0]
+        kind = random.choices(("ask", "behave", "reload", "outage", "leases", "pause"), (50, 12, 5, 2, 2, 20))[0]
         if kind == "ask":
             steps += [_asked(random) for _ in range(random.randint(1, 5))]
         elif kind == "behave":
@@ -117,6 +118,8 @@ def _plan(random: Random) -> list[Step]:
             steps.append(_reload(random))
         elif kind == "outage":
             steps.append(Outage(random.randrange(ENGINES), random.choice((0.02, 0.3))))
+        elif kind == "leases":
+            steps.append(LeasesAway(random.choice((0.02, 0.2))))
         else:
             steps.append(Pause(random.choice((0.001, 0.01, 0.05, 0.1))))
     return steps
@@ -138,7 +141,7 @@ def _asked(random: Random) -> Asked:
     leaves = random.random()
     return Asked(
         route="chat" if random.random() < 0.8 else random.choice(tuple(PATHS)),
-        model=MODEL if random.random() < 0.8 else random.choice(("alias", OTHER, "nobody")),
+        model=MODEL if random.random() < 0.8 else random.choice(("alias", "law", "art", OTHER, "nobody")),
         key=random.choice(KEYS) if random.random() < 0.96 else "stranger",
         stream=random.random() < 0.6,
         prompt_chars=random.choice((1, 10, 10, 10, 4000, 6 * CONTEXT_TOKENS, 33 * CONTEXT_TOKENS)),
@@ -147,6 +150,7 @@ def _asked(random: Random) -> Asked:
         urgency=random.choice(("", "", "", "", "batch", "background")),
         deadline_ms=None if random.random() < 0.85 else random.choice((20, 200)),
         broken="" if random.random() < 0.93 else random.choice(("json", "field", "half")),
+        times=random.choice((1, 1, 1, 3)),
         leaves_after_s=random.choice((0.0, 0.005, 0.02, 0.1, 0.3)) if leaves < 0.2 else None,
         leaves_after_events=random.choice((1, 2, 5, 12)) if leaves > 0.85 else None,
     )

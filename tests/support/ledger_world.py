@@ -22,6 +22,7 @@ from heterodyne.books.flight_slots import FlightSlots
 from heterodyne.books.segment import read_batches, segments
 from heterodyne.books.spool import Spool
 from heterodyne.config.settings import Settings
+from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import Limits, TenantSnapshot
@@ -30,6 +31,7 @@ from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.bookkeeper import Bookkeeper
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.ports.leases import LeaseAnswer, LeaseCall
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.stores.memory_leases import MemoryLeases
 from heterodyne.telemetry.settings import TelemetrySettings
@@ -80,6 +82,7 @@ class Asked(Struct, frozen=True):
     urgency: str = ""
     deadline_ms: int | None = None
     broken: str = ""  # "json", "field", "half"
+    times: int = 1  # one after another on its connection, all sent at once
     leaves_after_s: float | None = None
     leaves_after_events: int | None = None
 
@@ -112,13 +115,19 @@ class Outage(Struct, frozen=True):
     lasts_s: float
 
 
+class LeasesAway(Struct, frozen=True):
+    """The counters of limits do not answer for a while."""
+
+    lasts_s: float
+
+
 class Pause(Struct, frozen=True):
     """Time passes."""
 
     s: float
 
 
-Step = Asked | Behave | Reload | Outage | Pause
+Step = Asked | Behave | Reload | Outage | LeasesAway | Pause
 
 
 class Seen(Struct):
@@ -141,6 +150,7 @@ class World:
         self.seen: list[Seen] = []
         self.sent: Counter[str] = Counter()  # events that engines sent, by request
         self.leases = MemoryLeases()
+        self._source = _DistantLeases(self.leases)
         self.records: list[RequestRecord] = []  # once it is over
         self.booked: list[UsageRecord] = []
         self._folder = folder
@@ -178,13 +188,14 @@ class World:
                 replicas,
                 rules=model_rules(settings),
                 tenants=_tenants(Reload(), 1),
-                leases=self.leases,
+                leases=self._source,
                 bookkeeper=Bookkeeper(slots, spool),
             ) as gateway:
                 async with asyncio.timeout(LONG_S):
                     while gateway.takeable() < ENGINES:
                         await asyncio.sleep(0.005)
                 yield gateway
+                self._source.is_away = False
         finally:
             spool.close()
             for engine in self._engines:
@@ -204,6 +215,8 @@ class World:
                 gateway.apply(settings, replicas, model_rules(settings), self._version, tenants)
             case Outage():
                 self._start(self._engines[step.engine].fall(step.lasts_s))
+            case LeasesAway():
+                self._start(self._source.fall(step.lasts_s))
             case Pause():
                 await asyncio.sleep(step.s)
 
@@ -233,6 +246,8 @@ class World:
                 urls=tuple(urls[number] for number in numbers if number in urls),
                 in_flight_max=reload.in_flight_max,
                 context_tokens=CONTEXT_TOKENS if name == "near" else 2 * CONTEXT_TOKENS,
+                adapters={"law": "/srv/law", "art": "/srv/art"} if name == "near" else {},
+                adapters_max=1,
                 price_usd_per_hour=None if name == "far" else 3.6,
                 price_usd_per_million_prompt_tokens=1e3 if name == "far" else None,
                 price_usd_per_million_completion_tokens=2e3 if name == "far" else None,
@@ -266,25 +281,27 @@ class World:
         )
 
     async def _ask(self, port: int, asked: Asked) -> None:
-        seen = Seen(asked)
-        self.seen.append(seen)
+        each = [Seen(asked) for _ in range(asked.times)]
+        self.seen += each
+        request = _bytes(asked)
         try:
             async with connected(port) as client, asyncio.timeout(asked.leaves_after_s):
-                await self._talk(client, asked, seen)
+                if asked.broken == "half":
+                    await client.send(request[: len(request) // 2])
+                    await asyncio.sleep(0.05)
+                    client.leave()
+                    return
+                await client.send(request * asked.times)
+                for seen in each:
+                    await self._talk(client, asked, seen)
         except TimeoutError:
-            seen.has_left = True
+            for seen in each:
+                seen.has_left = True
         except (ConnectionError, asyncio.IncompleteReadError):
-            seen.is_broken = True  # the gateway has ended, or the connection with it
+            for seen in each:  # the gateway has ended, or the connection with an answer that could not
+                seen.is_broken = True
 
     async def _talk(self, client: RawClient, asked: Asked, seen: Seen) -> None:
-        request = _bytes(asked)
-        if asked.broken == "half":
-            await client.send(request[: len(request) // 2])
-            await asyncio.sleep(0.05)
-            client.leave()
-            seen.has_left = True
-            return
-        await client.send(request)
         status, headers = await client.head()
         seen.status, seen.id = status, headers.get("x-request-id", "")
         if "text/event-stream" not in headers["content-type"]:
@@ -296,8 +313,7 @@ class World:
                 self._hear(event, seen)
             if asked.leaves_after_events is not None and seen.events >= asked.leaves_after_events:
                 client.leave()
-                seen.has_left = True
-                return
+                raise TimeoutError
 
     @staticmethod
     def _hear(event: bytes, seen: Seen) -> None:
@@ -315,6 +331,36 @@ class World:
         for segment in segments(self._folder):
             batches, _ = read_batches(segment, 0, 1 << 30)
             self.booked += [record for batch in batches for record in batch.records]
+
+
+class _DistantLeases:
+    """Counters that answer a moment later, or not at all; a call that fails may have been taken all the same."""
+
+    def __init__(self, leases: MemoryLeases) -> None:
+        self.is_away = False
+        self._leases = leases
+        self._calls = 0
+
+    async def fall(self, lasts_s: float) -> None:
+        self.is_away = True
+        await asyncio.sleep(lasts_s)
+        self.is_away = False
+
+    async def exchange(self, call: LeaseCall) -> LeaseAnswer:
+        self._calls += 1
+        if self.is_away and self._calls % 2:
+            raise StoreUnavailable("away")
+        answer = await self._leases.exchange(call)
+        await asyncio.sleep(0.01)
+        if self.is_away:
+            raise StoreUnavailable("gone before it answered")
+        return answer
+
+    async def leave(self, holder: str) -> None:
+        await self._leases.leave(holder)
+
+    async def close(self) -> None:
+        await self._leases.close()
 
 
 class _Engine:
@@ -336,7 +382,9 @@ class _Engine:
         await asyncio.sleep(fate.delay_s)
         if call.was_cancelled:
             return
-        if fate.status != 200:
+        if call.path.endswith("_lora_adapter"):
+            call.whole(fate.status, {})
+        elif fate.status != 200:
             call.whole(fate.status, {"error": {"message": "no", "type": "t", "code": None}})
         elif call.json.get("stream"):
             await self._stream(call, fate)

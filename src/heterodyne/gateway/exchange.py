@@ -135,7 +135,10 @@ class Exchange:
         call = self._back.fleet.wire(target.id).dialect.call(self._request, target)
         self._place(choice)
         self._back.enter(self)
-        self._try(choice, call, earns=True)
+        try:
+            self._try(choice, call, earns=True)
+        except Exception as error:  # noqa: BLE001  # from here on it holds something, so it ends as every other
+            self._mistake("start_failed", error)
 
     @property
     def decided(self) -> Decided | None:
@@ -219,19 +222,7 @@ class Exchange:
         except HeterodyneError as error:
             self._callers_fault(attempt, error)
         except Exception as error:  # noqa: BLE001  # the root of an answer: our mistake must not leave the client waiting
-            _log.error("answer_failed", request_id=self._request.id, exc_info=error)
-            self._fail(InternalError("An internal error; the log has the details."))
-
-    def _callers_fault(self, attempt: Attempt, error: HeterodyneError) -> None:
-        """Nobody else would answer it better; whoever else was asked is told to stop."""
-        self._over(attempt)
-        for rival in tuple(self._attempts):
-            self._over(rival)
-            rival.end(CANCELLED)
-            self._tried(rival, CANCELLED)
-        attempt.end(CALLER_ERROR)
-        self._tried(attempt, CALLER_ERROR)
-        self._fail(error)
+            self._mistake("answer_failed", error)
 
     def attempt_failed(self, attempt: Attempt, error: EngineError) -> None:
         """Go on elsewhere if that is possible and allowed, else tell the client."""
@@ -516,6 +507,21 @@ class Exchange:
             body = render.plain_error_body(error) if self._is_plain else render.error_body(error)
             headers = render.error_headers(error) + self._headers()
             client.finish(render.whole(error.status, headers, body, keeps_alive=client.keeps_alive))
+
+    def _mistake(self, event: str, error: Exception) -> None:
+        _log.error(event, request_id=self._request.id, exc_info=error)
+        self._fail(InternalError("An internal error; the log has the details."))
+
+    def _callers_fault(self, attempt: Attempt, error: HeterodyneError) -> None:
+        """Nobody else would answer it better; whoever else was asked is told to stop."""
+        self._over(attempt)
+        for rival in tuple(self._attempts):
+            self._over(rival)
+            rival.end(CANCELLED)
+            self._tried(rival, CANCELLED)
+        attempt.end(CALLER_ERROR)
+        self._tried(attempt, CALLER_ERROR)
+        self._fail(error)
 
     def _tried(self, attempt: Attempt, outcome: Outcome) -> None:
         """For whoever traces the request."""

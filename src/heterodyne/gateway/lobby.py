@@ -218,6 +218,8 @@ class Lobby:
             self._place(visit)
         except HeterodyneError as error:
             self._refuse(visit, error)
+        except Exception as error:  # noqa: BLE001  # the root of a turn: our mistake must not cost others theirs
+            self._fail(visit, error)
 
     def _place(self, visit: Visit) -> None:
         """Start it where there is room and nobody waits, else have it wait; raises why it may not."""
@@ -299,8 +301,11 @@ class Lobby:
         except HeterodyneError as error:
             self._refuse(visit, error)
         except Exception as error:  # noqa: BLE001  # the root of a start: our mistake must not cost an answer
-            _log.error("request_failed", request_id=visit.request.id, exc_info=error)
-            self._refuse(visit, InternalError("An internal error; the log has the details."))
+            self._fail(visit, error)
+
+    def _fail(self, visit: Visit, error: Exception) -> None:
+        _log.error("request_failed", request_id=visit.request.id, exc_info=error)
+        self._refuse(visit, InternalError("An internal error; the log has the details."))
 
     def _start(self, visit: Visit) -> None:
         assert visit.choice is not None
