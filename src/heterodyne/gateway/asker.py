@@ -49,6 +49,7 @@ class AskMaker:
                 tenant=tenant,
                 prompt_tokens=prompt_tokens,
                 output_tokens=output_tokens,
+                sequences=request.sequences,
                 streams=request.stream,
             )
         if wishes.overrides and not rule.is_overridable:
@@ -69,6 +70,7 @@ class AskMaker:
             tenant=tenant,
             prompt_tokens=prompt_tokens,
             output_tokens=output_tokens,
+            sequences=request.sequences,
             chain=chain,
             session=session,
             urgency=urgency,

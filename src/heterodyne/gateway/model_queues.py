@@ -143,7 +143,7 @@ class ModelQueues:
         )
         if forecast is not None:
             ttft_s = max(0.0, forecast.ttft_s - forecast.wait_s)
-            total_s = ttft_s + ask.output_tokens * forecast.itl_s if visit.request.stream else ttft_s
+            total_s = ttft_s + ask.output_tokens / ask.sequences * forecast.itl_s if visit.request.stream else ttft_s
             check_in_time(
                 [Outlook(wait_s=place.wait_s, ttft_s=ttft_s, total_s=total_s)],
                 arrived_s=visit.arrived_s,

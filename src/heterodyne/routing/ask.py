@@ -14,7 +14,8 @@ class Ask(Struct, frozen=True, kw_only=True, gc=False):
     model: str  # that is to answer: no alias
     tenant: bytes = b""  # who asks
     prompt_tokens: int
-    output_tokens: float  # expected
+    output_tokens: float  # expected, of all its sequences
+    sequences: int = 1  # that are generated side by side
     chain: Chain = EMPTY  # its prompt, block by block; empty where nobody looks at prefixes
     session: str = ""  # what ties it to requests before it; empty: nothing does
     urgency: Urgency = Urgency.INTERACTIVE

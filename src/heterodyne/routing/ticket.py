@@ -83,7 +83,8 @@ class Ticket:
             desk.end(ask, seat, ended, now_s, said_tokens=self._said_tokens, picker=self._picker)
         if desk is not None and is_complete and not ask.streams and ask.chain.hashes:
             desk.first_token(ask, seat)  # it came with the rest
-        if is_complete and seat.speed.try_hear_later(now_s):
+        # Answers that come side by side come at no pace that one alone has.
+        if is_complete and ask.sequences == 1 and seat.speed.try_hear_later(now_s):
             if output_tokens:
                 seat.speed.learn_answer(output_tokens)
             if self._first_at_s is None:

@@ -48,6 +48,17 @@ def test_an_answer_of_a_few_tokens_says_nothing_of_the_pace() -> None:
     assert one.speed.itl_band.samples == 0
 
 
+@pytest.mark.parametrize("streams", [True, False])
+def test_answers_that_come_side_by_side_say_nothing_of_the_pace_of_one(streams: bool) -> None:
+    one = seat()
+    before = learned(one)
+    for number in range(100):
+        ticket = send(one, ask(1000, 1600, sequences=16, streams=streams), 10.0 * number)
+        ticket.end(10.0 * number + 0.3, output_tokens=1600)
+    assert learned(one) == before
+    assert one.speed.itl_band.samples == 0
+
+
 def test_an_answer_that_comes_whole_teaches_how_long_it_took_altogether() -> None:
     one = seat()
     for number in range(300):
