@@ -25,7 +25,7 @@ from click.testing import CliRunner, Result
 from heterodyne.cli.main import cli
 from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.testing import behaviours
-from heterodyne.testing.scripted_engine import ScriptedEngine
+from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess, is_alive
 from tests.support.threads import in_thread
 
@@ -351,6 +351,52 @@ def test_a_replica_is_added_removed_and_dropped_by_the_next_reload(tmp_path: Pat
         wait_until(lambda: set(fleet(serve)) == {"chat-0"}, 10, "the end of the addition")
         assert command(serve, "add", "chat", "ftp://nowhere").exit_code == 2
         assert command(serve, "add", "chatt", two.url).exit_code == 2
+
+
+class KeyedEngine(ScriptedEngine):
+    """Remembers every key that it was sent, with health looks too."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(behaviours.stream(TOKENS), model=model)
+        self.looks = 0
+        self.sent: set[str] = set()
+
+    def answer_get(self, call: EngineCall) -> None:
+        self.looks += 1
+        self.sent.add(call.headers.get("authorization", ""))
+        super().answer_get(call)
+
+    @property
+    def keys(self) -> set[str]:
+        return self.sent | {call.headers.get("authorization", "") for call in self.calls}
+
+
+def test_fleet_add_hands_a_pools_key_to_no_origin_that_was_not_declared(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        one, listener, declared = (stack.enter_context(in_thread(KeyedEngine("chat"))) for _ in range(3))
+        more = f'api_key_env = "UPSTREAM"\napi_key_origins = ["{declared.url}"]'
+        serve = stack.enter_context(
+            ServeProcess(tmp_path, config=pool("chat", one, more=more), environment={"UPSTREAM": "sk-provider"})
+        )
+        serve.wait_ready(within_s=30)
+        refused = command(serve, "add", "chat", listener.url)
+        assert refused.exit_code != 0
+        assert "--without-key" in refused.stderr
+        assert "pools.chat.api_key_origins" in refused.stderr
+        status, answer = admin(serve, "/admin/fleet/add", {"pool": "chat", "url": listener.url})
+        assert (status, answer["error"]["code"]) == (409, "change_refused")
+        assert command(serve, "add", "chat", declared.url).exit_code == 0
+        wait_until(lambda: state(serve, "chat-1") == "ready", 20, "the replica of a declared origin")
+        assert declared.keys == one.keys == {"Bearer sk-provider"}
+        assert listener.looks == 0
+        assert command(serve, "add", "chat", listener.url, "--without-key").exit_code == 0
+        wait_until(lambda: state(serve, "chat-2") == "ready", 20, "the replica without a key")
+        for id in ("chat-0", "chat-1"):
+            assert command(serve, "remove", id, "--wait").exit_code == 0
+        assert status_of(serve, "chat") == 200
+        assert listener.calls
+        assert listener.keys == {""}
+        assert serve.stop() == 0, serve.log
 
 
 def test_the_wrong_operator_is_turned_away(tmp_path: Path) -> None:

@@ -19,7 +19,13 @@ class AsgiAnswer(Struct, frozen=True):
 
 
 async def ask(
-    app: Any, method: str, path: str, *, headers: dict[str, str] | None = None, pieces: Sequence[bytes] = (b"",)
+    app: Any,
+    method: str,
+    path: str,
+    *,
+    headers: dict[str, str] | None = None,
+    pieces: Sequence[bytes] = (b"",),
+    client: tuple[str, int] | None = None,
 ) -> AsgiAnswer:
     """One request, its body in these pieces."""
     waiting, sent = list(pieces), []
@@ -32,6 +38,7 @@ async def ask(
         "query_string": query.encode(),
         "headers": [(name.encode(), value.encode()) for name, value in (headers or {}).items()],
         "server": ("127.0.0.1", 8081),
+        "client": client,
         "scheme": "http",
         "http_version": "1.1",
         "root_path": "",

@@ -16,6 +16,7 @@ from msgspec import structs
 from heterodyne.assembly.fleet_page import replica_rows
 from heterodyne.assembly.fleet_plan import Member, free_id, members, plan_change
 from heterodyne.assembly.held_replica import HeldReplica
+from heterodyne.assembly.key_origins import check_key_origin
 from heterodyne.assembly.replicas import local_replicas, remote_replicas
 from heterodyne.assembly.settings_change import effective, needs_restart
 from heterodyne.assembly.worker_answers import WorkerAnswers
@@ -148,12 +149,16 @@ class FleetOwner:
         problems = tuple(problem for check in CHECKS for problem in check(trial, os.environ))
         if problems:
             raise SettingsProblems(problems)
+        if not addition.without_key:
+            check_key_origin(addition.pool, pool, addition.url)
         described = [one for one in remote_replicas(trial) if one.pool == addition.pool][-1]
         place = (described.host, described.port, described.base_path)
         for held in self._serving():
             known = held.member.replica
             if known.pool == described.pool and (known.host, known.port, known.base_path) == place:
                 raise ChangeRefused(f'{addition.url} is already in the fleet, as "{known.id}".')
+        if addition.without_key:
+            described = structs.replace(described, api_key_env=None)
         id = free_id(described.pool, self._held, preferred=described.id)
         held = HeldReplica(Member(replica=structs.replace(described, id=id), is_added=True))
         self._held[id] = held

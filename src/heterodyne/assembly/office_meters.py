@@ -25,7 +25,7 @@ async def leave_meters(
     """Until cancelled; without `fleet` nothing is said of it."""
 
     async def leave() -> None:
-        own = exposition.own_samples((metrics.writes_failed, metrics.loop_failures))
+        own = exposition.own_samples((metrics.writes_failed, metrics.loop_failures, metrics.sign_ins_failed))
         samples = [*own, *books_samples(books()), *audit_samples(audit()), *_rooted(fleet)]
         await asyncio.to_thread(exposition.leave, run_dir, NAME, samples)
 

@@ -125,17 +125,21 @@ def restart(
 @fleet.command()
 @click.argument("pool")
 @click.argument("replica_url", metavar="URL")
+@click.option("--without-key", is_flag=True, help="Do not send it the pool's key (`api_key_env`).")
 @admin_options
-def add(*, pool: str, replica_url: str, url: str, key_env: str, as_json: bool) -> None:
-    """Add a replica that runs at URL to a POOL; it stays until the next reload.
+def add(*, pool: str, replica_url: str, without_key: bool, url: str, key_env: str, as_json: bool) -> None:
+    """Add a replica that runs at URL to a POOL; it stays until the next reload. A pool's key is sent only to origins of
+    its `urls` and `api_key_origins`.
 
     \b
     Examples:
       heterodyne fleet add chat http://10.0.0.7:8000
+      heterodyne fleet add hosted http://10.0.0.8:8000 --without-key
     """
     from heterodyne.console.changes import Addition
 
-    _change(_client(url, key_env), "add", Addition(pool=pool, url=replica_url), as_json=as_json)
+    addition = Addition(pool=pool, url=replica_url, without_key=without_key)
+    _change(_client(url, key_env), "add", addition, as_json=as_json)
 
 
 @fleet.command()

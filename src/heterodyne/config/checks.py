@@ -122,6 +122,7 @@ CHECKS: tuple[Check, ...] = (
     pool_checks.only_replicas_started_here_are_counted,
     pool_checks.upstream_keys_are_present,
     pool_checks.replica_urls_can_be_called,
+    pool_checks.key_origins_are_origins,
     pool_checks.chat_templates_exist,
     pool_checks.one_model_has_one_purpose,
     pool_checks.a_pool_is_paid_one_way,

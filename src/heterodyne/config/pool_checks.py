@@ -113,6 +113,22 @@ def replica_urls_can_be_called(settings: Settings, _: Mapping[str, str]) -> Iter
         yield from _uncallable(pool.urls, dotted(POOLS, name, "urls"))
 
 
+def key_origins_are_origins(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
+    """A key is for a host, whatever the path, and for nobody where there is none."""
+    for name, pool in settings.pools.items():
+        path = dotted(POOLS, name, "api_key_origins")
+        yield from _uncallable(pool.api_key_origins, path)
+        for index, one in enumerate(pool.api_key_origins):
+            if _url_complaint(one) is None and urlsplit(one).path not in ("", "/"):
+                yield Problem(path=f"{path}[{index}]", message="carries a path; give scheme, host and port only")
+        if pool.api_key_origins and pool.api_key_env is None:
+            yield Problem(
+                path=path,
+                message="names who may be sent a key, and api_key_env names none",
+                rests_on=(dotted(POOLS, name, "api_key_env"),),
+            )
+
+
 def accelerator_urls_can_be_called(settings: Settings, _: Mapping[str, str]) -> Iterator[Problem]:
     """So does every metrics page of devices."""
     for name, pool in settings.pools.items():

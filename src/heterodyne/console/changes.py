@@ -31,9 +31,10 @@ class Addition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     pool: str
     url: str
+    without_key: bool = False  # it is not sent the pool's key
 
     def __str__(self) -> str:
-        return f"{_place(self.url)} to pool {self.pool}"
+        return f"{_place(self.url)} to pool {self.pool}{' without its key' if self.without_key else ''}"
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from heterodyne.admission.host_names import HostNames
 from heterodyne.console.admin_route import Endpoint
 from heterodyne.console.errors import CrossSite, ReadOnly
+from heterodyne.console.key_limit import KeyLimit
 from heterodyne.console.operators import Operators, Person
 from heterodyne.console.render import answer, error_answer
 from heterodyne.console.session_pages import Role
@@ -28,10 +29,11 @@ from heterodyne.domain.errors import (
     InvalidField,
     MalformedJson,
     RequestTooSlow,
+    Unauthenticated,
     UnknownHost,
     UnsupportedMediaType,
 )
-from heterodyne.telemetry import log
+from heterodyne.telemetry import log, metrics
 
 BODY_BYTES_MAX = 16384
 QUESTION_BYTES_MAX = 4 << 20  # it may bring a prompt
@@ -57,6 +59,7 @@ class Guard:
     ) -> None:
         self.operators = operators
         self.sessions = Sessions() if sessions is None else sessions
+        self._key_limit = KeyLimit()
         # A browser takes a cookie of this prefix by https alone, and from no other host.
         self.cookie = f"__Host-{COOKIE}" if is_behind_tls else COOKIE
         self.is_behind_tls = is_behind_tls
@@ -157,7 +160,21 @@ class Guard:
                 if request.method not in ("GET", "HEAD"):
                     check_same_site(request)
                 return person
-        return self.operators.identify(authorization)
+        return self.by_key(request, authorization, how="bearer")
+
+    def by_key(self, request: Request, authorization: str | None, *, how: str) -> Person:
+        """Whoever has the key of a header; wrong ones are counted by the address they come from, and limited."""
+        if authorization is None or not self.operators.needs_key:
+            return self.operators.identify(authorization)
+        address, now_s = "" if request.client is None else request.client.host, time.monotonic()
+        self._key_limit.check(address, now_s)
+        try:
+            return self.operators.identify(authorization)
+        except Unauthenticated:
+            self._key_limit.note_wrong(address, authorization, now_s)
+            metrics.sign_ins_failed.add((how,))
+            _log.warning("sign_in_failed", address=address, how=how)
+            raise
 
     def check_host(self, request: Request) -> None:
         """Raise where the door has no keys and was called by a name that is not its own."""

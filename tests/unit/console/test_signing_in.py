@@ -8,8 +8,9 @@ from starlette.applications import Starlette
 
 from heterodyne.console.app import admin_app
 from heterodyne.console.guard import COOKIE, Guard
-from heterodyne.console.sessions import FAILURES_OF_ADDRESS_MAX
+from heterodyne.console.key_limit import KEYS_OF_ADDRESS_MAX
 from heterodyne.console.settings import ConsoleSettings
+from heterodyne.telemetry import metrics
 from tests.support.admin_fleets import ScriptedFleet
 from tests.support.asgi import AsgiAnswer, ask
 from tests.support.consoles import BROWSER, HOST, instruments
@@ -196,12 +197,46 @@ async def test_a_wrong_key_beside_a_good_session_is_refused() -> None:
 
 async def test_wrong_keys_are_refused_and_then_nothing_is_tried_for_a_while() -> None:
     browser = Browser()
-    for _ in range(FAILURES_OF_ADDRESS_MAX):
-        answer = await browser.sign_in("wrong")
+    for number in range(KEYS_OF_ADDRESS_MAX):
+        answer = await browser.sign_in(f"wrong {number}")
         assert (answer.status, "set-cookie" in answer.headers) == (401, False)
     answer = await browser.sign_in("operator")
     assert (answer.status, answer.json()["error"]["code"]) == (429, "too_many_sign_ins")
     assert 0 < int(answer.headers["retry-after"]) <= 300
+
+
+@pytest.mark.parametrize("path", ["/admin/fleet", "/session", "/admin/fleet/drain"])
+async def test_wrong_bearer_keys_are_limited_like_wrong_sign_ins(path: str) -> None:
+    browser, method = Browser(), "POST" if path.endswith("drain") else "GET"
+    failed = metrics.sign_ins_failed.cell(("bearer",))
+    before = failed[0]
+
+    async def bring(key: str, address: str = "192.0.2.7") -> AsgiAnswer:
+        headers = {**BROWSER, "authorization": f"Bearer {key}"}
+        return await ask(browser.app, method, path, headers=headers, pieces=[DRAIN], client=(address, 5000))
+
+    for number in range(KEYS_OF_ADDRESS_MAX):
+        assert (await bring(f"wrong {number}")).status == (200 if path == "/session" else 401)
+    assert failed[0] - before == KEYS_OF_ADDRESS_MAX
+    limited = await bring("operator")
+    assert (limited.status, limited.json()["error"]["code"]) == (429, "too_many_sign_ins")
+    assert (await bring("operator", "192.0.2.8")).status == 200, "the right key from another address"
+
+
+async def test_wrong_keys_count_together_however_they_are_brought() -> None:
+    browser = Browser()
+    for number in range(KEYS_OF_ADDRESS_MAX - 1):
+        assert (await browser.ask("GET", "/admin/fleet", authorization=f"Bearer {number}")).status == 401
+    assert (await browser.sign_in("wrong")).status == 401
+    assert (await browser.sign_in("operator")).status == 429
+
+
+async def test_whoever_is_signed_in_does_not_wait_for_those_who_guess() -> None:
+    browser = Browser()
+    await browser.sign_in("operator")
+    for number in range(2 * KEYS_OF_ADDRESS_MAX):
+        await browser.ask("GET", "/admin/fleet", authorization=f"Bearer {number}")
+    assert (await browser.ask("GET", "/admin/fleet")).status == 200
 
 
 @pytest.mark.parametrize("cookie", ["x", "", "a" * 5000, '"', ";;;"])
