@@ -1,12 +1,16 @@
 """Runs one emulated engine until it is told to end, or crashes on purpose."""
 
 import asyncio
+import errno
+import os
 import signal
 import sys
 
 import uvloop
 
+from heterodyne.assembly.listen_address import holder_of
 from heterodyne.config.checks import is_loopback
+from heterodyne.domain.counted import counted, times
 from heterodyne.domain.errors import PortInUse
 from heterodyne.emulator.faults import Faults
 from heterodyne.emulator.order import EmulatorOrder
@@ -28,7 +32,7 @@ async def _run(order: EmulatorOrder, host: str, port: int, faults: Faults) -> bo
     try:
         await server.open()
     except OSError as error:
-        raise PortInUse(f"{host}:{port}: cannot listen: {error.strerror or error}") from error
+        raise PortInUse(_cannot_listen(host, port, error)) from error
     _tell(server)
     try:
         waits = [loop.create_task(event.wait()) for event in (leave, server.has_crashed)]
@@ -41,12 +45,23 @@ async def _run(order: EmulatorOrder, host: str, port: int, faults: Faults) -> bo
         await server.close()
 
 
+def _cannot_listen(host: str, port: int, error: OSError) -> str:
+    """In our words: asyncio's repeat the address as a tuple."""
+    if error.errno == errno.EADDRINUSE:
+        return f"{host}:{port} is in use{holder_of(port)}; choose another with --port, or a free one with --port 0"
+    if error.errno == errno.EACCES:
+        return f"{host}:{port} needs privileges; choose a port from 1024 up with --port"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"{host} is no address of this machine; choose another with --host"
+    return f"{host}:{port}: cannot listen: {os.strerror(error.errno) if error.errno else error}"
+
+
 def _tell(server: EmulatorServer) -> None:
     order, scheduling = server.order, server.order.scheduling
     layout = order.layout
     sys.stderr.write(
         f"{order.served_model} in {layout.precision} on {layout.tp} x {layout.accelerator.name} under {layout.engine}, "
-        f"speed from: {order.found.basis}; {scheduling.slots} slots, {scheduling.kv_tokens} tokens of KV\n"
+        f"speed from: {order.found.basis}; {counted(scheduling.slots, 'slot')}, {scheduling.kv_tokens} tokens of KV\n"
     )
     if not is_loopback(server.host):
         sys.stderr.write(f"{server.host} can be reached from other machines, and so can the fault switches\n")
@@ -57,5 +72,5 @@ def _tell(server: EmulatorServer) -> None:
 def _tell_lags(lags: int) -> None:
     if lags:
         sys.stderr.write(
-            f"fell behind {lags} times by more than {LAG_MAX_S:g} s: this machine is too slow for so much load\n"
+            f"fell behind {times(lags)} by more than {LAG_MAX_S:g} s: this machine is too slow for so much load\n"
         )

@@ -39,12 +39,12 @@ def _bind(host: str, port: int, section: str, elsewhere: str) -> socket.socket:
         bound.close()
         if error.errno != errno.EADDRINUSE:
             raise SettingsInvalid(f"{section}.host: cannot listen on {host}:{port}: {error.strerror}") from error
-        holder = _holder(port)
+        holder = holder_of(port)
         raise PortInUse(f"{host}:{port} is in use{holder}. Change `{section}.port` ({elsewhere}).") from error
     return bound
 
 
-def _holder(port: int) -> str:
+def holder_of(port: int) -> str:
     """` by process 123 (name)`, where the system tells."""
     inodes = _listening_inodes(port)
     for entry in Path("/proc").glob("[0-9]*"):

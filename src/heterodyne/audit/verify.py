@@ -1,6 +1,7 @@
 """Reads a log from end to end, in constant memory, and says whether it is as it was written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from heterodyne.audit.anchor_trail import AnchorTrail
@@ -33,15 +34,14 @@ def verify(
     reading = _Reading(on_line)
     walk = Walk(key, is_from_the_first=from_segment in (None, 1), on_line=reading.see)
     walk.open_segment(segment_path(folder, from_segment or 1).name, from_segment or 1)
-    try:
+    with _readable(folder if anchors is None else anchors):
         reading.trail = None if anchors is None else AnchorTrail(anchors, key, walk)
+    with _readable(folder):
         reading.take_head(folder, key, walk)
         segments = [one for one in list_segments(folder) if one.number >= (from_segment or 1)]
-        unfinished_bytes = 0
-        for segment in segments:
-            unfinished_bytes = _read_segment(walk, segment, segment is segments[-1], on_progress)
-    except OSError as error:
-        raise AuditBroken(f"{error.filename}: cannot be read: {error.strerror}") from error
+    unfinished_bytes = 0
+    for segment in segments:
+        unfinished_bytes = _read_segment(walk, segment, segment is segments[-1], on_progress)
     walk.finish(reading.head)
     if reading.trail is not None:
         reading.trail.finish()
@@ -89,11 +89,25 @@ class _Reading:
             self._on_line(line)
 
 
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Around what reads the log, and nothing else: a listener that cannot write is no fault of the log."""
+    try:
+        yield
+    except OSError as error:
+        raise AuditBroken(f"{error.filename or path}: cannot be read: {error.strerror}") from error
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with _readable(path):
+        yield from read_lines(path)  # what whoever takes a line raises does not come by here
+
+
 def _read_segment(walk: Walk, segment: Segment, is_last: bool, on_progress: SeeProgress | None) -> int:
     """The bytes at the end that are no line yet; only the last segment may have any."""
     walk.open_segment(segment.name, segment.number)
     unseen_bytes = 0
-    for raw in read_lines(segment.path):
+    for raw in _lines(segment.path):
         if is_last and raw[-1:] != b"\n":
             return len(raw)
         walk.read(raw)

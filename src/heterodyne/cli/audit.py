@@ -12,6 +12,7 @@ import click
 from heterodyne.cli.audit_place import FILE, AuditPlace, at_place
 from heterodyne.cli.audit_rows import HEADER, moment_s, row, write_csv
 from heterodyne.cli.output import print_json, print_table
+from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
     from heterodyne.audit.finding import Verdict
@@ -226,11 +227,14 @@ def _told(folder: Path, verdict: "Verdict") -> list[str]:
 
 
 def _in_words(verdict: "Verdict") -> str:
-    parts = [f"{verdict.entries} entries in {verdict.segments} segments, all as they were written"]
+    entries, segments = counted(verdict.entries, "entry", "entries"), counted(verdict.segments, "segment")
+    parts = [f"{entries} in {segments}, all as they were written"]
     if verdict.anchors:
-        parts.append(f"{verdict.anchors} anchors agree")
+        parts.append("1 anchor agrees" if verdict.anchors == 1 else f"{verdict.anchors} anchors agree")
     if verdict.unfinished_bytes:
-        parts.append(f"{verdict.unfinished_bytes} bytes at the end of a write under way, or cut short by a crash")
+        parts.append(
+            f"{counted(verdict.unfinished_bytes, 'byte')} at the end of a write under way, or cut short by a crash"
+        )
     return "; ".join(parts)
 
 

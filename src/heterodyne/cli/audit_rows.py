@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from heterodyne.domain.audit import ChangeEntry, GapEntry, RecoveredEntry, RequestEntry, StartEntry
+from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
     from heterodyne.audit.search import Found
@@ -68,9 +69,9 @@ def _cells(entry: object) -> tuple[str, str, str, str]:
                 entry.after_break and f"after a break: {entry.after_break}",
             )
         case RecoveredEntry():
-            return "", "recovered", entry.file, f"{entry.cut_bytes} bytes of an unfinished write cut off"
+            return "", "recovered", entry.file, f"{counted(entry.cut_bytes, 'byte')} of an unfinished write cut off"
         case GapEntry():
-            return entry.worker, "gap", "", f"{entry.requests} requests without an entry"
+            return entry.worker, "gap", "", f"{counted(entry.requests, 'request')} without an entry"
     return "", type(entry).__name__, "", ""
 
 

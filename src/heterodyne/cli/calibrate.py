@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heterodyne.cli.layout_argument import layout_from, layout_options
+from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
     from heterodyne.bench.calibration_run import Watcher
@@ -172,7 +173,7 @@ def _watcher() -> "Watcher":
     from heterodyne.planning.calibration_points import Point
 
     def begun(points: tuple[Point, ...]) -> None:
-        click.echo(f"{len(points)} points", err=True)
+        click.echo(f"{counted(len(points), 'point')}", err=True)
 
     def answered(one: "Measured") -> None:
         times = f"first token {one.ttft_s * 1000:.0f} ms, then {one.itl_s * 1000:.2f} ms a token"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heterodyne.cli.invocation import Invocation, pass_invocation
+from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
     from heterodyne.config.settings import Settings
@@ -103,4 +104,4 @@ def show(invocation: Invocation, as_json: bool) -> None:
 
 def _counted(settings: "Settings") -> str:
     models = {pool.model for pool in settings.pools.values()}
-    return f"{len(settings.pools)} pools, {len(models)} models"
+    return f"{counted(len(settings.pools), 'pool')}, {counted(len(models), 'model')}"

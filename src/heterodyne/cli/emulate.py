@@ -8,7 +8,14 @@ from heterodyne.cli.layout_argument import CONTEXT_TOKENS, layout_from, layout_o
 @click.command()
 @layout_options
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen on.")
-@click.option("--port", type=int, default=8000, show_default=True, metavar="PORT", help="Port; 0 takes a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    metavar="PORT",
+    help="Port; 0 takes a free one.",
+)
 @click.option("--served-model", metavar="NAME", help="The name clients ask for; else the model's own.")
 @click.option("--context", type=int, metavar="N", help="Longest sequence; else 8192, or all the model takes.")
 @click.option("--slots", type=int, metavar="N", help="Sequences at once; else the engine's default.")

@@ -1,12 +1,14 @@
 """The `heterodyne` command: its global flags, and subcommands that are imported when they are asked for."""
 
 import importlib
+import os
+import sys
 from pathlib import Path
 
 import click
 
 from heterodyne import __version__
-from heterodyne.cli.errors import exit_code, lines
+from heterodyne.cli.errors import FAILED, exit_code, lines
 from heterodyne.cli.invocation import Invocation, parse_overrides
 from heterodyne.domain.errors import HeterodyneError
 
@@ -31,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of
     "bench": ("heterodyne.cli.bench", "Measure a gateway under load."),
 }
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
+UNHEARD = 141  # and of a program that nobody listens to any more, as `head` has had enough
 
 
 class LazyGroup(click.Group):
@@ -52,13 +55,21 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
-            return super().invoke(ctx)
+            returned = super().invoke(ctx)
+            sys.stdout.flush()  # what is left must go here, where somebody still listens to its errors
         except HeterodyneError as error:
             for line in lines(error):
                 click.echo(line, err=True)
             ctx.exit(exit_code(error))
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            _hush()
+            ctx.exit(UNHEARD)
+        except OSError as error:
+            click.echo(f"heterodyne: {error.filename or 'output'}: {error.strerror or error}", err=True)
+            ctx.exit(FAILED)
+        return returned
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -89,6 +100,12 @@ def cli(ctx: click.Context, config_path: Path | None, overrides: tuple[str, ...]
       heterodyne --config /etc/heterodyne.toml config check
     """
     ctx.obj = Invocation(config_path=config_path, overrides=parse_overrides(overrides))
+
+
+def _hush() -> None:
+    """What is still to be written goes nowhere; else Python complains of it once more at its end."""
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
 
 
 def main() -> None:

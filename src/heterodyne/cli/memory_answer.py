@@ -40,9 +40,13 @@ def what_fits(answer: Fit) -> str:
     """Of a demand that fits: how much more would."""
     demand, budget = answer.demand, answer.budget
     return (
-        f"Fits. At {demand.context_tokens} tokens {budget.concurrency_max} sequences fit at once; "
+        f"Fits. At {demand.context_tokens} tokens {_that_fit(budget.concurrency_max)} at once; "
         f"at {demand.concurrency} at once the longest is {budget.context_max_tokens} tokens."
     )
+
+
+def _that_fit(sequences: int) -> str:
+    return "1 sequence fits" if sequences == 1 else f"{sequences} sequences fit"
 
 
 def _verdict(answer: Fit) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heterodyne.cli.output import print_json, print_table
+from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
     from heterodyne.simulator.report import Report
@@ -130,7 +131,7 @@ def _print(reports: "list[Report]") -> None:
     first = reports[0]
     refused = f" ({first.refused} too long for all of them)" if first.refused else ""
     click.echo(
-        f"{first.requests} requests on {first.replicas} replicas{refused}, "
+        f"{counted(first.requests, 'request')} on {counted(first.replicas, 'replica')}{refused}, "
         f"within {first.slo_ttft_s * 1000:g} ms to the first token and {first.slo_itl_s * 1000:g} ms a token\n"
     )
     header = (

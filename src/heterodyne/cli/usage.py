@@ -11,6 +11,7 @@ import click
 
 from heterodyne.cli.invocation import Invocation
 from heterodyne.cli.settings_address import admin_url_option, is_default_url
+from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
     from heterodyne.books.export import ExportFormat
@@ -163,7 +164,7 @@ def export(
         partial.replace(out)
     finally:
         partial.unlink(missing_ok=True)
-    click.echo(f"{count} requests in {out}", err=True)
+    click.echo(f"{counted(count, 'request')} in {out}", err=True)
 
 
 def _export(source: "UsageSource", query: "RequestQuery", kind: "ExportFormat", file: BinaryIO) -> int:

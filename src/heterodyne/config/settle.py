@@ -11,7 +11,7 @@ from heterodyne.config.fields import POOLS, Field, Path, dotted, named_fields, t
 from heterodyne.config.layers import Given, Origin
 from heterodyne.config.problems import Problem, SettingsProblems
 from heterodyne.config.settings import NAMED, SECTIONS, Settings
-from heterodyne.config.suggestions import Names, nearest, unknown
+from heterodyne.config.suggestions import Names, is_cut_by_dots, nearest, unknown
 from heterodyne.registry.defaults import DEFAULT_POOLS
 
 
@@ -32,7 +32,7 @@ def settle(given: Mapping[Path, Given], environment: Mapping[str, str]) -> Setti
         if found:
             problems += found
             broken.add(dotted(*one.path))
-            if one.path[0] in NAMED and len(one.path) == 2:
+            if one.path[0] in NAMED and (len(one.path) == 2 or is_cut_by_dots(one)):
                 broken.add(one.path[0])  # a pool was meant, so "no pools" would mislead
 
     for field in _missing(values, declared):
@@ -85,12 +85,13 @@ def _is_empty_section(given: Given) -> bool:
 
 
 def _names(given: Mapping[Path, Given], table: str) -> tuple[str, ...]:
-    """Names somebody declared: with settings inside, or as an empty table."""
+    """Names somebody declared: with settings inside, or as an empty table; the first half of a cut name is none."""
     return tuple(
         dict.fromkeys(
             one.path[1]
             for one in given.values()
-            if one.path[0] == table and (len(one.path) == 3 or (len(one.path) == 2 and one.value == {}))
+            if one.path[0] == table
+            and ((len(one.path) == 3 and not is_cut_by_dots(one)) or (len(one.path) == 2 and one.value == {}))
         )
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from heterodyne.config.fields import (
     ANY_NAME,
+    POOLS,
     Field,
     Path,
     dotted,
@@ -34,9 +35,36 @@ def unknown(given: Given, declared: Names) -> Problem:
         return _no_such_setting(given, rest[0], section_fields(section))
     if len(rest) == 1:
         return _say(given, f"expected a section [{dotted(section, rest[0])}] with settings in it")
+    if is_cut_by_dots(given):
+        return _say_quotes(given)
     if len(rest) > 2 and (message := _try_explain_dots(given.path)):
         return _say(given, message)
     return _no_such_setting(given, rest[1], named_fields(section, ANY_NAME))
+
+
+def is_cut_by_dots(given: Given) -> bool:
+    """Whether it came of `[models.gpt-4.1]`, which TOML takes for a table "1" inside "gpt-4"."""
+    is_inside_a_name = given.path[0] in NAMED and len(given.path) == 3
+    return is_inside_a_name and isinstance(given.value, dict) and try_field(given.path) is None
+
+
+def _say_quotes(given: Given) -> Problem:
+    table, *parts = given.path
+    inner = given.value
+    while isinstance(inner, dict) and len(inner) == 1 and isinstance(next(iter(inner.values())), dict):
+        ((part, inner),) = inner.items()  # [models.a.b.c] is cut twice
+        parts.append(part)
+    name = ".".join(parts)
+    if table == POOLS:
+        wanted = dotted(table, name.replace(".", "-"))
+        message = (
+            f'a dot begins a table inside another, and a pool\'s name has none: write [{wanted}], with model = "{name}"'
+        )
+    else:
+        message = (
+            f"a dot begins a table inside another; a name with dots stands in quotes: write [{dotted(table, name)}]"
+        )
+    return Problem(path=f"{table}.{name}", message=message)
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:

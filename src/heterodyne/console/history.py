@@ -20,7 +20,7 @@ from heterodyne.console.history_pages import (
     Point,
     Spread,
 )
-from heterodyne.console.query_words import MOMENT, check_names, read_moment
+from heterodyne.console.query_words import MOMENT, check_names, read_members, read_moment
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.history import MINUTE_S, Distribution, History, HistoryGroup, HistoryQuery, Sums
 from heterodyne.domain.minutes import MICRO, THOUSANDTHS, merged_sums
@@ -217,10 +217,7 @@ def _span(said: Mapping[str, str], now: float) -> tuple[float, float]:
 
 
 def _groups(said: Mapping[str, str]) -> tuple[HistoryGroup, ...]:
-    try:
-        return tuple(HistoryGroup(word.strip()) for word in said.get("by", "").split(",") if word.strip())
-    except ValueError as error:
-        raise InvalidField(f"by: {error}; there are {', '.join(HistoryGroup)}.", param="by") from error
+    return read_members(HistoryGroup, "by", "group", said.get("by", ""))
 
 
 def _where(said: Mapping[str, str]) -> dict[HistoryGroup, str]:

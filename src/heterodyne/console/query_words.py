@@ -1,8 +1,13 @@
 """Reads words of a URL's query that several paths share."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import TypeVar
 
 from heterodyne.domain.errors import InvalidField
+
+Member = TypeVar("Member", bound=StrEnum)
 
 MOMENT = {"type": "number", "minimum": 0}
 MOMENT_MAX = 1e11  # milliseconds, given for seconds, are beyond
@@ -41,6 +46,17 @@ def read_whole(said: Mapping[str, str], name: str, least: int, most: int) -> int
     if not word.isascii() or not word.isdigit() or len(word) > len(str(most)) or not least <= int(word) <= most:
         raise InvalidField(f"{name}: a whole number from {least} to {most} is expected.", param=name)
     return int(word)
+
+
+def read_members(kind: type[Member], name: str, noun: str, said: str) -> tuple[Member, ...]:
+    """Members of a closed set, from words with commas between them."""
+    words = [word.strip() for word in said.split(",") if word.strip()]
+    for word in words:
+        if word not in list(kind):
+            near = get_close_matches(word, list(kind), n=1)
+            hint = f'Did you mean "{near[0]}"? ' if near else ""
+            raise InvalidField(f'{name}: no {noun} "{word[:50]}". {hint}There are {", ".join(kind)}.', param=name)
+    return tuple(kind(word) for word in words)
 
 
 def read_flag(said: Mapping[str, str], name: str) -> bool:

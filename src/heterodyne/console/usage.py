@@ -10,7 +10,15 @@ from heterodyne.books.cost import PoolCost, pool_cost
 from heterodyne.books.export import record_fields
 from heterodyne.console.admin_route import AdminRoute, QueryWord
 from heterodyne.console.guard import Guard
-from heterodyne.console.query_words import MOMENT, check_names, read_flag, read_moment, read_number, read_whole
+from heterodyne.console.query_words import (
+    MOMENT,
+    check_names,
+    read_flag,
+    read_members,
+    read_moment,
+    read_number,
+    read_whole,
+)
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.usage import (
     IdleRow,
@@ -185,10 +193,7 @@ def read_request_query(said: Mapping[str, str]) -> RequestQuery:
 
 def read_groups(said: str) -> tuple[UsageGroup, ...]:
     """Groups from a list with commas."""
-    try:
-        return tuple(UsageGroup(word.strip()) for word in said.split(",") if word.strip())
-    except ValueError as error:
-        raise InvalidField(f"by: {error}; there are {', '.join(UsageGroup)}.", param="by") from error
+    return read_members(UsageGroup, "by", "group", said)
 
 
 def _where(said: Mapping[str, str]) -> dict[UsageGroup, str]:

@@ -115,7 +115,8 @@ class KvEvents:
             socket.bind(endpoint)
         except self._zmq.ZMQError as error:
             self._context.destroy(linger=0)
-            raise InvalidSpec(f"kv_events: cannot listen at {endpoint}: {error}; give tcp://HOST:PORT") from error
+            said = self._zmq.strerror(error.errno)
+            raise InvalidSpec(f"kv_events: cannot listen at {endpoint}: {said}; give a free tcp://HOST:PORT") from error
         return socket
 
 

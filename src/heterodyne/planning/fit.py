@@ -6,6 +6,7 @@ from enum import StrEnum
 import msgspec
 from msgspec import Struct
 
+from heterodyne.domain.counted import counted
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.hardware import Accelerator
 from heterodyne.physics.memory import Demand, Layout, MemoryBudget, memory_budget, ready_slots
@@ -75,7 +76,10 @@ def _candidates(
     if slots < slots_now and layout.engine is not EngineKind.LLAMACPP:  # whose buffers do not follow its slots
         fewer = msgspec.structs.replace(layout, slots=slots)
         yield _change(
-            ChangeKind.SLOTS, f"make the engine ready for {slots} slots instead of {slots_now}", fewer, demand
+            ChangeKind.SLOTS,
+            f"make the engine ready for {counted(slots, 'slot')} instead of {slots_now}",
+            fewer,
+            demand,
         )
     if BYTES[layout.kv_precision] > BYTES[Precision.FP8]:
         smaller = msgspec.structs.replace(layout, kv_precision=Precision.FP8)
@@ -100,7 +104,7 @@ def _candidates(
 def _smaller_demands(layout: Layout, demand: Demand, budget: MemoryBudget) -> Iterator[Change]:
     if budget.concurrency_max >= 1:
         fewer = msgspec.structs.replace(demand, concurrency=budget.concurrency_max)
-        sentence = f"serve {budget.concurrency_max} sequences at once instead of {demand.concurrency}"
+        sentence = f"serve {counted(budget.concurrency_max, 'sequence')} at once instead of {demand.concurrency}"
         yield _change(ChangeKind.CONCURRENCY, sentence, layout, fewer)
     if budget.context_max_tokens >= demand.context_tokens * CONTEXT_SHARE_MIN:
         shorter = msgspec.structs.replace(demand, context_tokens=budget.context_max_tokens)

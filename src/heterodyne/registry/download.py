@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from heterodyne.domain.counted import counted, times
 from heterodyne.domain.errors import WeightsCorrupt, WeightsUnavailable
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.hashing import CHUNK_BYTES, hash_stream
@@ -90,8 +91,10 @@ def download(
         _throw_away(part)
         last = f"its SHA-256 is {actual}, expected {terms.sha256}"
         if attempt + 1 == terms.attempts_max:
-            raise WeightsCorrupt(f"{label}: fetched {url} {terms.attempts_max} times; {last}")
-    raise WeightsUnavailable(f"{label}: gave up on {url} after {terms.attempts_max} attempts: {last}; {NETWORK_HINT}")
+            raise WeightsCorrupt(f"{label}: fetched {url} {times(terms.attempts_max)}; {last}")
+    raise WeightsUnavailable(
+        f"{label}: gave up on {url} after {counted(terms.attempts_max, 'attempt')}: {last}; {NETWORK_HINT}"
+    )
 
 
 def ask_head(url: str, terms: FetchTerms, *, label: str) -> None:

@@ -1,5 +1,6 @@
 """Pure: why a replica that a model's rule allows may not be asked now, in a few words; empty where it may."""
 
+from heterodyne.domain.counted import counted
 from heterodyne.domain.fleet import Health, Replica
 from heterodyne.routing.standing.snapshot import Obstacle, StandingSnapshot
 
@@ -28,7 +29,7 @@ def by_standing(standing: StandingSnapshot, now_s: float) -> str:
         case Obstacle.TRIAL_RUNNING:
             return "its breaker lets one trial request through at a time"
         case Obstacle.FULL:
-            return f"full: {standing.in_flight} requests of at most {standing.in_flight_limit}"
+            return f"full: {counted(standing.in_flight, 'request')} of at most {standing.in_flight_limit}"
         case Obstacle.PAUSED:
             return "paused: its engine has just said that it is busy"
     if standing.weight < 1.0:

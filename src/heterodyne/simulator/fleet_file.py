@@ -88,8 +88,8 @@ def _check_fields(place: str, table: Mapping[str, object]) -> None:
         if field in known:
             continue
         if isinstance(value, dict):  # [pools.llama-3.1] is a table "1" inside "llama-3"
-            name = f"{place.rpartition('pools.')[2]}.{field}"
-            raise InvalidSpec(f'{place}.{field}: no such field; a name with dots stands in quotes: [pools."{name}"]')
+            name = f"{place.rpartition('pools.')[2]}.{field}".replace(".", "-")
+            raise InvalidSpec(f"{place}.{field}: a dot begins a table inside another; write [pools.{name}]")
         raise InvalidSpec(f"{place}: {unknown_name('field', field, known)}")
 
 

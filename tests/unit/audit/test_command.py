@@ -75,7 +75,7 @@ def test_a_verdict_as_json_has_the_places(run: Run, place: Path) -> None:
 def test_an_anchor_that_was_made_is_held_against_the_log(run: Run, place: Path, tmp_path: Path) -> None:
     anchors = tmp_path / "anchors"
     assert run("anchor", "--to", str(anchors)).exit_code == 0
-    assert "1 anchors agree" in run("verify", "--anchors", str(anchors)).stdout
+    assert "1 anchor agrees" in run("verify", "--anchors", str(anchors)).stdout
     assert json.loads(run("anchor").stdout)["seq"] == 14
     shutil.rmtree(place / "spool", ignore_errors=True)
     for path in place.glob("*.jsonl"):

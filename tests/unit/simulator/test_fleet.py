@@ -56,7 +56,7 @@ def test_memory_is_the_same_however_long_the_blocks_of_a_trace_are(hash_tokens: 
         (f'[pools.a]\n{LLAMA}hardwre = "h100-sxm"\n', 'pools.a: no field "hardwre"; did you mean "hardware"'),
         (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\n[pool.b]\n', 'no section "pool"; did you mean "pools"'),
         (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\n[routng]\n', 'no section "routng"'),
-        (f"[pools.gpt-4.1]\n{LLAMA}", r'in quotes: \[pools."gpt-4.1"\]'),
+        (f"[pools.gpt-4.1]\n{LLAMA}", r"write \[pools\.gpt-4-1\]"),
         (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\nreplicas = 0\n', "pools.a"),
         (f'[pools.a]\n{LLAMA}hardware = "h100-sxm"\nengine = "tgi"\n', "pools.a"),
         (f'[pools.a]\n{LLAMA}hardware = "h1000"\n', 'pools.a: no accelerator "h1000"'),

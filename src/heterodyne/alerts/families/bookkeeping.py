@@ -3,6 +3,7 @@
 from heterodyne.alerts.alert import GATEWAY, Alert, Finding, Severity
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import Signals
+from heterodyne.domain.counted import times
 
 FILLED_MAX = 0.5  # of the spool: workers refuse at all of it
 BOOKS = "books"
@@ -28,7 +29,7 @@ def _judge_audit_stalled(signals: Signals, _: AlertSettings) -> tuple[Finding, .
 
 
 def _judge_audit_failing(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
-    return None if signals.audit is None else _one(signals.audit.failures > 0, f"{signals.audit.failures} times.")
+    return None if signals.audit is None else _one(signals.audit.failures > 0, f"{times(signals.audit.failures)}.")
 
 
 def _one(is_so: bool, detail: str) -> tuple[Finding, ...]:

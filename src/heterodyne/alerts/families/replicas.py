@@ -3,6 +3,7 @@
 from heterodyne.alerts.alert import GATEWAY, Alert, Finding, Severity
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import Signals
+from heterodyne.domain.counted import times
 
 RESTARTS_MAX = 3  # in half an hour
 WANTED = 'sum by (pool) (heterodyne_fleet_replicas{state=~"down|restarting"})'
@@ -52,7 +53,7 @@ def _judge_restarting(signals: Signals, _: AlertSettings) -> tuple[Finding, ...]
     if signals.replicas is None:
         return None
     return tuple(
-        Finding(subject=one.replica, detail=f"{one.restarts} times in half an hour.")
+        Finding(subject=one.replica, detail=f"{times(one.restarts)} in half an hour.")
         for one in signals.replicas
         if one.restarts >= RESTARTS_MAX
     )
@@ -63,7 +64,7 @@ def _judge_workers(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | 
         return None
     if signals.worker_restarts < RESTARTS_MAX:
         return ()
-    return (Finding(subject=GATEWAY, detail=f"{signals.worker_restarts} times in half an hour."),)
+    return (Finding(subject=GATEWAY, detail=f"{times(signals.worker_restarts)} in half an hour."),)
 
 
 ALERTS = (

@@ -104,7 +104,7 @@ def _print(findings: "list[Finding]") -> None:
 def _verdict(findings: "list[Finding]") -> str:
     from heterodyne.cli.doctor.finding import State
     from heterodyne.cli.doctor.ports import RUNS
-    from heterodyne.cli.words import counted
+    from heterodyne.domain.counted import counted
 
     blockers = sum(finding.state is State.BLOCKER for finding in findings)
     warnings = sum(finding.state is State.WARNING for finding in findings)

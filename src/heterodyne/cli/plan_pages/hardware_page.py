@@ -9,6 +9,7 @@ from heterodyne.cli.plan_pages.mark import legend
 from heterodyne.cli.plan_pages.page import Provenance, Verdict, figure, item_list, page, paragraph, section
 from heterodyne.cli.plan_pages.table import Column, table
 from heterodyne.cli.plan_pages.vendor_mark import vendor_mark
+from heterodyne.domain.counted import counted
 from heterodyne.physics.hardware import Accelerator
 from heterodyne.planning.candidate import Refused
 from heterodyne.planning.hardware_choice import Choice, OperatingPoint, Ranking, Wish, best_per_accelerator, reason
@@ -62,7 +63,7 @@ def _verdict(ranking: Ranking) -> Verdict:
     first = ranking.choices[0]
     if first.usd_per_million_tokens is None or first.usd_per_hour is None:
         return Verdict(sentence=f"{_name(first)} keeps the targets, but no price is known for any that does.")
-    replicas = "1 replica" if first.replicas == 1 else f"{first.replicas} replicas"
+    replicas = counted(first.replicas, "replica")
     why = reason(first)
     return Verdict(
         sentence=f"Cheapest within the targets: {_name(first)} at {first.usd_per_million_tokens:,.2f} USD per million "

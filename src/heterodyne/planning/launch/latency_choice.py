@@ -4,6 +4,7 @@ from math import inf
 
 from msgspec import Struct
 
+from heterodyne.domain.counted import counted
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.memory import Layout
 from heterodyne.physics.parallelism import Parallelism
@@ -77,7 +78,7 @@ def choose_step_tokens(pace: Pace, *, sequences: int, guessed_tokens: int) -> tu
         tokens //= 2
     tokens = max(tokens, least)
     step_s = decode_s + _piece_s(pace, tokens)
-    because = f"a step of {sequences} sequences and such a piece of a prompt takes {step_s * 1000:.0f} ms"
+    because = f"a step of {counted(sequences, 'sequence')} and such a piece of a prompt takes {step_s * 1000:.0f} ms"
     if step_s > pace.slo.itl_s:
         because += f", over the {pace.slo.itl_s * 1000:.0f} ms of the class; smaller pieces would waste the chip"
     return tokens, because

@@ -1,5 +1,6 @@
 """llama.cpp: `llama-server`, whose sequences share one context."""
 
+from heterodyne.domain.counted import counted
 from heterodyne.physics.precision import Precision
 from heterodyne.planning.launch.environment import environment
 from heterodyne.planning.launch.images import LLAMACPP_BUILD, image, image_notes
@@ -50,7 +51,10 @@ def _context(sizing: Sizing) -> list[Flag]:
     """Every slot its own part, or, where usual sequences are shorter than the longest, one pool for all."""
     tokens = max(sizing.sequences * sizing.usual_tokens, sizing.context_tokens)
     flags = [
-        Flag(words=("--ctx-size", str(tokens)), because=f"{sizing.sequences} sequences x {sizing.usual_tokens} tokens"),
+        Flag(
+            words=("--ctx-size", str(tokens)),
+            because=f"{counted(sizing.sequences, 'sequence')} x {sizing.usual_tokens} tokens",
+        ),
         Flag(words=("--parallel", str(sizing.sequences)), because=sizing.because("sequences")),
     ]
     if sizing.usual_tokens < sizing.context_tokens:

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from heterodyne.domain.counted import counted
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.model_shapes import published_id
 from heterodyne.physics.step_time import Speculation, inter_token_s
@@ -60,7 +61,7 @@ def choose_guessing(
     )
     gain = pace.step_s(sequences) / guessed_s
     held = f"if {speculation.acceptance:.0%} of guesses hold"
-    said = f"at {sequences} sequences tokens would come {gain:.2f} x as fast {held}"
+    said = f"at {counted(sequences, 'sequence')} tokens would come {gain:.2f} x as fast {held}"
     if gain < GAIN_MIN:
         return None, f"{said}, too little"
     if wish.draft is None:
