@@ -1,17 +1,19 @@
 """What is kept of a prompt and an answer where a project keeps content: their text, redacted and cut to a length."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from heterodyne.audit.beginning import CUT, ESCAPED_BYTES, SCALAR_CHARS, read_beginning
 from heterodyne.audit.redact import is_secret_name, redact
 
 OVERLAP_CHARS = 1024  # read and redacted beyond the length, so that the cut halves no secret into something unknown
-NUMBER_CHARS = 8  # what a number, a truth or a nothing counts for
+SHORT_BYTES = 65536  # read whole, in one go; of a longer body only what is kept, a little at a time
+LINE_BYTES_MAX = 262144
 INTEGER_FROM, INTEGER_TO = 10**6, 10**40  # numbers that may be those of a card or a telephone
-CUT = "[cut]"
 
 
 class _Function(Struct):
@@ -46,19 +48,27 @@ _events = msgspec.json.Decoder(_Event)
 def kept_body(body: bytes, chars_max: int) -> str:
     """A body as it was sent: JSON is redacted string by string, so that no escape hides anything."""
     try:
-        value = msgspec.json.decode(body)
+        is_short = len(body) <= SHORT_BYTES
+        value = msgspec.json.decode(body) if is_short else read_beginning(body, chars_max + OVERLAP_CHARS)
         return msgspec.json.encode(_Keeper(chars_max).kept(value)).decode()
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+    except (ValueError, RecursionError):
         # No JSON, or none that anybody means; a character has four bytes at most.
         return _kept_text(body[: 4 * (chars_max + OVERLAP_CHARS)].decode("utf-8", "replace"), chars_max)
 
 
 def kept_answer(pieces: Iterable[bytes], chars_max: int) -> str:
     """An answer: of events the text they spell, for words are cut anywhere between them."""
-    body = b"".join(pieces)
-    if not body.lstrip()[:6].startswith((b"data:", b"event:", b":")):
-        return kept_body(body, chars_max)
-    return _kept_text(_spelt(body), chars_max)
+    left = iter(pieces)
+    begun = b""
+    while len(begun.lstrip()) < len(b"event:") and (piece := next(left, b"")):
+        begun += piece
+    if begun.lstrip()[:6].startswith((b"data:", b"event:", b":")):
+        return _kept_text(_spelt(chain((begun,), left), chars_max + OVERLAP_CHARS), chars_max)
+    most, parts, size = max(SHORT_BYTES, ESCAPED_BYTES * (chars_max + OVERLAP_CHARS)) + 1, [begun], len(begun)
+    while size < most and (piece := next(left, b"")):
+        parts.append(piece)
+        size += len(piece)
+    return kept_body(b"".join(parts), chars_max)
 
 
 class _Keeper:
@@ -73,18 +83,31 @@ class _Keeper:
         if isinstance(value, str):
             return self._string(value)
         if isinstance(value, list):
-            return [self.kept(one) for one in value[: self._left + 1]]
+            return list(self._members(value))
         if isinstance(value, dict):
-            return dict(self._pair(name, one) for name, one in value.items())
-        self._left -= NUMBER_CHARS
+            return dict(self._pairs(value))
+        self._left -= SCALAR_CHARS
         if isinstance(value, int) and INTEGER_FROM <= abs(value) < INTEGER_TO:
             digits = str(value)
             return value if (text := redact(digits).text) == digits else text
         return value
 
-    def _pair(self, name: str, value: Any) -> tuple[str, Any]:
-        shown = self._string(name)
-        return shown, "[secret]" if isinstance(value, str) and is_secret_name(name) else self.kept(value)
+    def _members(self, values: list[Any]) -> Iterator[Any]:
+        """Those there is room for: of the others nobody looks at any."""
+        self._left -= 1
+        for one in values:
+            yield self.kept(one)
+            if self._left <= 0:
+                return
+
+    def _pairs(self, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        self._left -= 1
+        for name, one in values.items():
+            if self._left <= 0:
+                yield CUT, CUT
+                return
+            shown = self._string(name)
+            yield shown, "[secret]" if isinstance(one, str) and is_secret_name(name) else self.kept(one)
 
     def _string(self, text: str) -> str:
         kept = _kept_text(text, max(0, self._left))
@@ -100,13 +123,15 @@ def _kept_text(text: str, chars_max: int) -> str:
     return (redacted[:-OVERLAP_CHARS] if is_halved else redacted)[:chars_max] + CUT
 
 
-def _spelt(body: bytes) -> str:
-    """The text of each choice, one after the other. Events of another shape are counted, not kept: what they spell
-    together nobody could redact.
+def _spelt(pieces: Iterable[bytes], chars_max: int) -> str:
+    """The text of each choice, one after the other, until there is enough. Events of another shape are counted, not
+    kept: what they spell together nobody could redact.
     """
     choices: dict[int, list[str]] = {}
-    others = 0
-    for line in body.split(b"\n"):
+    others = chars = 0
+    for line in _lines(pieces):
+        if chars > chars_max:
+            break
         data = line.removeprefix(b"data:").strip()
         if not line.startswith(b"data:") or data == b"[DONE]":
             continue
@@ -116,10 +141,22 @@ def _spelt(body: bytes) -> str:
             others += 1
             continue
         for choice in event.choices:
-            choices.setdefault(choice.index, []).extend(_words(choice))
+            words = list(_words(choice))
+            chars += sum(map(len, words))
+            choices.setdefault(choice.index, []).extend(words)
         others += not event.choices
     spelt = ["".join(choices[index]) for index in sorted(choices)]
     return "\n".join([*spelt, f"[{others} other events]"] if others else spelt)
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines as they come; one that nobody would call an event any more is no JSON from its middle on."""
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+        rest = rest[:LINE_BYTES_MAX]
+    yield rest
 
 
 def _words(choice: _Choice) -> Iterable[str]:

@@ -21,6 +21,7 @@ from heterodyne.audit.settings import AuditSettings
 from heterodyne.audit.spool_file import create_spool, frame
 from heterodyne.domain.audit import AuditEntry, Content, GapEntry, RequestEntry
 from heterodyne.telemetry import log
+from heterodyne.wire.chunks import unframe
 
 FLUSH_INTERVAL_S = 0.05
 BATCH_ENTRIES = 1024
@@ -174,14 +175,15 @@ class AuditSpool:
             entry = msgspec.structs.replace(entry, asked_model=entry.asked_model[:NAME_CHARS_MAX])
         if content is None:
             return entry
+        answer = map(unframe, content.answer) if content.is_chunked else content.answer
         if content.is_kept:
             chars_max = self._settings.content_chars_max
             prompt = kept_body(content.prompt, chars_max)
-            return msgspec.structs.replace(entry, prompt=prompt, answer=kept_answer(content.answer, chars_max))
+            return msgspec.structs.replace(entry, prompt=prompt, answer=kept_answer(answer, chars_max))
         return msgspec.structs.replace(
             entry,
             prompt_hmac=self._key.hmac(entry.project, "prompt", (content.prompt,)),
-            answer_hmac=self._key.hmac(entry.project, "answer", content.answer) if content.answer else "",
+            answer_hmac=self._key.hmac(entry.project, "answer", answer) if content.answer else "",
         )
 
     def _save(self) -> None:

@@ -72,6 +72,7 @@ class Content(Struct, frozen=True, kw_only=True, gc=False):
     prompt: bytes
     answer: tuple[bytes, ...] | list[bytes] = ()  # as sent, in as many pieces as it was sent in
     answer_bytes: int = 0  # of all pieces
+    is_chunked: bool = False  # each piece is whole chunks, framing included
     is_kept: bool = False  # the project keeps content
 
     def __repr__(self) -> str:

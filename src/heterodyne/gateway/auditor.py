@@ -6,7 +6,6 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.finished import Finished
 from heterodyne.ports.audit import AuditSink
-from heterodyne.wire.chunks import unframe
 
 RETRY_AFTER_S = 5
 
@@ -29,12 +28,11 @@ class Auditor:
         """One that a replica was asked for."""
         caller, replica = finished.stay.caller, finished.replica
         answer = finished.answer
-        if answer and finished.is_answer_chunked:
-            answer = [unframe(b"".join(answer))]
         content = Content(
             prompt=finished.request.body,
             answer=answer,
             answer_bytes=sum(map(len, answer)),
+            is_chunked=finished.is_answer_chunked,
             is_kept=caller.keeps_content,
         )
         version = "" if replica is None else replica.version or ""

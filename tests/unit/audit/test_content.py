@@ -1,10 +1,13 @@
 """What is kept of bodies: redacted whatever their spelling, cut to a length, readable."""
 
 import json
+import time
+from collections.abc import Iterator
 
 import pytest
 
-from heterodyne.audit.content import kept_answer, kept_body
+from heterodyne.audit.beginning import read_beginning
+from heterodyne.audit.content import SHORT_BYTES, kept_answer, kept_body
 
 
 def event(**delta: object) -> bytes:
@@ -74,3 +77,58 @@ def test_many_numbers_are_cut_too() -> None:
     kept = kept_body(json.dumps({"embedding": [0.125] * 100_000}).encode(), 800)
     assert len(kept) < 10_000
     json.loads(kept)
+
+
+def test_what_redaction_of_a_body_takes_does_not_grow_with_its_keys() -> None:
+    def seconds(keys: int) -> float:
+        body = json.dumps({f"key {number}": "a" for number in range(keys)}).encode()
+        began_s = time.thread_time()
+        kept = kept_body(body, 65536)
+        took_s = time.thread_time() - began_s
+        assert len(kept) < 4 * 65536
+        json.loads(kept)
+        return took_s
+
+    some = min(seconds(20_000) for _ in range(3))
+    assert min(seconds(200_000) for _ in range(3)) < 3 * some
+
+
+LONG = {"z": [1, -2.5e3, True, None, {}, [], {"deep": [[["a"]]]}], "text": 'é"\\ \n' * 20_000, "last": 1}
+
+
+@pytest.mark.parametrize(
+    "spelling", [json.dumps(LONG), json.dumps(LONG, ensure_ascii=False), json.dumps(LONG, indent=1)]
+)
+def test_the_beginning_of_a_long_body_is_what_a_decoder_finds_there(spelling: str) -> None:
+    assert read_beginning(spelling.encode(), 10 * len(spelling)) == LONG
+    for chars in range(1, 300):
+        beginning = read_beginning(spelling.encode(), chars)
+        assert json.loads(json.dumps(beginning)) == beginning
+        if chars > 100:
+            assert beginning["z"] == LONG["z"]
+            assert LONG["text"].startswith(beginning["text"][: chars - 100])  # type: ignore[attr-defined]
+
+
+def test_escapes_hide_nothing_in_a_long_body() -> None:
+    body = rb'{"content":"bob\u0040example.com","password":"abc",' + b'"a":"' + b"x" * SHORT_BYTES + b'"}'
+    assert kept_body(body, 1000).startswith('{"content":"[email]","password":"[secret]","a":"xxx')
+
+
+@pytest.mark.parametrize("wrong", [b'{"a":1 "b":2}', b"{1:2}", b'["a" "b"]', b"[nothing]", b'{"a" 1}', b'["\\x"]'])
+def test_a_long_body_that_is_no_json_is_redacted_as_text(wrong: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  # whatever is wrong with it
+        read_beginning(wrong, 1000)
+    kept = kept_body(wrong + b" a@b.c " + b" " * SHORT_BYTES, 1000)
+    assert "[email]" in kept
+
+
+def test_a_long_answer_is_read_as_far_as_it_is_kept() -> None:
+    def pieces() -> Iterator[bytes]:
+        for number in range(1_000_000):
+            assert number < 2000, "more is read than is kept"
+            yield event(content="a word ")
+
+    kept = kept_answer(pieces(), 5000)
+    assert kept.startswith("a word a word")
+    assert kept.endswith("[cut]")
+    assert len(kept) < 5100
