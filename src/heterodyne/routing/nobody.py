@@ -1,10 +1,10 @@
 """Pure: why no replica can be named for a request."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from heterodyne.domain.errors import EnginesFull, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Purpose, Replica
+from heterodyne.domain.nearest import shown, try_nearest
 from heterodyne.domain.request import Operation, Request
 
 MODELS_NAMED_MAX = 20
@@ -74,8 +74,8 @@ def nobody_in(model: str, regions: Iterable[str]) -> HeterodyneError:
 
 def unknown_model(model: str, known: Sequence[str]) -> str:
     """What to say of a model nobody serves; `known` are the names that may be told instead."""
-    nearest = get_close_matches(model, known, n=1)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    nearest = try_nearest(model, known)
+    hint = f" Did you mean {nearest!r}?" if nearest else ""
     named = ", ".join(known[:MODELS_NAMED_MAX]) + (", …" if len(known) > MODELS_NAMED_MAX else "")
     listed = f" Known models: {named}." if known else ""
-    return f"The model {model!r} does not exist.{hint}{listed}"
+    return f"The model {shown(model)!r} does not exist.{hint}{listed}"
