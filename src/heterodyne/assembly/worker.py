@@ -95,19 +95,22 @@ def _take_lines(
 
     taken = ""  # the tenants that the gateway has
 
-    def take(order: WorkerOrder) -> None:
+    def take(line: bytes) -> None:
         nonlocal taken
+        version = 0
         try:
+            order = _decode(line)
+            version = order.version
             tenants = None if order.tenants == taken else _tenants(order)
             gateway.apply(order.settings, order.replicas, order.rules, order.version, tenants)
             taken = order.tenants
             leave_view(Path(order.run_dir), gateway.view(order.name))
         except Exception as error:  # noqa: BLE001  # a worker that cannot take an order serves by the last one
-            _log.error("order_failed", version=order.version, exc_info=error)
+            _log.error("order_failed", version=version, exc_info=error)
 
     def watch() -> None:
         while (line := lines.try_next()) is not None:
-            loop.call_soon_threadsafe(take, _decode(line))
+            loop.call_soon_threadsafe(take, line)
         loop.call_soon_threadsafe(leave.set)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()

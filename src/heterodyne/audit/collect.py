@@ -3,11 +3,13 @@
 import os
 from pathlib import Path
 
+import msgspec
+
 from heterodyne.audit.line import LINE_BYTES_MAX
 from heterodyne.audit.log import AuditLog, Handed
 from heterodyne.audit.spool_file import SUFFIX, is_writer_gone, records
 from heterodyne.domain.audit import RecoveredEntry
-from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.domain.errors import InvalidField, StoreUnavailable
 
 CHUNK_BYTES = LINE_BYTES_MAX + 64  # holds any record whole
 
@@ -18,14 +20,22 @@ def collect(folder: Path, log: AuditLog) -> int:
     How far a file was read stands in the same lines as its records, so a crash between reading a file and removing it
     brings nothing twice.
     """
+    count, unreadable = 0, ""
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX))
         log.forget_spools(set(names))
-        return sum(_collect_file(folder / name, log) for name in names)
+        for name in names:
+            try:
+                count += _collect_file(folder / name, log)
+            except (msgspec.DecodeError, InvalidField) as error:
+                unreadable = f"{name}: {error}"  # as of a newer gateway: the file waits, and no other one with it
     except FileNotFoundError:
-        return 0  # no worker has spooled anything yet
+        return count  # no worker has spooled anything yet
     except OSError as error:
         raise StoreUnavailable(f"{folder}: what workers spooled cannot be read: {error.strerror}") from error
+    if unreadable:
+        raise StoreUnavailable(f"{folder}: an entry that this version cannot read is left where it is: {unreadable}")
+    return count
 
 
 def _collect_file(path: Path, log: AuditLog) -> int:

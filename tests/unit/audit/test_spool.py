@@ -2,7 +2,9 @@
 
 import errno
 import os
+import struct
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -349,3 +351,21 @@ def test_a_full_log_leaves_the_spool_as_it_is(
     assert collect(spools, log) == 1
     log.close()
     assert verify(spools.parent / "audit", key).is_intact
+
+
+def test_an_entry_that_this_version_cannot_read_holds_up_its_own_file_alone(
+    spools: Path, log: AuditLog, key: AuditKey
+) -> None:
+    spools.mkdir()
+    newer = msgspec.msgpack.encode({"type": "dream", "of": "a newer gateway"})
+    path, descriptor = create_spool(spools, "a-newer", 1)
+    os.write(descriptor, struct.pack("<II", len(newer), zlib.crc32(newer)) + newer)
+    os.close(descriptor)
+    spool = AuditSpool(spools, "worker-0", SECRET, SETTINGS)
+    spool.write(request_entry(1))
+    spool.close()
+    with pytest.raises(StoreUnavailable, match=path.name):
+        collect(spools, log)
+    log.close()
+    assert request_ids(spools.parent / "audit", key) == ["request-1"]
+    assert list(spools.iterdir()) == [path], "nothing is thrown away that a newer version can read"

@@ -1,10 +1,14 @@
 """Records on their way to the disk."""
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import msgspec
 
 from heterodyne.domain.record import RequestRecord
+from heterodyne.telemetry import metrics
 from heterodyne.telemetry.records import RecordWriter
 from heterodyne.telemetry.settings import TelemetrySettings
 
@@ -58,3 +62,32 @@ def test_a_path_that_cannot_be_written_loses_records_and_nothing_else(tmp_path: 
     writer = RecordWriter(TelemetrySettings(records=str(tmp_path / "no" / "such" / "folder")))
     writer.write(record(1))
     writer.close()
+
+
+def test_records_wait_for_a_disk_that_takes_them_and_are_written_once(tmp_path: Path) -> None:
+    folder = tmp_path / "away"
+    writer = RecordWriter(TelemetrySettings(records=str(folder / "records.jsonl")))
+    before = metrics.writes_failed.cell(("records",))[0]
+    for number in range(50):
+        writer.write(record(number))
+    until_s = time.monotonic() + 20
+    while metrics.writes_failed.cell(("records",))[0] == before:
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
+    folder.mkdir()
+    writer.close()
+    assert written(folder / "records.jsonl") == [record(number) for number in range(50)]
+
+
+def test_a_log_that_nobody_can_write_ends_nothing() -> None:
+    program = (
+        "from heterodyne.telemetry import log\n"
+        "from heterodyne.telemetry.settings import TelemetrySettings as Settings\n"
+        "log.configure(Settings(log_format='json')); log.get('a').error('b', c=1); log.get('a').info('d')\n"
+        "print('alive')"
+    )
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=full, timeout=60, check=False
+        )
+    assert done.stdout == b"alive\n"
