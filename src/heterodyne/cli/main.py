@@ -88,8 +88,9 @@ class LazyGroup(click.Group):
     metavar="KEY=VALUE",
     help="Set one setting, for example gateway.port=9000; may be repeated.",
 )
+@click.option("--no-color", is_flag=True, help="Print without colours, as in a pipe or with NO_COLOR set.")
 @click.pass_context
-def cli(ctx: click.Context, config_path: Path | None, overrides: tuple[str, ...]) -> None:
+def cli(ctx: click.Context, config_path: Path | None, overrides: tuple[str, ...], no_color: bool) -> None:
     """One OpenAI-compatible front door over every accelerator you own.
 
     \b
@@ -99,6 +100,8 @@ def cli(ctx: click.Context, config_path: Path | None, overrides: tuple[str, ...]
       heterodyne --set gateway.port=9000 serve
       heterodyne --config /etc/heterodyne.toml config check
     """
+    if no_color or os.environ.get("NO_COLOR"):
+        ctx.color = False
     ctx.obj = Invocation(config_path=config_path, overrides=parse_overrides(overrides))
 
 

@@ -1,9 +1,20 @@
 """Results on stdout: JSON for machines, aligned columns for people."""
 
+import os
+import shutil
+import sys
 from collections.abc import Sequence
 
 import click
 import msgspec
+
+from heterodyne.cli.columns import laid_out
+
+COLOURS = {  # of cells that begin with the word
+    **dict.fromkeys(("ready", "works", "enabled", "chosen", "keeps", "yes", "within"), "green"),
+    **dict.fromkeys(("starting", "draining", "drained", "expired", "replaced", "probably", "backup"), "yellow"),
+    **dict.fromkeys(("down", "disabled", "revoked", "misses", "excluded", "lacking"), "red"),
+}
 
 
 def print_json(value: object) -> None:
@@ -12,11 +23,26 @@ def print_json(value: object) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A result as columns wide enough for their longest cell."""
-    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
-    for row in (header, *rows):
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
+    """A result as columns: no wider than the screen, in colour where there is one, a line a row in a pipe."""
+    head, *body = laid_out(header, rows, screen_columns(), _paint)
+    for line in head:
+        click.echo(click.style(line, bold=True))
+    for line in (line for lines in body for line in lines):
+        click.echo(line)
+
+
+def screen_columns() -> int | None:
+    """How wide the screen is, or what COLUMNS says of it; None in a pipe, where programs want a line a row."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said) > 0:
+        return int(said)
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _paint(cell: str, line: str) -> str:
+    """click takes it away again where nobody sees it, or NO_COLOR is set."""
+    colour = COLOURS.get(cell.partition(" ")[0])
+    return line if colour is None or not line.strip() else click.style(line, fg=colour)
 
 
 def bytes_in_words(count: int) -> str:

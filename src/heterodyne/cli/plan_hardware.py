@@ -7,6 +7,8 @@ import click
 
 from heterodyne.cli.output import print_json
 from heterodyne.cli.plan_pages.html_option import html_option, provenance, write_page
+from heterodyne.cli.progress import counting, working
+from heterodyne.domain.counted import counted
 
 SEED = 7
 
@@ -79,13 +81,16 @@ def hardware(
         ),
     )
     profiles = own_profiles()
-    ranking = rank_hardware(wish, chips, measured=profiles)
+    with working(f"ranking {counted(len(chips), 'accelerator')}", is_json=as_json):
+        ranking = rank_hardware(wish, chips, measured=profiles)
     shown = ranking.choices if every_width else tuple(best_per_accelerator(ranking.choices))
     draw = Random(SEED).random  # noqa: S311 - arrivals of a rehearsal, the same in every run
-    rehearsed = tuple(
-        with_spread(one, wish, chips, draw=draw, measured=profiles) if one in shown else one for one in ranking.choices
-    )
-    ranking = Ranking(choices=rehearsed, refused=ranking.refused)
+    rehearsed = []
+    with counting("rehearsing", len(ranking.choices), is_json=as_json) as on_choices:
+        for one in ranking.choices:
+            on_choices(1)
+            rehearsed.append(with_spread(one, wish, chips, draw=draw, measured=profiles) if one in shown else one)
+    ranking = Ranking(choices=tuple(rehearsed), refused=ranking.refused)
     if html_file is not None:
         from heterodyne.cli.plan_pages.hardware_page import hardware_page
 

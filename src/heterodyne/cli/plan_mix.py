@@ -6,6 +6,7 @@ import click
 
 from heterodyne.cli.output import print_json
 from heterodyne.cli.plan_pages.html_option import html_option, provenance, write_page
+from heterodyne.cli.progress import working
 
 EXAMPLE = """\
 # Which replicas, and how many of each, for this traffic? `heterodyne plan mix FILE` answers.
@@ -170,7 +171,8 @@ def mix(
         from heterodyne.planning.mix_question import mix_problem
 
         wish = wish_from(msgspec.convert({"model": model, "traffic": traffic, **options}, Options))
-        problem = mix_problem(wish)
+        with working("asking what each kind would serve", is_json=as_json):
+            problem = mix_problem(wish)
         click.echo(
             f"{wish.requests_per_s:,.2f} requests/s in {len(problem.buckets)} buckets, {len(problem.kinds)} kinds; "
             f"first token within {wish.slo.ttft_s * 1000:g} ms, {wish.slo.itl_s * 1000:g} ms a token",
@@ -178,7 +180,8 @@ def mix(
         )
         if write_problem is not None:
             write(problem, write_problem)
-    plan = cheapest_mix(problem)
+    with working("looking for the cheapest mix", is_json=as_json):
+        plan = cheapest_mix(problem)
     if html_file is not None:
         from heterodyne.cli.plan_pages.mix_page import mix_page
 

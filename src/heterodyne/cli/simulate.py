@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heterodyne.cli.output import print_json, print_table
+from heterodyne.cli.progress import counting
 from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def simulate(
     for policy in wanted:
         begun_s = perf_counter()
         trial = Trial(policy=policy, seed=seed, slo=slo, gauge_interval_s=gauge_interval_s)
-        reports.append(report(run(pools, traffic, trial), trial))
+        with counting(policy, traffic.requests, is_json=as_json) as on_arrivals:
+            reports.append(report(run(pools, traffic, trial, on_arrivals=on_arrivals), trial))
         took_s = perf_counter() - begun_s
         click.echo(f"{policy}: {reports[-1].requests / took_s:,.0f} requests simulated a second", err=True)
     if as_json:

@@ -5,7 +5,7 @@ pages say. The same fleet, traffic, policy and seed give the same run, to the la
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from math import inf
 from random import Random
@@ -29,6 +29,8 @@ from heterodyne.simulator.foretold import Foretold, foretell
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.tally import Tally
 from heterodyne.simulator.workload import Visit, Workload
+
+ARRIVALS_TOLD = 200  # at a time
 
 
 class SpeedChange(Struct, frozen=True, kw_only=True):
@@ -64,14 +66,28 @@ class Journey:
         self.first_at_s: float | None = None
 
 
-def run(pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial) -> Tally:
-    """Drive the traffic through the fleet until the last request has ended."""
+def run(
+    pools: Sequence[LaidOutPool],
+    traffic: Workload,
+    trial: Trial,
+    *,
+    on_arrivals: Callable[[int], None] = lambda _: None,
+) -> Tally:
+    """Drive the traffic through the fleet until the last request has ended; `on_arrivals` hears how many have come
+    since it was last told."""
     check_policy(trial.policy)
     names = [pool.name for pool in pools]
     for change in trial.speed_changes:
         if change.pool not in names:
             raise unknown_name("pool in the fleet", change.pool, names)
-    return _Run(pools, traffic, trial).drive(traffic)
+    return _Run(pools, traffic, trial).drive(_telling(traffic, on_arrivals))
+
+
+def _telling(visits: Iterable[Visit], on_arrivals: Callable[[int], None]) -> Iterator[Visit]:
+    for number, visit in enumerate(visits, 1):
+        if number % ARRIVALS_TOLD == 0:
+            on_arrivals(ARRIVALS_TOLD)
+        yield visit
 
 
 class _Run:

@@ -11,6 +11,7 @@ GUIDES = ("choose-hardware.md", "plan-memory.md", "launch-an-engine.md")
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ heterodyne ((?:plan|hardware) [^\n]*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 ELSEWHERE = (".csv.gz", ".jsonl.gz", ".toml", ".html", ".gguf", ".json", "--output-dir")  # needs or leaves a file
+COLUMNS = "100"  # as wide as a guide is
 CUT = "…\n"  # ends an output that the guide shows only the beginning of
 
 
@@ -23,4 +24,5 @@ def _run(example: re.Match[str]) -> str:
     words, shown = shlex.split(example.group(1)), example.group(2)
     if shown.endswith(CUT) or any(word.endswith(ELSEWHERE) for word in words):
         return example.group()
-    return f"$ heterodyne {example.group(1)}\n{CliRunner().invoke(cli, words, prog_name='heterodyne').output}"
+    result = CliRunner(env={"COLUMNS": COLUMNS}).invoke(cli, words, prog_name="heterodyne")
+    return f"$ heterodyne {example.group(1)}\n{result.output}"
