@@ -9,6 +9,7 @@ import "./lib/theme.js";
 import { header } from "./views/header.js";
 import { openHelp } from "./views/help.js";
 import { signIn } from "./views/sign_in.js";
+import { tonesOf } from "./views/tones.js";
 
 const VIEWS = [
   { id: "fleet", title: "Fleet", key: "f" },
@@ -58,6 +59,15 @@ function showFrame() {
   mount(app, top.element, mainElement());
   showView();
   fetchViews();
+  giveColours();
+}
+
+// Pools get theirs from the fleet as a whole, so that it does not matter which of them a view happens to show first.
+function giveColours() {
+  const end = live.subscribe((page) => {
+    tonesOf("pool", page.pools.map((row) => row.pool));
+    end?.();
+  });
 }
 
 // Ahead of time, so that a view opens also when the gateway has gone; those that fail are fetched when they are opened.

@@ -15,13 +15,17 @@ export function alertsTone(alerts) {
 export function openAlerts(page, { isConnected, heardAt }) {
   const alerts = page?.alerts ?? [];
   const old = page && !isConnected && h("p", null, `As of ${clock(heardAt)}; what is wrong now is not known.`);
-  const body = alerts.length ? h("ul", { class: "alert-list" }, alerts.map(line)) : h("p", null, nothing(page, isConnected));
+  const body = alerts.length
+    ? h("ul", { class: "alert-list" }, alerts.map(line))
+    : h("p", null, nothing(page, isConnected));
   dialog({ title: "Alerts", body: [old, body] });
 }
 
 function nothing(page, isConnected) {
   if (!page) return "The console has not heard from the fleet yet.";
-  return isConnected ? "Nothing is wrong as far as the console can see." : "Nothing was wrong as far as the console could see.";
+  return isConnected
+    ? "Nothing is wrong as far as the console can see."
+    : "Nothing was wrong as far as the console could see.";
 }
 
 function line(alert) {

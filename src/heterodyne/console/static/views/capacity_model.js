@@ -56,7 +56,8 @@ export function modelPanel() {
       chart.update(times, values, series);
     } else {
       chart = lineChart({
-        title: "Forecast of demand", unit: "requests/s", restsAt: "first", series, times, values, kind: "line", format: rate,
+        title: "Forecast of demand", unit: "requests/s", series, times, values, kind: "line", format: rate,
+        restsAt: "first",
       });
     }
     mount(chartPlace, chart.element, h("p", { class: "panel-note" }, prose(`From ${room.forecast_basis}.`)));

@@ -17,7 +17,8 @@ export function fullWords(room) {
   }
   const risk = room.forecast.find((point) => most !== null && point.high >= most);
   if (risk) {
-    return { words: `Not full by what is expected, but perhaps by ${dateTime(risk.at)}: the forecast's high end.`, tone: "warn" };
+    const when = dateTime(risk.at);
+    return { words: `Not full by what is expected, but perhaps by ${when}: the forecast's high end.`, tone: "warn" };
   }
   return { words: "Not full within the forecast.", tone: "good" };
 }

@@ -69,7 +69,8 @@ export function poolCard(first, { canChange, onToggle }) {
         ), buttons, adding, toggle)),
     h("div", { class: "pool-body" },
       h("dl", { class: "facts" },
-        named("Load", load), named("KV cache", kv), FIGURES.map(([title, , , hint], index) => named(title, values[index], hint))),
+        named("Load", load), named("KV cache", kv),
+        FIGURES.map(([title, , , hint], index) => named(title, values[index], hint))),
       h(
         "div",
         { class: "pool-sparks" },

@@ -26,7 +26,10 @@ export function replicaTable(pool, canChange) {
     { key: "kv_share", title: "KV", numeric: true, sort: true, render: (row) => percent(row.kv_share) },
     { key: "problems", title: "Problems", render: (row) => row.problems.join("; ") },
   ];
-  if (canChange) columns.push({ key: "actions", title: "Change", stamp: (row) => `${row.state} ${row.is_local}`, render: actions });
+  const change = {
+    key: "actions", title: "Change", stamp: (row) => `${row.state} ${row.is_local}`, render: actions,
+  };
+  if (canChange) columns.push(change);
   return table({
     caption: `Replicas of ${pool}`, columns, rows: [], rowKey: (row) => row.id, empty: "This pool has no replicas.",
   });

@@ -65,7 +65,8 @@ export function header({ session, views, live, onHelp, onSignedOut }) {
   function sayAlerts() {
     const known = state.isConnected ? live.latest.alerts : null;
     const sum = known?.length ?? 0;
-    setText(alerts, known === null ? "Alerts unknown" : sum === 0 ? "No alerts" : sum === 1 ? "1 alert" : `${sum} alerts`);
+    const words = sum === 0 ? "No alerts" : sum === 1 ? "1 alert" : `${sum} alerts`;
+    setText(alerts, known === null ? "Alerts unknown" : words);
     alerts.dataset.tone = known === null ? "" : alertsTone(known);
   }
 
@@ -129,7 +130,8 @@ export function header({ session, views, live, onHelp, onSignedOut }) {
 
 function staleWords(hasPage, heardAt) {
   if (!hasPage) return "The gateway does not answer: nothing is known of the fleet.";
-  return `The gateway has not been heard since ${clock(heardAt)}. What is shown is as of then; how it is now is not known.`;
+  const since = `The gateway has not been heard since ${clock(heardAt)}.`;
+  return `${since} What is shown is as of then; how it is now is not known.`;
 }
 
 function who(session, onSignedOut) {

@@ -58,7 +58,7 @@ export function hoursPanel(state) {
 }
 
 // Requests' times are reckoned and may pass the time that a replica was up: then it was busy all of it.
-function byDay(rows, days) {
+export function byDay(rows, days) {
   const sums = new Map();
   const [first, end] = [days.since, days.until].map((day) => Date.parse(day) / 1000);
   for (let at = first; at < end; at += DAY_S) sums.set(at, { up: 0, busy: 0 });

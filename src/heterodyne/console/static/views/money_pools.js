@@ -72,7 +72,7 @@ export function poolsPanel() {
 }
 
 // One row a pool, from the requests of the span and the hours of its days; either may know pools the other does not.
-function rowsOf(page, hours) {
+export function rowsOf(page, hours) {
   const rows = new Map();
   const rowOf = (pool, hardware) => {
     if (!rows.has(pool)) {

@@ -35,7 +35,8 @@ export function ratePanel() {
       valuesAt(line, times, (figures) => figures.usd).map((sum, at) => (sum ?? 0) * share(times[at], page.step_s));
     const columns = lines.slice(0, LINES_MAX).map(perHour);
     const tone = tonesOf(values.group, page.lines.map((line) => groupName(line.group)));
-    const series = lines.slice(0, LINES_MAX).map(({ group }) => ({ label: groupName(group), tone: tone(groupName(group)) }));
+    const names = lines.slice(0, LINES_MAX).map((line) => groupName(line.group));
+    const series = names.map((label) => ({ label, tone: tone(label) }));
     const rest = lines.slice(LINES_MAX).map(perHour);
     if (rest.length) {
       series.push({ label: `${rest.length} more`, tone: "muted" });

@@ -35,7 +35,8 @@ export function rehearsalForm(state, context, run) {
   for (const name of ["ttft", "itl"]) fields[name].input.addEventListener("input", () => typed.add(name));
   fields.model.input.addEventListener("change", offerTargets);
 
-  // What the model promises, until somebody types something else; the usual of interactive work where it promises nothing.
+  // What the model promises, until somebody types something else; where it promises nothing, the usual of interactive
+  // work.
   function offerTargets() {
     const promised = pools.find((pool) => pool.model === fields.model.value);
     if (!typed.has("ttft")) fields.ttft.value = promised?.slo_ttft_ms ?? USUAL.ttft;

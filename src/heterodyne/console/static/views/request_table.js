@@ -6,8 +6,8 @@ import { table } from "../lib/table.js";
 import { badge } from "../lib/widgets.js";
 import { retryWords } from "./request_record.js";
 
-// Those in the books come by time, page by page: sorting the pages that happen to be here would show the slowest of these
-// for the slowest of all. There the filters find what is slow, failed or dear.
+// Those in the books come by time, page by page: sorting the pages that happen to be here would show the slowest of
+// these for the slowest of all. There the filters find what is slow, failed or dear.
 export function requestTable({ caption, open, link, empty, isStored, rowsMax }) {
   const made = table({
     caption, onOpen: open, empty, rows: [], rowKey: (row) => row.id, rowsMax,

@@ -2,6 +2,7 @@
 // browser: a name begins with the colour that its letters give, and takes the next free one where that is taken.
 
 const PALETTE = 8;
+const NO_NAMES = ["(none)", "other"]; // what has no name of its own has no colour of its own
 const given = new Map(); // kind of name -> name -> tone
 
 // tonesOf("pool", ["h100", "l4"]) -> a function from a name to its tone
@@ -9,7 +10,7 @@ export function tonesOf(kind, names) {
   if (!given.has(kind)) given.set(kind, new Map());
   const tones = given.get(kind);
   for (const name of [...new Set(names)].sort()) {
-    if (!tones.has(name)) tones.set(name, free(name, tones));
+    if (!tones.has(name)) tones.set(name, NO_NAMES.includes(name) ? "muted" : free(name, tones));
   }
   return (name) => tones.get(name);
 }

@@ -1,5 +1,5 @@
-// What every chart has around its plot: a caption, a legend with values, its size, a place that the pointer and the arrow
-// keys move, its figures in words.
+// What every chart has around its plot: a caption, a legend with values, its size, a place that the pointer and the
+// arrow keys move, its figures in words.
 
 import { h, mount, setText } from "../dom.js";
 import { theme } from "../theme.js";

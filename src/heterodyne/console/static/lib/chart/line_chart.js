@@ -19,7 +19,8 @@ const HALF_DAY_S = 43200;
 
 // { title, unit, height, format, series: [{ label, tone, dash }], times, values, kind: "line" | "bars" | "area",
 //   stacked, restsAt: "first" | "last" } -> { element, update(times, values, series?, format?), destroy() }
-// `restsAt` is the place whose values the legend has while nobody points. times are seconds since the epoch; `values` has one list per series; null is a gap.
+// `restsAt` is the place whose values the legend has while nobody points.
+// times are seconds since the epoch; `values` has one list per series; null is a gap.
 export function lineChart(options) {
   let write = options.format ?? withTicks((n) => format.rate(n, options.unit), unitTicks(options.unit));
   let { series, times, values } = options;

@@ -22,7 +22,8 @@ export const unitTicks = (unit) => (step, high) => {
 export const percentTicks = (step) => (value) => `${grouped(value * 100, digitsOf(step * 100))}%`;
 
 const msTicks = (step, high) => {
-  const [size, name] = high < 1000 ? [1, "ms"] : high < 180e3 ? [1000, "s"] : high < 7.2e6 ? [6e4, "min"] : [3.6e6, "h"];
+  const [size, name] =
+    high < 1000 ? [1, "ms"] : high < 180e3 ? [1000, "s"] : high < 7.2e6 ? [6e4, "min"] : [3.6e6, "h"];
   return (value) => `${grouped(value / size, digitsOf(step / size))} ${name}`;
 };
 
