@@ -59,15 +59,6 @@ function showFrame() {
   mount(app, top.element, mainElement());
   showView();
   fetchViews();
-  giveColours();
-}
-
-// Pools get theirs from the fleet as a whole, so that it does not matter which of them a view happens to show first.
-function giveColours() {
-  const end = live.subscribe((page) => {
-    tonesOf("pool", page.pools.map((row) => row.pool));
-    end?.();
-  });
 }
 
 // Ahead of time, so that a view opens also when the gateway has gone; those that fail are fetched when they are opened.
@@ -137,6 +128,8 @@ function mainElement() {
   return h("main", { id: "main", tabindex: "-1" });
 }
 
+// Pools get their colours from the fleet as a whole, so that it does not matter which of them a view shows first.
+live.subscribe((page) => tonesOf("pool", page.pools.map((row) => row.pool)));
 signals.addEventListener("signed-out", async () => {
   if (!top) return;
   top.end();
