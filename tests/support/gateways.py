@@ -147,4 +147,4 @@ async def _wait_ready(port: int) -> None:
 
 
 def _is_empty(held: ServerSnapshot) -> bool:
-    return not (held.held.left or held.body_bytes)
+    return not (held.held.left or held.body_bytes or held.large_bodies)

@@ -64,15 +64,15 @@ class RawClient:
         await self.send(*pieces)
         return await self.answer()
 
-    async def answer(self) -> Answer:
+    async def answer(self, timeout_s: float = READ_TIMEOUT_S) -> Answer:
         """The next whole answer."""
-        async with asyncio.timeout(READ_TIMEOUT_S):
-            status, headers = await self.head()
+        async with asyncio.timeout(timeout_s):
+            status, headers = await self.head(timeout_s)
             return Answer(status, headers, await self.body(headers))
 
-    async def head(self) -> tuple[int, dict[str, str]]:
+    async def head(self, timeout_s: float = READ_TIMEOUT_S) -> tuple[int, dict[str, str]]:
         """The next status line and headers."""
-        async with asyncio.timeout(READ_TIMEOUT_S):
+        async with asyncio.timeout(timeout_s):
             lines = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")[:-2]
         version, status, _ = lines[0].split(" ", 2)
         assert version == "HTTP/1.1"

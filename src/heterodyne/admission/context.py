@@ -1,6 +1,5 @@
 """Pure: whether a request can fit a model's context, as far as the door can tell, and how large a one it wants."""
 
-import re
 from collections.abc import Sequence
 from math import inf
 
@@ -11,10 +10,9 @@ from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import CHARS_PER_TOKEN_MAX, Operation, Request
 
 GENERATES = (Operation.CHAT, Operation.COMPLETION)
+TRUNCATES = "truncate"  # as engines begin the names of fields by which a client has its prompt cut to fit
 
 _PROMPT_FIELD = {Operation.CHAT: "messages", Operation.COMPLETION: "prompt", Operation.EMBEDDING: "input"}
-_SEVERAL_PROMPTS = re.compile(rb'"prompt"\s*:\s*\[\s*["\[]')
-_TRUNCATES = b'"truncate'  # as engines begin the names of fields by which a client has its prompt cut to fit
 
 
 class Contexts(Struct, frozen=True, gc=False):
@@ -83,7 +81,4 @@ def _said(replica: Replica) -> float:
 
 def _may_be_shorter(request: Request) -> bool:
     """Whether what was counted are several prompts, or the engine is asked to cut the one there is."""
-    body = request.body
-    if _TRUNCATES in body:
-        return True
-    return request.operation is Operation.COMPLETION and _SEVERAL_PROMPTS.search(body) is not None
+    return request.prompts > 1 or any(field.startswith(TRUNCATES) for field in request.private_fields)

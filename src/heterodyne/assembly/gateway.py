@@ -35,6 +35,7 @@ from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.holdings import HoldingsWatch
 from heterodyne.gateway.lease_courier import LeaseCourier
 from heterodyne.gateway.lobby import Lobby
+from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.server import GatewayServer
 from heterodyne.ports.leases import LeaseSource
@@ -48,6 +49,7 @@ from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.server_connection import ServerLedger
 
 METERS_INTERVAL_S = 1.0
+OFFLOAD_MODULE = "heterodyne.assembly.offload_process"
 
 
 @asynccontextmanager
@@ -103,6 +105,7 @@ async def running_gateway(
         pool=pool,
         adapters=keeper,
         records=records,
+        offload=Offload(OFFLOAD_MODULE, time.monotonic),
         tokens=TokenEstimator(),
         bookkeeper=bookkeeper,
         auditor=auditor,

@@ -15,6 +15,7 @@ import msgspec
 import uvloop
 
 from heterodyne.assembly.gateway import running_gateway
+from heterodyne.assembly.large_allocations import give_large_allocations_their_own_blocks
 from heterodyne.assembly.live_gateway import LiveGateway
 from heterodyne.assembly.tenants_file import read_tenants
 from heterodyne.assembly.worker_books import auditing, keeping_books
@@ -28,6 +29,7 @@ from heterodyne.telemetry import log
 from heterodyne.telemetry.loops import keep_running
 
 VIEW_INTERVAL_S = 1.0
+SWITCH_INTERVAL_S = 0.0005  # a thread that hashes or redacts gives way to the loop so soon, not after 5 ms
 HASTE_INTERVAL_S = 0.1  # while somebody may be waiting for what comes next
 VIEW_SHARE_MAX = 0.05  # of the worker's time: the view of a large fleet is left less often
 
@@ -45,6 +47,8 @@ def main() -> None:
     order = _decode(first)
     log.configure(order.settings.telemetry, worker=order.name)
     # Requests make no reference cycles, so a full collection only costs latency; start-up objects never die.
+    give_large_allocations_their_own_blocks()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)

@@ -25,6 +25,11 @@ class Operation(StrEnum):
 class Prompt(Protocol):
     """The bytes that stand for a prompt as the engine will render it, made when somebody compares prompts."""
 
+    @property
+    def whole_bytes(self) -> int:
+        """How many the whole prompt has, where `whole` gives only its beginning; 0: it gives all."""
+        ...
+
     def whole(self) -> bytes:
         """All of it; a longer conversation begins with the bytes of the shorter."""
         ...
@@ -54,6 +59,10 @@ class Request(Struct, frozen=True, kw_only=True, gc=False):
     choices: int = 1  # of each prompt, in the answer
     prompts: int = 1
     sequences: int = 1  # that are generated: for each prompt, as many as its best choices are taken from
+    dimensions: int | None = None  # of the vectors that are wanted; None: as many as the model's have
+    has_logprobs: bool = False  # the client asks for log probabilities, or says that it wants none
+    is_large: bool = False  # what is proportional to the body is done beside the worker
+    changes: dict[str, bytes] | None = None  # of a large one: members to set, in JSON, when it is sent
     deadline_s: float = 0.0  # on the gateway's monotonic clock
 
 

@@ -86,7 +86,7 @@ class LlamaCppDialect(OwnEngineDialect):
                 case Operation.DETOKENIZE:
                     return msgspec.json.encode({"prompt": msgspec.json.decode(body)["content"]})
                 case Operation.EMBEDDING:
-                    _check_dimensions(request.body, body)
+                    _check_dimensions(request.dimensions, body)
                     return body
                 case Operation.INFER:
                     raise AssertionError("`call` refuses it")
@@ -95,7 +95,7 @@ class LlamaCppDialect(OwnEngineDialect):
 
     def stream_edit(self, request: Request) -> EventEdit | None:
         """A conversation with one answer and no log probabilities streams just as OpenAI's does."""
-        if request.operation is Operation.CHAT and request.choices == 1 and b'"logprobs"' not in request.body:
+        if request.operation is Operation.CHAT and request.choices == 1 and not request.has_logprobs:
             return None
         return LlamaCppStream(request.operation, request.choices)
 
@@ -152,12 +152,11 @@ def _tokenize(replica: Replica, text: str, *, add_special: bool) -> Call:
     return Call(replica.base_path + "/tokenize", msgspec.json.encode(body))
 
 
-def _check_dimensions(asked: bytes, body: bytes) -> None:
+def _check_dimensions(wanted: int | None, body: bytes) -> None:
     """llama.cpp ignores the wish for shorter vectors; a vector of another length is no answer to it."""
-    if b'"dimensions"' not in asked:
+    if wanted is None:
         return
-    wanted = msgspec.json.decode(asked).get("dimensions")
     vector = msgspec.json.decode(body)["data"][0]["embedding"]
     has = len(b64decode(vector)) // FLOAT_BYTES if isinstance(vector, str) else len(vector)
-    if wanted is not None and wanted != has:
+    if wanted != has:
         raise InvalidField(f"dimensions: this model's vectors have {has}, and cannot be cut.", param="dimensions")

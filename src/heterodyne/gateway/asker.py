@@ -110,7 +110,8 @@ def _chain(request: Request, salt: bytes, prompt_tokens: int) -> Chain:
         return EMPTY  # not one block of it
     prompt = request.prompt.whole()
     # Tokens are counted for the whole prompt; what its bytes have besides text is spread over them.
-    return chain_of(salt, prompt, prompt_tokens / len(prompt)) if prompt else EMPTY
+    whole_bytes = request.prompt.whole_bytes or len(prompt)
+    return chain_of(salt, prompt, prompt_tokens / whole_bytes) if prompt else EMPTY
 
 
 def _session(request: Request, wishes: Wishes, salt: bytes) -> str:

@@ -2,8 +2,17 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from heterodyne.domain.errors import AdapterUnavailable, EngineError, EngineGarbage, EngineStalled, EngineUnavailable
+from heterodyne.domain.errors import (
+    AdapterUnavailable,
+    EngineError,
+    EngineGarbage,
+    EngineStalled,
+    EngineUnavailable,
+    HeterodyneError,
+)
 from heterodyne.gateway.fleet_view import ReplicaWire
+from heterodyne.gateway.offload.large import LargeCall
+from heterodyne.gateway.offload.process import PendingJob
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.ports.adapters import AdapterUse
 from heterodyne.ports.engine import Call
@@ -38,8 +47,12 @@ class AttemptOwner(Protocol):
         """Its stream is complete."""
         ...
 
-    def attempt_answered(self, attempt: "Attempt", body: bytes) -> None:
+    def attempt_answered(self, attempt: "Attempt", pieces: list[bytes]) -> None:
         """A whole answer, good or bad, has come."""
+        ...
+
+    def attempt_unsent(self, attempt: "Attempt", error: HeterodyneError) -> None:
+        """The request cannot be said in the words of the replica's engine."""
         ...
 
     def attempt_failed(self, attempt: "Attempt", error: EngineError) -> None:
@@ -77,6 +90,7 @@ class Attempt:
         "sent_at_s",
         "status",
         "wire",
+        "work",
     )
 
     def __init__(
@@ -84,7 +98,7 @@ class Attempt:
         owner: AttemptOwner,
         back: "Backstage",
         wire: ReplicaWire,
-        call: Call,
+        call: Call | LargeCall,
         *,
         ask: Ask,
         choice: Choice,
@@ -112,6 +126,7 @@ class Attempt:
         self.began_at_s = self.asked_at_s = self.heard_at_s = now_s = back.clock()
         self.sent_at_s = 0.0  # when the engine was sent the request; 0: it has not been
         self.first_at_s = 0.0  # when its answer began; 0: it has not
+        self.work: PendingJob | None = None  # on a large answer
         self.hop = hop  # its place in the request's trace; None: nobody is traced
         # Where nobody else could be asked nothing hangs on how long it should take.
         self.expected_s = choice.alone_s if wire.is_shared else 0.0
@@ -132,6 +147,9 @@ class Attempt:
             self._use = self._back.adapters.use(self.wire.replica, self.adapter)
             self._use.when_ready(self._has_adapter)
             return
+        if isinstance(self._call, LargeCall):
+            self._call.make(self._has_call)
+            return
         self._back.pool.lend(self.wire.address, self._connected, self._unconnected, fresh=fresh)
 
     def again(self, call: Call) -> None:
@@ -147,6 +165,10 @@ class Attempt:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.cancel()
+        if self.work is not None:
+            self.work.cancel()
+        elif isinstance(self._call, LargeCall):
+            self._call.cancel()
         if self._use is not None:
             self._use.end()
         now_s = self._back.clock()
@@ -204,12 +226,25 @@ class Attempt:
         self.asked_at_s = self.heard_at_s = self._back.clock()
         self.start()
 
+    # Called when a large body has been made.
+
+    def _has_call(self, made: Call | HeterodyneError) -> None:
+        if self.is_over:
+            return
+        if isinstance(made, HeterodyneError):
+            self._owner.attempt_unsent(self, made)
+            return
+        self._call = made
+        self.asked_at_s = self.heard_at_s = self._back.clock()
+        self.start()
+
     # Called by the connection pool.
 
     def _connected(self, connection: ClientConnection) -> None:
         if self.is_over:
             connection.release()
             return
+        assert not isinstance(self._call, LargeCall)
         self._connection = connection
         self.sent_at_s = self._back.clock()
         path, body = self._call
@@ -236,6 +271,8 @@ class Attempt:
 
     def on_framed(self, data: bytes, chunks: int) -> None:
         self.on_payload(unframe(data))
+        if self._connection is not None:
+            self._connection.rest(data)
 
     def on_payload(self, data: bytes) -> None:
         """A piece of a whole answer; streams go to their relay."""
@@ -250,7 +287,7 @@ class Attempt:
 
     def on_end(self) -> None:
         self._connection = None
-        self._owner.attempt_answered(self, b"".join(self._pieces))
+        self._owner.attempt_answered(self, self._pieces)
 
     def on_failure(self, error: EngineError) -> None:
         connection, self._connection = self._connection, None

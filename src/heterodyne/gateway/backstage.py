@@ -18,6 +18,7 @@ from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.decision_log import DecisionLog, decided
 from heterodyne.gateway.finished import Finished, record_of
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.render import Dateline
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.tracer import Tracer
@@ -52,6 +53,7 @@ class Backstage:
         pool: ConnectionPool,
         adapters: Adapters,
         records: RecordSink,
+        offload: Offload,
         tokens: TokenEstimator,
         bookkeeper: Bookkeeper | None = None,
         auditor: Auditor | None = None,
@@ -67,6 +69,7 @@ class Backstage:
         self.house = house
         self.pool = pool
         self.adapters = adapters
+        self.offload = offload
         self.tokens = tokens
         self.event_tokens = EventTokens()
         self.bookkeeper = bookkeeper

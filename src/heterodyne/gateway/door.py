@@ -8,6 +8,7 @@ import msgspec
 from heterodyne.admission.callers import LOCAL, CallerRing
 from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import (
+    ClientGone,
     HeterodyneError,
     InternalError,
     InvalidField,
@@ -25,6 +26,9 @@ from heterodyne.gateway.dialects import open_inference
 from heterodyne.gateway.holdings import HoldingsWatch
 from heterodyne.gateway.known_models import no_such_model
 from heterodyne.gateway.lobby import Lobby
+from heterodyne.gateway.offload.job import Read
+from heterodyne.gateway.offload.reading import LargeReads
+from heterodyne.gateway.offload.size import is_large
 from heterodyne.gateway.open_pages import page_caller
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
@@ -69,6 +73,7 @@ class Door:
         self._ids = ids
         self._ledger = ledger
         self._holdings = holdings
+        self.large_reads = LargeReads(back.offload)
         self.fleet = back.fleet
         self.house = back.house
         self.started_at = started_at
@@ -172,7 +177,7 @@ class Door:
         back = self._back
         return page_caller(
             http.headers,
-            connection.peer_host,
+            "" if connection.peer is None else connection.peer[0],
             back.callers,
             self._host_names,
             back.wall_clock(),
@@ -191,7 +196,60 @@ class Door:
         deadline_s = arrived_s + _deadline_s(
             http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s
         )
+        if is_large(http.body):
+            return self._read_large(
+                route, http, connection, caller, request_id=request_id, arrived_s=arrived_s, deadline_s=deadline_s
+            )
         request = route.read(http.body, request_id, deadline_s, back.settings)
+        return self._admit(route, http, connection, request, caller, arrived_s=arrived_s)
+
+    def _read_large(
+        self,
+        route: routes.Route,
+        http: HttpRequest,
+        connection: ServerConnection,
+        caller: Caller,
+        *,
+        request_id: str,
+        arrived_s: float,
+        deadline_s: float,
+    ) -> Turn:
+        """The same, with the body read beside the worker's loop."""
+
+        def understood(request: Request) -> None:
+            try:
+                turn = self._admit(route, http, connection, request, caller, arrived_s=arrived_s)
+                if turn is not None and connection.is_answering(http):
+                    connection.hand_over(turn)
+            except HeterodyneError as error:
+                refused(error)
+            except Exception as error:  # noqa: BLE001  # the root of a request, as in `handle`
+                _log.error("request_failed", request_id=request_id, exc_info=error)
+                refused(InternalError("An internal error; the log has the details."))
+
+        def refused(error: HeterodyneError) -> None:
+            self._refuse(error, connection, request_id, http, caller)
+
+        job = Read(
+            path=http.path,
+            request_id=request_id,
+            deadline_s=deadline_s,
+            settings=self._back.settings,
+            wants_prompt=any(len(replicas) > 1 for replicas in self.fleet.snapshot.by_model.values()),
+        )
+        return self.large_reads.read(job, http.body, caller.salt, understood, refused)
+
+    def _admit(
+        self,
+        route: routes.Route,
+        http: HttpRequest,
+        connection: ServerConnection,
+        request: Request,
+        caller: Caller,
+        *,
+        arrived_s: float,
+    ) -> Turn | None:
+        back = self._back
         ask = back.asks.ask(request, read_wishes(http.headers), caller.salt, back.fleet.snapshot)
         try:
             if caller.scopes:
@@ -202,7 +260,7 @@ class Door:
             )
         except HeterodyneError as error:
             told = no_such_model(request.model, caller, back.fleet.snapshot) if type(error) is UnknownModel else error
-            self._refuse(told, connection, request_id, http, caller, request=request, urgency=ask.urgency)
+            self._refuse(told, connection, request.id, http, caller, request=request, urgency=ask.urgency)
             return None
 
     def _refuse(
@@ -219,15 +277,16 @@ class Door:
         """The answer and its record; `request` where it was understood."""
         is_plain = routes.is_open_inference(http.path)
         back = self._back
-        answer_error(
-            error,
-            back,
-            connection,
-            request_id,
-            is_plain=is_plain,
-            is_head=http.method == b"HEAD",
-            tier=caller.tier if caller is not None else "",
-        )
+        if not isinstance(error, ClientGone):
+            answer_error(
+                error,
+                back,
+                connection,
+                request_id,
+                is_plain=is_plain,
+                is_head=http.method == b"HEAD",
+                tier=caller.tier if caller is not None else "",
+            )
         record = refused_record(
             error,
             request_id,

@@ -8,6 +8,8 @@ is unusually late gets a rival. After it, a broken stream is continued from the 
 is sound, and ends as an error where it is not.
 """
 
+from functools import partial
+
 from msgspec import structs
 
 from heterodyne.domain.errors import (
@@ -20,7 +22,7 @@ from heterodyne.domain.errors import (
     HeterodyneError,
     InternalError,
 )
-from heterodyne.domain.fleet import PoolName
+from heterodyne.domain.fleet import PoolName, Replica
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
 from heterodyne.gateway.attempt import (
@@ -37,6 +39,8 @@ from heterodyne.gateway.decider import NOBODY
 from heterodyne.gateway.decision_log import Decided, decided
 from heterodyne.gateway.finished import Finished, Try, end_stay, with_usage
 from heterodyne.gateway.fleet_view import ReplicaWire
+from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, WholeAnswer, answer_beside, whole_answer
+from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.stay import Stay
 from heterodyne.gateway.told import Told, read_told
@@ -56,6 +60,7 @@ RETRY_AFTER_MAX_S = 3600
 ADAPTER_UNKNOWN = (400, 404)  # how engines say that they do not hold it
 UNCOUNTED_EVENTS_MAX = 2  # of a stream: who speaks, and why it ended
 QUEUED_MIN_S = 0.001  # that a client is told of
+REFUSAL_BYTES_MAX = 65536  # of an engine's error that are read
 KEPT_BYTES_MAX = 1 << 20  # of one answer: some four thousand tokens
 
 _log = log.get("gateway")
@@ -131,8 +136,7 @@ class Exchange:
 
     def start(self, choice: Choice) -> None:
         """Take a place in the house and ask the first replica; raises what its engine cannot be asked."""
-        target = choice.target
-        call = self._back.fleet.wire(target.id).dialect.call(self._request, target)
+        call = self._call(choice.target)
         self._place(choice)
         self._back.enter(self)
         try:
@@ -211,16 +215,16 @@ class Exchange:
         self._end(200, "", reported, relay.bytes_sent, relay)
         self._client.finish_stream()
 
-    def attempt_answered(self, attempt: Attempt, body: bytes) -> None:
+    def attempt_unsent(self, attempt: Attempt, error: HeterodyneError) -> None:
+        self._refused(attempt, error)
+
+    def attempt_answered(self, attempt: Attempt, pieces: list[bytes]) -> None:
         try:
-            self._take_whole(attempt, body)
-        except EngineError as error:
-            if isinstance(error, EngineRefused) and outcome_of_status(attempt.status) is CALLER_ERROR:
-                self._callers_fault(attempt, error)
-            else:
-                self.attempt_failed(attempt, error)
+            answer = self._answer(attempt, pieces)
+            if answer is not None:
+                self._take_whole(attempt, answer)
         except HeterodyneError as error:
-            self._callers_fault(attempt, error)
+            self._refused(attempt, error)
         except Exception as error:  # noqa: BLE001  # the root of an answer: our mistake must not leave the client waiting
             self._mistake("answer_failed", error)
 
@@ -289,7 +293,7 @@ class Exchange:
         if self._winner is not None and self._winner.relay is not None:
             self._winner.relay.stop_keeping()
 
-    def _try(self, choice: Choice, call: Call, *, earns: bool = False) -> None:
+    def _try(self, choice: Choice, call: Call | LargeCall, *, earns: bool = False) -> None:
         target = choice.forecast.seat.replica
         wire = self._back.fleet.wire(target.id)
         self._choice = choice
@@ -347,15 +351,21 @@ class Exchange:
         self._try(choice, call)
         return True
 
-    def _try_call(self, choice: Choice | None) -> Call | None:
+    def _try_call(self, choice: Choice | None) -> Call | LargeCall | None:
         """The request in the words of a replica's engine; None where it has no words for it."""
         if choice is None:
             return None
-        target = choice.target
         try:
-            return self._back.fleet.wire(target.id).dialect.call(self._request, target)
+            return self._call(choice.target)
         except HeterodyneError:
             return None
+
+    def _call(self, target: Replica, said: Said | None = None) -> Call | LargeCall:
+        """The same, raising what the engine cannot be asked; that of a large body is made when it is to be sent."""
+        request = self._request
+        if request.is_large:
+            return LargeCall(self._back.offload, request, target, self._stay.caller.salt, said)
+        return self._back.fleet.wire(target.id).dialect.call(request, target)
 
     def _has_lost_adapter(self, attempt: Attempt) -> bool:
         """Whether the engine only lacks an adapter that it had: then it may be asked again, once, and is given it."""
@@ -398,21 +408,53 @@ class Exchange:
     def _stalled(self, attempt: Attempt, message: str) -> None:
         self.attempt_failed(attempt, EngineStalled(message))
 
-    def _take_whole(self, attempt: Attempt, body: bytes) -> None:
+    def _answer(self, attempt: Attempt, pieces: list[bytes]) -> WholeAnswer | Call | None:
+        """An engine's answer in the client's words; None: they are found beside the worker. Raises what it refuses."""
         dialect, request = attempt.wire.dialect, self._request
+        size = sum(map(len, pieces))
         if attempt.status != 200:
-            raise dialect.refusal(request, attempt.status, body)
+            raise dialect.refusal(request, attempt.status, b"".join(pieces)[:REFUSAL_BYTES_MAX])
         if request.stream:
             raise EngineGarbage("The engine answered a stream with something else.")
-        answer = dialect.answer(request, attempt.wire.replica, body)
+        if size > ANSWER_BYTES_LARGE:
+            attempt.work = answer_beside(
+                self._back.offload,
+                request,
+                attempt.wire.replica,
+                pieces,
+                owner=self._stay.caller.salt,
+                done=partial(self._answered_beside, attempt),
+            )
+            return None
+        return whole_answer(dialect, request, attempt.wire.replica, b"".join(pieces))
+
+    def _answered_beside(self, attempt: Attempt, answer: WholeAnswer | Call | HeterodyneError) -> None:
+        attempt.work = None
+        if attempt.is_over or self._is_ended:
+            return
+        try:
+            if isinstance(answer, HeterodyneError):
+                raise answer
+            self._take_whole(attempt, answer)
+        except HeterodyneError as error:
+            self._refused(attempt, error)
+        except Exception as error:  # noqa: BLE001  # as above
+            self._mistake("answer_failed", error)
+
+    def _refused(self, attempt: Attempt, error: HeterodyneError) -> None:
+        """The answer is an error, of the engine or about the request."""
+        is_callers = isinstance(error, EngineRefused) and outcome_of_status(attempt.status) is CALLER_ERROR
+        if isinstance(error, EngineError) and not is_callers:
+            self.attempt_failed(attempt, error)
+        else:
+            self._callers_fault(attempt, error)
+
+    def _take_whole(self, attempt: Attempt, answer: WholeAnswer | Call) -> None:
         if isinstance(answer, Call):
             attempt.again(answer)
             return
-        try:
-            reported, is_error = usage.of_answer(answer)
-        except (ValueError, RecursionError) as error:
-            raise EngineGarbage("The engine's answer is not JSON.") from error
-        if is_error:
+        reported = answer.usage
+        if answer.is_error:
             raise EngineGarbage("The engine answered 200 and an error.")
         self._first_byte_at_s = now_s = self._back.clock()
         self._win(attempt, now_s)
@@ -426,10 +468,16 @@ class Exchange:
         if self._stay.slot is not None and reported is not None:
             self._stay.slot.delivered = reported.completion_tokens
         if self._back.auditor is not None:
-            self._kept = [answer]
-        self._end(200, "", reported, len(answer))
+            self._kept = answer.pieces
+        self._end(200, "", reported, answer.size)
         client = self._client
-        client.finish(render.whole(200, headers, answer, keeps_alive=client.keeps_alive))
+        if len(answer.pieces) == 1 and answer.size <= ANSWER_BYTES_LARGE:
+            client.finish(render.whole(200, headers, answer.pieces[0], keeps_alive=client.keeps_alive))
+            return
+        client.write(render.whole_head(200, headers, answer.size, keeps_alive=client.keeps_alive))
+        for piece in answer.pieces:
+            client.write(piece)
+        client.finish()
 
     def _continue(self, broken: StreamRelay | None) -> bool:
         """Let another replica go on from the words that the client has; False where that is not sound or nobody can."""
@@ -451,9 +499,8 @@ class Exchange:
         found = self._try_successor(told)
         if found is None:
             return False
-        choice, rest = found
+        choice, call = found
         target = choice.target
-        dialect = self._back.fleet.wire(target.id).dialect
         if not self._back.standing.try_retry(target.model, self._ask.prompt_tokens, self._back.clock()):
             return False
         self._told, self._events_before = told, events
@@ -462,14 +509,14 @@ class Exchange:
         self._winner = None
         metrics.continuations.add((target.model, target.pool))
         _log.info("stream_continued", request_id=request.id, replica=target.id, tokens_before=told.said.tokens)
-        self._try(choice, dialect.call(rest, target))
+        self._try(choice, call)
         return True
 
     def _said(self, said: Said, pool: PoolName) -> Said:
         return said._replace(tokens=self._back.event_tokens.estimate(pool, said.tokens))
 
-    def _try_successor(self, told: Told) -> tuple[Choice, Request] | None:
-        """A replica of the same model whose engine can take the answer up, and the request that asks for the rest."""
+    def _try_successor(self, told: Told) -> tuple[Choice, Call | LargeCall] | None:
+        """A replica of the same model whose engine can take the answer up, and the call that asks for the rest."""
         assert self._wire is not None
         model, tried = self._wire.replica.model, self._failed
         decider = self._back.decider
@@ -477,9 +524,12 @@ class Exchange:
             target = choice.target
             if target.model != model:
                 return None
-            rest = self._back.fleet.wire(target.id).dialect.continuation(self._request, told.said)
+            if self._request.is_large:
+                return choice, self._call(target, told.said)
+            dialect = self._back.fleet.wire(target.id).dialect
+            rest = dialect.continuation(self._request, told.said)
             if rest is not None:
-                return choice, rest
+                return choice, dialect.call(rest, target)
             tried |= {target.id}
         return None
 

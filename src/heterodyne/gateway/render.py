@@ -39,6 +39,12 @@ def whole(status: int, headers: bytes, body: bytes, *, keeps_alive: bool, is_hea
     return b"%b%b%bcontent-length: %d\r\n\r\n%b" % (line, headers, close, len(body), b"" if is_head else body)
 
 
+def whole_head(status: int, headers: bytes, size: int, *, keeps_alive: bool) -> bytes:
+    """The head of a complete answer whose body is written behind it."""
+    close = b"" if keeps_alive else CLOSE
+    return b"%b%b%bcontent-length: %d\r\n\r\n" % (status_line(status), headers, close, size)
+
+
 def stream_head(headers: bytes, *, chunked: bool, keeps_alive: bool) -> bytes:
     """The head of an event stream."""
     framing = b"transfer-encoding: chunked\r\n" if chunked else b""

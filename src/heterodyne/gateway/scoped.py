@@ -34,6 +34,8 @@ def _sized(request: Request, ask: Ask, caller: Caller) -> tuple[Request, Ask]:
     longest = output_tokens_left(caller, ask.prompt_tokens, sequences)
     if longest is None:
         return request, ask
-    body = put(request.body, {"max_tokens": b"%d" % longest})
+    changes = {"max_tokens": b"%d" % longest}
     bounded = structs.replace(ask, output_tokens=min(ask.output_tokens, float(longest * sequences)))
-    return structs.replace(request, body=body, output_tokens_max=longest), bounded
+    if request.is_large:
+        return structs.replace(request, changes=changes, output_tokens_max=longest), bounded
+    return structs.replace(request, body=put(request.body, changes), output_tokens_max=longest), bounded

@@ -11,6 +11,7 @@ from heterodyne.gateway.door import Door
 from heterodyne.gateway.holdings import Holdings, HoldingsWatch
 from heterodyne.gateway.lobby import Lobby
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.turn_watch import TurnWatch
 from heterodyne.routing.standing.snapshot import FleetStandingSnapshot
 from heterodyne.telemetry import log
 from heterodyne.wire.limits import WireLimits
@@ -29,6 +30,7 @@ class ServerSnapshot(Struct, frozen=True, kw_only=True):
 
     connections: int
     body_bytes: int
+    large_bodies: int  # being read, changed or checked beside the worker
     unsent_bytes: int
     in_flight: int
     exchanges: int
@@ -58,6 +60,7 @@ class GatewayServer:
         self._limits = _limits(settings)
         self._server: asyncio.Server | None = None
         self._tls = _tls(settings)
+        self._turns = TurnWatch()
         self.port = 0
 
     async def open(self, *, reuse_port: bool = False) -> None:
@@ -99,9 +102,13 @@ class GatewayServer:
                 except Exception as error:  # noqa: BLE001  # nor one exchange
                     _log.error("exchange_check_failed", exc_info=error)
             self._back.trim_kept()
+            self._door.large_reads.check(now_s)
             self._lobby.tick()
             self._back.write_down()
             self._holdings.look(now_s)
+            self._turns.note()
+            if not self._ledger.connections:
+                self._turns.sleep()
 
     async def drain(self) -> None:
         """Take nothing new, let what runs finish for as long as the settings grant, end the rest as errors."""
@@ -111,7 +118,8 @@ class GatewayServer:
             self._server.close()
         clock = self._back.clock
         until_s = clock() + self._settings.drain_timeout_s
-        while (self._back.exchanges or self._lobby.waiting) and clock() < until_s:
+        reads = self._door.large_reads
+        while (self._back.exchanges or self._lobby.waiting or reads) and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
         self._end_all()
         # Answers that are complete here may still be on their way out.
@@ -127,12 +135,18 @@ class GatewayServer:
             replicas_takeable=sum(replica.is_takeable for replica in self._back.fleet.snapshot.replicas),
             connections=len(self._ledger.connections),
             body_bytes=self._ledger.body_bytes,
+            large_bodies=self._back.offload.jobs,
             unsent_bytes=sum(connection.unsent_bytes for connection in self._ledger.connections),
             in_flight=self._back.house.in_flight,
             exchanges=len(self._back.exchanges),
             engine_connections_busy=self._back.pool.busy,
             held=self._holdings.holdings(),
         )
+
+    @property
+    def longest_turn_s(self) -> tuple[float, float]:
+        """The longest turn of the loop in the last minute: by the wall's clock, and in processor time."""
+        return self._turns.longest_s
 
     def standing(self) -> FleetStandingSnapshot:
         """How every replica stands with this worker."""
@@ -143,18 +157,22 @@ class GatewayServer:
         self._back.house.is_draining = True
         if self._server is not None:
             self._server.close()
+        self._turns.sleep()
         self._end_all()
         for connection in tuple(self._ledger.connections):
             connection.abort()
         self._back.write_down()
+        await self._back.offload.close()
         await self._back.pool.close()
 
     def _end_all(self) -> None:
+        self._door.large_reads.close()
         self._lobby.close()
         for exchange in tuple(self._back.exchanges):
             exchange.give_up(Draining("The gateway shut down before the answer was complete."))
 
     def _connection(self) -> ServerConnection:
+        self._turns.wake()
         return ServerConnection(self._door, self._limits, self._ledger, self._back.clock)
 
 

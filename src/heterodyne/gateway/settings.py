@@ -106,6 +106,14 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     output_tokens_max: Annotated[int, Meta(ge=1, description="The largest `max_tokens` a client may ask for.")] = (
         1048576
     )
+    messages_max: Annotated[int, Meta(ge=1, description="Messages of one conversation.")] = 16384
+    tools_max: Annotated[int, Meta(ge=0, description="Tools that one conversation may name.")] = 1024
+    prompts_max: Annotated[
+        int, Meta(ge=1, description="Texts or lists of token ids in one completion or embedding request.")
+    ] = 2048
+    prompt_ids_max: Annotated[
+        int, Meta(ge=1, description="Token ids in one request; what a model's context cannot hold is refused anyway.")
+    ] = 4194304
     choices_max: Annotated[
         int, Meta(ge=1, le=1024, description="The largest `n` or `best_of` a client may ask for.")
     ] = 16

@@ -139,6 +139,15 @@ held = Gauge(
     "What requests hold now: places, tickets, reservations, slots. All zero while nobody asks anything.",
     ("what",),
 )
+loop_turn = SharedGauge(
+    "heterodyne_gateway_loop_turn_seconds",
+    "The longest turn of a worker's event loop in the last minute, in which it served nobody else: by the wall's "
+    "clock, and as processor time of its own.",
+    ("clock",),
+)
+loop_slow_turns = Counter(
+    "heterodyne_gateway_loop_slow_turns_total", "Turns of a worker's event loop of more than 5 ms.", ("clock",)
+)
 engine_connections = Gauge(
     "heterodyne_gateway_engine_connections", "Connections to replicas, by state.", ("replica", "state")
 )
@@ -384,6 +393,8 @@ ALL: tuple[Meter, ...] = (
     connections,
     body_bytes,
     held,
+    loop_turn,
+    loop_slow_turns,
     engine_connections,
     token_estimate_error,
     replica_ready,

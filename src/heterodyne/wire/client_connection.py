@@ -12,6 +12,7 @@ import httptools
 
 from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
 from heterodyne.wire.chunks import ChunkDecoder, ChunksInvalid, whole_chunks
+from heterodyne.wire.one_read import LARGE_READ_BYTES, rest
 
 HEAD_BYTES_MAX = 65536
 
@@ -132,6 +133,11 @@ class ClientConnection(asyncio.Protocol):
             self._is_paused = False
             self._transport.resume_reading()
 
+    def rest(self, data: bytes) -> None:
+        """Let others have their turn after a large piece of an answer."""
+        if len(data) >= LARGE_READ_BYTES:
+            rest(self._transport, lambda: self._is_paused)
+
     @property
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
@@ -153,12 +159,15 @@ class ClientConnection(asyncio.Protocol):
                 listener.on_framed(data, chunks)
             else:
                 self._take_chunked(data, chunks, end)
+                self.rest(data)
         elif self._body is LENGTH:
             self._take_length(data)
+            self.rest(data)
         elif self._body is HEAD:
             self._take_head(data)
         else:
             listener.on_payload(data)
+            self.rest(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None

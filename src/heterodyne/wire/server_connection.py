@@ -13,6 +13,7 @@ from typing import Protocol
 from heterodyne.domain.errors import HeterodyneError, Overloaded, RequestTooSlow
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import CHUNKS_END, HeadCheck, HttpRequest, chunk
+from heterodyne.wire.one_read import LARGE_READ_BYTES, rest
 from heterodyne.wire.request_reader import BODY, HEAD, RequestReader
 
 WRITE_BUFFER_BYTES = 65536
@@ -116,12 +117,6 @@ class ServerConnection(asyncio.Protocol):
         self._unsent_bytes = 0  # at the last check
         self._taken_at_s = 0.0  # when the client was last seen to take any
 
-    @property
-    def peer_host(self) -> str:
-        """The address that the client asks from; empty where its socket has none."""
-        peer = self._transport.get_extra_info("peername") if self._transport is not None else None
-        return str(peer[0]) if isinstance(peer, tuple) and peer else ""
-
     # Called by uvloop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -141,6 +136,8 @@ class ServerConnection(asyncio.Protocol):
         else:
             self._unread += data
             self._read_on()
+            if len(data) >= LARGE_READ_BYTES:
+                rest(self._transport, lambda: self._is_reading_paused)
 
     def eof_received(self) -> bool:
         """A client that has stopped talking has gone: half-closed sockets cannot be told from dead ones."""
@@ -241,6 +238,10 @@ class ServerConnection(asyncio.Protocol):
         self._idle_since_s = self._clock()
         if self._pending or self._problem is not None:
             self._advance()
+
+    def is_answering(self, request: HttpRequest) -> bool:
+        """Whether that request's answer is not complete yet."""
+        return self._request is request
 
     def hand_over(self, turn: Turn) -> None:
         """Somebody else answers the current request from here."""

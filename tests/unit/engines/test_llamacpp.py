@@ -87,7 +87,7 @@ def test_tokens_become_the_text_under_the_customary_name() -> None:
 
 
 def test_vectors_of_another_length_than_asked_for_are_no_answer() -> None:
-    asked = request(Operation.EMBEDDING, b'{"model":"m","input":"a","dimensions":2}')
+    asked = request(Operation.EMBEDDING, b'{"model":"m","input":"a","dimensions":2}', dimensions=2)
     assert DIALECT.answer(asked, REPLICA, b'{"data":[{"embedding":[1,2]}]}')
     with pytest.raises(InvalidField, match="have 3"):
         DIALECT.answer(asked, REPLICA, b'{"data":[{"embedding":[1,2,3]}]}')

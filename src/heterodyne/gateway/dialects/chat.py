@@ -7,6 +7,7 @@ from msgspec import Meta, Raw, Struct
 
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
+from heterodyne.gateway.dialects.bounds import Name, Word, check_count
 from heterodyne.gateway.dialects.generation import Count, GenerationFields, check_bounds, shown_bytes
 from heterodyne.gateway.dialects.lengths import longest
 from heterodyne.gateway.dialects.members import private, read_members
@@ -62,22 +63,22 @@ Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 class Function(Struct):
     """A function's name and, unread, its parameters."""
 
-    name: str
+    name: Name
     parameters: dict[str, Raw] | None = None
 
 
 class FunctionCall(Struct):
     """What an assistant message says it called."""
 
-    name: str
+    name: Name
     arguments: str
 
 
 class ToolCall(Struct):
     """One call in an assistant message."""
 
-    id: str
-    type: str
+    id: Name
+    type: Word
     function: FunctionCall | None = None
 
 
@@ -86,15 +87,15 @@ class Message(Struct):
 
     role: Role
     content: str | list[Part] | None = None
-    name: str | None = None
+    name: Name | None = None
     tool_calls: list[ToolCall] | None = None
-    tool_call_id: str | None = None
+    tool_call_id: Name | None = None
 
 
 class Tool(Struct):
     """One tool the model may call."""
 
-    type: str
+    type: Word
     function: Function | None = None
 
 
@@ -111,7 +112,7 @@ class ChatFields(GenerationFields, kw_only=True):
     messages: Annotated[list[Message], Meta(min_length=1)]
     max_completion_tokens: Count | None = None
     tools: list[Tool] | None = None
-    tool_choice: str | dict[str, Raw] | None = None
+    tool_choice: Name | dict[str, Raw] | None = None
     parallel_tool_calls: bool | None = None
     response_format: ResponseFormat | None = None
     logprobs: bool | None = None
@@ -128,6 +129,8 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
     own, parts = private(members, API), read_parts(fields.messages)
     output_tokens_max = longest(own, fields.max_completion_tokens, fields.max_tokens)
     sequences = check_bounds(fields, settings, output_tokens_max)
+    check_count("messages", "messages", len(fields.messages), settings.messages_max)
+    check_count("tools", "tools", len(fields.tools or ()), settings.tools_max)
     return Request(
         id=request_id,
         operation=Operation.CHAT,
@@ -143,5 +146,6 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         output_tokens_max=output_tokens_max,
         choices=fields.n or 1,
         sequences=sequences,
+        has_logprobs=fields.logprobs is not None,
         deadline_s=deadline_s,
     )

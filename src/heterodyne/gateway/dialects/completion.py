@@ -11,7 +11,7 @@ from heterodyne.gateway.dialects.generation import GenerationFields, check_bound
 from heterodyne.gateway.dialects.lengths import longest
 from heterodyne.gateway.dialects.members import private, read_members
 from heterodyne.gateway.dialects.prompts import PlainText
-from heterodyne.gateway.dialects.text import Text, count, measure
+from heterodyne.gateway.dialects.text import Text, check_text, count, measure
 from heterodyne.gateway.settings import GatewaySettings
 
 API = frozenset(
@@ -54,6 +54,7 @@ _decoder = msgspec.json.Decoder(CompletionFields)
 def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     """Body bytes to a request."""
     fields = decode(_decoder, body)
+    check_text("prompt", fields.prompt, settings)
     members, value_bytes = read_members(body)
     own = private(members, API)
     prompts = count(fields.prompt)

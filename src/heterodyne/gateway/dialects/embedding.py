@@ -8,11 +8,11 @@ from msgspec import Meta, Struct
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
+from heterodyne.gateway.dialects.bounds import ModelName, Name
 from heterodyne.gateway.dialects.members import bytes_of, private, read_members
-from heterodyne.gateway.dialects.text import Text, count, measure
+from heterodyne.gateway.dialects.text import Text, check_text, count, measure
 from heterodyne.gateway.settings import GatewaySettings
 
-INPUTS_MAX = 2048
 API = frozenset({"dimensions", "encoding_format", "input", "model", "user"})
 STEERING = API - {"input"}
 
@@ -20,11 +20,11 @@ STEERING = API - {"input"}
 class EmbeddingFields(Struct):
     """The typed fields of an embedding request."""
 
-    model: str
+    model: ModelName
     input: Text
     encoding_format: Literal["float", "base64"] | None = None
     dimensions: Annotated[int, Meta(ge=1)] | None = None
-    user: str | None = None
+    user: Name | None = None
 
 
 _decoder = msgspec.json.Decoder(EmbeddingFields)
@@ -33,8 +33,7 @@ _decoder = msgspec.json.Decoder(EmbeddingFields)
 def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     """Body bytes to a request."""
     fields = decode(_decoder, body)
-    if isinstance(fields.input, list) and len(fields.input) > INPUTS_MAX and not isinstance(fields.input[0], int):
-        raise InvalidField(f"input: {len(fields.input)} texts; the limit is {INPUTS_MAX}.", param="input")
+    check_text("input", fields.input, settings)
     if not fields.input or (isinstance(fields.input, list) and "" in fields.input):
         raise InvalidField("input: an empty text cannot be embedded.", param="input")
     members, value_bytes = read_members(body)
@@ -49,5 +48,6 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         prompt_chars=value_bytes - bytes_of(members, STEERING) if tokens is None else 0,
         prompt_tokens=tokens,
         prompts=count(fields.input),
+        dimensions=fields.dimensions,
         deadline_s=deadline_s,
     )

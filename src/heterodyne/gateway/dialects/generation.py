@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from heterodyne.domain.errors import InvalidField
+from heterodyne.gateway.dialects.bounds import BIASES_MAX, STOPS_MAX, ModelName, Name, StopText
 from heterodyne.gateway.dialects.members import Members, bytes_of
 from heterodyne.gateway.settings import GatewaySettings
 
@@ -27,7 +28,7 @@ STEERING = frozenset(
 class GenerationFields(Struct):
     """Typed where the API gives a type; anything else in the body passes unread, where its engine may have it."""
 
-    model: str
+    model: ModelName
     stream: bool | None = None
     stream_options: StreamOptions | UnsetType | None = UNSET
     max_tokens: Count | None = None
@@ -37,9 +38,9 @@ class GenerationFields(Struct):
     presence_penalty: Penalty | None = None
     frequency_penalty: Penalty | None = None
     seed: int | None = None
-    stop: str | Annotated[list[str], Meta(max_length=64)] | None = None
-    logit_bias: dict[str, float] | None = None
-    user: str | None = None
+    stop: StopText | Annotated[list[StopText], Meta(max_length=STOPS_MAX)] | None = None
+    logit_bias: Annotated[dict[str, float], Meta(max_length=BIASES_MAX)] | None = None
+    user: Name | None = None
 
     def wants_usage(self) -> bool:
         options = self.stream_options

@@ -8,14 +8,16 @@ from msgspec import Meta, Raw, Struct
 
 from heterodyne.domain.errors import CallerError, InvalidField
 from heterodyne.domain.request import Operation, Request
+from heterodyne.gateway.dialects import bounds
 from heterodyne.gateway.dialects.body import decode
+from heterodyne.gateway.dialects.bounds import DIMENSIONS_MAX, TENSORS_MAX
 from heterodyne.gateway.dialects.members import NAME_CHARS_MAX, private, read_members
 from heterodyne.gateway.settings import GatewaySettings
 
 if TYPE_CHECKING:
     from heterodyne.gateway.routes import Reader
 
-Name = Annotated[str, Meta(min_length=1)]
+Name = Annotated[str, Meta(min_length=1, max_length=512)]
 Parameters = dict[str, Raw]
 
 API = frozenset({"inputs", "outputs", "id", "parameters"})
@@ -30,7 +32,7 @@ class InputTensor(Struct):
     """One tensor for the model; its numbers go to the engine unread."""
 
     name: Name
-    shape: list[Annotated[int, Meta(ge=0)]]
+    shape: Annotated[list[Annotated[int, Meta(ge=0)]], Meta(max_length=DIMENSIONS_MAX)]
     datatype: Name
     data: Annotated[Raw, Meta(extra_json_schema={"type": "array"})]
     parameters: Parameters = {}
@@ -46,9 +48,9 @@ class AskedOutput(Struct):
 class InferFields(Struct):
     """The typed fields of an inference."""
 
-    inputs: Annotated[list[InputTensor], Meta(min_length=1)]
-    outputs: list[AskedOutput] = []
-    id: str = ""
+    inputs: Annotated[list[InputTensor], Meta(min_length=1, max_length=TENSORS_MAX)]
+    outputs: Annotated[list[AskedOutput], Meta(max_length=TENSORS_MAX)] = []
+    id: bounds.Name = ""
     parameters: Parameters = {}
 
 

@@ -34,6 +34,7 @@ class Conversation:
     """Of a chat: tools first, for templates render them before the conversation."""
 
     __slots__ = ("_body",)
+    whole_bytes = 0
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -56,6 +57,7 @@ class PlainText:
     """Of a completion."""
 
     __slots__ = ("_body",)
+    whole_bytes = 0
 
     def __init__(self, body: bytes) -> None:
         self._body = body

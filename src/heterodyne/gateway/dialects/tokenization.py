@@ -8,6 +8,7 @@ from msgspec import Meta, Struct, structs
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
+from heterodyne.gateway.dialects.bounds import ModelName, check_count
 from heterodyne.gateway.dialects.chat import Message
 from heterodyne.gateway.dialects.members import private, read_members
 from heterodyne.gateway.dialects.parts import read_parts
@@ -34,7 +35,7 @@ API = {
 class TokenizeFields(Struct):
     """A prompt, or a conversation that goes through the model's chat template."""
 
-    model: str
+    model: ModelName
     prompt: str | None = None
     messages: Annotated[list[Message], Meta(min_length=1)] | None = None
     add_special_tokens: bool = True
@@ -43,7 +44,7 @@ class TokenizeFields(Struct):
 class DetokenizeFields(Struct):
     """Token ids of one text."""
 
-    model: str
+    model: ModelName
     tokens: list[TokenId]
 
 
@@ -56,6 +57,7 @@ def read_tokenize(body: bytes, request_id: str, deadline_s: float, settings: Gat
     fields = decode(_tokenize, body)
     if (fields.prompt is None) == (fields.messages is None):
         raise InvalidField("prompt: give either `prompt` or `messages`.", param="prompt")
+    check_count("messages", "messages", len(fields.messages or ()), settings.messages_max)
     request = _request(Operation.TOKENIZE, fields.model, body, request_id, deadline_s)
     parts = read_parts(fields.messages or ())
     if parts.private:
@@ -66,6 +68,7 @@ def read_tokenize(body: bytes, request_id: str, deadline_s: float, settings: Gat
 def read_detokenize(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     """Body bytes to a request."""
     fields = decode(_detokenize, body)
+    check_count("tokens", "token ids", len(fields.tokens), settings.prompt_ids_max)
     return _request(Operation.DETOKENIZE, fields.model, body, request_id, deadline_s)
 
 

@@ -203,6 +203,7 @@ def _gateway() -> Row:
             _chart("Wait for a connection", "s", *quantiles(metrics.connect, (0.5, 0.99), "pool")),
             _chart("Client connections", "short", _gauge(metrics.connections, "sum", word="open")),
             _chart("Request bodies in memory", "bytes", _gauge(metrics.body_bytes, "sum", word="held")),
+            _chart("Longest turn of a worker's loop", "s", _gauge(metrics.loop_turn, "max", "clock")),
             _chart(
                 "Usage that waits for the store",
                 "bytes",

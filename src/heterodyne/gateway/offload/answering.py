@@ -1,0 +1,61 @@
+"""An engine's whole answer becomes the client's: in the loop where it is short, beside the worker where it is long."""
+
+from collections.abc import Callable
+
+from heterodyne.domain.errors import EngineGarbage, HeterodyneError
+from heterodyne.domain.fleet import Replica
+from heterodyne.domain.request import Request, Usage
+from heterodyne.gateway import usage
+from heterodyne.gateway.offload.job import Answer, Failed, Result, WasAnswered, error_of, fields_of
+from heterodyne.gateway.offload.process import Offload, PendingJob
+from heterodyne.ports.engine import Call, EngineDialect
+
+ANSWER_BYTES_LARGE = 64 * 1024
+
+
+class WholeAnswer:
+    """What the client gets, in as many pieces as it came in, and what the engine counted."""
+
+    __slots__ = ("is_error", "pieces", "size", "usage")
+
+    def __init__(self, pieces: list[bytes], reported: Usage | None, *, is_error: bool) -> None:
+        self.pieces = pieces
+        self.size = sum(map(len, pieces))
+        self.usage = reported
+        self.is_error = is_error
+
+
+def whole_answer(dialect: EngineDialect, request: Request, replica: Replica, body: bytes) -> WholeAnswer | Call:
+    """The answer, or the next call it takes to get there."""
+    answer = dialect.answer(request, replica, body)
+    if isinstance(answer, Call):
+        return answer
+    try:
+        reported, is_error = usage.of_answer(answer)
+    except (ValueError, RecursionError) as error:
+        raise EngineGarbage("The engine's answer is not JSON.") from error
+    return WholeAnswer([answer], reported, is_error=is_error)
+
+
+def answer_beside(
+    offload: Offload,
+    request: Request,
+    replica: Replica,
+    pieces: list[bytes],
+    *,
+    owner: bytes,
+    done: Callable[[WholeAnswer | Call | HeterodyneError], None],
+) -> PendingJob:
+    """The same, told later; `pieces` are not put together in the worker."""
+
+    def told(result: Result, made: bytes) -> None:
+        if isinstance(result, Failed):
+            done(error_of(result))
+            return
+        assert isinstance(result, WasAnswered)
+        if result.next_path is not None:
+            done(Call(result.next_path, made))
+        else:
+            done(WholeAnswer(pieces if result.is_same else [made], result.usage, is_error=result.is_error))
+
+    return offload.submit(Answer(request=fields_of(request), replica=replica), pieces, owner, told)

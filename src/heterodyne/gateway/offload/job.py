@@ -1,0 +1,112 @@
+"""What a worker and the process beside it say to each other: a small message, and a body behind it as it came."""
+
+from struct import Struct as Layout
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from heterodyne.domain.errors import HeterodyneError, InternalError
+from heterodyne.domain.fleet import Replica
+from heterodyne.domain.request import Operation, Request, Usage
+from heterodyne.gateway.settings import GatewaySettings
+
+HEAD = Layout("<IQ")  # lengths of the message and of the body
+
+
+class Read(Struct, frozen=True, kw_only=True, tag=True):
+    """A client's body to a request."""
+
+    path: bytes
+    request_id: str
+    deadline_s: float
+    settings: GatewaySettings
+    wants_prompt: bool  # somebody may compare prompts
+
+
+class Make(Struct, frozen=True, kw_only=True, tag=True):
+    """A request to the call of an engine; with words it is to go on behind them."""
+
+    request: dict[str, Any]
+    replica: Replica
+    said_text: str | None = None
+    said_tokens: int = 0
+
+
+class Answer(Struct, frozen=True, kw_only=True, tag=True):
+    """An engine's whole answer to the client's; of the request there is all but its body."""
+
+    request: dict[str, Any]
+    replica: Replica
+
+
+Job = Read | Make | Answer
+
+
+class Failed(Struct, frozen=True, kw_only=True, tag=True):
+    """The error that the work ended with."""
+
+    kind: str
+    fields: dict[str, Any]
+
+
+class WasRead(Struct, frozen=True, kw_only=True, tag=True):
+    """A request but for its body; behind it stand the bytes of its prompt, as far as anybody compares them."""
+
+    request: dict[str, Any]
+    prompt_bytes: int  # of the whole prompt; 0: it is not compared
+    opening: bytes
+
+
+class WasMade(Struct, frozen=True, kw_only=True, tag=True):
+    """A call; behind it stands its body, unless it is the request's own."""
+
+    path: str
+    is_same: bool
+
+
+class WasAnswered(Struct, frozen=True, kw_only=True, tag=True):
+    """An answer; behind it stands its body, unless it is the engine's own. With a path it is the next call instead."""
+
+    is_same: bool
+    next_path: str | None = None
+    usage: Usage | None = None
+    is_error: bool = False
+
+
+Result = Failed | WasRead | WasMade | WasAnswered
+
+encode = msgspec.msgpack.Encoder().encode
+decode_job = msgspec.msgpack.Decoder(Job).decode
+decode_result = msgspec.msgpack.Decoder(Result).decode
+
+
+def fields_of(request: Request) -> dict[str, Any]:
+    """A request without what is large in it."""
+    return {name: getattr(request, name) for name in Request.__struct_fields__ if name not in ("body", "prompt")}
+
+
+def request_of(fields: dict[str, Any], body: bytes) -> Request:
+    """The same request again."""
+    return Request(**{**fields, "operation": Operation(fields["operation"])}, body=body)
+
+
+def failure_of(error: HeterodyneError) -> Failed:
+    """An error on its way to another process."""
+    return Failed(kind=type(error).__name__, fields=vars(error))
+
+
+def error_of(failed: Failed) -> HeterodyneError:
+    """The same error again."""
+    kind = _kinds().get(failed.kind, InternalError)
+    error = kind.__new__(kind, failed.fields.get("message", ""))
+    vars(error).update(failed.fields)
+    return error
+
+
+def _kinds() -> dict[str, type[HeterodyneError]]:
+    kinds, found = {HeterodyneError.__name__: HeterodyneError}, [HeterodyneError]
+    while found:
+        found = [one for kind in found for one in kind.__subclasses__()]
+        kinds |= {one.__name__: one for one in found}
+    return kinds

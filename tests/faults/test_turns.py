@@ -1,0 +1,155 @@
+"""No request holds up a worker's loop: every field of every dialect is attacked while somebody else is served."""
+
+import asyncio
+import re
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import product
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+
+from heterodyne.gateway.offload.size import LARGE_BYTES, SMALL_BYTES
+from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.testing import behaviours
+from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
+from heterodyne.testing.serve_process import ServeProcess
+from tests.support.attacks import SHAPES, attacks, value
+from tests.support.raw_client import Answer, connected
+from tests.support.requests import MODEL, chat, get
+
+TURN_S_MAX = 0.020  # of processor time, on a machine that others use too; on a quiet one it is below 5 ms
+BYSTANDER_S_MAX = 3.0  # by the wall's clock, which this machine's other work is in: a stall took twice as long
+BESIDE = 4096  # bytes of a body that are not the attack
+SIZES = (SMALL_BYTES - BESIDE, LARGE_BYTES - BESIDE)  # read in the loop, whatever they hold, or if they hold little
+ANSWER_TIMEOUT_S = 60.0
+BODY_BYTES_MAX = GatewaySettings().body_bytes_max
+HEAD_BYTES = 30_000
+HEADERS = ("authorization", "content-type", "host", "x-heterodyne-session", "x-heterodyne-class", "x-heterodyne-pool")
+HEADERS += ("x-heterodyne-policy", "x-heterodyne-slo-ttft-ms", "x-heterodyne-deadline-ms", "traceparent", "cookie")
+TURN = re.compile(rb'heterodyne_gateway_loop_turn_seconds\{clock="processor"\} ([0-9.e-]+)')
+CONFIG = """
+[audit]
+is_on = true
+
+[pools.attacked]
+model = "{model}"
+urls = {urls}
+"""
+EXPECTED = (200, 400, 404)
+ANSWER = msgspec.json.encode(behaviours.chat_answer())
+
+
+class Attacked:
+    """A gateway, its longest turn so far, and somebody who is served by it meanwhile."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.longest_s = 0.0
+        self.culprit = ""
+        self.waits_s: list[float] = []
+        self.is_over = threading.Event()
+
+    async def ask(self, pieces: tuple[bytes, ...]) -> Answer:
+        async with connected(self.port) as client:
+            await client.send(*pieces)
+            return await client.answer(ANSWER_TIMEOUT_S)
+
+    async def look(self, culprit: str) -> None:
+        """Whether the longest turn has become longer, and by what."""
+        await asyncio.sleep(0.11)  # the gauge is brought up to date ten times a second
+        page = (await self.ask((get("/metrics"),))).body
+        found = TURN.search(page)
+        assert found is not None
+        if float(found[1]) > self.longest_s:
+            self.longest_s, self.culprit = float(found[1]), culprit
+
+    def bystand(self) -> None:
+        """In a thread, and with what the gateway answers by itself: this one's loop is busy with its attacks."""
+        request = get("/v1/models")
+        with socket.create_connection(("127.0.0.1", self.port), timeout=ANSWER_TIMEOUT_S) as client:
+            while not self.is_over.wait(0.01):
+                asked_s = time.monotonic()
+                client.sendall(request)
+                got = b""
+                while not got.endswith(b"}"):
+                    got += client.recv(65536)
+                    assert got.startswith(b"HTTP/1.1 200")
+                self.waits_s.append(time.monotonic() - asked_s)
+
+
+@asynccontextmanager
+async def attacked(folder: Path) -> AsyncIterator[Attacked]:
+    """A real worker: its loop shares its thread with nobody."""
+
+    async def behave(call: EngineCall) -> None:
+        for engine in engines:
+            engine.calls.clear()  # bodies are large
+        call.whole(200, ANSWER)
+
+    engines = [ScriptedEngine(behave) for _ in range(2)]
+    for engine in engines:
+        await engine.open()
+    config = CONFIG.format(model=MODEL, urls=msgspec.json.encode([engine.url for engine in engines]).decode())
+    try:
+        with ServeProcess(folder, config=config) as serve:
+            await asyncio.to_thread(serve.wait_ready, 60)
+            rig = Attacked(urlsplit(serve.url).port or 0)
+            await rig.ask(tuple(ATTACKS[0].request(value("text", 2 * LARGE_BYTES))))  # the process beside it starts
+            bystander = asyncio.create_task(asyncio.to_thread(rig.bystand))
+            try:
+                yield rig
+            finally:
+                rig.is_over.set()
+                await bystander
+    finally:
+        for engine in engines:
+            await engine.close()
+    assert rig.waits_s
+    longest = f"{1000 * rig.longest_s:.1f} ms for {rig.culprit}"
+    print(f"longest turn {longest}; others waited {max(rig.waits_s):.2f} s at most")
+    assert rig.longest_s < TURN_S_MAX, longest
+    assert max(rig.waits_s) < BYSTANDER_S_MAX
+
+
+ATTACKS = tuple(attacks())
+
+
+@pytest.mark.timeout(300)
+async def test_no_field_of_any_dialect_holds_up_the_loop(tmp_path: Path) -> None:
+    async with attacked(tmp_path) as rig:
+        for shape, size in product(SHAPES, SIZES):
+            async with connected(rig.port) as client:
+                for one in ATTACKS:
+                    await client.send(*one.request(value(shape, size)))
+                    answer = await client.answer(ANSWER_TIMEOUT_S)
+                    assert answer.status in EXPECTED, f"{shape} in {one.path} {one.field}: {answer}"
+            await rig.look(f"{shape} of {size} bytes")
+
+
+@pytest.mark.timeout(300)
+async def test_no_body_of_the_largest_size_holds_up_the_loop(tmp_path: Path) -> None:
+    async with attacked(tmp_path) as rig:
+        for number, shape in enumerate(SHAPES):
+            largest = value(shape, BODY_BYTES_MAX - BESIDE)
+            for one in ATTACKS[number :: 5 * len(SHAPES)]:  # all of them would take an hour
+                answer = await rig.ask(one.request(largest))
+                assert answer.status in EXPECTED, f"{shape} in {one.path} {one.field}: {answer}"
+                await rig.look(f"{shape} in {one.path} {one.field}")
+
+
+@pytest.mark.timeout(300)
+async def test_no_header_holds_up_the_loop(tmp_path: Path) -> None:
+    async with attacked(tmp_path) as rig:
+        for name in HEADERS:
+            for sign in ("a", "7", ",", "%"):
+                (answer,) = (await rig.ask((chat(f"{name}: {sign * HEAD_BYTES}"),)),)
+                assert answer.status < 500, name
+        for path in ("/v1/models/", "/v2/models/", "/"):
+            assert (await rig.ask((get(path + "a" * HEAD_BYTES),))).status == 404
+        await rig.look("a header")
