@@ -88,7 +88,8 @@ def fields_of(request: Request) -> dict[str, Any]:
 
 def request_of(fields: dict[str, Any], body: bytes) -> Request:
     """The same request again."""
-    return Request(**{**fields, "operation": Operation(fields["operation"])}, body=body)
+    typed = {"operation": Operation(fields["operation"]), "private_fields": tuple(fields["private_fields"])}
+    return Request(**{**fields, **typed}, body=body)
 
 
 def failure_of(error: HeterodyneError) -> Failed:
