@@ -29,7 +29,7 @@ class Recorder:
     def __init__(self) -> None:
         self.seen: list[tuple[object, ...]] = []
 
-    def check_head(self, _: HttpRequest) -> HeadCheck:
+    def check_head(self, _: HttpRequest, __: object) -> HeadCheck:
         return ANY_BODY
 
     def handle(self, request: HttpRequest, connection: ServerConnection) -> None:

@@ -45,7 +45,7 @@ class Passage:
 
     # The client's side.
 
-    def check_head(self, _: HttpRequest) -> HeadCheck:
+    def check_head(self, _: HttpRequest, __: object) -> HeadCheck:
         return ANY_BODY
 
     def handle(self, request: HttpRequest, connection: ServerConnection) -> "Passage":

@@ -11,6 +11,7 @@ from msgspec import structs
 
 from heterodyne.console.app import admin_app
 from heterodyne.console.changes import FleetDesk
+from heterodyne.console.guard import Guard
 from heterodyne.console.server import LIMITS, AdminServer
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.wire.server_connection import ServerLedger
@@ -36,14 +37,14 @@ class AdminPort:
 
 
 @asynccontextmanager
-async def admin_port(**limits: float) -> AsyncIterator[AdminPort]:
+async def admin_port(*, guard: type[Guard] = Guard, **limits: float) -> AsyncIterator[AdminPort]:
     """With the operator's key, and with these limits in the place of its own."""
     settings = ConsoleSettings(operator_keys_sha256=(sha256(KEY.encode()).hexdigest(),))
     tools = instruments(settings)
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     app = admin_app(settings, cast(FleetDesk, ScriptedFleet()), instruments=tools)
-    server = AdminServer(app, listener, tools.guard, structs.replace(LIMITS, **limits))
+    server = AdminServer(app, listener, guard.of(settings), structs.replace(LIMITS, **limits))
     async with asyncio.TaskGroup() as group:
         group.create_task(server.run())
         await asyncio.sleep(0)

@@ -2,9 +2,13 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from typing import ClassVar
 
 import pytest
+from starlette.requests import Request
 
+from heterodyne.console.guard import Guard
+from heterodyne.console.operators import Person
 from tests.support.admin_ports import AUTHORIZED, AdminPort, admin_port
 from tests.support.raw_client import ask, connected
 from tests.support.requests import get, post
@@ -70,6 +74,21 @@ async def test_a_stranger_may_send_as_much_as_signing_in_takes() -> None:
         answer = await ask(admin.port, post("/admin/playground", b"x" * (4 << 20) + b"x", AUTHORIZED))
         assert answer.status == 413
         await admin.wait_empty()
+
+
+async def test_who_sends_much_is_asked_for_by_the_address_they_come_from() -> None:
+    class Noting(Guard):
+        """Remembers where it was asked from."""
+
+        hosts: ClassVar[list[str | None]] = []
+
+        def identify(self, request: Request) -> Person:
+            self.hosts.append(None if request.client is None else request.client.host)
+            return super().identify(request)
+
+    async with admin_port(guard=Noting) as admin:
+        assert (await ask(admin.port, post("/admin/playground", b"x" * 20_000))).status == 401
+    assert Noting.hosts == ["127.0.0.1"]
 
 
 async def test_the_body_of_an_operator_arrives_in_either_framing() -> None:

@@ -31,14 +31,14 @@ class AdminHandler:
         self._requests = requests
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def check_head(self, request: HttpRequest) -> HeadCheck:
+    def check_head(self, request: HttpRequest, connection: ServerConnection) -> HeadCheck:
         """Who is not known may send as much as signing in takes; the endpoints look again at who asks."""
         length = int(request.headers.get(b"content-length", 0))
         is_chunked = b"transfer-encoding" in request.headers
         if length <= BODY_BYTES_MAX and not is_chunked:
             return SMALL_BODY
         try:
-            self._guard.identify(Request(asgi.scope_of(request)))
+            self._guard.identify(Request(asgi.scope_of(request, connection)))
         except HeterodyneError as error:
             error.__traceback__ = error.__context__ = error.__cause__ = None  # it is kept with the request
             return SMALL_BODY if is_chunked else HeadCheck(refusal=error, body_bytes_max=0)

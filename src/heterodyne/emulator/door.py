@@ -34,7 +34,7 @@ class EmulatorDoor:
         }
         self._frozen: Page | None = None  # the metrics of the moment it began to lie
 
-    def check_head(self, _: HttpRequest) -> HeadCheck:
+    def check_head(self, request: HttpRequest, connection: "ServerConnection") -> HeadCheck:
         return ANY_BODY
 
     def handle(self, request: HttpRequest, connection: "ServerConnection") -> "Turn | None":

@@ -89,7 +89,7 @@ class Door:
         """The OpenAPI description, made when it is first asked for."""
         return msgspec.json.encode(openapi.document())
 
-    def check_head(self, http: HttpRequest) -> RoutedHead:
+    def check_head(self, http: HttpRequest, connection: ServerConnection) -> RoutedHead:
         """Whether what follows is worth holding: the path, the method, the name, the key and the form are known."""
         callers = self._back.callers
         route, caller = routes.find(http.path), None
@@ -123,7 +123,7 @@ class Door:
         head = http.head_check
         assert isinstance(head, RoutedHead)
         if head.callers is not self._back.callers:
-            head = self.check_head(http)  # it has waited, and there are other keys now
+            head = self.check_head(http, connection)  # it has waited, and there are other keys now
         route, caller = head.route, head.caller
         if head.refusal is not None or route is None or caller is None:
             assert head.refusal is not None

@@ -22,15 +22,15 @@ BODILESS = (204, 304)
 CONTENT_LENGTH = b"content-length"
 
 
-def scope_of(request: HttpRequest, connection: ServerConnection | None = None) -> Message:
-    """The request as an application is told of it; without a connection nobody knows where it came from."""
+def scope_of(request: HttpRequest, connection: ServerConnection) -> Message:
+    """The request as an application is told of it."""
     raw_path = request.path.decode("ascii", "replace")
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": "1.1" if request.speaks_chunked else "1.0",
-        "server": None if connection is None else connection.address,
-        "client": None if connection is None else connection.peer,
+        "server": connection.address,
+        "client": connection.peer,
         "scheme": "http",
         "method": request.method.decode("ascii"),
         "root_path": "",

@@ -6,7 +6,7 @@ Driven by llhttp. It knows sizes and framing; whose turn it is and how long anyt
 from collections.abc import Callable
 from enum import IntEnum
 from io import BytesIO
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import httptools
 
@@ -101,7 +101,7 @@ class RequestReader:
     def __init__(
         self,
         sink: Sink,
-        check_head: Callable[[HttpRequest], HeadCheck],
+        check_head: Callable[[HttpRequest, Any], HeadCheck],  # of the handler, which is given the sink, too
         limits: WireLimits,
         budget: BodyBudget,
         clock: Callable[[], float],
@@ -246,7 +246,7 @@ class RequestReader:
         body_bytes_max = limits.body_bytes_max
         if length > body_bytes_max:
             self._break(self._body_too_large(length, body_bytes_max))
-        request.head_check = check = self._check_head(request)
+        request.head_check = check = self._check_head(request, self._sink)
         self._body_bytes_max = check.body_bytes_max if check.body_bytes_max < body_bytes_max else body_bytes_max
         if b"expect" in headers and check.refusal is None and headers[b"expect"].lower() == b"100-continue":
             self._sink.on_expect_continue()

@@ -33,7 +33,7 @@ class Turn(Protocol):
 class Handler(Protocol):
     """What the connection asks of the gateway; no call may raise or block."""
 
-    def check_head(self, request: HttpRequest) -> HeadCheck:
+    def check_head(self, request: HttpRequest, connection: "ServerConnection") -> HeadCheck:
         """The head is complete, and nothing of the body is held yet: whether it may come, and how much of it."""
         ...
 

@@ -28,7 +28,7 @@ class Stream:
     def written(self) -> bytes:
         return self._client.written
 
-    def check_head(self, _: HttpRequest) -> HeadCheck:
+    def check_head(self, _: HttpRequest, __: object) -> HeadCheck:
         return ANY_BODY
 
     def handle(self, request: object, connection: object) -> "Stream":

@@ -22,7 +22,7 @@ class Reading:
         self.problems: list[str] = []
         self.ledger = ServerLedger()
         self._check = check
-        self.reader = RequestReader(self, lambda _: self._check, WireLimits(), self.ledger, lambda: 0.0)
+        self.reader = RequestReader(self, lambda *_: self._check, WireLimits(), self.ledger, lambda: 0.0)
 
     def on_request(self, request: HttpRequest) -> None:
         self.requests.append(request)

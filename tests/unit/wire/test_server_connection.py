@@ -24,7 +24,7 @@ class Client:
         self.connection = ServerConnection(self, LIMITS, self.ledger, clock=lambda: self.now_s)
         self.transport = MemoryTransport(self.connection)
 
-    def check_head(self, _: HttpRequest) -> HeadCheck:
+    def check_head(self, _: HttpRequest, __: object) -> HeadCheck:
         return ANY_BODY
 
     def handle(self, request: HttpRequest, connection: ServerConnection) -> "Client":
