@@ -16,7 +16,7 @@ from tests.support.requests import chat_body, get, post
 
 KEYED = {"api_keys_sha256": (sha256(AUTHORIZED.removeprefix("authorization: Bearer ").encode()).hexdigest(),)}
 BODY_BYTES_MAX = 1 << 20
-SLOW_S = 2.0  # what is waited for longer than this is given up
+SLOW_S = 4.0  # what is waited for longer than this is given up
 LIMITS = {
     "head_timeout_s": SLOW_S,
     "body_timeout_s": SLOW_S,
