@@ -1,5 +1,7 @@
 """Whatever is counted in whatever order, an estimate stays what text can be, and one tenant's is not another's."""
 
+from math import isfinite
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,8 +24,10 @@ def taught(counted: list[tuple[int, int, bool]], tenant: bytes = b"") -> TokenEs
 @bounded
 @given(counts, sizes)
 def test_an_estimate_is_what_a_tokenizer_could_say(counted: list[tuple[int, int, bool]], prompt_bytes: int) -> None:
-    tokens = taught(counted).estimate("m", prompt_bytes)
+    estimator = taught(counted)
+    tokens = estimator.estimate("m", prompt_bytes)
     assert RATE_MIN * prompt_bytes - 1 <= tokens <= FIXED_MAX + RATE_MAX * prompt_bytes + 1
+    assert all(error >= 0 and isfinite(error) for error in estimator.error_ratio.values())
 
 
 @bounded
