@@ -1,6 +1,8 @@
 """What can be told of a context at the door."""
 
 import msgspec
+from typing import Any
+
 import pytest
 
 from heterodyne.admission.context import check_context, context_wanted, contexts_of
@@ -42,12 +44,10 @@ def test_a_text_that_no_tokenizer_could_make_fit_is_refused_by_its_characters() 
         check_context(changed(prompt_chars=1601), 100)
 
 
-@pytest.mark.parametrize(
-    "body", [b'{"prompt": ["long", "longer"]}', b'{"prompt":[[1,2],[3]]}', b'{"truncate_prompt_tokens": 50}']
-)
-def test_what_is_several_prompts_or_is_cut_by_its_engine_is_left_to_that(body: bytes) -> None:
-    check_context(changed(prompt_chars=10**6, body=body), 100)
-    check_context(changed(prompt_tokens=10**6, body=body), 100)
+@pytest.mark.parametrize("more", [{"prompts": 2}, {"private_fields": ("truncate_prompt_tokens",)}])
+def test_what_is_several_prompts_or_is_cut_by_its_engine_is_left_to_that(more: dict[str, Any]) -> None:
+    check_context(changed(prompt_chars=10**6, **more), 100)
+    check_context(changed(prompt_tokens=10**6, **more), 100)
 
 
 def test_a_request_wants_the_context_that_its_estimate_needs_and_the_largest_where_none_has_it() -> None:

@@ -161,7 +161,7 @@ async def test_others_have_their_turn_while_much_is_read_at_once() -> None:
     assert client.ledger.body_bytes == 0
 
 
-def test_a_large_body_of_known_length_is_read_at_once() -> None:
+async def test_a_large_body_of_known_length_is_read_at_once() -> None:
     client = Client()
     body = b"x" * 200_000
     client.transport.feed(HEAD.replace(b": 5", b": %d" % len(body)) + body)
