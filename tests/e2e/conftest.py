@@ -11,6 +11,14 @@ from heterodyne.testing.serve_process import ServeProcess
 AsyncClient = Callable[[], AbstractAsyncContextManager[AsyncOpenAI]]
 
 
+@pytest.fixture(autouse=True)
+def _nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After each test the shared gateway holds nothing for anybody; those of a test alone are asked as they end."""
+    yield
+    if "served" in request.fixturenames:
+        request.getfixturevalue("served").check_holdings()
+
+
 @pytest.fixture(scope="session")
 def client(served: ServeProcess) -> Iterator[OpenAI]:
     with OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0, timeout=100) as client:

@@ -1,6 +1,5 @@
 """Admission and the meters, for any state."""
 
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -23,10 +23,10 @@ class Contexts(Struct, frozen=True, gc=False):
     ever: float  # of all, those included that are down for now
 
 
-def contexts_of(replicas: Sequence[Replica]) -> Contexts:
-    """Of these."""
-    said = [_said(one) for one in replicas]
-    up = [_said(one) for one in replicas if one.is_takeable] or said
+def contexts_of(replicas: Sequence[Replica], longest: int | None = None) -> Contexts:
+    """Of these; no sequence of the model may be longer than its rule says, whatever they hold."""
+    said = [_said(one, longest) for one in replicas]
+    up = [_said(one, longest) for one in replicas if one.is_takeable] or said
     return Contexts(min(up, default=inf), max(up, default=inf), max(said, default=inf))
 
 
@@ -75,8 +75,9 @@ def _fits(request: Request, context_tokens: int) -> bool:
     return True
 
 
-def _said(replica: Replica) -> float:
-    return inf if replica.context_tokens is None else replica.context_tokens
+def _said(replica: Replica, longest: int | None) -> float:
+    said = inf if replica.context_tokens is None else replica.context_tokens
+    return said if longest is None else min(said, longest)
 
 
 def _may_be_shorter(request: Request) -> bool:

@@ -91,7 +91,9 @@ class Decider:
         if contexts is None:
             if ask.model not in snapshot.by_model:
                 return 0.0
-            contexts = self._contexts[ask.model] = contexts_of(snapshot.by_model[ask.model])
+            rule = snapshot.rules.get(ask.model)
+            longest = None if rule is None else rule.context_tokens
+            contexts = self._contexts[ask.model] = contexts_of(snapshot.by_model[ask.model], longest)
         return context_wanted(request, ask.prompt_tokens, contexts)
 
     def _decide(self, request: Request, ask: Ask, failed: frozenset[ReplicaId], now_s: float) -> Choice:

@@ -15,6 +15,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import defaultdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -160,7 +161,10 @@ class ServeProcess:
                 page = answer.read().decode()
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return {}
-        held = {what: float(value) for what, value in HELD.findall(page)}
+        held: defaultdict[str, float] = defaultdict(float)
+        for what, value in HELD.findall(page):
+            held[what] += float(value)
+        assert held, "the metrics page does not say what is held"
         return {what: value for what, value in held.items() if value}
 
     def _has_every_opinion(self) -> bool:

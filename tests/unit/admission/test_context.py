@@ -1,8 +1,8 @@
 """What can be told of a context at the door."""
 
-import msgspec
 from typing import Any
 
+import msgspec
 import pytest
 
 from heterodyne.admission.context import check_context, context_wanted, contexts_of

@@ -297,3 +297,13 @@ def test_a_model_that_may_not_be_sent_a_field_does_not_stand_in_for_another() ->
     assert rig.decide(request()).target.id == "b"
     with pytest.raises(EngineUnavailable):
         rig.decide(with_fields("guided_json"))
+
+
+def test_the_longest_sequence_of_a_model_holds_for_replicas_that_could_take_more() -> None:
+    roomy = msgspec.structs.replace(replica("a"), context_tokens=32768)
+    rig = Rig(fleet(roomy, replica("b"), m=ModelRule(context_tokens=1024)))
+    assert rig.decide(msgspec.structs.replace(request(), prompt_chars=16_000), prompt_tokens=4000)
+    with pytest.raises(ContextExceeded, match="1024 tokens"):
+        rig.decide(msgspec.structs.replace(request(), prompt_chars=17_000), prompt_tokens=4000)
+    with pytest.raises(InvalidField, match="max_tokens: 2000"):
+        rig.decide(msgspec.structs.replace(request(), output_tokens_max=2000))
