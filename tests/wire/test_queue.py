@@ -6,6 +6,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
+from heterodyne.assembly.replicas import remote_replicas
 from heterodyne.domain.tenant import Limits
 from heterodyne.domain.urgency import Tier
 from heterodyne.testing import behaviours
@@ -366,3 +369,15 @@ async def test_batch_work_has_a_replica_that_holds_one_request_while_nobody_else
         await asked.wait_waiting(1)
         turnstile.let(2)
         assert [answer.status for answer in await asked.answers()] == [200, 200]
+
+
+async def test_who_waits_for_a_model_that_leaves_the_fleet_is_told_so() -> None:
+    turnstile = Turnstile()
+    async with full(turnstile, beside={"other": behaviours.answer()}) as (rig, asked):
+        waits = asked.say("waits")
+        await asked.wait_waiting(1)
+        settings = rig.gateway.settings
+        left = structs.replace(settings, pools={"other": settings.pools["other"]})
+        rig.gateway.apply(left, remote_replicas(left), {}, version=2)
+        answer = await waits
+        assert (answer.status, answer.error["code"]) == (404, "model_not_found")

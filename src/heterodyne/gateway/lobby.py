@@ -31,6 +31,7 @@ from heterodyne.domain.errors import (
     NotInTime,
     QueueFull,
     Shed,
+    UnknownModel,
 )
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
@@ -136,6 +137,8 @@ class Lobby:
                 visit = waiting.handle
                 assert isinstance(visit, Visit)
                 self._refuse(visit, _too_late(visit, now_s))
+            if len(queue) and model not in self._back.fleet.snapshot.by_model:
+                self._end_queue(queue)
             self.pump(model)
 
     def abandon(self, visit: Visit) -> None:
@@ -170,6 +173,18 @@ class Lobby:
     def note_gauges(self) -> None:
         """How many wait, by model and class."""
         self._queues.note_gauges()
+
+    def _end_queue(self, queue: FairQueue) -> None:
+        """The model has left the fleet: whoever waits for it is told what whoever comes is told."""
+        for waiting in queue.everybody():
+            visit = waiting.handle
+            assert isinstance(visit, Visit)
+            try:
+                self._back.decider.decide(visit.request, visit.ask)
+            except UnknownModel as error:
+                self._refuse(visit, error)
+            except HeterodyneError:
+                continue  # its turn may come
 
     def _try_decide(self, request: Request, ask: Ask) -> Choice | None:
         """Where it would go now; None: whoever could take it is full, which waiting helps against."""
