@@ -94,6 +94,8 @@ class Decider:
             rule = snapshot.rules.get(ask.model)
             longest = None if rule is None else rule.context_tokens
             contexts = self._contexts[ask.model] = contexts_of(snapshot.by_model[ask.model], longest)
+        if ask.prompt_tokens + (request.output_tokens_max or 0) <= contexts.least:
+            return 0.0  # as of nearly every request
         return context_wanted(request, ask.prompt_tokens, contexts)
 
     def _decide(self, request: Request, ask: Ask, failed: frozenset[ReplicaId], now_s: float) -> Choice:
