@@ -1,7 +1,7 @@
 """Where the processes of one gateway leave files and sockets for each other: under the state folder.
 
-The path of a unix socket has little room. Where the state folder's own path is too long the run folder is in
-`$XDG_RUNTIME_DIR`, or else in the system's folder for temporary files.
+The path of a unix socket has little room, and not every disk can have one. Where the state folder's path is too long,
+or nothing can be written there, the run folder is in `$XDG_RUNTIME_DIR`, or else in the folder for temporary files.
 """
 
 import fcntl
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.telemetry import log
+from heterodyne.wire.unix_listener import bound
 
 RUNS = "run"  # the folder of run folders
 LOCK = "lock"  # held for as long as the folder's supervisor lives
@@ -33,26 +34,33 @@ def run_folder(state_dir: Path, environ: Mapping[str, str]) -> Iterator[Path]:
 
     What processes left behind that were killed is removed first.
     """
-    runs = state_dir / RUNS
-    path_bytes = len(os.fsencode(runs)) + 1 + 2 * NAME_BYTES + 1 + SOCKET_NAME_BYTES_MAX
-    if path_bytes > SOCKET_PATH_BYTES_MAX:
-        with _short_folder(environ) as short:
-            yield short
+    made = _try_made(state_dir / RUNS)
+    if made is None:
+        with _other_folder(environ) as other:
+            yield other
         return
-    try:
-        runs.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _sweep(runs)
-        path, lock = _made(runs)
-    except OSError as error:
-        raise StoreUnavailable(
-            f"{runs}: no folder for what workers leave for each other: {error.strerror}. Make room there, or name "
-            "another state folder in XDG_STATE_HOME."
-        ) from error
+    path, lock = made
     try:
         yield path
     finally:
         os.close(lock)
         shutil.rmtree(path, ignore_errors=True)  # what stays is swept by the next start
+
+
+def _try_made(runs: Path) -> tuple[Path, int] | None:
+    """One in the state folder; None: its path is too long, or its disk can have no files or no sockets."""
+    if len(os.fsencode(runs)) + 1 + 2 * NAME_BYTES + 1 + SOCKET_NAME_BYTES_MAX > SOCKET_PATH_BYTES_MAX:
+        return None
+    try:
+        runs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _sweep(runs)
+        path, lock = _made(runs)
+        bound(path / "probe.sock").close()
+        (path / "probe.sock").unlink()
+    except OSError as error:
+        _log.warning("run_folder_elsewhere", folder=str(runs), error=str(error))
+        return None
+    return path, lock
 
 
 def _made(runs: Path) -> tuple[Path, int]:
@@ -69,7 +77,7 @@ def _made(runs: Path) -> tuple[Path, int]:
 
 
 @contextmanager
-def _short_folder(environ: Mapping[str, str]) -> Iterator[Path]:
+def _other_folder(environ: Mapping[str, str]) -> Iterator[Path]:
     """As short as the machine has one."""
     said = environ.get("XDG_RUNTIME_DIR")
     runtime = said if said and os.access(said, os.W_OK | os.X_OK) else None
@@ -77,8 +85,8 @@ def _short_folder(environ: Mapping[str, str]) -> Iterator[Path]:
         made = tempfile.TemporaryDirectory(prefix="heterodyne-", dir=runtime, ignore_cleanup_errors=True)
     except OSError as error:
         raise StoreUnavailable(
-            f"{runtime or tempfile.gettempdir()}: no folder for sockets: {error.strerror}. The state folder's own path "
-            "is too long for them: name a shorter one in XDG_STATE_HOME."
+            f"{runtime or tempfile.gettempdir()}: no folder for what workers leave for each other: {error.strerror}; "
+            "and the state folder can have none, or has too long a path for sockets. Name another in XDG_STATE_HOME."
         ) from error
     with made as path:
         yield Path(path)

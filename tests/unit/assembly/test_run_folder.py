@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from heterodyne.assembly.run_folder import SOCKET_PATH_BYTES_MAX, run_folder
-from heterodyne.domain.errors import StoreUnavailable
 
 HOLD = """
 import os, sys
@@ -66,7 +65,10 @@ def test_a_state_folder_whose_path_is_too_long_for_sockets_has_its_run_folder_el
         assert path.is_dir()
 
 
-def test_a_state_folder_that_cannot_be_is_named(state: Path) -> None:
+def test_a_state_folder_that_can_have_no_files_is_done_without(state: Path) -> None:
+    runtime = state.parent / "runtime"
+    runtime.mkdir()
     state.parent.joinpath("file").write_text("")
-    with pytest.raises(StoreUnavailable, match="XDG_STATE_HOME"), run_folder(state.parent / "file" / "below", {}):
-        pass
+    with run_folder(state.parent / "file" / "below", {"XDG_RUNTIME_DIR": str(runtime)}) as path:
+        assert path.parent == runtime
+        assert path.stat().st_mode & 0o777 == 0o700
