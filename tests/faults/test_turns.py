@@ -15,9 +15,10 @@ import msgspec
 import pytest
 
 from heterodyne.gateway.offload.size import LARGE_BYTES, SMALL_BYTES
+from heterodyne.gateway.relay import EVENT_BYTES_MAX
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.testing import behaviours
-from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
+from heterodyne.testing.scripted_engine import Behaviour, EngineCall, ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
 from tests.support.attacks import SHAPES, attacks, value
 from tests.support.raw_client import Answer, connected
@@ -29,6 +30,7 @@ BESIDE = 4096  # bytes of a body that are not the attack
 SIZES = (SMALL_BYTES - BESIDE, LARGE_BYTES - BESIDE)  # read in the loop, whatever they hold, or if they hold little
 ANSWER_TIMEOUT_S = 60.0
 BODY_BYTES_MAX = GatewaySettings().body_bytes_max
+ANSWER_BYTES_MAX = GatewaySettings().answer_bytes_max // 4
 HEAD_BYTES = 30_000
 HEADERS = ("authorization", "content-type", "host", "x-heterodyne-session", "x-heterodyne-class", "x-heterodyne-pool")
 HEADERS += ("x-heterodyne-policy", "x-heterodyne-slo-ttft-ms", "x-heterodyne-deadline-ms", "traceparent", "cookie")
@@ -84,15 +86,15 @@ class Attacked:
 
 
 @asynccontextmanager
-async def attacked(folder: Path) -> AsyncIterator[Attacked]:
+async def attacked(folder: Path, behave: Behaviour | None = None) -> AsyncIterator[Attacked]:
     """A real worker: its loop shares its thread with nobody."""
 
-    async def behave(call: EngineCall) -> None:
+    async def answer(call: EngineCall) -> None:
         for engine in engines:
             engine.calls.clear()  # bodies are large
         call.whole(200, ANSWER)
 
-    engines = [ScriptedEngine(behave) for _ in range(2)]
+    engines = [ScriptedEngine(behave or answer) for _ in range(2)]
     for engine in engines:
         await engine.open()
     config = CONFIG.format(model=MODEL, urls=msgspec.json.encode([engine.url for engine in engines]).decode())
@@ -153,3 +155,29 @@ async def test_no_header_holds_up_the_loop(tmp_path: Path) -> None:
         for path in ("/v1/models/", "/v2/models/", "/"):
             assert (await rig.ask((get(path + "a" * HEAD_BYTES),))).status == 404
         await rig.look("a header")
+
+
+@pytest.mark.timeout(300)
+async def test_no_answer_of_an_engine_holds_up_the_loop(tmp_path: Path) -> None:
+    async def behave(call: EngineCall) -> None:
+        is_stream, shape = call.json.get("stream"), str(call.json["user"])
+        if is_stream:
+            call.head(200, *behaviours.EVENT_STREAM)
+            long = value(shape, EVENT_BYTES_MAX - BESIDE)
+            for _ in range(4):
+                call.chunk(b'data: {"choices":[{"index":0,"delta":{},"logprobs":' + long + b"}]}\n\n")
+            call.chunk(b"data: [DONE]\n\n")
+            call.chunk(b"")
+        else:
+            long = value(shape, ANSWER_BYTES_MAX - BESIDE)
+            call.head(200, f"content-length: {len(ANSWER) + len(long) + 5}")
+            call.write(ANSWER[:-1] + b',"x":' + long + b"}")
+
+    async with attacked(tmp_path, behave) as rig:
+        for shape in ("text", "ids", "objects"):
+            for stream in (False, True):
+                answer = await rig.ask((chat(user=shape, stream=stream),))
+                assert answer.status == 200
+                assert len(answer.body) > (EVENT_BYTES_MAX if stream else ANSWER_BYTES_MAX - 2 * BESIDE)
+                assert not stream or answer.body.endswith(b"[DONE]\n\n")
+                await rig.look(f"{shape} in {'a stream' if stream else 'a whole answer'}")

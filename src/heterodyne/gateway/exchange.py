@@ -189,6 +189,7 @@ class Exchange:
             keep=self._kept,
             slot=self._stay.slot,
             before=self._told.said.tokens if self._told is not None else 0,
+            event_bytes_max=self._back.settings.event_bytes_max,
         )
 
     def attempt_begins(self, attempt: Attempt) -> None:

@@ -6,7 +6,7 @@ read and withheld from clients that did not ask for it, and where the dialect as
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from heterodyne.books.flight_slots import DELIVERED, FlightSlot
@@ -19,7 +19,8 @@ from heterodyne.wire.message import chunk
 from heterodyne.wire.server_connection import ServerConnection
 
 EVENT_TAIL = b"\n\n\r\n"  # the end of an event and of the chunk it came in
-EVENT_BYTES_MAX = 4 << 20
+EVENT_BYTES_MAX = 1 << 20  # as `gateway.event_bytes_max` has it
+LOOKED_INTO_BYTES_MAX = 128 * 1024  # of an event in which nothing says that it should be
 EVENT_END = re.compile(rb"(?:\r?\n){2,}")
 FIELDS = (b"data:", b":", b"event:", b"id:", b"retry:")
 
@@ -42,8 +43,11 @@ class StreamRelay:
         "_before",
         "_clock",
         "_edit",
+        "_event_bytes_max",
         "_is_chunked",
         "_keep",
+        "_more",
+        "_more_bytes",
         "_owner",
         "_passes_chunks",
         "_tail",
@@ -72,6 +76,7 @@ class StreamRelay:
         keep: list[bytes] | None = None,
         slot: FlightSlot | None = None,
         before: int = 0,
+        event_bytes_max: int = EVENT_BYTES_MAX,
     ) -> None:
         self._write = connection.writer()
         self._owner = owner
@@ -83,9 +88,12 @@ class StreamRelay:
         self._words = None if slot is None else slot.words
         self._word = 0 if slot is None else slot.word + DELIVERED
         self._before = before
+        self._event_bytes_max = event_bytes_max
         self._is_chunked = connection.speaks_chunked
         self._passes_chunks = self._is_chunked and edit is None
         self._tail = b""  # of an event whose end has not come
+        self._more: list[bytes] = []  # of the same event, behind the tail
+        self._more_bytes = 0
         self.events = 0
         self.bytes_sent = 0
         self.first_at_s = 0.0
@@ -177,21 +185,33 @@ class StreamRelay:
 
     def _take(self, payload: bytes) -> None:
         """Pass whole events on, keep the unfinished one."""
-        data = (self._tail + payload).lstrip(b"\r\n")
+        if self._tail and payload.find(b"\n") < 0:
+            self._gather(payload)
+            return
+        data = b"".join((self._tail, *self._more, payload)).lstrip(b"\r\n")
+        self._more, self._more_bytes = [], 0
         whole, rest = [], 0
-        for end in EVENT_END.finditer(data):
+        for end in _ends(data):
             event = data[rest : end.start()]
             rest = end.end()
             whole += [one + b"\n\n" for one in self._edited(event) if self._is_wanted(one)]
         self._tail = data[rest:].lstrip(b"\r\n")
-        if len(self._tail) > EVENT_BYTES_MAX:
-            raise EngineGarbage("The engine sent an event without an end.")
+        if len(self._tail) > self._event_bytes_max:
+            raise EngineGarbage("The engine sent an event larger than `gateway.event_bytes_max`.")
         if self._tail and not _may_become_event(self._tail):
             raise EngineGarbage("The engine sent bytes that are no event stream.")
         self.last_at_s = self._clock()
         if whole:
             piece = b"".join(whole)
             self._pass(chunk(piece) if self._is_chunked else piece, len(whole))
+
+    def _gather(self, payload: bytes) -> None:
+        """More of an event whose end is not in sight; it is put together once, when that comes."""
+        self._more.append(payload)
+        self._more_bytes += len(payload)
+        self.last_at_s = self._clock()
+        if len(self._tail) + self._more_bytes > self._event_bytes_max:
+            raise EngineGarbage("The engine sent an event larger than `gateway.event_bytes_max`.")
 
     def _edited(self, event: bytes) -> tuple[bytes, ...]:
         if self._edit is None or not event.startswith(b"data:"):
@@ -202,6 +222,8 @@ class StreamRelay:
         if not event.startswith(FIELDS):
             raise EngineGarbage("The engine sent bytes that are no event stream.")
         if not event.startswith(b"data:"):
+            return True
+        if len(event) > LOOKED_INTO_BYTES_MAX and event.find(b'"usage"') < 0 and event.find(b'"error"') < 0:
             return True
         data = event[5:].strip()
         if data == b"[DONE]":
@@ -231,6 +253,18 @@ def _plain_bytes(data: bytes, chunks: int) -> int:
             end = at
     plain = data.rfind(b"}" + EVENT_TAIL, 0, end)
     return plain + 1 + len(EVENT_TAIL) if plain >= 0 else 0
+
+
+def _ends(data: bytes) -> Iterator[re.Match[bytes]]:
+    """Where events end. Only line ends are looked at: the pattern by itself would try every byte of a long event."""
+    at = data.find(b"\n")
+    while at >= 0:
+        end = EVENT_END.match(data, at - 1 if data[at - 1 : at] == b"\r" else at)
+        if end is None:
+            at = data.find(b"\n", at + 1)
+        else:
+            yield end
+            at = data.find(b"\n", end.end())
 
 
 def _may_become_event(tail: bytes) -> bool:

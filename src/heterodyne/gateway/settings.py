@@ -53,6 +53,14 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     answer_bytes_max: Annotated[
         int, Meta(ge=1024, description="One whole answer from an engine; more is answered 502.")
     ] = 67108864
+    event_bytes_max: Annotated[
+        int,
+        Meta(
+            ge=16384,
+            description="One event of an engine's stream; a larger one ends the answer. Others wait some 5 ms while a "
+            "mebibyte is looked at.",
+        ),
+    ] = 1048576
     head_timeout_s: Annotated[
         Seconds,
         Meta(
