@@ -1,7 +1,9 @@
 """No request holds up a worker's loop: every field of every dialect is attacked while somebody else is served."""
 
 import asyncio
+import os
 import re
+import signal
 import socket
 import threading
 import time
@@ -19,7 +21,7 @@ from heterodyne.gateway.relay import EVENT_BYTES_MAX
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall, ScriptedEngine
-from heterodyne.testing.serve_process import ServeProcess
+from heterodyne.testing.serve_process import ServeProcess, is_alive
 from tests.support.attacks import SHAPES, attacks, value
 from tests.support.raw_client import Answer, connected
 from tests.support.requests import MODEL, chat, get
@@ -139,7 +141,7 @@ async def test_no_body_of_the_largest_size_holds_up_the_loop(tmp_path: Path) -> 
     async with attacked(tmp_path) as rig:
         for number, shape in enumerate(SHAPES):
             largest = value(shape, BODY_BYTES_MAX - BESIDE)
-            for one in ATTACKS[number :: 5 * len(SHAPES)]:  # all of them would take an hour
+            for one in ATTACKS[number :: 7 * len(SHAPES)]:  # all of them would take an hour
                 answer = await rig.ask(one.request(largest))
                 assert answer.status in EXPECTED, f"{shape} in {one.path} {one.field}: {answer}"
                 await rig.look(f"{shape} in {one.path} {one.field}")
@@ -181,3 +183,25 @@ async def test_no_answer_of_an_engine_holds_up_the_loop(tmp_path: Path) -> None:
                 assert len(answer.body) > (EVENT_BYTES_MAX if stream else ANSWER_BYTES_MAX - 2 * BESIDE)
                 assert not stream or answer.body.endswith(b"[DONE]\n\n")
                 await rig.look(f"{shape} in {'a stream' if stream else 'a whole answer'}")
+
+
+@pytest.mark.timeout(300)
+async def test_the_process_beside_a_worker_leaves_with_it(tmp_path: Path) -> None:
+    engine = ScriptedEngine(behaviours.answer())
+    await engine.open()
+    config = CONFIG.format(model=MODEL, urls=msgspec.json.encode([engine.url]).decode())
+    with ServeProcess(tmp_path, config=config) as serve:
+        await asyncio.to_thread(serve.wait_ready, 60)
+        async with connected(urlsplit(serve.url).port or 0) as client:
+            await client.send(*ATTACKS[0].request(value("text", 2 * LARGE_BYTES)))
+            assert (await client.answer(ANSWER_TIMEOUT_S)).status == 400
+        worker = serve.pid_of("worker-0")
+        (beside,) = map(int, Path(f"/proc/{worker}/task/{worker}/children").read_text(encoding="ascii").split())
+        os.kill(beside, signal.SIGTERM)
+        await asyncio.sleep(0.2)
+        assert is_alive(beside), "it leaves when its worker does"
+        os.kill(worker, signal.SIGKILL)
+        async with asyncio.timeout(ANSWER_TIMEOUT_S):
+            while is_alive(beside):
+                await asyncio.sleep(0.02)
+    await engine.close()

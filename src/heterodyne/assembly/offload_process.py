@@ -19,7 +19,9 @@ COLLECT_JOBS = 256  # what is read makes no reference cycles; errors may
 
 def main() -> None:
     """One process's life."""
+    # Whoever ends a whole group ends the worker, which still has answers to finish and then closes the socket.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.nice(NICE)
     gc.disable()  # a million values of one body are no reason to look at each of them again and again
     with socket.socket(fileno=int(sys.argv[1])) as worker:

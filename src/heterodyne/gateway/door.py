@@ -218,6 +218,7 @@ class Door:
 
         def understood(request: Request) -> None:
             try:
+                self._back.house.check_room()  # others may have come in meanwhile
                 turn = self._admit(route, http, connection, request, caller, arrived_s=arrived_s)
                 if turn is not None and connection.is_answering(http):
                     connection.hand_over(turn)
