@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from heterodyne.domain import errors
-from heterodyne.domain.usage import GATEWAY_KILLED
+from heterodyne.domain.usage import ENGINE_ERROR_EVENT, GATEWAY_KILLED
 
 KNOWN_MAX = 4096  # pairs of status and code that are remembered
 
@@ -60,6 +60,7 @@ _OF_CODE = {
     errors.InternalError.code: RequestOutcome.INTERNAL_ERROR,
     errors.StoreUnavailable.code: RequestOutcome.INTERNAL_ERROR,
     GATEWAY_KILLED: RequestOutcome.INTERNAL_ERROR,
+    ENGINE_ERROR_EVENT: RequestOutcome.ENGINE_ERROR,
 }
 _KEY_REFUSED = (401, 403)  # by an engine: the key is the operator's, not the client's
 _BUSY = (429, 503)
@@ -73,7 +74,7 @@ def outcome_of(status: int, reason: str) -> RequestOutcome:
     known = _OF_CODE.get(reason)
     if known is not None:
         return known
-    return RequestOutcome.INTERNAL_ERROR if status >= 500 else RequestOutcome.CLIENT_ERROR
+    return RequestOutcome.CLIENT_ERROR if 400 <= status < 500 else RequestOutcome.INTERNAL_ERROR
 
 
 def is_fault(status: int, reason: str) -> bool:

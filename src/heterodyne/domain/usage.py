@@ -13,6 +13,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import InvalidField
 
 GATEWAY_KILLED = "gateway_killed"  # the reason of a request whose worker died under it
+ENGINE_ERROR_EVENT = "engine_error_event"  # of a stream that its engine ended with an error in its own words
 
 
 class UsageOpening(Struct, frozen=True, kw_only=True, array_like=True, gc=False):

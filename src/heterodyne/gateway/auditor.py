@@ -41,7 +41,7 @@ class Auditor:
     def refused(self, record: RequestRecord, caller: Caller, body: bytes) -> None:
         """One that none was asked for."""
         content = Content(prompt=body, is_kept=caller.keeps_content)
-        self._sink.write(_entry(record, caller, record.model, ""), content)
+        self._sink.write(_entry(record, caller, record.asked_model or record.model, ""), content)
 
 
 def _entry(record: RequestRecord, caller: Caller, asked_model: str, version: str) -> RequestEntry:

@@ -24,6 +24,7 @@ from heterodyne.domain.errors import (
 )
 from heterodyne.domain.fleet import PoolName, Replica
 from heterodyne.domain.request import Request, Usage
+from heterodyne.domain.usage import ENGINE_ERROR_EVENT
 from heterodyne.gateway import render, usage
 from heterodyne.gateway.attempt import (
     CALLER_ERROR,
@@ -550,7 +551,7 @@ class Exchange:
             return
         client = self._client
         own_words = relay.error_event if relay is not None else b""
-        self._end(200 if own_words else error.status, "engine_error_event" if own_words else error.code, relay=relay)
+        self._end(200 if own_words else error.status, ENGINE_ERROR_EVENT if own_words else error.code, relay=relay)
         if self._first_byte_at_s and self._request.stream:
             client.write_payload(own_words + b"\n\n" if own_words else render.error_event(error))
             client.finish_stream()

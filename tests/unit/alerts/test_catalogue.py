@@ -9,6 +9,7 @@ from heterodyne.alerts.catalogue import ALERTS
 from heterodyne.alerts.recordings import recordings
 from heterodyne.alerts.rules import rules_file
 from heterodyne.alerts.settings import AlertSettings
+from heterodyne.domain.outcome import RequestOutcome
 from heterodyne.telemetry.meters import Histogram
 from heterodyne.telemetry.metrics import ALL
 
@@ -72,3 +73,12 @@ def test_thresholds_of_the_settings_are_in_the_rules() -> None:
     assert "> 1.5 " in rules["HeterodyneTtftP99High"]
     assert "HeterodyneTtftP999High" not in rules
     assert rules["HeterodyneKvFull"].endswith("> 0.7")
+
+
+def test_rules_see_refusals_for_want_of_room_and_leave_out_those_of_limits() -> None:
+    recorded = {one.name: one.expression for one in recordings()}
+    assert "refused_capacity" in recorded["heterodyne:faults:rate5m"]
+    assert "refused_limit" not in recorded["heterodyne:faults:rate5m"]
+    assert "refused_limit" in recorded["heterodyne:refusals:rate5m"]
+    outcomes = set(re.findall(r"[a-z]+_[a-z]+|timeout", recorded["heterodyne:faults:rate5m"].partition('=~"')[2]))
+    assert outcomes <= set(RequestOutcome)

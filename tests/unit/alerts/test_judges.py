@@ -63,6 +63,11 @@ def test_failures_that_have_ended_page_nobody() -> None:
     assert fires("failed_requests_burn_slow", signals) == ["m"]
 
 
+def test_what_was_turned_away_before_it_had_a_model_is_told_of_the_gateway() -> None:
+    tallies = dict.fromkeys(Window, Tally(requests=100, faults=50))
+    assert fires("failed_requests_burn_fast", of_models(ModelSignals(model="", tallies=tallies))) == ["the gateway"]
+
+
 def test_a_few_failures_of_a_model_that_is_hardly_asked_are_no_trend() -> None:
     assert fires("failed_requests_burn_fast", of_models(burning(0.5, requests=8))) == []
     assert fires("failed_requests_burn_fast", of_models(burning(0.5, requests=10))) == ["m"]

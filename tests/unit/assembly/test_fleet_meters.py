@@ -157,3 +157,10 @@ async def left(run_dir: Path, fleet: object) -> dict[str, list[tuple[dict[str, s
         for family in text_string_to_metric_families(text)
         if family.samples
     }
+
+
+async def test_wrong_keys_at_the_admin_port_are_among_them(tmp_path: Path) -> None:
+    metrics.sign_ins_failed.add(("bearer",))
+    found = (await left(tmp_path, list))["heterodyne_console_sign_ins_failed_total"]
+    counted = {labels["how"]: value for labels, value in found}
+    assert counted["bearer"] == metrics.sign_ins_failed.cell(("bearer",))[0]

@@ -15,7 +15,7 @@ from heterodyne.domain.errors import (
     NoSpareCapacity,
 )
 from heterodyne.domain.outcome import FAULTS, REFUSALS, RequestOutcome, is_fault, outcome_of
-from heterodyne.domain.usage import GATEWAY_KILLED
+from heterodyne.domain.usage import ENGINE_ERROR_EVENT, GATEWAY_KILLED
 
 
 def _under(kind: type[HeterodyneError]) -> Iterator[type[HeterodyneError]]:
@@ -68,6 +68,12 @@ def test_a_worker_that_was_killed_is_our_fault() -> None:
     assert outcome_of(500, GATEWAY_KILLED) is RequestOutcome.INTERNAL_ERROR
 
 
+@pytest.mark.parametrize("reason", [ENGINE_ERROR_EVENT, "engine_broke"])
+def test_a_stream_that_broke_after_its_200_has_failed(reason: str) -> None:
+    assert outcome_of(200, reason) is RequestOutcome.ENGINE_ERROR
+
+
 def test_a_code_that_this_version_does_not_know_is_judged_by_its_status() -> None:
     assert outcome_of(599, "of_the_future") is RequestOutcome.INTERNAL_ERROR
     assert outcome_of(418, "of_the_future") is RequestOutcome.CLIENT_ERROR
+    assert outcome_of(200, "of_the_future") is RequestOutcome.INTERNAL_ERROR, "it is no whole answer"

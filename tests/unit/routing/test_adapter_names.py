@@ -33,3 +33,11 @@ def test_replicas_a_rule_excludes_bring_no_adapters() -> None:
 def test_an_unknown_name_may_be_near_an_adapters() -> None:
     fleet = FleetSnapshot.of(1, (replica(1, model="base", adapters={"contracts": "/c"}),))
     assert "Did you mean 'contracts'?" in unknown_model("contract", fleet.names)
+
+
+def test_a_name_means_a_model_by_its_own_by_an_alias_or_by_an_adapter() -> None:
+    rules = {"base": ModelRule(aliases=("fast",)), "elsewhere": ModelRule(aliases=("away",))}
+    fleet = FleetSnapshot.of(1, (replica(1, model="base", adapters={"law": "/law"}),), rules)
+    assert [fleet.model_of(name) for name in ("base", "fast", "law", "away")] == ["base", "base", "base", "elsewhere"]
+    assert [fleet.model_of(name) for name in ("made up", "", "BASE")] == ["", "", ""], "no label, no row"
+    assert fleet.names == ("base", "fast", "away", "law")

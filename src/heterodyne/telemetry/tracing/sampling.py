@@ -3,6 +3,11 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
+from heterodyne.domain.outcome import RequestOutcome, outcome_of
+
+NO_ERRORS = frozenset(
+    {RequestOutcome.OK, RequestOutcome.CLIENT_ERROR, RequestOutcome.CANCELLED, RequestOutcome.REFUSED_LIMIT}
+)
 RANDOM_BITS = 56  # at the end of a trace id; those before them may be a clock's
 UNTROUBLED = frozenset({"success", "cancelled", "caller_error"})  # outcomes that say nothing against a replica
 
@@ -28,7 +33,7 @@ class Ratio:
 
 def is_error(status: int, reason: str) -> bool:
     """Whether we or an engine failed; what a client should not have sent, and its leaving, is no error of ours."""
-    return bool(reason) and not 400 <= status < 500
+    return outcome_of(status, reason) not in NO_ERRORS
 
 
 def why_kept(
