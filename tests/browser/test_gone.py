@@ -82,7 +82,6 @@ def test_a_killed_pool_and_then_a_dead_gateway_are_shown_as_what_they_are(
         expect(first.locator(".facts > div", has_text="Running").locator("dd")).to_have_text("– · –")
         expect(first).to_have_class(re.compile("out"))
         assert_accessible(page)
-        page.screenshot(path=pictures / "fleet-pool-down.png")
         wait_for_views(page)
         page.locator("nav a", has_text="Latency").click()
         title = page.locator("main h2").first
