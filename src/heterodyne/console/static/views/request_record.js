@@ -72,6 +72,11 @@ function off({ predicted_ms, actual_ms }) {
 
 export const retryWords = (retries) => (retries === 1 ? "1 retry" : `${count(retries)} retries`);
 
+// The names are kept with the decision, and go with it.
+function failedWords(record) {
+  return record.failed_tries?.length ? record.failed_tries.map(tryWords).join(", ") : "not known any more";
+}
+
 function tryWords({ replica, outcome }) {
   return `${replica} (${outcome.replaceAll("_", " ")})`;
 }
@@ -98,7 +103,7 @@ export function factsPart(record) {
     ["Promise", record.promise || "none"],
     ["Retries", count(record.retries ?? 0)],
     record.continuations && ["Continued on another", count(record.continuations)],
-    record.failed_tries?.length && ["Failed before", record.failed_tries.map(tryWords).join(", ")],
+    (record.retries || record.continuations) && ["Failed before", failedWords(record)],
     record.is_hedged && ["Hedged", "yes"],
     record.response_bytes && ["Answer's size", bytes(record.response_bytes)],
     record.trace && ["Trace", record.trace],
