@@ -1,0 +1,191 @@
+"""Tables fit the screen they are shown on, lose nothing, and have colours where somebody sees them."""
+
+import contextlib
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import click
+import msgspec
+import pytest
+
+import heterodyne
+from heterodyne.audit.key import open_key
+from heterodyne.cli import calibration_table, explain_table, fleet_table
+from heterodyne.cli.columns import laid_out
+from heterodyne.cli.output import print_table
+from heterodyne.console.decisions import DecisionPage
+from heterodyne.planning.calibration_points import Point
+from heterodyne.routing.explanation import PastDecision
+from tests.support.audits import fill
+from tests.unit.cli.test_explain import RECORD, ROW, TOLD
+from tests.unit.cli.test_fleet import page, row
+from tests.unit.cli.test_simulate import FLEET
+
+WIDTH = 100
+TIMEOUT_S = 120.0
+LONG = "pools.big.urls[12]: http://some-machine.some-zone.example.com:8000 is not ready: Connection refused after 2 s"
+REASON = "1.21 times the price; it holds 512 tokens of the prompt"
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+TRACE = "\n".join(["timestamp,prompt_tokens,output_tokens", *(f"{n},{100 + n % 30},{20 + n % 7}" for n in range(300))])
+PLAN = ("--model", "llama-3.1-70b", "--precision", "fp8")
+
+COMMANDS = [  # each that prints a table and needs nobody
+    ("hardware", "list"),
+    ("hardware", "show", "h100-sxm"),
+    ("plan", "memory", *PLAN, "--hardware", "h100-sxm", "--tp", "2"),
+    ("plan", "hardware", *PLAN),
+    ("plan", "mix", *PLAN, "--traffic", "trace.csv"),
+    ("plan", "traffic", "trace.csv"),
+    ("simulate", "--fleet", "fleet.toml", "--trace", "trace.csv", "--policy", "slo"),
+    ("config", "show"),
+    ("models", "list"),
+    ("tenants", "list"),
+    ("keys", "list"),
+    ("usage", "--by", "day,organisation,project,key,model,pool,class,tier,hardware"),
+    ("usage", "idle"),
+    ("audit", "show", "--dir", "audit"),
+]
+
+
+@pytest.fixture
+def said(run, tmp_path: Path) -> Callable[..., str]:
+    """What a command prints on a screen of that width, in a folder with something to show."""
+    (tmp_path / "fleet.toml").write_text(FLEET)
+    (tmp_path / "trace.csv").write_text(TRACE)
+    state = {"XDG_STATE_HOME": str(tmp_path / "state"), "HETERODYNE_CONSOLE__PORT": "9"}
+
+    def say(*words: str, columns: int = WIDTH) -> str:
+        result = run(*words, env={**state, "COLUMNS": str(columns)})
+        assert result.exit_code == 0, result.output
+        return str(result.stdout)
+
+    return say
+
+
+def tenants(say: Callable[..., str]) -> None:
+    limits = [
+        word for one in ("requests_per_minute", "tokens_per_day", "usd_per_month") for word in ("--limit", f"{one}=9")
+    ]
+    say("tenants", "create", "acme", *limits)
+    say("tenants", "create", "acme/search", *limits, "--scope", "models=chat,small-*,a-model-with-a-long-name")
+    say("keys", "create", "acme/search", "--name", "of the nightly job", *limits, "--expires-in", "90d")
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
+def test_every_table_fits_a_hundred_columns(said: Callable[..., str], tmp_path: Path, words: tuple[str, ...]) -> None:
+    if words[0] in ("tenants", "keys", "usage"):
+        tenants(said)
+    if words[0] == "audit":
+        fill(tmp_path / "audit", open_key(tmp_path / "audit" / "audit.key", may_create=True), 12)
+    assert [line for line in said(*words).splitlines() if len(line) > WIDTH and "  " in line.strip()] == []
+
+
+def test_tables_of_a_running_gateway_fit_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    print_table(fleet_table.HEADER, fleet_table.table_rows(page(row(problems=(LONG,)), row(id="a-long-name-12"))))
+    explain_table.print_explanation(
+        msgspec.structs.replace(TOLD, candidates=(ROW, msgspec.structs.replace(ROW, region="eu-west", reason=REASON)))
+    )
+    explain_table.print_past(PastDecision(id="req_1", explanation=TOLD, record=RECORD))
+    explain_table.print_latest(DecisionPage(decisions=(RECORD, msgspec.structs.replace(RECORD, id="req_" + "0" * 20))))
+    calibration_table.print_points((Point(concurrency=8, prompt_tokens=512, output_tokens=64),))
+    shown = capsys.readouterr().out
+    assert max(len(line) for line in shown.splitlines()) <= WIDTH
+    assert all(word in shown for word in ("Connection", "refused", "0.0000645", "123", "(90-180)", "cheapest"))
+
+
+def test_whoever_prints_a_table_is_tried_above() -> None:
+    tried = {
+        *("audit", "calibration_table", "config", "explain_table", "fleet", "hardware", "hardware_ranking", "keys"),
+        *("memory_answer", "mix_tables", "models", "output", "simulate", "tenants", "traffic_profile", "usage_table"),
+    }
+    folder = Path(heterodyne.__file__).parent / "cli"
+    printing = {path.stem for path in folder.rglob("*.py") if "print_table(" in path.read_text(encoding="utf-8")}
+    assert printing == tried
+
+
+def test_nothing_is_lost_where_cells_are_wrapped() -> None:
+    cells = [["one two three", "http://127.0.0.1:8000/path", "1,234.50"], ["", "x" * 50, "-3"]]
+    for width in (26, 30, 45, 80):
+        for cell_row, lines in zip(
+            cells, laid_out(("A", "B", "C D E"), cells, width, lambda _, line: line)[1:], strict=True
+        ):
+            shown = re.sub(r"\s", "", "".join(lines))
+            assert sorted(shown) == sorted(re.sub(r"\s", "", "".join(cell_row)))
+            assert max(map(len, lines)) <= width
+
+
+def test_more_columns_than_a_screen_holds_become_records() -> None:
+    header = [f"column_{number}" for number in range(20)]
+    head, record = laid_out(header, [[f"value {number}" for number in range(20)]], 60, lambda _, line: line)
+    assert head == []
+    assert record[:2] == ["column_0  value 0", "column_1  value 1"]
+    assert record[-1] == ""
+
+
+def test_a_row_in_a_pipe_is_a_line(run) -> None:
+    lines = run("config", "show").stdout.splitlines()
+    assert all(line.split()[-1] in ("FROM", "default") for line in lines)
+
+
+def on_a_terminal(folder: Path, *words: str, **environment: str) -> tuple[str, str]:
+    """What a command says on stdout and stderr, each a terminal of its own."""
+    masters, slaves = zip(*(pty.openpty() for _ in range(2)), strict=True)
+    plain = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "heterodyne", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=slaves[0],
+        stderr=slaves[1],
+        cwd=folder,
+        env={**plain, "TERM": "xterm", "HOME": str(folder), "COLUMNS": str(WIDTH), **environment},
+    )
+    for slave in slaves:
+        os.close(slave)
+    with ThreadPoolExecutor(2) as readers:
+        shown, talk = readers.map(_read_terminal, masters)
+    assert process.wait(TIMEOUT_S) == 0, talk
+    return shown, talk
+
+
+def _read_terminal(master: int) -> str:
+    heard = b""
+    with contextlib.suppress(OSError):  # a terminal whose other end is closed says so with EIO
+        while piece := os.read(master, 1 << 16):
+            heard += piece
+    os.close(master)
+    return heard.decode()
+
+
+def test_a_table_has_colours_on_a_terminal_and_none_where_they_are_unwanted(tmp_path: Path) -> None:
+    shown, _ = on_a_terminal(tmp_path, "hardware", "list")
+    assert ANSI.search(shown)
+    for words, environment in ((("hardware", "list"), {"NO_COLOR": "1"}), (("--no-color", "hardware", "list"), {})):
+        plain, _ = on_a_terminal(tmp_path, *words, **environment)
+        assert "h100-sxm" in plain
+        assert not ANSI.search(plain)
+
+
+def test_long_commands_show_progress_on_a_terminal_alone(tmp_path: Path, run) -> None:
+    (tmp_path / "fleet.toml").write_text(FLEET)
+    (tmp_path / "trace.csv").write_text(TRACE)
+    words = ("simulate", "--fleet", "fleet.toml", "--trace", "trace.csv", "--requests", "600")
+    assert "%" in on_a_terminal(tmp_path, *words)[1]
+    assert "%" not in on_a_terminal(tmp_path, *words, "--json")[1]
+    assert "%" not in run(*words).stderr
+    plan = ("plan", "hardware", "--model", "llama-3.1-8b", "--precision", "fp8")
+    assert "rehearsing" in on_a_terminal(tmp_path, *plan)[1]
+    assert "rehearsing" not in run(*plan).stderr
+
+
+def test_no_colour_reaches_a_pipe(run) -> None:
+    assert not ANSI.search(run("hardware", "list").stdout)
+    assert click.style("x", bold=True) != "x"
