@@ -17,6 +17,8 @@ from heterodyne.cli.doctor import accelerators, clock, folder, installed, limits
 from heterodyne.cli.doctor.finding import Finding, State
 from heterodyne.config.settings import Settings
 from heterodyne.gateway.settings import GatewaySettings
+from tests.support.postgres_server import database
+from tests.support.redis_server import RedisServer
 
 HERE = ("--set", "gateway.port=0", "--set", "console.port=0")
 
@@ -220,3 +222,19 @@ def test_a_database_of_another_program_blocks_serving(run, tmp_path: Path) -> No
     result = run(*HERE, "--set", f"stores.url=sqlite:{tmp_path / 'other.db'}", "doctor")
     assert result.exit_code == 1
     assert "belongs to another program" in result.stdout
+
+
+@pytest.mark.usefixtures("own_weights")
+def test_redis_that_answers_is_good(run) -> None:
+    with RedisServer() as redis:
+        result = run(*HERE, "--set", f"stores.redis_url={redis.url}", "doctor")
+    assert result.exit_code == 0, result.stdout
+    assert "ok    redis: answers" in result.stdout
+
+
+@pytest.mark.usefixtures("own_weights")
+def test_postgresql_that_answers_is_good(run) -> None:
+    with database() as url:
+        result = run(*HERE, "--set", f"stores.url={url}", "doctor")
+    assert result.exit_code == 0, result.stdout
+    assert "ok    database: answers" in result.stdout
