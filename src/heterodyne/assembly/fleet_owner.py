@@ -22,6 +22,7 @@ from heterodyne.assembly.settings_change import effective, needs_restart
 from heterodyne.assembly.worker_answers import WorkerAnswers
 from heterodyne.assembly.worker_crew import WorkerCrew
 from heterodyne.assembly.worker_order import WorkerPlaces
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.config.checks import CHECKS
 from heterodyne.config.problems import SettingsProblems
 from heterodyne.config.settings import Settings
@@ -275,7 +276,7 @@ class FleetOwner:
             is_idle = await self.crew.wait_idle(replica.id, version, self.settings.gateway.drain_timeout_s)
             _log.info("replica_restarts", replica=replica.id, is_idle=is_idle)
             await process.restart()
-            async with asyncio.timeout(held.member.start_timeout_s):
+            async with deadline(held.member.start_timeout_s):
                 await process.started.wait()
                 await self.crew.wait_ready([replica.id], held.member.start_timeout_s)
         except TimeoutError:

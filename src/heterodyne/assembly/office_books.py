@@ -9,6 +9,7 @@ from pathlib import Path
 from heterodyne.books.collector import Collector, CollectorState
 from heterodyne.books.settings import BookSettings, spool_folder_of
 from heterodyne.books.uptime import Up, UptimeMeter
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.fleet_page import FleetPage, ReplicaRow
 from heterodyne.console.observatory import SPARK_MINUTES, Observatory
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
@@ -82,7 +83,7 @@ class OfficeBooks:
     async def finish(self) -> None:
         """A last time, after the workers have ended."""
         try:
-            async with asyncio.timeout(FINISH_TIMEOUT_S):
+            async with deadline(FINISH_TIMEOUT_S):
                 await self.note_up(())
                 await self._collector.collect()
         except (HeterodyneError, OSError) as error:  # TimeoutError is among them

@@ -8,6 +8,7 @@ import msgspec
 
 from heterodyne.assembly.worker_question import LINE_BYTES_MAX, WorkerAnswer, WorkerQuestion
 from heterodyne.assembly.worker_socket import socket_path
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.errors import NobodyAnswers
 from heterodyne.domain.errors import HeterodyneError, UnknownName
 from heterodyne.domain.record import RequestRecord
@@ -62,7 +63,7 @@ class WorkerAnswers:
         """None: the worker does not answer. Raises what it raised."""
         writer: asyncio.StreamWriter | None = None
         try:
-            async with asyncio.timeout(TIMEOUT_S):
+            async with deadline(TIMEOUT_S):
                 path = str(socket_path(self._run_dir, worker))
                 reader, writer = await asyncio.open_unix_connection(path, limit=LINE_BYTES_MAX)
                 writer.write(msgspec.json.encode(question) + b"\n")

@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 
 from heterodyne.assembly.worker_question import LINE_BYTES_MAX, Failure, WorkerAnswer, WorkerQuestion
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import HeterodyneError, InternalError, InvalidField
 from heterodyne.domain.record import RequestRecord
 from heterodyne.routing.explanation import Explanation, PastDecision
@@ -72,7 +73,7 @@ def answer_to(line: bytes, knows: Explains) -> WorkerAnswer:
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, knows: Explains) -> None:
     # Whoever asks too slowly, too much, or goes away gets no answer, and nobody else is the worse for it.
     with suppress(TimeoutError, OSError, ValueError):
-        async with asyncio.timeout(DEADLINE_S):
+        async with deadline(DEADLINE_S):
             line = await reader.readline()
             if line.endswith(b"\n"):
                 writer.write(msgspec.json.encode(answer_to(line, knows)) + b"\n")

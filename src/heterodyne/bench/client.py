@@ -9,6 +9,7 @@ from heterodyne.bench.answers import Answer
 from heterodyne.bench.connection import Connection
 from heterodyne.bench.endpoint import Endpoint
 from heterodyne.bench.failure import ExchangeFailed, Failure
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import SettingsInvalid
 
 
@@ -24,7 +25,7 @@ class Client:
     async def exchange(self, request: bytes, answer: Answer, *, timeout_s: float) -> None:
         """One request and its answer; raises ExchangeFailed."""
         try:
-            async with asyncio.timeout(timeout_s):
+            async with deadline(timeout_s):
                 await self._exchange(request, answer)
         except TimeoutError as error:
             raise ExchangeFailed(Failure.TIMEOUT, f"no whole answer in {timeout_s:.1f} s") from error

@@ -13,6 +13,7 @@ from heterodyne.bench.lengths import Fixed, Uniform
 from heterodyne.bench.load import Load
 from heterodyne.bench.plan import BenchPlan
 from heterodyne.bench.steady_tally import FAILURES_MAX, SteadyTally
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.request import Operation
 from heterodyne.planning.calibration import Measured
 from heterodyne.planning.calibration_points import Point
@@ -62,7 +63,7 @@ async def measure_point(
 
 async def _end(users: "asyncio.Task[None]", is_done: asyncio.Event, limit_s: float) -> None:
     with suppress(TimeoutError):
-        async with asyncio.timeout(limit_s):
+        async with deadline(limit_s):
             await is_done.wait()
     users.cancel()
 

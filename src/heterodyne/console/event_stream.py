@@ -7,6 +7,7 @@ from contextlib import aclosing
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.telemetry import log
 
 HEADERS = {
@@ -51,7 +52,7 @@ class EventStream(Response):
         try:
             async with aclosing(self._pieces) as pieces:
                 async for piece in pieces:
-                    async with asyncio.timeout(SEND_TIMEOUT_S):
+                    async with deadline(SEND_TIMEOUT_S):
                         await send({"type": "http.response.body", "body": piece, "more_body": True})
         except TimeoutError:
             _log.info("reader_takes_nothing", waited_s=SEND_TIMEOUT_S)

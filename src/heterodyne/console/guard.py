@@ -3,7 +3,6 @@
 The guard is part of the route's own endpoint. A rule that looked at paths could be talked past with another spelling.
 """
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -14,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from heterodyne.admission.host_names import HostNames
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.admin_route import Endpoint
 from heterodyne.console.errors import CrossSite, ReadOnly
 from heterodyne.console.key_limit import KeyLimit
@@ -210,7 +210,7 @@ async def read_body(request: Request, kind: type[Body], bytes_max: int) -> Body:
         raise UnsupportedMediaType("Send the body as JSON with the header `Content-Type: application/json`.")
     content = bytearray()
     try:
-        async with asyncio.timeout(BODY_TIMEOUT_S):
+        async with deadline(BODY_TIMEOUT_S):
             async for piece in request.stream():
                 content += piece
                 if len(content) > bytes_max:

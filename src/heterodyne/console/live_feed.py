@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 
 import msgspec
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.errors import TooManyOpen
 from heterodyne.console.event_stream import HEARTBEAT, event
 from heterodyne.console.live_desk import LiveDesk
@@ -120,7 +121,7 @@ class _Listener:
     async def take(self, timeout_s: float) -> bytes:
         """The newest event, or a heartbeat when there was none for a while; empty at the end."""
         try:
-            async with asyncio.timeout(timeout_s):
+            async with deadline(timeout_s):
                 await self._has.wait()
         except TimeoutError:
             return HEARTBEAT

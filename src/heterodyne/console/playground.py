@@ -14,6 +14,7 @@ from contextlib import aclosing
 import msgspec
 from starlette.responses import Response
 
+from heterodyne.concurrency.deadline import deadline_at
 from heterodyne.console.admin_route import AdminRoute
 from heterodyne.console.errors import TooManyOpen
 from heterodyne.console.event_stream import EventStream, event
@@ -263,7 +264,7 @@ class _Answer:
         if self._error is not None:
             raise self._error
         try:
-            async with asyncio.timeout_at(self._ends_s):
+            async with deadline_at(self._ends_s):
                 await self._wake.wait()
         except TimeoutError as error:
             raise DeadlineExceeded("The answer was not complete by its deadline.") from error

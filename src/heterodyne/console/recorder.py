@@ -13,6 +13,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.audit import ChangeEntry
 from heterodyne.domain.errors import HeterodyneError, InternalError, StoreUnavailable
 from heterodyne.ports.audit import ChangeLog
@@ -81,7 +82,7 @@ class ChangeRecorder:
         )
         writing = asyncio.get_running_loop().run_in_executor(self._thread, self._log.record, entry)
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with deadline(self._timeout_s):
                 await writing
         except TimeoutError as error:
             raise StoreUnavailable(f"The audit log took no entry within {self._timeout_s:g} s.") from error

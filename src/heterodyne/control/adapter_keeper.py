@@ -14,6 +14,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.control.adapter_shelf import AdapterShelf
 from heterodyne.control.readings import adapters_listed
 from heterodyne.domain.adapter import Nearness
@@ -187,7 +188,7 @@ class AdapterKeeper:
     async def _wait_idle(self, shelf: AdapterShelf) -> None:
         shelf.has_idle.clear()
         try:
-            async with asyncio.timeout(self._room_timeout_s):
+            async with deadline(self._room_timeout_s):
                 await shelf.has_idle.wait()
         except TimeoutError as error:
             replica = shelf.replica

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from sys import byteorder
 from typing import Any
 
+from heterodyne.concurrency.deadline import Deadline, deadline
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.kv_event import AllBlocksCleared, BlockRemoved, BlockStored, KvPublisher
@@ -137,14 +138,14 @@ class KvChannel:
             asking.connect(endpoint)
             asking.send_multipart((b"", first.to_bytes(NUMBER_BYTES, "big")), zmq.NOBLOCK)
             try:
-                async with asyncio.timeout(REPLAY_TIMEOUT_S) as limit:
+                async with deadline(REPLAY_TIMEOUT_S) as limit:
                     with _Ears(zmq, asyncio.get_running_loop(), asking) as ears:
                         await self._take_replay(ears, asking, limit)
             except TimeoutError:
                 self._replays_from_s = self._clock() + REPLAY_PAUSE_S * (0.5 + self._chance())
                 _log.warning("kv_replay_failed", replica=self.replica, endpoint=endpoint)
 
-    async def _take_replay(self, ears: "_Ears", asking: Any, limit: asyncio.Timeout) -> None:
+    async def _take_replay(self, ears: "_Ears", asking: Any, limit: Deadline) -> None:
         loop = asyncio.get_running_loop()
         ends_s = loop.time() + REPLAY_MAX_S
         while True:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from heterodyne.admission.limits.book import LimitBook, Reservation, Wanting
 from heterodyne.admission.limits.refusal import Refused
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import Draining, HeterodyneError, StoreUnavailable
 from heterodyne.domain.tenant import Level
 from heterodyne.ports.leases import LeaseCall, LeaseSource
@@ -152,7 +153,7 @@ class LeaseCourier:
             return
         self._work.clear()
         try:
-            async with asyncio.timeout(self._tick_s):
+            async with deadline(self._tick_s):
                 await self._work.wait()
         except TimeoutError:
             return

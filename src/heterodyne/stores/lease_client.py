@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.ports.leases import Counter, LeaseAnswer, LeaseCall
 from heterodyne.stores.lease_wire import READ, frame, read_frame
@@ -39,7 +40,7 @@ class HostLeases:
 
     async def _ask(self, question: bytes, decode: Callable[[bytes], T]) -> T:
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with deadline(self._timeout_s):
                 if self._streams is None:
                     self._streams = await asyncio.open_unix_connection(str(self._path))
                 reader, writer = self._streams

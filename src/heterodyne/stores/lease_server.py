@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.ports.leases import Counter, LeaseCall, LeaseKeeper
 from heterodyne.stores.kept_listener import kept_listener
@@ -64,7 +65,7 @@ async def _serve(
                 holder = call.holder
                 latest[holder] = writer
                 writer.write(frame(await _answer(call, source)))
-            async with asyncio.timeout(WRITE_TIMEOUT_S):
+            async with deadline(WRITE_TIMEOUT_S):
                 await writer.drain()
     except (OSError, EOFError, ValueError) as error:  # TimeoutError and DecodeError are among them
         if not isinstance(error, EOFError):

@@ -1,12 +1,12 @@
 """A PostgreSQL database: a pool of connections, each call under a timeout, and a schema of its own that is migrated."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
 import asyncpg
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
 from heterodyne.domain.url_secrets import without_secrets
 from heterodyne.stores.migrations import MIGRATIONS, Migration, missing
@@ -86,7 +86,7 @@ class PostgresDatabase:
     async def close(self) -> None:
         """Let what runs finish, then close; what does not finish in time is cut off."""
         try:
-            async with asyncio.timeout(CALL_TIMEOUT_S):
+            async with deadline(CALL_TIMEOUT_S):
                 await self.pool.close()
         except TimeoutError:
             self.pool.terminate()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TypeVar
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.stores.books import Books
@@ -37,7 +38,7 @@ class PostgresBooks(Books):
         if not by_id:
             return []
         try:
-            async with asyncio.timeout(ADD_TIMEOUT_S), self._adding:
+            async with deadline(ADD_TIMEOUT_S), self._adding:
                 return await self._add(by_id)
         except TimeoutError as error:
             raise StoreUnavailable(f"{self._database.where} took no records within {ADD_TIMEOUT_S:g} s.") from error

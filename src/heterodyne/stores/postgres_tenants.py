@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.stores.postgres import AWAY, PostgresDatabase
 from heterodyne.stores.script import Script, run_on_postgres
@@ -43,7 +44,7 @@ class PostgresTenants(Tenants):
                             since = version
                             yield version
                         with suppress(TimeoutError):
-                            async with asyncio.timeout(LOOK_S):
+                            async with deadline(LOOK_S):
                                 await notice.wait()
             except StoreUnavailable as error:
                 _log.warning("tenants_not_read", reason=error.message)

@@ -1,6 +1,5 @@
 """Counters of limits in Redis or Valkey, for gateways on several machines: one script, one round trip for each call."""
 
-import asyncio
 import secrets
 from collections.abc import Sequence
 from functools import cache
@@ -9,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import OperatorError, SettingsInvalid, StoreUnavailable
 from heterodyne.ports.leases import NO_WINDOW, Counter, LeaseAnswer, LeaseCall
 from heterodyne.stores.memory_leases import GRACE_S, HOLDER_TTL_S
@@ -63,7 +63,7 @@ class RedisLeases:
     async def exchange(self, call: LeaseCall) -> LeaseAnswer:
         arguments = (_encode(call), *self._settings, secrets.token_hex(8), ANSWER_TTL_S)
         try:
-            async with asyncio.timeout(self._timeout_s):  # for connecting, loading the script and running it together
+            async with deadline(self._timeout_s):  # for connecting, loading the script and running it together
                 return _decode(await self._script(keys=(self._prefix,), args=arguments))
         except self._errors as error:
             raise self._away(error) from error
@@ -71,7 +71,7 @@ class RedisLeases:
     async def leave(self, holder: str) -> None:
         """Whose name is not among the living runs nothing; its places are dropped when somebody next counts them."""
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with deadline(self._timeout_s):
                 await self._client.zrem(f"{self._prefix}alive", holder)
         except self._errors as error:
             raise self._away(error) from error
@@ -82,7 +82,7 @@ class RedisLeases:
     async def clock_s(self) -> float:
         """Seconds since the epoch, by the server's clock, which windows of limits are counted by."""
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with deadline(self._timeout_s):
                 seconds, micros = await self._client.time()
         except self._errors as error:
             raise self._away(error) from error
@@ -103,7 +103,7 @@ class RedisLeases:
             else:
                 asked.get(f"{self._prefix}used:{one.name}:{one.window}")
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with deadline(self._timeout_s):
                 answers = await asked.execute()
         except self._errors as error:
             raise self._away(error) from error

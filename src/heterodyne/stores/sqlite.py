@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.stores.migrations import MIGRATIONS, Migration
 from heterodyne.stores.sqlite_connection import SqliteConnection
@@ -39,7 +40,7 @@ class SqliteDatabase:
     @classmethod
     async def open(cls, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS) -> Self:
         """Create or migrate the file; raises StoreInvalid for a file of another program or a newer version."""
-        async with asyncio.timeout(OPEN_TIMEOUT_S):
+        async with deadline(OPEN_TIMEOUT_S):
             connections = await asyncio.to_thread(_opened, path, migrations)
         return cls(path, connections[0], connections[1:])
 
@@ -50,7 +51,7 @@ class SqliteDatabase:
         """
         self._check_open()
         try:
-            async with asyncio.timeout(timeout_s):
+            async with deadline(timeout_s):
                 result: T = await self._writer.take(work)
                 return result
         except TimeoutError as error:
@@ -66,7 +67,7 @@ class SqliteDatabase:
         reading = asyncio.get_running_loop().run_in_executor(self._threads, self._read, work, abandoned)
         reading.add_done_callback(self._count_off)
         try:
-            async with asyncio.timeout(timeout_s):
+            async with deadline(timeout_s):
                 return await asyncio.shield(reading)
         except TimeoutError as error:
             raise StoreUnavailable(f"{self.path} was not read within {timeout_s:g} s.") from error

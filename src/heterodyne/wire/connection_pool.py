@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import EngineError, EngineUnavailable
 from heterodyne.wire.client_connection import ClientConnection
 
@@ -130,7 +131,7 @@ class ConnectionPool:
             self._tls = ssl.create_default_context()  # once: it reads every certificate the system trusts
         context = self._tls if address.tls else None
         try:
-            async with asyncio.timeout(self._connect_timeout_s):
+            async with deadline(self._connect_timeout_s):
                 _, connection = await self._loop.create_connection(
                     lambda: ClientConnection(lane), address.host, address.port, ssl=context
                 )

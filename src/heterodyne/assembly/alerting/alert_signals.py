@@ -20,6 +20,7 @@ from heterodyne.assembly.alerting.alert_history import AlertHistory, HistorySour
 from heterodyne.assembly.alerting.alert_looks import Looks
 from heterodyne.audit.clerk import ClerkState
 from heterodyne.books.collector import CollectorState
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.fleet_page import FleetPage, ReplicaRow, State
 from heterodyne.console.tenant_now import LimitUse
 from heterodyne.domain.errors import HeterodyneError
@@ -88,7 +89,7 @@ class SignalMaker:
         self, now: float
     ) -> tuple[tuple[ModelSignals, ...] | None, tuple[PredictionSignals, ...] | None]:
         try:
-            async with asyncio.timeout(READ_TIMEOUT_S):
+            async with deadline(READ_TIMEOUT_S):
                 return await self._history.read(now)
         except (HeterodyneError, TimeoutError) as error:
             _log.warning("alerts_without_history", error=str(error) or type(error).__name__)
@@ -111,7 +112,7 @@ class SignalMaker:
         if self._limits is None:
             return ()
         try:
-            async with asyncio.timeout(READ_TIMEOUT_S):
+            async with deadline(READ_TIMEOUT_S):
                 uses = await self._limits()
         except (HeterodyneError, TimeoutError) as error:
             _log.warning("alerts_without_limits", error=str(error) or type(error).__name__)

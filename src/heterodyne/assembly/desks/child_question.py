@@ -11,6 +11,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import (
     DeadlineExceeded,
     HeterodyneError,
@@ -43,7 +44,7 @@ async def ask_child(module: str, order: Struct, kind: type[T], *, deadline_s: fl
         sys.executable, "-m", module, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
     try:
-        async with asyncio.timeout(deadline_s):
+        async with deadline(deadline_s):
             said = await _exchange(process, line)
             await process.wait()
     except TimeoutError as error:
