@@ -19,7 +19,7 @@ from heterodyne.wire.message import chunk
 from heterodyne.wire.server_connection import ServerConnection
 
 EVENT_TAIL = b"\n\n\r\n"  # the end of an event and of the chunk it came in
-EVENT_BYTES_MAX = 1 << 20  # as `gateway.event_bytes_max` has it
+EVENT_BYTES_MAX = 1 << 19  # as `gateway.event_bytes_max` has it
 LOOKED_INTO_BYTES_MAX = 128 * 1024  # of an event in which nothing says that it should be
 EVENT_END = re.compile(rb"(?:\r?\n){2,}")
 FIELDS = (b"data:", b":", b"event:", b"id:", b"retry:")

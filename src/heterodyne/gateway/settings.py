@@ -57,10 +57,10 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         int,
         Meta(
             ge=16384,
-            description="One event of an engine's stream; a larger one ends the answer. Others wait some 5 ms while a "
-            "mebibyte is looked at.",
+            description="One event of an engine's stream; a larger one ends the answer. Others wait while it is looked "
+            "at, some 5 ms for each mebibyte: raise it for models that put pictures or sound into one event.",
         ),
-    ] = 1048576
+    ] = 524288
     head_timeout_s: Annotated[
         Seconds,
         Meta(
