@@ -138,6 +138,15 @@ def test_too_few_open_files_are_a_warning() -> None:
     assert "ulimit -n" in (finding.advice or "")
 
 
+def test_the_newest_python_that_was_tried_is_the_packages_own_word() -> None:
+    said = [
+        "Programming Language :: Python :: 3",
+        *(f"Programming Language :: Python :: 3.{minor}" for minor in (9, 13)),
+    ]
+    assert installed.newest_python(said) == (3, 13)
+    assert next(installed.installed(needs_embedded_engine=False)).state is State.GOOD
+
+
 def test_the_embedded_engine_blocks_only_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installed, "EMBEDDED_ENGINE", "no-such-package")
     needed = list(installed.installed(needs_embedded_engine=True))[-1]

@@ -1,8 +1,9 @@
 """Which versions of Python, Heterodyne and the compiled parts are installed."""
 
 import platform
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 
 from heterodyne import __version__
@@ -10,6 +11,7 @@ from heterodyne.cli.doctor.finding import Finding, State
 
 TOPIC = "installed"
 PYTHON_MIN = (3, 11)
+CLASSIFIER = re.compile(r"Programming Language :: Python :: (\d+)\.(\d+)")
 REQUIRED = ("uvloop", "httptools", "msgspec")
 EMBEDDED_ENGINE = "xllamacpp"
 
@@ -23,8 +25,19 @@ def installed(*, needs_embedded_engine: bool) -> Iterator[Finding]:
     yield _package(EMBEDDED_ENGINE, is_required=needs_embedded_engine)
 
 
+def newest_python(classifiers: Iterable[str]) -> tuple[int, int]:
+    """The newest Python that the package says it was tried with."""
+    versions = (CLASSIFIER.fullmatch(one) for one in classifiers)
+    return max(((int(one[1]), int(one[2])) for one in versions if one), default=(sys.version_info[0], 99))
+
+
 def _python() -> Finding:
     value = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    newest = newest_python(metadata.metadata("heterodyne").get_all("Classifier") or ())
+    if sys.version_info[:2] > newest:
+        tried = ".".join(map(str, newest))
+        advice = f"this version was tried with Python up to {tried}; take that one where something does not work"
+        return Finding(topic=TOPIC, name="python", state=State.WARNING, value=value, advice=advice)
     if sys.version_info >= PYTHON_MIN:
         return Finding(topic=TOPIC, name="python", state=State.GOOD, value=value)
     return Finding(topic=TOPIC, name="python", state=State.BLOCKER, value=value, advice="install Python 3.11 or newer")
