@@ -24,7 +24,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Books, keys and audit logs of tests are not those of whoever runs them."""
+    """Books, keys and audit logs of tests are not those of whoever runs them; their tables are as wide as they need."""
+    os.environ.pop("COLUMNS", None)
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 

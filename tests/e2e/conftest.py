@@ -16,7 +16,8 @@ def _nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     """After each test the shared gateway holds nothing for anybody; those of a test alone are asked as they end."""
     yield
     if "served" in request.fixturenames:
-        request.getfixturevalue("served").check_holdings()
+        served = request.getfixturevalue("served")
+        (served if isinstance(served, ServeProcess) else served.serve).check_holdings()
 
 
 @pytest.fixture(scope="session")

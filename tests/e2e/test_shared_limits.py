@@ -20,7 +20,7 @@ from tests.support.redis_server import RedisServer
 GATEWAYS = 4
 CLIENTS = 64
 ROOT = Path(__file__).parents[2]
-LEAVE_S = 20.0
+LEAVE_S = 60.0
 
 REQUESTS, TOKENS, RUNNING = 100, 1500, 8
 LIMITS = Limits(requests_per_minute=REQUESTS, tokens_per_minute=TOKENS, concurrent_requests=RUNNING)

@@ -1,5 +1,7 @@
 """How `make test` deals tests out: whole files, in their order, and a test that ends its process is not tried again."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -7,7 +9,17 @@ from xdist.scheduler import LoadFileScheduling
 
 
 class FileByFile(LoadFileScheduling):
-    """The plugin's own way, but for one thing: it would give a test that is stuck to the next process, and the next."""
+    """The plugin's own way, but for two things: it would give a test that is stuck to the next process, and the next;
+    and of several tests with one name, as schemathesis makes them, it would run the first."""
+
+    def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
+        """What a process has found."""
+        seen = Counter[str]()
+        told_apart = []
+        for test in collection:
+            seen[test] += 1
+            told_apart.append(test if seen[test] == 1 else f"{test} #{seen[test]}")
+        super().add_node_collection(node, told_apart)
 
     def remove_node(self, node: Any) -> str | None:
         """The process is gone; which test it was in."""

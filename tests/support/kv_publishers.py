@@ -21,6 +21,7 @@ class WrittenPublisher:
     def __init__(self, endpoint: str = ANYWHERE, replay: str = ANYWHERE) -> None:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._live, self._replay = self._context.socket(zmq.XPUB), self._context.socket(zmq.ROUTER)
+        self._live.setsockopt(zmq.XPUB_VERBOSE, 1)  # of one who comes before another has quite left is told, too
         self._live.bind(endpoint)
         self._replay.bind(replay)
         self.at = KvPublisher(

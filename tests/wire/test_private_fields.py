@@ -4,9 +4,10 @@ import msgspec
 import pytest
 
 from heterodyne.engines.catalogue import ENGINES
+from heterodyne.gateway.dialects.members import PRIVATE_KEYS_MAX, PRIVATE_MAX
 from heterodyne.testing import behaviours
 from tests.support.gateways import gateway_over
-from tests.support.raw_client import ask
+from tests.support.raw_client import ask, connected
 from tests.support.requests import CHAT, MODEL, chat, post
 
 COMPLETION = {"model": MODEL, "prompt": "hi"}
@@ -173,3 +174,14 @@ async def test_no_operation_takes_a_field_twice(path: str, body: bytes) -> None:
         assert (answer.status, answer.error["code"]) == (400, "invalid_value")
         assert "named twice" in answer.error["message"]
         assert not rig.engine.calls
+
+
+async def test_very_many_fields_of_nobodys_are_refused_without_a_look_at_each() -> None:
+    many = {f"field_{number}": number for number in range(PRIVATE_MAX + 1)}
+    nested = {f"key_{number}": number for number in range(PRIVATE_KEYS_MAX + 1)}
+    async with gateway_over(behaviours.answer()) as rig, connected(rig.port) as client:
+        refused = await client.ask(chat(**many))
+        assert refused.status == 400
+        assert str(PRIVATE_MAX) in refused.error["message"]
+        assert (await client.ask(chat(chat_template_kwargs=nested))).error["param"] == "chat_template_kwargs"
+        assert rig.engine.calls == []

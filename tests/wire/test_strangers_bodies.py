@@ -20,11 +20,15 @@ async def test_the_body_of_a_stranger_is_not_held() -> None:
     async with gateway_over(behaviours.answer(), gateway=bodies, admission=KEYED) as rig:
         for _ in range(3):
             async with connected(rig.port) as stranger:
-                await stranger.send(chat(padding="x" * 60_000)[:50_000])
+                await stranger.send(chat(user="x" * 500, messages=[{"role": "user", "content": "x" * 60_000}])[:50_000])
                 assert (await stranger.answer()).status == 401
                 assert rig.holds().body_bytes == 0
                 async with connected(rig.port) as client:
-                    assert (await client.ask(chat(AUTHORIZED, padding="x" * 60_000))).status == 200
+                    assert (
+                        await client.ask(
+                            chat(AUTHORIZED, user="x" * 500, messages=[{"role": "user", "content": "x" * 60_000}])
+                        )
+                    ).status == 200
         assert len(rig.engine.calls) == 3
 
 

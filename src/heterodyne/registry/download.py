@@ -4,16 +4,17 @@ Blocking. The `.part` file and the small note beside it survive the process, so 
 this one stopped.
 """
 
+import base64
 import hashlib
 import http.client
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from email.message import Message
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -99,7 +100,7 @@ def download(
 
 def ask_head(url: str, terms: FetchTerms, *, label: str) -> None:
     """Raise `WeightsUnavailable` where a download of `url` would fail now; asked once, nothing is written."""
-    request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": "heterodyne"})  # noqa: S310 - as above
+    request = _request(url, {"User-Agent": "heterodyne"}, method="HEAD")
     try:
         urllib.request.build_opener(_KeepEncryption).open(request, timeout=terms.timeout_s).close()
     except urllib.error.HTTPError as error:
@@ -110,10 +111,23 @@ def ask_head(url: str, terms: FetchTerms, *, label: str) -> None:
         raise WeightsUnavailable(f"{label}: {url} cannot be reached: {reason}; {NETWORK_HINT}") from error
 
 
+def _request(url: str, headers: Mapping[str, str], *, method: str = "GET") -> urllib.request.Request:
+    """A user and password inside the address are told to its own host alone, in the header that is for them."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    plain = parts._replace(netloc=host).geturl() if at else url
+    # Each source checks its scheme.
+    request = urllib.request.Request(plain, headers=dict(headers), method=method)  # noqa: S310
+    if at:
+        secret = base64.b64encode(unquote(user).encode()).decode()
+        request.add_unredirected_header("Authorization", f"Basic {secret}")
+    return request
+
+
 def _attempt(job: _Job) -> str:
     """One connection; returns the hash of the complete file."""
     have_bytes, headers = _continuation(job)
-    request = urllib.request.Request(job.url, headers=headers)  # noqa: S310 - each source checks its scheme
+    request = _request(job.url, headers)
     opener = urllib.request.build_opener(_KeepEncryption)
     try:
         with opener.open(request, timeout=job.terms.timeout_s) as response:

@@ -1,5 +1,6 @@
 """Downloads survive interruptions, notice corruption, and end."""
 
+import base64
 import hashlib
 import urllib.request
 from collections.abc import Callable
@@ -117,3 +118,11 @@ def test_https_is_never_left_for_http() -> None:
     with pytest.raises(WeightsUnavailable, match="not https; refused"):
         handler.redirect_request(request, None, 302, "", {}, "http://host/x")  # type: ignore[arg-type]
     assert handler.redirect_request(request, None, 302, "", {}, "https://other/x") is not None  # type: ignore[arg-type]
+
+
+def test_a_user_and_password_in_the_address_are_told_in_the_header_for_them(serve: Serve, tmp_path: Path) -> None:
+    server = serve(BODY)
+    fetch(server.url.replace("http://", "http://somebody:s%3Acret@"), tmp_path / "x")
+    assert (tmp_path / "x").read_bytes() == BODY
+    assert server.requests[0]["Authorization"] == "Basic " + base64.b64encode(b"somebody:s:cret").decode()
+    assert "@" not in server.requests[0]["Host"]

@@ -10,7 +10,7 @@ from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.bounds import Name, Word, check_count
 from heterodyne.gateway.dialects.generation import Count, GenerationFields, check_bounds, shown_bytes
 from heterodyne.gateway.dialects.lengths import longest
-from heterodyne.gateway.dialects.members import private, read_members
+from heterodyne.gateway.dialects.members import listed, private, read_members
 from heterodyne.gateway.dialects.parts import Part, read_parts
 from heterodyne.gateway.dialects.prompts import Conversation
 from heterodyne.gateway.settings import GatewaySettings
@@ -140,7 +140,7 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         wants_usage=fields.wants_usage(),
         has_stream_options=fields.stream_options is not msgspec.UNSET,
         prompt=Conversation(body),
-        private_fields=(*own, *parts.private),
+        private_fields=listed(own, parts.private) if own or parts.private else (),
         prompt_chars=shown_bytes(members, value_bytes) - parts.more_bytes,
         user=fields.user or "",
         output_tokens_max=output_tokens_max,

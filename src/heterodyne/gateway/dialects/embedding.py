@@ -9,7 +9,7 @@ from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.bounds import ModelName, Name
-from heterodyne.gateway.dialects.members import bytes_of, private, read_members
+from heterodyne.gateway.dialects.members import bytes_of, listed, private, read_members
 from heterodyne.gateway.dialects.text import Text, check_text, count, measure
 from heterodyne.gateway.settings import GatewaySettings
 
@@ -44,7 +44,7 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         operation=Operation.EMBEDDING,
         model=fields.model,
         body=body,
-        private_fields=tuple(own),
+        private_fields=listed(own) if own else (),
         prompt_chars=value_bytes - bytes_of(members, STEERING) if tokens is None else 0,
         prompt_tokens=tokens,
         prompts=count(fields.input),

@@ -5,6 +5,8 @@ the first. So the members are read once more, unparsed: what an engine gets is w
 """
 
 import re
+from collections.abc import Collection
+from itertools import chain
 
 import msgspec
 from msgspec import Raw
@@ -14,6 +16,7 @@ from heterodyne.domain.errors import InvalidField
 Members = dict[str, Raw]
 
 PRIVATE_KEYS_MAX = 64  # of one object that are told apart; more are one field
+PRIVATE_MAX = 256  # of one body: each is looked up for every replica that may be asked
 NAME_CHARS_MAX = 100
 OBJECT_START = ord("{")
 NONE: dict[str, Raw] = {}
@@ -47,11 +50,26 @@ def private(members: Members, api: frozenset[str]) -> dict[str, Raw]:
     for name in members.keys() - api:
         value = members[name]
         inner = _decode(value) if memoryview(value)[0] == OBJECT_START else NONE
-        if 0 < len(inner) <= PRIVATE_KEYS_MAX:
-            found.update((f"{name[:NAME_CHARS_MAX]}.{key[:NAME_CHARS_MAX]}", one) for key, one in inner.items())
+        if inner:
+            found |= told_apart(name, inner)
         else:
             found[name[:NAME_CHARS_MAX]] = value
     return found
+
+
+def told_apart(name: str, inner: Members) -> dict[str, Raw]:
+    """The members of an object by path; of very many the object itself, which no list of fields has."""
+    name = name[:NAME_CHARS_MAX]
+    if len(inner) > PRIVATE_KEYS_MAX:
+        return {name: next(iter(inner.values()))}
+    return {f"{name}.{key[:NAME_CHARS_MAX]}": one for key, one in inner.items()}
+
+
+def listed(*paths: Collection[str]) -> tuple[str, ...]:
+    """All of them; raises where there are more than any engine has fields."""
+    if sum(map(len, paths)) > PRIVATE_MAX:
+        raise InvalidField(f"The body has more than {PRIVATE_MAX} fields that are no part of the API.", param=None)
+    return tuple(chain.from_iterable(paths))
 
 
 def bytes_of(members: Members, names: frozenset[str]) -> int:

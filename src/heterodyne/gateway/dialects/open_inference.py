@@ -11,7 +11,7 @@ from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects import bounds
 from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.bounds import DIMENSIONS_MAX, TENSORS_MAX
-from heterodyne.gateway.dialects.members import NAME_CHARS_MAX, private, read_members
+from heterodyne.gateway.dialects.members import listed, private, read_members, told_apart
 from heterodyne.gateway.settings import GatewaySettings
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _read(
         model=model,
         model_version=version,
         body=body,
-        private_fields=tuple(own),
+        private_fields=listed(own) if own else (),
         prompt_chars=len(body),  # a larger batch takes longer: what is expected of a replica goes by this
         deadline_s=deadline_s,
     )
@@ -91,11 +91,11 @@ def _decode(body: bytes) -> InferFields:
 
 def _parameters(fields: InferFields) -> dict[str, Raw]:
     """What the protocol leaves to servers to name, by path; those of all tensors together."""
-    own = {f"parameters.{name[:NAME_CHARS_MAX]}": value for name, value in fields.parameters.items()}
+    own = told_apart("parameters", fields.parameters)
     for tensor in fields.inputs:
-        own |= {f"inputs.parameters.{name[:NAME_CHARS_MAX]}": value for name, value in tensor.parameters.items()}
+        own |= told_apart("inputs.parameters", tensor.parameters)
     for output in fields.outputs:
-        own |= {f"outputs.parameters.{name[:NAME_CHARS_MAX]}": value for name, value in output.parameters.items()}
+        own |= told_apart("outputs.parameters", output.parameters)
     return own
 
 

@@ -10,7 +10,7 @@ from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.bounds import ModelName, check_count
 from heterodyne.gateway.dialects.chat import Message
-from heterodyne.gateway.dialects.members import private, read_members
+from heterodyne.gateway.dialects.members import listed, private, read_members
 from heterodyne.gateway.dialects.parts import read_parts
 from heterodyne.gateway.dialects.text import TokenId
 from heterodyne.gateway.settings import GatewaySettings
@@ -61,7 +61,7 @@ def read_tokenize(body: bytes, request_id: str, deadline_s: float, settings: Gat
     request = _request(Operation.TOKENIZE, fields.model, body, request_id, deadline_s)
     parts = read_parts(fields.messages or ())
     if parts.private:
-        return structs.replace(request, private_fields=(*request.private_fields, *parts.private))
+        return structs.replace(request, private_fields=listed(request.private_fields, parts.private))
     return request
 
 
@@ -79,6 +79,6 @@ def _request(operation: Operation, model: str, body: bytes, request_id: str, dea
         operation=operation,
         model=model,
         body=body,
-        private_fields=tuple(own),
+        private_fields=listed(own) if own else (),
         deadline_s=deadline_s,
     )
