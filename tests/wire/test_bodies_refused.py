@@ -116,3 +116,10 @@ async def test_a_prompt_that_only_the_engine_can_count_is_refused_with_both_numb
             assert answer.error["param"] == "messages"
             assert "5000 tokens" in answer.error["message"]
             assert "4096 tokens" in answer.error["message"]
+
+
+async def test_a_long_value_is_not_repeated_whole_in_its_refusal() -> None:
+    async with gateway_over(behaviours.answer()) as rig, connected(rig.port) as client:
+        refused = await client.ask(chat(messages=[{"role": "a" * 100_000, "content": "hi"}]))
+        assert (refused.status, refused.error["param"]) == (400, "messages[0].role")
+        assert len(refused.body) < 1000

@@ -9,7 +9,7 @@ import msgspec
 
 from heterodyne.domain.tenant import Scopes
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE
-from heterodyne.gateway.offload.size import COMMAS_MAX, LARGE_BYTES, OPENINGS_MAX, SMALL_BYTES, is_large
+from heterodyne.gateway.offload.size import COMMAS_MAX, ESCAPES_MAX, LARGE_BYTES, OPENINGS_MAX, SMALL_BYTES, is_large
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from tests.support.gateways import gateway_over
@@ -31,8 +31,9 @@ def test_text_is_large_by_its_length_and_values_by_their_number() -> None:
     assert not is_large(b"[" + b"," * (SMALL_BYTES - 1))
     assert not is_large(b"a" * LARGE_BYTES)
     assert is_large(b"a" * (LARGE_BYTES + 1))
-    assert is_large(b"a" * SMALL_BYTES + b"," * (COMMAS_MAX + 1))
-    assert not is_large(b"a" * SMALL_BYTES + b"{" * OPENINGS_MAX + b"," * COMMAS_MAX)
+    assert is_large(b"a" * SMALL_BYTES + b"," * (2 * COMMAS_MAX))
+    assert is_large(b"a" * SMALL_BYTES + b"\\n" * (2 * ESCAPES_MAX))
+    assert not is_large(b"a" * 4 * SMALL_BYTES + b"{" * OPENINGS_MAX + b"," * (COMMAS_MAX // 2))
     assert is_large(b"a" * SMALL_BYTES + b"[" * (OPENINGS_MAX + 1))
 
 

@@ -210,8 +210,8 @@ def _forget_memory(replica: ReplicaId, keeper: AdapterKeeper, router: Router) ->
 
 
 async def _leave_meters(door: Door, run_dir: Path, name: str) -> None:
-    def leave() -> None:
+    async def leave() -> None:
         door.note_gauges()
-        exposition.leave(run_dir, name, exposition.own_samples(metrics.ALL))
+        await asyncio.to_thread(exposition.leave, run_dir, name, exposition.own_samples(metrics.ALL))
 
     await run_periodically("meters", leave, METERS_INTERVAL_S)

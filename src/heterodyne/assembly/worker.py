@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -60,7 +61,12 @@ async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leave.set)
     run_dir = Path(order.run_dir)
-    with keeping_books(order) as bookkeeper, auditing(order) as auditor:
+    with (
+        keeping_books(order) as bookkeeper,
+        auditing(order) as auditor,
+        # One thread, so that the last view is the latest; a disk may take longer over a file than a turn of the loop.
+        ThreadPoolExecutor(max_workers=1, thread_name_prefix="files") as files,
+    ):
         async with (
             running_gateway(
                 order.settings,
@@ -79,8 +85,8 @@ async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
         ):
             gateway.version = order.version
             leave_view(run_dir, gateway.view(order.name))
-            _take_lines(loop, lines, gateway, leave)
-            views = loop.create_task(keep_running("views", lambda: _leave_views(gateway, run_dir, order.name)))
+            _take_lines(loop, lines, gateway, leave, files)
+            views = loop.create_task(keep_running("views", lambda: _leave_views(gateway, run_dir, order.name, files)))
             sys.stdout.write(msgspec.json.encode({"listening": gateway.server.port}).decode() + "\n")
             sys.stdout.flush()
             await leave.wait()
@@ -93,7 +99,7 @@ def _tenants(order: WorkerOrder) -> TenantSnapshot:
 
 
 def _take_lines(
-    loop: asyncio.AbstractEventLoop, lines: WorkerLines, gateway: LiveGateway, leave: asyncio.Event
+    loop: asyncio.AbstractEventLoop, lines: WorkerLines, gateway: LiveGateway, leave: asyncio.Event, files: Executor
 ) -> None:
     """In a thread, as the pipe blocks; an order is taken by the loop itself, between two requests."""
 
@@ -108,7 +114,7 @@ def _take_lines(
             tenants = None if order.tenants == taken else _tenants(order)
             gateway.apply(order.settings, order.replicas, order.rules, order.version, tenants)
             taken = order.tenants
-            leave_view(Path(order.run_dir), gateway.view(order.name))
+            files.submit(leave_view, Path(order.run_dir), gateway.view(order.name))
         except Exception as error:  # noqa: BLE001  # a worker that cannot take an order serves by the last one
             _log.error("order_failed", version=version, exc_info=error)
 
@@ -120,15 +126,17 @@ def _take_lines(
     threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
-async def _leave_views(gateway: LiveGateway, run_dir: Path, name: str) -> None:
+async def _leave_views(gateway: LiveGateway, run_dir: Path, name: str, files: Executor) -> None:
+    loop = asyncio.get_running_loop()
     left_at_s, took_s, takeable = time.monotonic(), 0.0, 0
     while True:
         await asyncio.sleep(max(HASTE_INTERVAL_S, took_s / VIEW_SHARE_MAX))
         before, takeable = takeable, gateway.takeable()
         if takeable != before or gateway.is_emptying() or time.monotonic() - left_at_s >= VIEW_INTERVAL_S:
             left_at_s = time.monotonic()
-            leave_view(run_dir, gateway.view(name))
+            view = gateway.view(name)
             took_s = time.monotonic() - left_at_s
+            await loop.run_in_executor(files, leave_view, run_dir, view)
 
 
 if __name__ == "__main__":

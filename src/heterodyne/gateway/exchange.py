@@ -476,10 +476,8 @@ class Exchange:
         if len(answer.pieces) == 1 and answer.size <= ANSWER_BYTES_LARGE:
             client.finish(render.whole(200, headers, answer.pieces[0], keeps_alive=client.keeps_alive))
             return
-        client.write(render.whole_head(200, headers, answer.size, keeps_alive=client.keeps_alive))
-        for piece in answer.pieces:
-            client.write(piece)
-        client.finish()
+        head = render.whole_head(200, headers, answer.size, keeps_alive=client.keeps_alive)
+        client.finish_paced(head, answer.pieces)
 
     def _continue(self, broken: StreamRelay | None) -> bool:
         """Let another replica go on from the words that the client has; False where that is not sound or nobody can."""

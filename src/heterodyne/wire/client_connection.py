@@ -13,6 +13,7 @@ import httptools
 from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
 from heterodyne.wire.chunks import ChunkDecoder, ChunksInvalid, whole_chunks
 from heterodyne.wire.one_read import LARGE_READ_BYTES, rest
+from heterodyne.wire.paced_write import SLICE_BYTES, PacedWrite
 
 HEAD_BYTES_MAX = 65536
 
@@ -72,6 +73,7 @@ class ClientConnection(asyncio.Protocol):
         "_is_paused",
         "_keep_alive",
         "_owner",
+        "_paced",
         "_remaining",
         "_transport",
         "has_answered",
@@ -93,6 +95,7 @@ class ClientConnection(asyncio.Protocol):
         self._is_aligned = False  # the next byte begins a chunk
         self._chunks = ChunkDecoder()
         self._headers: dict[bytes, bytes] = {}
+        self._paced: PacedWrite | None = None  # a large body on its way out
 
     # Called by whoever asks.
 
@@ -105,10 +108,13 @@ class ClientConnection(asyncio.Protocol):
         self.has_answered = False
         self._body = HEAD
         self._buffer = b""
+        self._paced = None
         if len(body) < 16384:
             self._transport.write(head + body)
-        else:
+        elif len(body) <= SLICE_BYTES:
             self._transport.writelines((head, body))
+        else:
+            self._paced = PacedWrite(self._transport, (head, body))
 
     def cancel(self) -> None:
         """Nobody wants the answer any more: closing is how an engine learns it."""
@@ -271,7 +277,9 @@ class ClientConnection(asyncio.Protocol):
         listener, self.listener = self.listener, None
         assert listener is not None
         self._body = NONE
-        if self._keep_alive and self.is_open:
+        # An engine that has answered before it was told everything takes the rest for another request.
+        is_told = self._paced is None or self._paced.is_done
+        if self._keep_alive and self.is_open and is_told:
             if self._is_paused:
                 self.resume()  # the last bytes came while the client could not keep up
             self._owner.is_idle(self)

@@ -6,7 +6,7 @@ answered one at a time, in the order they came.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from heterodyne.domain.errors import HeterodyneError, Overloaded, RequestTooSlow
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import CHUNKS_END, HeadCheck, HttpRequest, chunk
 from heterodyne.wire.one_read import LARGE_READ_BYTES, rest
+from heterodyne.wire.paced_write import PacedWrite
 from heterodyne.wire.request_reader import BODY, HEAD, RequestReader
 
 WRITE_BUFFER_BYTES = 65536
@@ -82,6 +83,7 @@ class ServerConnection(asyncio.Protocol):
         "_is_writing_paused",
         "_ledger",
         "_limits",
+        "_paced",
         "_pending",
         "_problem",
         "_reader",
@@ -105,6 +107,7 @@ class ServerConnection(asyncio.Protocol):
         self._request: HttpRequest | None = None  # being answered
         self._turn: Turn | None = None
         self._pending: deque[HttpRequest] = deque()
+        self._paced: PacedWrite | None = None  # the rest of a long answer, on its way out
         self._idle_since_s = clock()  # the last answer was complete, or lingering began
         self._has_asked = False  # a whole request has come
         self._served = 0  # requests, in this turn of the loop
@@ -147,7 +150,7 @@ class ServerConnection(asyncio.Protocol):
         self._transport = None
         self._reader.close()
         self._ledger.connections.pop(self, None)
-        self._unread, self._problem = b"", None
+        self._unread, self._problem, self._paced = b"", None, None
         held = sum(len(request.body) for request in self._pending)
         if self._request is not None:
             held += len(self._request.body)
@@ -239,6 +242,12 @@ class ServerConnection(asyncio.Protocol):
         if self._pending or self._problem is not None:
             self._advance()
 
+    def finish_paced(self, head: bytes, pieces: Sequence[bytes]) -> None:
+        """The current answer, long as it is, and nobody has more to say to it."""
+        if self._transport is not None:
+            self._turn = None
+            self._paced = PacedWrite(self._transport, (head, *pieces), self._paced_out)
+
     def is_answering(self, request: HttpRequest) -> bool:
         """Whether that request's answer is not complete yet."""
         return self._request is request
@@ -279,7 +288,7 @@ class ServerConnection(asyncio.Protocol):
     @property
     def is_flushing(self) -> bool:
         """Whether written bytes have not all left yet."""
-        return self.unsent_bytes > 0
+        return self.unsent_bytes > 0 or self._paced is not None
 
     @property
     def gives_way(self) -> bool:
@@ -311,6 +320,10 @@ class ServerConnection(asyncio.Protocol):
             limits.idle_timeout_s if self._has_asked else limits.head_timeout_s
         ):
             self._close()
+
+    def _paced_out(self) -> None:
+        self._paced = None
+        self.finish()
 
     def _extra(self, name: str) -> tuple[str, int] | None:
         found = None if self._transport is None else self._transport.get_extra_info(name)

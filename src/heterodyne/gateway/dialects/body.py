@@ -8,6 +8,7 @@ import msgspec
 from heterodyne.domain.errors import CallerError, InvalidField, MalformedJson
 
 Shape = TypeVar("Shape")
+SHOWN_CHARS = 200  # of either end of a message
 _AT = re.compile(r"^(?P<what>.*?) - at `(?P<in_key>key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
 
 
@@ -24,6 +25,8 @@ def decode(decoder: "msgspec.json.Decoder[Shape]", body: bytes) -> Shape:
 
 
 def _invalid(message: str) -> CallerError:
+    if len(message) > 2 * SHOWN_CHARS:  # it repeats what the client sent, which may be nearly all of the body
+        message = f"{message[:SHOWN_CHARS]}…{message[-SHOWN_CHARS:]}"
     match = _AT.match(message)
     if match is None:
         return InvalidField(_sentence(message), param=_missing_field(message))

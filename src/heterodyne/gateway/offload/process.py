@@ -18,6 +18,7 @@ from heterodyne.domain.errors import HeterodyneError, InternalError, Overloaded
 from heterodyne.gateway.offload.job import HEAD, Failed, Job, Result, decode_result, encode, failure_of
 from heterodyne.telemetry import log
 from heterodyne.wire.one_read import LARGE_READ_BYTES, rest
+from heterodyne.wire.paced_write import PacedWrite
 
 JOB_TIMEOUT_S = 60.0  # of one job; a body of the default limit takes two seconds at worst
 
@@ -147,7 +148,7 @@ class Offload(asyncio.Protocol):
         if job is not None:
             self._current, self._since_s = job, self._clock()
             head = HEAD.pack(len(job.message), sum(map(len, job.body))) + job.message
-            self._transport.writelines((head, *job.body))
+            PacedWrite(self._transport, (head, *job.body))
 
     def _try_next(self) -> PendingJob | None:
         """Of the owner whose turn it is."""

@@ -1,0 +1,54 @@
+"""Much to send, a slice in each turn of the loop.
+
+A socket whose reader keeps up takes everything at once: a body of 32 MiB would be one call of 30 ms into the kernel,
+and nobody else would be served meanwhile.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+
+SLICE_BYTES = 256 * 1024
+AGAIN_S, AGAIN_MAX_S = 0.001, 0.016  # to look whether the last slice has left; longer for a reader that is slow
+
+
+class PacedWrite:
+    """On its way out until `is_done`, or until its transport is closed."""
+
+    __slots__ = ("_again_s", "_on_done", "_slices", "_transport", "is_done")
+
+    def __init__(
+        self, transport: asyncio.Transport, pieces: Iterable[bytes], on_done: Callable[[], None] | None = None
+    ) -> None:
+        self._transport = transport
+        self._slices = _slices(pieces)
+        self._on_done = on_done
+        self._again_s = AGAIN_S
+        self.is_done = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        transport, loop = self._transport, asyncio.get_running_loop()
+        if transport.is_closing():
+            self._on_done = None  # it points back, and nobody looks for cycles often
+            return
+        if transport.get_write_buffer_size():
+            loop.call_later(self._again_s, self._go_on)
+            self._again_s = min(2 * self._again_s, AGAIN_MAX_S)
+            return
+        self._again_s = AGAIN_S
+        one = next(self._slices, None)
+        if one is not None:
+            transport.write(one)
+            loop.call_soon(self._go_on)
+            return
+        self.is_done = True
+        on_done, self._on_done = self._on_done, None
+        if on_done is not None:
+            on_done()
+
+
+def _slices(pieces: Iterable[bytes]) -> Iterator[memoryview]:
+    for piece in pieces:
+        whole = memoryview(piece)
+        for at in range(0, len(whole), SLICE_BYTES):
+            yield whole[at : at + SLICE_BYTES]
