@@ -18,7 +18,7 @@ PROC = Path("/proc")
 
 def test_one_stuck_test_fails_alone_and_does_not_end_the_run():
     done = subprocess.run(
-        [*_pytest(), "--timeout", "3", str(SAMPLES / "stuck.py")],
+        [*_pytest(), "--timeout", "3", *(str(SAMPLES / name) for name in ("before.py", "stuck.py", "behind.py"))],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -27,7 +27,7 @@ def test_one_stuck_test_fails_alone_and_does_not_end_the_run():
     )
 
     assert done.returncode == 1
-    assert "1 failed, 2 passed" in done.stdout
+    assert "1 failed, 12 passed" in done.stdout
     assert re.search(r"FAILED .*test_stuck", done.stdout)
 
 

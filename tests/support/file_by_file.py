@@ -21,15 +21,23 @@ class FileByFile(LoadFileScheduling):
             told_apart.append(test if seen[test] == 1 else f"{test} #{seen[test]}")
         super().add_node_collection(node, told_apart)
 
+    def _reschedule(self, node: Any) -> None:
+        """A process begins a test when it knows of the next; one that takes another's place is dealt a unit only."""
+        super()._reschedule(node)
+        while self.workqueue and not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
+            self._assign_work_unit(node)
+
     def remove_node(self, node: Any) -> str | None:
-        """The process is gone; which test it was in."""
-        for unit in self.assigned_work.get(node, {}).values():
-            for test, is_done in unit.items():
-                if not is_done:
-                    unit[test] = True
-                    super().remove_node(node)
-                    return test
-        return super().remove_node(node)
+        """The process is gone; which test it was in. What it has done is not dealt out again, only what was to come."""
+        units = self.assigned_work.get(node, {})
+        stuck = next((test for unit in units.values() for test, is_done in unit.items() if not is_done), None)
+        for scope, unit in list(units.items()):
+            if stuck in unit:
+                unit[stuck] = True
+            if all(unit.values()):
+                del units[scope]
+        super().remove_node(node)
+        return stuck
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -160,7 +160,9 @@ class RequestReader:
             except httptools.HttpParserInvalidMethodError:
                 self._broken(MethodNotAllowed("Unknown HTTP method.", allow="GET, POST"))
             except httptools.HttpParserCallbackError as error:
-                if not isinstance(error.__context__, Deaf):
+                if isinstance(error.__context__, MemoryError):
+                    self._broken(Overloaded("There is no memory for this request; try again shortly.", retry_after_s=1))
+                elif not isinstance(error.__context__, Deaf):
                     raise
             except httptools.HttpParserError as error:
                 self._broken(MalformedHttp(f"Malformed HTTP request: {error}"))
