@@ -33,7 +33,7 @@ def redis() -> Iterator[RedisServer]:
 
 
 async def test_four_gateways_keep_one_limit_over_many_windows_and_use_it(redis: RedisServer) -> None:
-    told = _hammer(redis, lambda: time.sleep(6.0 * MINUTE_S), timeout_s=5.0)
+    told = _hammer(redis, lambda: time.sleep(6.0 * MINUTE_S), timeout_s=20.0)  # of a Redis that a busy machine starves
     requests, tokens = _sums(told)
     assert max(requests.values()) <= REQUESTS
     assert max(tokens.values()) <= TOKENS, "estimates were never too small here, so there is no excess"

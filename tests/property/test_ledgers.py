@@ -36,7 +36,7 @@ from tests.support.ledger_world import (
 from tests.support.minutes import today
 from tests.support.requests import MODEL
 
-SEEDS = range(int(os.environ.get("HETERODYNE_LEDGER_SEEDS", "12")))
+SEEDS = range(int(os.environ.get("HETERODYNE_LEDGER_SEEDS", "10")))
 EACH_MAX = 3  # tokens of an event
 STEPS_MIN, STEPS_MAX = 30, 90
 
