@@ -22,7 +22,8 @@ mixed-fleet: install  ## an emulated H100 + H200 + MI300X + TPU v5e fleet and a 
 	@$(BIN)/python examples/mixed-fleet/run.py $(ARGS)
 
 test: $(VENV)/.test  ## install what the tests need and run them all
-	$(BIN)/python -m pytest $(PYTEST_ARGS) $(ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/runner $(ARGS)
+	$(BIN)/python -m pytest tests/runner
 
 tools:  ## install Chromium and promtool, which some tests drive, where apt-get may be used
 	.ci/tools
