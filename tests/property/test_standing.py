@@ -132,7 +132,7 @@ def test_everybody_comes_back_in_bounded_time(day: list[Event]) -> None:
 
 
 @given(days)
-@settings(max_examples=150, deadline=None, derandomize=True)  # among random days is a rare one on which it does not hold
+@settings(max_examples=150, deadline=None, derandomize=True)  # on a rare day it does not hold
 def test_whoever_is_usable_is_ready_and_has_room_and_is_in_good_standing_unless_in_panic(day: list[Event]) -> None:
     lived = Day()
     for event in day:
