@@ -177,3 +177,10 @@ def test_what_an_operator_allows_is_kept_strictly() -> None:
     assert names(fleet) == []
     fleet.of(ReplicaId("a")).on_end(Outcome.SUCCESS, 1.0)
     assert names(fleet, 1.0) == ["a"]
+
+
+def test_an_allowance_lowered_below_what_runs_holds_at_once() -> None:
+    fleet = standing(msgspec.structs.replace(replica("a"), in_flight_max=3), replica("b"))
+    hold(fleet, "a", 2)
+    fleet.publish(FleetSnapshot.of(2, (msgspec.structs.replace(replica("a"), in_flight_max=1), replica("b"))), 1.0)
+    assert names(fleet, 1.0) == ["b"]

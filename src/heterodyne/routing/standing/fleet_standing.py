@@ -42,7 +42,7 @@ class FleetStanding:
         for replica in fleet.replicas:
             was = before.get(replica.id)
             standing = self._standings.get(replica.id) or self._welcome(replica)
-            standing.in_flight_max = UNBOUNDED if replica.in_flight_max is None else replica.in_flight_max
+            standing.allow(UNBOUNDED if replica.in_flight_max is None else replica.in_flight_max)
             # Whoever is ready when we start has not just come back.
             if before and replica.health is Health.READY and (was is None or was.health is not Health.READY):
                 standing.on_recovered(now_s)

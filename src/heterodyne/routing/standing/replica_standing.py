@@ -135,6 +135,11 @@ class ReplicaStanding:
         if self.is_troubled:
             self._settle()
 
+    def allow(self, in_flight_max: int) -> None:
+        """What its operator allows it to hold from now on, which may be less than it holds."""
+        self.in_flight_max = in_flight_max
+        self._settle()
+
     def on_probe(self, now_s: float) -> None:
         """A health probe found the replica ready."""
         self._pool.on_probe(self._outlier, now_s)
