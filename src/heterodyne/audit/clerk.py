@@ -94,7 +94,7 @@ class AuditClerk:
         return False
 
     def _fail(self, words: str) -> None:
-        self._failures += 1
         if words != self._failure:
             _log.error("audit_failing", error=words)
-        self._failure = words
+        self._failure = words  # before it is counted: the other thread that sees the count finds the words
+        self._failures += 1
