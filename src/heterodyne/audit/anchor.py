@@ -75,6 +75,7 @@ class AnchorKeeper:
         self._clock = clock
         self._seq = 0
         self._at = 0.0
+        self.is_failing = False  # whether the last anchor is missing in a store
 
     def is_due(self, state: LogState) -> bool:
         """Whether enough entries or enough time have gone by since the last."""
@@ -97,6 +98,7 @@ class AnchorKeeper:
                 store.put(made)
             except StoreUnavailable as error:
                 failure = failure or error
+        self.is_failing = failure is not None
         if failure is not None:
             raise failure
 

@@ -87,9 +87,9 @@ class AuditClerk:
         except Exception as error:  # noqa: BLE001  # the root of a thread; the spools keep what is not collected
             self._fail(f"{type(error).__name__}: our mistake")
         else:
-            if self._failure:
+            if self._failure and not self._anchors.is_failing:
                 _log.warning("audit_works_again")
-            self._failure = ""
+                self._failure = ""
             return True
         return False
 

@@ -152,6 +152,17 @@ def test_a_store_that_fails_does_not_keep_the_others_from_their_anchor(tmp_path:
     assert (tmp_path / "anchors").exists()
 
 
+def test_a_missing_anchor_is_a_failure_until_one_is_put(tmp_path: Path, key: AuditKey) -> None:
+    keeper = AnchorKeeper(key, AuditSettings(), (AnchorFile(tmp_path / "later" / "anchors"),), lambda: 1.0)
+    state = LogState(log="a", seq=1, hash="b", segment=1, segment_bytes=1)
+    with pytest.raises(StoreUnavailable):
+        keeper.anchor(state)
+    assert keeper.is_failing
+    (tmp_path / "later").mkdir()
+    keeper.anchor(state)
+    assert not keeper.is_failing
+
+
 def test_an_anchor_of_another_key_is_none_of_ours(tmp_path: Path, key: AuditKey) -> None:
     folder, file = tmp_path / "audit", tmp_path / "anchors"
     fill(folder, key, 5)
