@@ -1,6 +1,6 @@
 """Whatever clients, engines and operators do: afterwards nothing is held for anybody, and the books are what was sent.
 
-`HETERODYNE_LEDGER_SEEDS=500` plays so many lives instead of a few. Each is named by its seed, though sockets and clocks
+`LEDGER_SEEDS=500` plays so many lives instead of a few. Each is named by its seed, though sockets and clocks
 have their part in it too.
 """
 
@@ -36,7 +36,7 @@ from tests.support.ledger_world import (
 from tests.support.minutes import today
 from tests.support.requests import MODEL
 
-SEEDS = range(int(os.environ.get("HETERODYNE_LEDGER_SEEDS", "10")))
+SEEDS = range(int(os.environ.get("LEDGER_SEEDS", "10")))
 EACH_MAX = 3  # tokens of an event
 STEPS_MIN, STEPS_MAX = 30, 90
 
