@@ -42,19 +42,19 @@ check: $(VENV)/.check  ## format, lint, types, import contracts
 	$(BIN)/lint-imports
 
 bench: install  ## measure beside the peers, regenerate docs/benchmarks.md
-	$(BIN)/python benchmarks/gateway.py $(ARGS)
+	$(BIN)/python -m benchmarks.gateway.run $(ARGS)
 
 bench-physics: install  ## score the performance model on measured silicon, regenerate docs/physics-accuracy.md
-	$(BIN)/python benchmarks/physics.py $(ARGS)
+	$(BIN)/python -m benchmarks.physics.run $(ARGS)
 
 bench-mix: install  ## time the cheapest mix of 12 kinds for 100 buckets
-	$(BIN)/python benchmarks/mix.py
+	$(BIN)/python -m benchmarks.mix.run
 
 bench-routing: install  ## routing policies against their peers in the simulator, regenerate docs/routing-bakeoff.md
-	$(BIN)/python benchmarks/routing.py $(ARGS)
+	$(BIN)/python -m benchmarks.routing.run $(ARGS)
 
 bench-watch: install  ## what watching 500 replicas costs one worker
-	$(BIN)/python benchmarks/watch.py $(ARGS)
+	$(BIN)/python -m benchmarks.watch.run $(ARGS)
 
 screenshots: $(VENV)/.test  ## the console's views as pictures for the docs, from the browser tests
 	SCREENSHOTS=docs/images/console $(BIN)/python -m pytest tests/browser $(ARGS)
@@ -66,20 +66,20 @@ chaos: $(VENV)/.test  ## take disk, databases, memory and clocks away, regenerat
 	$(BIN)/python -m tests.chaos.chaos_page docs/chaos.md
 
 bench-routing-live: install  ## one emulated fleet in real time beside its simulation
-	$(BIN)/python benchmarks/routing_live.py $(ARGS)
+	$(BIN)/python -m benchmarks.routing_live.run $(ARGS)
 
 bench-observing: install  ## what metrics, traces and open consoles cost, regenerate docs/observing-cost.md
 	@$(PIP) install -e ".[otel]"
-	$(BIN)/python benchmarks/observing.py
+	$(BIN)/python -m benchmarks.observing.run
 
 bench-overload: install  ## an emulated fleet at up to three times its capacity, regenerate docs/overload.md
-	$(BIN)/python benchmarks/overload.py $(ARGS)
+	$(BIN)/python -m benchmarks.overload.run $(ARGS)
 
 bench-emulator: install  ## what a client measures on emulated engines beside the step model
-	$(BIN)/python benchmarks/emulator.py $(ARGS)
+	$(BIN)/python -m benchmarks.emulator.run $(ARGS)
 
 docs: install  ## regenerate the reference pages and the sample output in the guides
-	$(BIN)/python -m heterodyne.cli.reference docs
+	$(BIN)/python -m heterodyne.cli.reference.write docs
 
 wheel: $(VENV)/.check  ## build dist/*.whl
 	$(BIN)/python -m build --wheel

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
+from benchmarks.process_cpu import tree_usage
 from heterodyne.domain.record import RequestRecord
 from heterodyne.testing.serve_process import ServeProcess
-from process_cpu import tree_usage
 
 START_S_MAX, END_S_MAX = 60.0, 10.0
 GATEWAY = "gateway"

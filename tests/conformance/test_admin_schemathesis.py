@@ -20,29 +20,29 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from heterodyne.assembly.audit_share import AuditShare
 from heterodyne.audit.key import open_key
 from heterodyne.audit.settings import AuditSettings
 from heterodyne.audit.verify import verify
 from heterodyne.console.app import admin_app
-from heterodyne.console.changes import FleetDesk
-from heterodyne.console.fleet_changes import FleetChanges
-from heterodyne.console.fleet_routes import fleet_change_routes, fleet_routes
+from heterodyne.console.change_recorder import ChangeRecorder
+from heterodyne.console.fleet.audited_changes import FleetChanges
+from heterodyne.console.fleet.routes import fleet_change_routes, fleet_routes
+from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.guard import Guard
-from heterodyne.console.office_desk import OfficeDesk
 from heterodyne.console.openapi import describe_routes
-from heterodyne.console.recorder import ChangeRecorder
 from heterodyne.console.server import AdminServer
 from heterodyne.console.settings import ConsoleSettings
-from heterodyne.console.tenant_routes import tenant_routes
-from heterodyne.console.tenants import TenantDesk
-from heterodyne.console.usage import usage_routes
+from heterodyne.console.store_services import StoreServices
+from heterodyne.console.tenants.routes import tenant_routes
+from heterodyne.console.tenants.service import TenantService
+from heterodyne.console.usage.routes import usage_routes
 from heterodyne.ports.tenant_changes import OrganisationDraft, ProjectDraft, TenantChange
-from heterodyne.stores.sqlite import SqliteDatabase
-from heterodyne.stores.sqlite_books import SqliteBooks
-from heterodyne.stores.sqlite_tenants import SqliteTenants
+from heterodyne.stores.sqlite.books import SqliteBooks
+from heterodyne.stores.sqlite.database import SqliteDatabase
+from heterodyne.stores.sqlite.tenants import SqliteTenants
+from heterodyne.supervisor.stores.shared_audit_log import SharedAuditLog
 from tests.support.admin_fleets import ScriptedFleet
-from tests.support.office_desks import office_desk
+from tests.support.store_services import store_services
 from tests.support.threads import in_thread
 
 CHECKS = [
@@ -56,12 +56,12 @@ CHECKS = [
 
 def document() -> dict[str, object]:
     """Of routes that nobody will ask: what they say of themselves is the same."""
-    guard, desk, fleet = cast(Guard, _AnyGuard()), office_desk(), ScriptedFleet()
+    guard, services, fleet = cast(Guard, _AnyGuard()), store_services(), ScriptedFleet()
     routes = [
         *fleet_routes(guard, fleet),
-        *fleet_change_routes(guard, FleetChanges(fleet, desk.recorder)),
-        *tenant_routes(guard, desk.tenants),
-        *usage_routes(guard, desk.books),
+        *fleet_change_routes(guard, FleetChanges(fleet, services.recorder)),
+        *tenant_routes(guard, services.tenants),
+        *usage_routes(guard, services.books),
     ]
     described: dict[str, object] = msgspec.to_builtins(describe_routes(routes))
     return described
@@ -90,14 +90,14 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @asynccontextmanager
 async def _serving(folder: Path) -> AsyncIterator[str]:
     database = await SqliteDatabase.open(folder / "admin.db")
-    share = AuditShare(AuditSettings(fsync=False), folder)
+    share = SharedAuditLog(AuditSettings(fsync=False), folder)
     recorder = ChangeRecorder(share)
-    tenants = TenantDesk(SqliteTenants(database), _tell_nobody, recorder)
+    tenants = TenantService(SqliteTenants(database), _tell_nobody, recorder)
     await tenants.create_organisation(OrganisationDraft(id="acme"), "test")
     await tenants.create_project(ProjectDraft(id="acme/search"), "test")
-    desk = OfficeDesk(tenants=tenants, recorder=recorder, books=SqliteBooks(database))
+    services = StoreServices(tenants=tenants, recorder=recorder, books=SqliteBooks(database))
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        app = admin_app(ConsoleSettings(), cast(FleetDesk, ScriptedFleet()), desk)
+        app = admin_app(ConsoleSettings(), cast(FleetService, ScriptedFleet()), services)
         server = AdminServer(app, listener, Guard.of(ConsoleSettings()))
         async with asyncio.TaskGroup() as group:
             group.create_task(server.run())

@@ -19,7 +19,7 @@ from heterodyne.emulator.server import EmulatorServer
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.fleet.settings import EngineName
 from heterodyne.physics.engine_kind import EngineKind
-from heterodyne.ports.engine import Said
+from heterodyne.ports.engine import DeliveredText
 from tests.contract.written_pages import HEALTH, Refusal, refusals, written
 from tests.support.emulators import order
 from tests.support.raw_client import ask
@@ -326,7 +326,7 @@ def test_orders_are_whole_or_not_given(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_only_what_the_engine_can_take_up_is_continued(engine: str) -> None:
-    dialect, said = ENGINES[engine], Said("Because of", 2)
+    dialect, said = ENGINES[engine], DeliveredText("Because of", 2)
     assert (dialect.continuation(chat(max_tokens=9), said) is not None) == (engine in CONTINUES_CHAT)
     assert (dialect.continuation(text(max_tokens=9), said) is not None) == (engine in CONTINUES_TEXT)
     assert (Capability.CONTINUES_ANSWERS in dialect.capabilities) == (engine in CONTINUES_CHAT)
@@ -337,7 +337,7 @@ def test_only_what_the_engine_can_take_up_is_continued(engine: str) -> None:
 @pytest.mark.parametrize("engine", CONTINUES_CHAT)
 def test_a_continued_chat_ends_with_what_was_said_and_has_what_is_left_of_its_limit(engine: str) -> None:
     request = chat(max_tokens=9, seed=4, x_unknown=1)
-    continued = ENGINES[engine].continuation(request, Said("Because of", 2))
+    continued = ENGINES[engine].continuation(request, DeliveredText("Because of", 2))
     assert continued is not None
     body = msgspec.json.decode(continued.body)
     assert body["messages"] == [*QUESTION, {"role": "assistant", "content": "Because of"}]
@@ -362,7 +362,7 @@ async def test_an_emulated_answer_that_broke_off_goes_on_to_the_same_end(engine:
         unbroken = await content(request)
         pieces = unbroken.split(" ")[1:]
         assert len(pieces) == 16
-        said = Said("".join(f" {piece}" for piece in pieces[:words]), words)
+        said = DeliveredText("".join(f" {piece}" for piece in pieces[:words]), words)
         continued = dialect.continuation(request, said)
         assert continued is not None
         assert said.text + await content(continued) == unbroken
@@ -370,7 +370,7 @@ async def test_an_emulated_answer_that_broke_off_goes_on_to_the_same_end(engine:
 
 async def test_an_emulated_tensorrt_llm_takes_a_continued_text() -> None:
     dialect = ENGINES["tensorrt-llm"]
-    continued = dialect.continuation(text(max_tokens=9), Said(" blue and", 2))
+    continued = dialect.continuation(text(max_tokens=9), DeliveredText(" blue and", 2))
     assert continued is not None
     path, body = dialect.call(continued, replica("tensorrt-llm"))
     async with EmulatorServer(order(EngineKind.TENSORRT_LLM)) as server:

@@ -10,7 +10,7 @@ from heterodyne.domain.history import History, HistoryGroup, HistoryQuery, Sums
 from heterodyne.domain.minutes import LABEL_SETS_MAX, OTHER, merged_sums, sums_of
 from heterodyne.domain.usage import RequestQuery, UsageRecord
 from heterodyne.ports.books import BookStore
-from heterodyne.stores import minutes
+from heterodyne.stores.sql.books import minutes
 from tests.support.book_stores import Opened, book_stores, postgres_url  # noqa: F401  # fixtures
 from tests.support.history_checks import check_history
 from tests.support.usage_records import record

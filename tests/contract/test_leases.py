@@ -12,11 +12,11 @@ from uuid import uuid4
 import pytest
 
 from heterodyne.domain.errors import StoreUnavailable
-from heterodyne.ports.leases import NO_WINDOW, LeaseAnswer, LeaseCall, LeaseSource, Report, Want
-from heterodyne.stores.lease_client import HostLeases
-from heterodyne.stores.lease_server import lending
-from heterodyne.stores.memory_leases import MemoryLeases
-from heterodyne.stores.redis_leases import RedisLeases
+from heterodyne.ports.leases import NO_WINDOW, LeaseAnswer, LeaseCall, LeaseReport, LeaseSource, Want
+from heterodyne.stores.leases.host import HostLeases
+from heterodyne.stores.leases.memory import MemoryLeases
+from heterodyne.stores.leases.server import serve_leases
+from heterodyne.stores.redis.leases import RedisLeases
 from tests.support.redis_server import RedisServer
 
 HOLDER_TTL_S = 0.4
@@ -79,7 +79,7 @@ async def _lent(source: LeaseSource) -> AsyncIterator[Callable[[], LeaseSource]]
 
     with tempfile.TemporaryDirectory(prefix="lend-") as folder:
         path = Path(folder) / "leases.sock"
-        async with lending(path, source):
+        async with serve_leases(path, source):
             yield connect
             for worker in opened:
                 await worker.close()
@@ -99,15 +99,17 @@ def want(
     )
 
 
-def report(amount: int, counter: str = "c", window: int = MINUTE) -> Report:
-    return Report(counter=counter, window=window, ends_s=0.0 if window == NO_WINDOW else window + 60.0, amount=amount)
+def report(amount: int, counter: str = "c", window: int = MINUTE) -> LeaseReport:
+    return LeaseReport(
+        counter=counter, window=window, ends_s=0.0 if window == NO_WINDOW else window + 60.0, amount=amount
+    )
 
 
 async def take(source: LeaseSource, holder: str, sequence: int, *groups: tuple[Want, ...]) -> LeaseAnswer:
     return await source.exchange(LeaseCall(holder=holder, sequence=sequence, groups=groups))
 
 
-async def tell(source: LeaseSource, holder: str, sequence: int, *reports: Report) -> LeaseAnswer:
+async def tell(source: LeaseSource, holder: str, sequence: int, *reports: LeaseReport) -> LeaseAnswer:
     return await source.exchange(LeaseCall(holder=holder, sequence=sequence, reports=reports))
 
 
@@ -288,11 +290,11 @@ async def test_a_supervisor_that_comes_back_is_found_again() -> None:
         worker = HostLeases(path)
         with pytest.raises(StoreUnavailable):
             await take(worker, "a", 1, (want(),))
-        async with lending(path, source):
+        async with serve_leases(path, source):
             await take(worker, "a", 1, (want(),))
         with pytest.raises(StoreUnavailable):
             await take(worker, "a", 2, (want(),))
-        async with lending(path, source):
+        async with serve_leases(path, source):
             await take(worker, "a", 2, (want(),))
             await worker.close()
     assert source.used("c", MINUTE) == 2
@@ -302,7 +304,7 @@ async def test_a_supervisor_whose_redis_is_away_says_so() -> None:
     behind = RedisLeases("redis://127.0.0.1:1/0")
     with tempfile.TemporaryDirectory(prefix="lend-") as folder:
         path = Path(folder) / "leases.sock"
-        async with lending(path, behind):
+        async with serve_leases(path, behind):
             worker = HostLeases(path)
             for sequence in (1, 2):
                 with pytest.raises(StoreUnavailable):

@@ -9,14 +9,14 @@ from uuid import uuid4
 import pytest
 
 from heterodyne.domain.errors import StoreUnavailable
-from heterodyne.ports.leases import NO_WINDOW, Counter, LeaseCall, LeaseKeeper, Report, Want
-from heterodyne.stores.memory_leases import MemoryLeases
-from heterodyne.stores.redis_leases import RedisLeases
+from heterodyne.ports.leases import NO_WINDOW, LeaseCall, LeaseKeeper, LeaseReport, LimitCounter, Want
+from heterodyne.stores.leases.memory import MemoryLeases
+from heterodyne.stores.redis.leases import RedisLeases
 from tests.support.redis_server import RedisServer
 
 MINUTE = int(time.time()) // 60 * 60
-TOKENS = Counter("project:acme/search tokens_per_minute", MINUTE)
-RUNNING = Counter("project:acme/search concurrent_requests", NO_WINDOW)
+TOKENS = LimitCounter("project:acme/search tokens_per_minute", MINUTE)
+RUNNING = LimitCounter("project:acme/search concurrent_requests", NO_WINDOW)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ async def test_what_is_lent_counts_as_used_until_it_is_given_back(open_keeper: A
         )
         await keeper.exchange(LeaseCall(holder="worker", sequence=1, groups=((want,),)))
         assert await keeper.read([TOKENS]) == (100,)
-        back = Report(counter=TOKENS.name, window=TOKENS.window, ends_s=MINUTE + 60.0, amount=-40)
+        back = LeaseReport(counter=TOKENS.name, window=TOKENS.window, ends_s=MINUTE + 60.0, amount=-40)
         await keeper.exchange(LeaseCall(holder="worker", sequence=2, reports=(back,)))
         assert await keeper.read([TOKENS]) == (60,)
 
@@ -57,7 +57,7 @@ async def test_what_is_lent_counts_as_used_until_it_is_given_back(open_keeper: A
 async def test_what_runs_is_added_up_over_holders(open_keeper: Any) -> None:
     async with open_keeper() as keeper:
         for holder, amount in (("one", 2), ("two", 3)):
-            running = Report(counter=RUNNING.name, window=NO_WINDOW, ends_s=0.0, amount=amount)
+            running = LeaseReport(counter=RUNNING.name, window=NO_WINDOW, ends_s=0.0, amount=amount)
             await keeper.exchange(LeaseCall(holder=holder, sequence=1, reports=(running,)))
         assert await keeper.read([RUNNING, TOKENS, RUNNING]) == (5, 0, 5), "in the order they were asked for"
 

@@ -12,10 +12,10 @@ import pytest
 from heterodyne.domain.errors import ContextExceeded, EngineRefused
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.request import Operation, Request
-from heterodyne.engines.llamacpp import LlamaCppDialect
+from heterodyne.engines.llamacpp.dialect import LlamaCppDialect
 from heterodyne.fleet.chat_template import read_chat_template
 from heterodyne.fleet.child_order import ChildListening, ChildOrder
-from heterodyne.ports.engine import Said
+from heterodyne.ports.engine import DeliveredText
 from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.registry.weights import obtain
@@ -135,7 +135,7 @@ def test_a_greedy_answer_that_broke_off_between_words_goes_on_to_the_same_end(en
     request = make(max_tokens=24)
     unbroken = engine.content(request)
     cut = [at for at, letter in enumerate(unbroken) if letter == " " and at][words - 1]
-    said = Said(unbroken[:cut], words)
+    said = DeliveredText(unbroken[:cut], words)
     continued = DIALECT.continuation(request, said)
     assert continued is not None
     rest = engine.content(continued)

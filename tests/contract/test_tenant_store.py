@@ -15,7 +15,6 @@ from heterodyne.domain.tenant import RESERVED_ORGANISATIONS, Level, Limits, Orga
 from heterodyne.domain.urgency import Tier
 from heterodyne.ports.tenant_changes import (
     AlreadyThere,
-    ChangeKind,
     IssuedKey,
     KeyDraft,
     KeyEdit,
@@ -26,13 +25,14 @@ from heterodyne.ports.tenant_changes import (
     ProjectDraft,
     ProjectEdit,
     Rotation,
+    TenantChangeKind,
 )
 from heterodyne.ports.tenants import TenantStore
-from heterodyne.stores.migrations import MIGRATIONS, Migration
-from heterodyne.stores.postgres import PostgresDatabase
-from heterodyne.stores.postgres_tenants import PostgresTenants
-from heterodyne.stores.sqlite import SqliteDatabase
-from heterodyne.stores.sqlite_tenants import SqliteTenants
+from heterodyne.stores.postgres.database import PostgresDatabase
+from heterodyne.stores.postgres.tenants import PostgresTenants
+from heterodyne.stores.sql.migrations import MIGRATIONS, Migration
+from heterodyne.stores.sqlite.database import SqliteDatabase
+from heterodyne.stores.sqlite.tenants import SqliteTenants
 from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture
 
 NAMES_OF_TROUBLE = (
@@ -219,12 +219,16 @@ async def test_a_change_says_who_did_what_and_how_it_was_before(opened: Open, cl
         await acme(store)
         clock.now_s += 5
         change = await store.update_project(ProjectEdit(id="acme/search", tier=Tier.BRONZE), who="key 1234")
-        assert (change.who, change.kind, change.subject) == ("key 1234", ChangeKind.PROJECT_UPDATED, "acme/search")
+        assert (change.who, change.kind, change.subject) == (
+            "key 1234",
+            TenantChangeKind.PROJECT_UPDATED,
+            "acme/search",
+        )
         assert (change.at, change.version) == (clock.now_s, 3)
         assert (change.before.tier, change.after.tier) == (Tier.SILVER, Tier.BRONZE)  # type: ignore[union-attr]
         off = await store.update_organisation(OrganisationEdit(id="acme", is_disabled=True), who="ada")
         on = await store.update_organisation(OrganisationEdit(id="acme", is_disabled=False), who="ada")
-        assert (off.kind, on.kind) == (ChangeKind.ORGANISATION_DISABLED, ChangeKind.ORGANISATION_ENABLED)
+        assert (off.kind, on.kind) == (TenantChangeKind.ORGANISATION_DISABLED, TenantChangeKind.ORGANISATION_ENABLED)
         assert msgspec.json.decode(msgspec.json.encode(off))["after"]["is_disabled"] is True
 
 
@@ -275,7 +279,7 @@ async def test_rotation_without_overlap_ends_the_old_key_at_once(opened: Open) -
         old = await key(store)
         new = await store.rotate_key(Rotation(id=old.key.id, overlap_s=0), who="ada")
         assert set((await store.snapshot()).callers) == {digest(new)}
-        assert (new.change.kind, new.change.subject) == (ChangeKind.KEY_ROTATED, old.key.id)
+        assert (new.change.kind, new.change.subject) == (TenantChangeKind.KEY_ROTATED, old.key.id)
 
 
 async def test_rotation_never_lengthens_a_life_by_itself(opened: Open, clock: Clock) -> None:

@@ -23,10 +23,10 @@ from heterodyne.ports.tenant_changes import (
     Rotation,
 )
 from heterodyne.ports.tenants import TenantStore
-from heterodyne.stores.postgres import PostgresDatabase
-from heterodyne.stores.postgres_tenants import PostgresTenants
-from heterodyne.stores.sqlite import SqliteDatabase
-from heterodyne.stores.sqlite_tenants import SqliteTenants
+from heterodyne.stores.postgres.database import PostgresDatabase
+from heterodyne.stores.postgres.tenants import PostgresTenants
+from heterodyne.stores.sqlite.database import SqliteDatabase
+from heterodyne.stores.sqlite.tenants import SqliteTenants
 from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture
 
 Execute = Callable[[str], Awaitable[list[tuple[object, ...]]]]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from heterodyne.cli.reference import PAGES, write
-from heterodyne.cli.reference_pages import errors, examples
-from heterodyne.cli.reference_pages.commands import every_command
+from heterodyne.cli.reference import errors, examples
+from heterodyne.cli.reference.commands import every_command
+from heterodyne.cli.reference.write import PAGES, write
 from heterodyne.config.fields import ANY_NAME, fields, named_fields
 from heterodyne.config.settings import NAMED
 from heterodyne.telemetry.metrics import ALL

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from heterodyne.audit.segments import segment_path
 from heterodyne.cli.main import cli
-from heterodyne.cli.tenants import tenants
+from heterodyne.cli.tenants.command import tenants
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess

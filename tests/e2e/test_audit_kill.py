@@ -8,10 +8,10 @@ import sys
 import time
 from pathlib import Path
 
-from heterodyne.audit.clerk import AuditClerk
+from heterodyne.audit.audit_writer import AuditWriter
 from heterodyne.audit.key import AuditKey, open_key
 from heterodyne.audit.log import AuditLog
-from heterodyne.audit.search import Wanted, search
+from heterodyne.audit.search import AuditQuery, search
 from heterodyne.audit.settings import AuditSettings
 from heterodyne.audit.verify import verify
 from heterodyne.domain.audit import AuditEntry, ChangeEntry, RecoveredEntry, RequestEntry
@@ -76,7 +76,7 @@ def kill_after_some_lines(child: subprocess.Popen[bytes], some: random.Random) -
 
 def entries(folder: Path, key: AuditKey) -> list[AuditEntry]:
     found: list[AuditEntry] = []
-    verdict = search(folder, key, Wanted(), lambda one: found.append(one.entry))
+    verdict = search(folder, key, AuditQuery(), lambda one: found.append(one.entry))
     assert verdict.is_intact, verdict.findings
     return found
 
@@ -106,23 +106,23 @@ def test_killed_workers_and_killed_collectors_lose_nothing_that_was_spooled(tmp_
     settings = AuditSettings(dir=str(folder), segment_bytes_max=65536)
     safe: dict[str, int] = {}
     collector = (
-        "import sys, time\nfrom pathlib import Path\nfrom heterodyne.audit.clerk import AuditClerk\n"
+        "import sys, time\nfrom pathlib import Path\nfrom heterodyne.audit.audit_writer import AuditWriter\n"
         "from heterodyne.audit.settings import AuditSettings\n"
-        f"clerk = AuditClerk(AuditSettings(dir={str(folder)!r}, segment_bytes_max=65536), Path('.'))\n"
-        "while True:\n    print(clerk.snapshot().collected, flush=True)\n    time.sleep(0.02)\n"
+        f"writer = AuditWriter(AuditSettings(dir={str(folder)!r}, segment_bytes_max=65536), Path('.'))\n"
+        "while True:\n    print(writer.snapshot().collected, flush=True)\n    time.sleep(0.02)\n"
     )
     for turn in range(3):
-        clerk = start(collector)
-        assert clerk.stdout is not None
-        assert clerk.stdout.readline(), "the log is open"
+        collecting_process = start(collector)
+        assert collecting_process.stdout is not None
+        assert collecting_process.stdout.readline(), "the log is open"
         name = f"worker-{turn}"
         worker = start(SPOOLS, str(folder), name)
         assert worker.stdout is not None
         while int(worker.stdout.readline()) == 0:
             pass
         safe[name] = kill_after_some_lines(worker, some)
-        kill_after_some_lines(clerk, some)
-    last = AuditClerk(settings, tmp_path)
+        kill_after_some_lines(collecting_process, some)
+    last = AuditWriter(settings, tmp_path)
     last.close()
     key = open_key(folder / "audit.key", may_create=False)
     found = entries(folder, key)

@@ -21,9 +21,9 @@ import pytest
 import trustme
 from msgspec import structs
 
-from heterodyne.console.history import figures_of
-from heterodyne.console.history_pages import Figures
-from heterodyne.console.live_page import LivePage
+from heterodyne.console.history.pages import Figures
+from heterodyne.console.history.routes import figures_of
+from heterodyne.console.live.pages import LivePage
 from heterodyne.console.security_headers import SECURITY_HEADERS
 from heterodyne.domain.minutes import sums_of
 from heterodyne.domain.usage import UsageRecord

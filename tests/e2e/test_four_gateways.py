@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from msgspec import Struct
 
 from heterodyne.cli.main import cli
-from heterodyne.stores.redis_leases import RedisLeases
+from heterodyne.stores.redis.leases import RedisLeases
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
@@ -39,7 +39,7 @@ class Key(Struct, frozen=True):
     secret: str
 
 
-class House:
+class FourGateways:
     """All four of them, and what they share."""
 
     def __init__(self, gateways: list[ServeProcess], redis: RedisServer) -> None:
@@ -69,7 +69,7 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def four_gateways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FourGateways]:
     with ExitStack() as stack:
         engine = stack.enter_context(in_thread(ScriptedEngine(behaviours.stream(3))))
         redis = stack.enter_context(RedisServer(keeps=True))
@@ -84,59 +84,59 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         gateways = [stack.enter_context(ServeProcess(folder, config=config)) for folder in folders]
         for serve in gateways:
             serve.wait_ready(within_s=60)
-        house = House(gateways, redis)
-        house.say("tenants", "create", "acme")
-        yield house
+        four_gateways = FourGateways(gateways, redis)
+        four_gateways.say("tenants", "create", "acme")
+        yield four_gateways
         for serve in gateways:
             assert serve.stop() == 0, serve.log
 
 
 @pytest.mark.timeout(60)
-async def test_four_gateways_keep_one_limit_and_use_it(house: House) -> None:
-    by_requests, first = await house.issue(f"requests_per_minute={REQUESTS}")
-    by_tokens, second = await house.issue(f"tokens_per_minute={TOKENS}")
+async def test_four_gateways_keep_one_limit_and_use_it(four_gateways: FourGateways) -> None:
+    by_requests, first = await four_gateways.issue(f"requests_per_minute={REQUESTS}")
+    by_tokens, second = await four_gateways.issue(f"tokens_per_minute={TOKENS}")
     wait_for_room(HAMMER_S)
     minute = this_minute()
-    async with hammering(house.ports, (first, second)) as hammer:
+    async with hammering(four_gateways.ports, (first, second)) as hammer:
         await hammer.wait_quiet()
     assert this_minute() == minute
     for key in (first, second):
         assert hammer.statuses(key) == {200, 429}
-        assert hammer.ports(key, 200) == set(house.ports), "each had a part"
+        assert hammer.ports(key, 200) == set(four_gateways.ports), "each had a part"
     assert 0.9 * REQUESTS <= hammer.taken(first) <= REQUESTS
     assert 0.9 * TOKENS <= hammer.taken(second) * USED <= TOKENS + USED
-    await _until_counted(house, f"project:{by_requests} requests_per_minute", minute, hammer.taken(first))
-    await _until_counted(house, f"project:{by_tokens} tokens_per_minute", minute, hammer.taken(second) * USED)
+    await _until_counted(four_gateways, f"project:{by_requests} requests_per_minute", minute, hammer.taken(first))
+    await _until_counted(four_gateways, f"project:{by_tokens} tokens_per_minute", minute, hammer.taken(second) * USED)
 
 
 @pytest.mark.timeout(60)
-async def test_the_limit_holds_while_redis_is_killed_and_started_again(house: House) -> None:
-    project, key = await house.issue(f"requests_per_minute={REQUESTS}")
+async def test_the_limit_holds_while_redis_is_killed_and_started_again(four_gateways: FourGateways) -> None:
+    project, key = await four_gateways.issue(f"requests_per_minute={REQUESTS}")
     wait_for_room(HAMMER_S)
     minute = this_minute()
-    async with hammering(house.ports, (key,)) as hammer:
+    async with hammering(four_gateways.ports, (key,)) as hammer:
         await hammer.wait_for(lambda: hammer.taken(key) >= REQUESTS // 4)
-        house.redis.kill()
+        four_gateways.redis.kill()
         await hammer.wait_for(lambda: len(hammer.ports(key, 503)) == GATEWAYS)
         while_away = hammer.taken(key)
-        house.redis.start()
+        four_gateways.redis.start()
         await hammer.wait_quiet()
     assert this_minute() == minute
     assert while_away < 0.9 * REQUESTS, "it was killed in the middle"
     assert hammer.statuses(key) == {200, 429, 503}
     assert 0.9 * REQUESTS <= hammer.taken(key) <= REQUESTS
-    await _until_counted(house, f"project:{project} requests_per_minute", minute, hammer.taken(key))
+    await _until_counted(four_gateways, f"project:{project} requests_per_minute", minute, hammer.taken(key))
 
 
-async def test_a_revoked_key_is_refused_by_all_of_them(house: House) -> None:
+async def test_a_revoked_key_is_refused_by_all_of_them(four_gateways: FourGateways) -> None:
     """Sooner than they would look by themselves: PostgreSQL tells them."""
-    _, key = await house.issue()
-    for port in house.ports:
+    _, key = await four_gateways.issue()
+    for port in four_gateways.ports:
         await _until_status(port, key, 200)
-    house.say("keys", "revoke", key.id, gateway=2)
-    assert await _status(house.ports[2], key) == 401, "at once where it was revoked"
+    four_gateways.say("keys", "revoke", key.id, gateway=2)
+    assert await _status(four_gateways.ports[2], key) == 401, "at once where it was revoked"
     async with asyncio.timeout(5):
-        await asyncio.gather(*(_until_status(port, key, 401) for port in house.ports))
+        await asyncio.gather(*(_until_status(port, key, 401) for port in four_gateways.ports))
 
 
 class Hammer:
@@ -207,9 +207,9 @@ async def _until_status(port: int, key: Key, status: int, **fields: object) -> N
             await asyncio.sleep(0.02)
 
 
-async def _until_counted(house: House, counter: str, window: int, used: int) -> None:
+async def _until_counted(four_gateways: FourGateways, counter: str, window: int, used: int) -> None:
     """What Redis has counted is what clients used, once leases that nobody needs are given back."""
-    source = RedisLeases(house.redis.url, timeout_s=5.0)
+    source = RedisLeases(four_gateways.redis.url, timeout_s=5.0)
     try:
         for _ in range(500):
             counted = await source.used(counter, window)

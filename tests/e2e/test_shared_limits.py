@@ -13,7 +13,7 @@ import pytest
 
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.domain.tenant import Limits
-from heterodyne.stores.redis_leases import RedisLeases
+from heterodyne.stores.redis.leases import RedisLeases
 from tests.support.limit_gateway import MINUTE_S, Order, Told
 from tests.support.redis_server import RedisServer
 

@@ -17,9 +17,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from heterodyne.cli.keys import keys as keys_group
+from heterodyne.cli.keys.command import keys as keys_group
 from heterodyne.cli.main import cli
-from heterodyne.cli.tenants import tenants as tenants_group
+from heterodyne.cli.tenants.command import tenants as tenants_group
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess

@@ -13,7 +13,6 @@ from opentelemetry.semconv.attributes import error_attributes, server_attributes
 
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.assembly.gateway import running_gateway
-from heterodyne.assembly.replicas import model_rules, remote_replicas
 from heterodyne.config.settings import Settings
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import Limits, TenantSnapshot
@@ -24,6 +23,7 @@ from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.supervisor.configured_replicas import model_rules, remote_replicas
 from heterodyne.telemetry.settings import TelemetrySettings
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import Behaviour, ScriptedEngine

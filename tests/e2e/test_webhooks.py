@@ -11,29 +11,29 @@ import trustme
 from msgspec.structs import replace
 
 from heterodyne.alerts.alert import Severity
-from heterodyne.alerts.courier import WAITING_MAX, Courier, Patience
-from heterodyne.alerts.desk import Notice, Phase
+from heterodyne.alerts.evaluator import Notice, Phase
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.webhook import read_webhook
-from heterodyne.assembly.alerting.alert_signals import SignalMaker
-from heterodyne.assembly.alerting.alert_watch import AlertWatch
-from heterodyne.console.fleet_page import FleetPage, State
+from heterodyne.alerts.webhook_sender import WAITING_MAX, RetrySchedule, WebhookSender
+from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition
+from heterodyne.supervisor.alerts.signals import SignalMaker
+from heterodyne.supervisor.alerts.watch import AlertWatch
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.wire.connection_pool import ConnectionPool
 from tests.support.admin_fleets import REPLICA, WORKER
 from tests.support.inline_books import InlineBooks
 from tests.support.webhook_receiver import Receiver, receiving
 
-PATIENCE = Patience(timeout_s=5.0, tries_max=4, wait_s=0.01, wait_max_s=0.05)
+RETRY_SCHEDULE = RetrySchedule(timeout_s=5.0, tries_max=4, wait_s=0.01, wait_max_s=0.05)
 LOOK_S = 0.01
 
 
-class House:
+class FakeFleet:
     """A fleet of one replica, and a clock that moves when it is told to."""
 
     def __init__(self) -> None:
         self.now = 1_793_534_400.0
-        self.state = State.READY
+        self.state = ReplicaCondition.READY
         self.looks = 0
 
     def page(self) -> FleetPage:
@@ -50,23 +50,23 @@ class House:
 
 @asynccontextmanager
 async def watching(
-    house: House,
+    fake_fleet: FakeFleet,
     run_dir: Path,
     webhooks: dict[str, dict[str, Any]],
     tls: ssl.SSLContext | None = None,
     **variables: str,
 ) -> AsyncIterator[AlertWatch]:
     books = InlineBooks()
-    maker = SignalMaker(history=books, run_dir=run_dir, page=house.page, books=lambda: None, audit=lambda: None)
+    maker = SignalMaker(history=books, run_dir=run_dir, page=fake_fleet.page, books=lambda: None, audit=lambda: None)
     watch = AlertWatch(
         lambda: AlertSettings(webhooks=webhooks),
         maker,
         run_dir,
         environment=variables,
         interval_s=LOOK_S,
-        patience=PATIENCE,
+        retry_schedule=RETRY_SCHEDULE,
         tls=tls,
-        wall_clock=lambda: house.now,
+        wall_clock=lambda: fake_fleet.now,
     )
     task = asyncio.create_task(watch.run())
     try:
@@ -87,35 +87,35 @@ def told(receiver: Receiver) -> list[tuple[str, str]]:
     return [(one["phase"], one["name"]) for one in receiver.taken()]
 
 
-async def break_and_mend(house: House) -> None:
+async def break_and_mend(fake_fleet: FakeFleet) -> None:
     """Long enough for the page, and not for the ticket that would follow."""
-    house.state = State.DOWN
-    await house.after(0)
-    await house.after(61)
-    house.state = State.READY
-    await house.after(1)
-    await house.after(61)
+    fake_fleet.state = ReplicaCondition.DOWN
+    await fake_fleet.after(0)
+    await fake_fleet.after(61)
+    fake_fleet.state = ReplicaCondition.READY
+    await fake_fleet.after(1)
+    await fake_fleet.after(61)
 
 
 async def test_a_firing_and_a_resolved_notice_arrive_once_each_though_the_receiver_fails_first(tmp_path: Path) -> None:
-    house = House()
+    fake_fleet = FakeFleet()
     with receiving(Receiver(500, 429)) as receiver:
         hook = f"http://127.0.0.1:{receiver.port}/hook?key=SECRET"
         table = {"url_env": "HOOK", "headers_env": {"Authorization": "TOKEN"}}
-        async with watching(house, tmp_path, {"own": table}, HOOK=hook, TOKEN="Bearer abc") as watch:
-            house.state = State.DOWN
-            await house.after(0)
+        async with watching(fake_fleet, tmp_path, {"own": table}, HOOK=hook, TOKEN="Bearer abc") as watch:
+            fake_fleet.state = ReplicaCondition.DOWN
+            await fake_fleet.after(0)
             assert watch.lines() == ()
-            await house.after(61)
+            await fake_fleet.after(61)
             await wait_for(lambda: len(told(receiver)) == 1)
             (line,) = watch.lines()
             assert (line.name, line.severity, line.subject) == ("pool_without_replica", "page", "chat")
-            house.state = State.READY
-            await house.after(1)
-            await house.after(61)
+            fake_fleet.state = ReplicaCondition.READY
+            await fake_fleet.after(1)
+            await fake_fleet.after(61)
             await wait_for(lambda: len(told(receiver)) == 2)
             assert watch.lines() == ()
-            await house.after(100)
+            await fake_fleet.after(100)
     assert told(receiver) == [("firing", "pool_without_replica"), ("resolved", "pool_without_replica")]
     assert [one.status for one in receiver.posted] == [500, 429, 204, 204]
     assert len({one.body["id"] for one in receiver.posted}) == 2, "the same notice has the same id each time"
@@ -127,30 +127,30 @@ async def test_a_firing_and_a_resolved_notice_arrive_once_each_though_the_receiv
 
 
 async def test_how_many_fire_is_left_for_the_workers_to_export(tmp_path: Path) -> None:
-    house = House()
+    fake_fleet = FakeFleet()
 
     def firing() -> float:
         found = exposition.gather(tmp_path, "", (metrics.alerts_firing,))
         return sum(one.values[0] for one in found if one.labels == ("pool_without_replica", "page"))
 
-    async with watching(house, tmp_path, {}):
-        house.state = State.DOWN
-        await house.after(0)
-        await house.after(61)
+    async with watching(fake_fleet, tmp_path, {}):
+        fake_fleet.state = ReplicaCondition.DOWN
+        await fake_fleet.after(0)
+        await fake_fleet.after(61)
         metrics.alerts_firing.forget(("pool_without_replica", "page"))  # only what lies in the folder counts
         await wait_for(lambda: firing() >= 1)
 
 
 async def test_a_receiver_that_refuses_is_not_asked_again_and_costs_no_other(tmp_path: Path) -> None:
-    house = House()
+    fake_fleet = FakeFleet()
     with receiving(Receiver(*[400] * 10)) as refusing, receiving(Receiver()) as well:
         tables = {
             "refusing": {"url": f"http://127.0.0.1:{refusing.port}/"},
             "gone": {"url": "http://127.0.0.1:1/"},
             "chat": {"url": f"http://127.0.0.1:{well.port}/", "format": "slack"},
         }
-        async with watching(house, tmp_path, tables):
-            await break_and_mend(house)
+        async with watching(fake_fleet, tmp_path, tables):
+            await break_and_mend(fake_fleet)
             await wait_for(lambda: len(well.posted) == 2 and len(refusing.posted) == 2)
     assert [one.status for one in refusing.posted] == [400, 400]
     assert well.posted[0].body["text"].startswith("page: pool_without_replica")
@@ -158,16 +158,16 @@ async def test_a_receiver_that_refuses_is_not_asked_again_and_costs_no_other(tmp
 
 
 async def test_a_webhook_that_wants_pages_gets_no_tickets(tmp_path: Path) -> None:
-    house = House()
+    fake_fleet = FakeFleet()
     with receiving(Receiver()) as pages, receiving(Receiver()) as everything:
         tables = {
             "pages": {"url": f"http://127.0.0.1:{pages.port}/", "min_severity": "page"},
             "everything": {"url": f"http://127.0.0.1:{everything.port}/"},
         }
-        async with watching(house, tmp_path, tables):
-            house.state = State.DOWN
-            await house.after(0)
-            await house.after(301)
+        async with watching(fake_fleet, tmp_path, tables):
+            fake_fleet.state = ReplicaCondition.DOWN
+            await fake_fleet.after(0)
+            await fake_fleet.after(301)
             await wait_for(lambda: len(everything.posted) == 2)
             await wait_for(lambda: pages.posted)
     assert {name for _, name in told(everything)} == {"pool_without_replica", "replica_down"}
@@ -183,14 +183,14 @@ async def test_a_receiver_nobody_vouches_for_is_told_nothing(tmp_path: Path) -> 
     failed = metrics.alerts_webhooks.cell(("failed",))
     with receiving(Receiver(), serving) as receiver:
         tables = {"own": {"url": f"https://127.0.0.1:{receiver.port}/"}}
-        before, house = failed[0], House()
-        async with watching(house, tmp_path, tables):
-            await break_and_mend(house)
+        before, fake_fleet = failed[0], FakeFleet()
+        async with watching(fake_fleet, tmp_path, tables):
+            await break_and_mend(fake_fleet)
             await wait_for(lambda: failed[0] >= before + 2)
         assert receiver.posted == []
-        house = House()
-        async with watching(house, tmp_path, tables, trusting):
-            await break_and_mend(house)
+        fake_fleet = FakeFleet()
+        async with watching(fake_fleet, tmp_path, tables, trusting):
+            await break_and_mend(fake_fleet)
             await wait_for(lambda: len(receiver.posted) == 2)
 
 
@@ -213,13 +213,13 @@ async def test_a_webhook_is_told_the_same_once_and_the_oldest_of_too_many_gives_
     with receiving(Receiver()) as receiver:
         pool = ConnectionPool(asyncio.get_running_loop(), idle_max=0)
         webhook = read_webhook("own", {"url": f"http://127.0.0.1:{receiver.port}/"}, {})
-        courier = Courier(webhook, pool, "here", PATIENCE)
+        sender = WebhookSender(webhook, pool, "here", RETRY_SCHEDULE)
         for notice in (*notices, *notices):
-            courier.put(notice)
-        task = asyncio.create_task(courier.run())
+            sender.put(notice)
+        task = asyncio.create_task(sender.run())
         await wait_for(lambda: len(receiver.posted) == WAITING_MAX)
-        courier.put(notices[-1])
-        courier.put(replace(notices[-1], phase=Phase.RESOLVED))
+        sender.put(notices[-1])
+        sender.put(replace(notices[-1], phase=Phase.RESOLVED))
         await wait_for(lambda: receiver.posted[-1].body["phase"] == "resolved")
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

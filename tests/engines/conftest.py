@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from heterodyne.registry.conversion.llama_safetensors import convert
 from heterodyne.registry.defaults import DEFAULT_POOLS
-from heterodyne.registry.llama_safetensors import convert
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.registry.weights import obtain
 from tests.engines.running_vllm import RunningVllm

@@ -19,7 +19,7 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation, Request
 from heterodyne.engines.catalogue import ENGINES
 from heterodyne.engines.prometheus_page import read_page
-from heterodyne.ports.engine import Call, Said
+from heterodyne.ports.engine import DeliveredText, EngineRequest
 from heterodyne.testing.serve_process import ServeProcess
 from tests.engines.running_vllm import CONTEXT_TOKENS, MODEL, RunningVllm
 
@@ -102,8 +102,8 @@ class Fleet:
             port=1,
             context_tokens=CONTEXT_TOKENS,
         )
-        answer: bytes | Call = dialect.call(request, replica)
-        while isinstance(answer, Call):
+        answer: bytes | EngineRequest = dialect.call(request, replica)
+        while isinstance(answer, EngineRequest):
             status, body = self._ask(engine, *answer)
             assert status == 200, body
             answer = dialect.answer(request, replica, body)
@@ -302,7 +302,7 @@ def check_taken_over(both: Fleet, stream: Stream, killed: str) -> None:
     assert before
     assert after
     assert (stream.pool, stream.finish_reason, len(stream.ids)) == (killed, "length", 1)
-    said = Said(before, sum(writer == killed for writer, _ in stream.pieces))
+    said = DeliveredText(before, sum(writer == killed for writer, _ in stream.pieces))
     continued = ENGINES[survivor].continuation(whole(max_tokens=120), said)
     assert continued is not None
     assert both.text_of(survivor, continued) == after

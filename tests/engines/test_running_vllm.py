@@ -10,7 +10,7 @@ import pytest
 from heterodyne.domain.errors import ContextExceeded, EngineRefused, EngineUnavailable
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.request import Operation, Request
-from heterodyne.ports.engine import Said
+from heterodyne.ports.engine import DeliveredText
 from tests.engines.running_vllm import CONTEXT_TOKENS, DIALECT, MODEL, RunningVllm
 
 pytestmark = pytest.mark.timeout(600)
@@ -118,7 +118,7 @@ def test_a_greedy_answer_that_broke_off_between_words_goes_on_to_the_same_end(
     request = make(max_tokens=24)
     unbroken = content(vllm, request)
     cut = [at for at, letter in enumerate(unbroken) if letter == " " and at][words - 1]
-    said = Said(unbroken[:cut], words)
+    said = DeliveredText(unbroken[:cut], words)
     continued = DIALECT.continuation(request, said)
     assert continued is not None
     rest = content(vllm, continued)

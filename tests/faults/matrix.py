@@ -69,7 +69,7 @@ async def run_row(row: Row, *, is_stream: bool, folder: Path) -> Seen:
         alone, alone_s = await _ask(rig, is_stream)
         (record,) = await rig.wait_records(1)
         await _rounds(rig, is_stream)
-        breaker = _standing_words(rig)
+        breaker = _health_words(rig)
         await rig.wait_empty(DEADLINE_S)
         assert all(one.retries + 1 <= 3 for one in rig.records())
     async with _fleet(row, with_other=True, records=folder / "beside") as (rig, fail):
@@ -127,10 +127,10 @@ async def _rounds(rig: Rig, is_stream: bool) -> None:
     await asyncio.gather(*(_ask(rig, is_stream) for _ in range(BREAKER_ROUNDS)))
 
 
-def _standing_words(rig: Rig) -> str:
-    (standing,) = rig.server.standing().replicas
-    obstacle = standing.obstacle
-    return f"{standing.breaker}, {obstacle}" if obstacle is not None else str(standing.breaker)
+def _health_words(rig: Rig) -> str:
+    (fleet_health,) = rig.server.fleet_health().replicas
+    obstacle = fleet_health.obstacle
+    return f"{fleet_health.breaker}, {obstacle}" if obstacle is not None else str(fleet_health.breaker)
 
 
 def _words(answer: Answer, is_stream: bool) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from heterodyne.emulator.adapters import Adapters, Trouble
+from heterodyne.emulator.adapters import AdapterRefusal, EmulatedAdapters
 from heterodyne.emulator.faults import Faults
 from heterodyne.emulator.server import EmulatorServer
 from heterodyne.physics.engine_kind import EngineKind
@@ -24,19 +24,19 @@ ADAPTERS = {"law": "/srv/law", "code": "/srv/code", "tales": "/srv/tales"}
 BOTH = pytest.mark.parametrize("engine", [EngineKind.VLLM, EngineKind.SGLANG], ids=["vllm", "sglang"])
 
 
-class Remembered(Adapters):
+class Remembered(EmulatedAdapters):
     """Remembers what was ordered."""
 
     def __init__(self, room: int, names: tuple[str, ...]) -> None:
         super().__init__(room, names)
         self.orders: list[tuple[str, str]] = []
 
-    def try_load(self, name: str, path: str) -> Trouble | None:
+    def try_load(self, name: str, path: str) -> AdapterRefusal | None:
         if hasattr(self, "orders"):
             self.orders.append(("load", name))
         return super().try_load(name, path)
 
-    def try_unload(self, name: str) -> Trouble | None:
+    def try_unload(self, name: str) -> AdapterRefusal | None:
         self.orders.append(("unload", name))
         return super().try_unload(name)
 
@@ -166,8 +166,8 @@ async def test_a_replica_that_cannot_load_is_passed_over(engine: EngineKind) -> 
         for name in ("law", "code", "tales"):
             assert (await asked(rig, name)).status == 200
         assert (full.holds, roomy.holds) == ([], ["law", "code", "tales"])
-        standing = rig.server.standing()
-        assert all(one.obstacle is None for one in standing.replicas), "it is no fault of the replica's"
+        fleet_health = rig.server.fleet_health()
+        assert all(one.obstacle is None for one in fleet_health.replicas), "it is no fault of the replica's"
     assert metrics.adapter_failures.cell((MODEL, "pool", "refused"))[0] >= failures
 
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from heterodyne.testing import behaviours
-from heterodyne.testing.rude_server import RudeServer
+from heterodyne.testing.dropping_server import DroppingServer
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from tests.support.gateways import gateway_over
 from tests.support.raw_client import connected
@@ -30,7 +30,7 @@ async def test_a_refused_connection_is_a_503(stream: bool) -> None:
 async def test_a_connection_dropped_as_soon_as_it_is_made_is_a_503(stream: bool) -> None:
     async with gateway_over(behaviours.stream(2)) as rig, connected(rig.port) as client:
         await rig.engine.close()
-        rude = RudeServer()
+        rude = DroppingServer()
         await rude.open(rig.engine.port)
         for _ in range(5):
             answer = await client.ask(chat(stream=stream))

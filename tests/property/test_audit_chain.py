@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from heterodyne.audit.finding import Finding
+from heterodyne.audit.finding import AuditFinding
 from heterodyne.audit.segments import list_segments
 from heterodyne.audit.verify import verify
 from tests.support.audits import fill, new_key
@@ -29,7 +29,7 @@ SEGMENTS = sorted(name for name in FILES if name.endswith(".jsonl"))
 SIZES = [FILES[name].count(b"\n") for name in SEGMENTS]
 
 
-def findings_of(files: dict[str, bytes]) -> tuple[Finding, ...]:
+def findings_of(files: dict[str, bytes]) -> tuple[AuditFinding, ...]:
     with TemporaryDirectory() as place:
         for name, data in files.items():
             (Path(place) / name).write_bytes(data)
@@ -46,7 +46,7 @@ def in_files(lines: list[bytes]) -> dict[str, bytes]:
     return files
 
 
-def place(files: dict[str, bytes], finding: Finding) -> int:
+def place(files: dict[str, bytes], finding: AuditFinding) -> int:
     """How many lines of the whole log stand before that of a finding."""
     before = [files[name].count(b"\n") for name in SEGMENTS[: SEGMENTS.index(finding.file)]]
     return sum(before) + finding.line - 1

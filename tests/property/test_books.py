@@ -12,7 +12,7 @@ from heterodyne.books.collector import Collector
 from heterodyne.books.encoding import OpeningForm
 from heterodyne.books.flight_slots import FlightSlot, FlightSlots
 from heterodyne.books.recover import recover_all
-from heterodyne.books.spool import Spool
+from heterodyne.books.spool import UsageSpool
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import FlightTerms, RequestQuery, UsageEnding, UsageGroup, UsageOpening, UsageQuery
 from tests.support.inline_books import InlineBooks
@@ -40,7 +40,7 @@ class BooksMachine(RuleBasedStateMachine):
         self.lives += 1
         life = f"{self.lives:04d}"
         self.slots = FlightSlots(self.folder / f"w.{life}.slots", SLOTS)
-        self.spool = Spool(self.folder, "w", life, self.slots, segment_bytes_max=300)
+        self.spool = UsageSpool(self.folder, "w", life, self.slots, segment_bytes_max=300)
         self.flights: list[tuple[UsageOpening, FlightSlot]] = []
 
     @rule(day=st.integers(0, 3), model=st.sampled_from(["a", "b", "long" * 200]), by_form=st.booleans())

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heterodyne.admission.house import House
+from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.tokens import MODELS_MAX, TokenEstimator
 from heterodyne.domain.errors import Overloaded
 from heterodyne.domain.fleet import ReplicaId
@@ -15,28 +15,28 @@ from tests.support.splits import bounded
 @bounded
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), max_size=60), st.integers(1, 5))
 def test_a_house_counts_right_and_ends_empty(steps: list[tuple[bool, int]], in_flight_max: int) -> None:
-    house, inside = House(in_flight_max, retry_after_s=1), []
+    concurrency_limit, inside = ConcurrencyLimit(in_flight_max, retry_after_s=1), []
     for enters, number in steps:
         replica = ReplicaId(f"r{number}")
         if enters:
             try:
-                house.check_room()
+                concurrency_limit.check_room()
             except Overloaded:
                 assert len(inside) >= in_flight_max
                 continue
-            house.enter()
-            house.occupy(replica)
+            concurrency_limit.enter()
+            concurrency_limit.occupy(replica)
             inside.append(replica)
         elif replica in inside:
             inside.remove(replica)
-            house.vacate(replica)
-            house.leave()
-        assert house.in_flight == len(inside) <= in_flight_max
-        assert house.by_replica == {one: inside.count(one) for one in inside}
+            concurrency_limit.vacate(replica)
+            concurrency_limit.leave()
+        assert concurrency_limit.in_flight == len(inside) <= in_flight_max
+        assert concurrency_limit.by_replica == {one: inside.count(one) for one in inside}
     for replica in inside:
-        house.vacate(replica)
-        house.leave()
-    assert (house.in_flight, house.by_replica) == (0, {})
+        concurrency_limit.vacate(replica)
+        concurrency_limit.leave()
+    assert (concurrency_limit.in_flight, concurrency_limit.by_replica) == (0, {})
 
 
 def test_no_number_of_models_makes_the_estimator_grow_for_ever() -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from heterodyne.admission.queue.dlpm import Dlpm
 from heterodyne.admission.queue.fair_queue import CHARGE_LEAST, FairQueue
-from heterodyne.admission.queue.order import Order
+from heterodyne.admission.queue.order import QueueOrder
 from heterodyne.admission.queue.vtc import Vtc
-from heterodyne.admission.queue.waiting import Room, Waiting
+from heterodyne.admission.queue.waiting import StartVerdict, Waiting
 from heterodyne.domain.errors import QueueFull
 from heterodyne.domain.urgency import Urgency
 from tests.support.splits import bounded
@@ -26,11 +26,11 @@ visits = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), services), min
 orders = st.sampled_from([Vtc, lambda: Dlpm(quantum=QUANTUM)])
 
 
-def anybody(_: Waiting) -> Room:
-    return Room.YES
+def can_always_start(_: Waiting) -> StartVerdict:
+    return StartVerdict.YES
 
 
-def queue_of(order: Callable[[], Order] = Vtc, *, queue_max: int = 10_000, kv_tokens: float = 0.0) -> FairQueue:
+def queue_of(order: Callable[[], QueueOrder] = Vtc, *, queue_max: int = 10_000, kv_tokens: float = 0.0) -> FairQueue:
     queue = FairQueue("m", queue_max=queue_max, tenant_queue_max=queue_max, order=order)
     queue.resize(queue_max=queue_max, tenant_queue_max=queue_max, kv_tokens=kv_tokens)
     return queue
@@ -82,7 +82,7 @@ def visit(queue: FairQueue, visitors: list[Waiting], who: int, many: int, servic
 @bounded
 @given(tenants, visits, orders)
 def test_tenants_that_always_wait_get_the_same_by_weight_over_any_time(
-    tenants: list[tuple[float, list[float]]], visits: list[tuple[int, int, float]], order: Callable[[], Order]
+    tenants: list[tuple[float, list[float]]], visits: list[tuple[int, int, float]], order: Callable[[], QueueOrder]
 ) -> None:
     queue = queue_of(order)
     crowd = Crowd(queue, tenants)
@@ -91,7 +91,7 @@ def test_tenants_that_always_wait_get_the_same_by_weight_over_any_time(
     for who, many, service in visits:
         visit(queue, visitors, who, many, service)
         for _ in range(3):
-            taken = queue.try_take(anybody, 0.0)
+            taken = queue.try_take(can_always_start, 0.0)
             assert taken is not None
             crowd.taken(taken)
         history.append(list(crowd.had))
@@ -114,7 +114,7 @@ def test_nobody_is_overtaken_by_more_than_the_formula_says(
     visitors: list[Waiting] = []
     for who, many, service in visits[:10]:
         visit(queue, visitors, who, many, service)
-        taken = queue.try_take(anybody, 0.0)
+        taken = queue.try_take(can_always_start, 0.0)
         assert taken is not None
         crowd.taken(taken)
     shown = queue.snapshot(0.0).classes[0].tenants
@@ -127,7 +127,7 @@ def test_nobody_is_overtaken_by_more_than_the_formula_says(
     for _ in range(100_000):
         if (step := next(steps, None)) is not None:
             visit(queue, visitors, *step)
-        taken = queue.try_take(anybody, 0.0)
+        taken = queue.try_take(can_always_start, 0.0)
         assert taken is not None
         if taken is mine:
             break
@@ -166,7 +166,7 @@ def test_counters_say_what_was_charged_after_corrections_and_refunds(
 
     for which, factor in ends:
         counters = counters_now()
-        taken = queue.try_take(anybody, 0.0)
+        taken = queue.try_take(can_always_start, 0.0)
         assert taken is not None
         assert counters[taken.tenant] == min(counters.values())
         assert isinstance(taken.handle, int)
@@ -191,13 +191,17 @@ def test_counters_say_what_was_charged_after_corrections_and_refunds(
     orders,
 )
 def test_no_room_is_left_unused_while_somebody_waits(
-    sent: list[tuple[int, float, float, int]], same_size: bool, order: Callable[[], Order]
+    sent: list[tuple[int, float, float, int]], same_size: bool, order: Callable[[], QueueOrder]
 ) -> None:
     queue = queue_of(order, kv_tokens=10.0)
     running: list[Waiting] = []
 
-    def fits(waiting: Waiting) -> Room:
-        return Room.YES if sum(each.kv_tokens for each in running) + waiting.kv_tokens <= 10.0 else Room.NONE
+    def fits(waiting: Waiting) -> StartVerdict:
+        return (
+            StartVerdict.YES
+            if sum(each.kv_tokens for each in running) + waiting.kv_tokens <= 10.0
+            else StartVerdict.NONE
+        )
 
     def fill() -> None:
         while (taken := queue.try_take(fits, 0.0)) is not None:
@@ -231,7 +235,7 @@ def test_no_room_is_left_unused_while_somebody_waits(
     st.sampled_from([Vtc, lambda: Dlpm(quantum=5.0)]),
 )
 def test_an_aggressor_who_sends_a_hundred_times_as_much_gets_no_more(
-    weights: list[float], giant: float, small: float, order: Callable[[], Order]
+    weights: list[float], giant: float, small: float, order: Callable[[], QueueOrder]
 ) -> None:
     queue = queue_of(order, queue_max=200)
     had = [0.0] * len(weights)
@@ -246,7 +250,7 @@ def test_an_aggressor_who_sends_a_hundred_times_as_much_gets_no_more(
     # Until each has had about four times what two may differ by at any moment.
     apart = (giant + small) / min(weights) + 2 * 5.0
     while sum(had) < 4 * apart * sum(weights):
-        taken = queue.try_take(anybody, 0.0)
+        taken = queue.try_take(can_always_start, 0.0)
         assert taken is not None
         assert isinstance(taken.handle, int)
         had[taken.handle] += taken.service
@@ -273,7 +277,7 @@ def test_each_request_ends_once_and_the_queue_keeps_its_bounds(
     actions: list[tuple[str, int, Urgency, float, float]],
     queue_max: int,
     tenant_queue_max: int,
-    order: Callable[[], Order],
+    order: Callable[[], QueueOrder],
 ) -> None:
     queue = FairQueue("m", queue_max=queue_max, tenant_queue_max=tenant_queue_max, order=order)
     waits: list[Waiting] = []
@@ -294,7 +298,7 @@ def test_each_request_ends_once_and_the_queue_keeps_its_bounds(
                     queue.push(waiting, now_s)
                 assert 1 <= (refused.value.retry_after_s or 0) <= 60
         elif what == "take":
-            taken = queue.try_take(anybody, now_s)
+            taken = queue.try_take(can_always_start, now_s)
             if taken is None:
                 assert all(each.start_by_s <= now_s for each in waits)
             else:
@@ -315,7 +319,7 @@ def test_each_request_ends_once_and_the_queue_keeps_its_bounds(
     now_s = 10.0**9
     expired = queue.expire(now_s)
     rest = []
-    while (taken := queue.try_take(anybody, now_s)) is not None:
+    while (taken := queue.try_take(can_always_start, now_s)) is not None:
         rest.append(taken)
     assert Counter(expired + rest) == Counter(waits)
     assert len(queue) == 0
@@ -323,14 +327,14 @@ def test_each_request_ends_once_and_the_queue_keeps_its_bounds(
 
 @bounded
 @given(st.lists(st.tuples(st.integers(0, 10_000), services), min_size=100, max_size=600), orders)
-def test_tenants_that_left_are_forgotten(sent: list[tuple[int, float]], order: Callable[[], Order]) -> None:
+def test_tenants_that_left_are_forgotten(sent: list[tuple[int, float]], order: Callable[[], QueueOrder]) -> None:
     queue = queue_of(order)
     queue.push(Waiting(tenant="stays", service=1.0), 0.0)
     for who, service in sent:
         queue.push(Waiting(tenant=f"t{who}", service=service), 0.0)
         queue.push(Waiting(tenant="stays", service=service), 0.0)
         for _ in range(2):
-            taken = queue.try_take(anybody, 0.0)
+            taken = queue.try_take(can_always_start, 0.0)
             assert taken is not None
             queue.end(taken, taken.service)
     # Those above the floor are few: whoever had its turn since the floor was last where they are.

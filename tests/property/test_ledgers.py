@@ -161,7 +161,7 @@ def _reload(random: Random) -> Reload:
         present=tuple(number for number in range(ENGINES) if random.random() < 0.8) or (0,),
         draining=tuple(number for number in range(ENGINES) if random.random() < 0.1),
         in_flight_max=random.choice((None, None, 1, 2)),
-        house=random.choice((1000, 1000, 1000, 3)),
+        concurrency_limit=random.choice((1000, 1000, 1000, 3)),
         queue_max=random.choice((100, 100, 2, 0)),
         ejection_failures=random.choice((5, 5, 1)),
         policy=random.choice(("slo", "cost", "load")),

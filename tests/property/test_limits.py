@@ -6,12 +6,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heterodyne.admission.limits.book import LimitBook, Reservation, Wanting
+from heterodyne.admission.limits.book import LimitBook, PendingReservation, Reservation
 from heterodyne.admission.limits.calendar import Calendar
-from heterodyne.admission.limits.refusal import Refused
+from heterodyne.admission.limits.refusal import LimitRefusal
 from heterodyne.domain.tenant import Level, Limits
 from heterodyne.ports.leases import NO_WINDOW, LeaseAnswer, LeaseCall
-from heterodyne.stores.memory_leases import MemoryLeases
+from heterodyne.stores.leases.memory import MemoryLeases
 
 START_S = 1_800_000_000.0
 MINUTE_S = 2
@@ -67,7 +67,7 @@ class World:
     def ask(self, worker: int, caller: int, tokens: int, micro_usd: int) -> None:
         at = self.workers[worker]
         found = at.book.reserve(CALLERS[caller], tokens, micro_usd, self.now_s)
-        if isinstance(found, Wanting):
+        if isinstance(found, PendingReservation):
             at.waiting.append(found)
         at.keep(found)
 
@@ -105,8 +105,10 @@ class World:
         if at.open:
             reservation = at.open.pop(which % len(at.open))
             tokens, micro_usd = (int(share * amount) for amount in reservation.amounts[1:3])
-            for pot in reservation.pots:
-                self.used[pot.counter, pot.starts_s] += (1, tokens, micro_usd, 0)[pot.measure]
+            for leased_counter in reservation.leased_counters:
+                self.used[leased_counter.counter, leased_counter.starts_s] += (1, tokens, micro_usd, 0)[
+                    leased_counter.measure
+                ]
             at.book.settle(reservation, tokens, micro_usd)
             at.book.settle(reservation, 999, 999)
 
@@ -123,8 +125,10 @@ class World:
         claimed = Counter(self.used)
         for at in self.workers:
             for reservation in at.open:
-                for pot in reservation.pots:
-                    claimed[pot.counter, pot.starts_s] += reservation.amounts[pot.measure]
+                for leased_counter in reservation.leased_counters:
+                    claimed[leased_counter.counter, leased_counter.starts_s] += reservation.amounts[
+                        leased_counter.measure
+                    ]
         for (counter, window), amount in claimed.items():
             assert amount <= self.source.used(counter, window) <= LIMIT_OF[counter], counter
 
@@ -146,12 +150,12 @@ class Worker:
     def __init__(self, name: str) -> None:
         self.book = LimitBook(name, calendar=Calendar(minute_s=MINUTE_S, day_s=60))
         self.open: list[Reservation] = []
-        self.waiting: list[Wanting] = []
-        self.batch: list[Wanting] = []
+        self.waiting: list[PendingReservation] = []
+        self.batch: list[PendingReservation] = []
         self.call: LeaseCall | None = None
         self.answer: LeaseAnswer | None = None
 
-    def keep(self, found: Reservation | Refused | Wanting) -> None:
+    def keep(self, found: Reservation | LimitRefusal | PendingReservation) -> None:
         """All or nothing: a reservation holds its amount in every pot, anything else holds none."""
         if isinstance(found, Reservation):
             self.open.append(found)

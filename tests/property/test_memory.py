@@ -10,7 +10,7 @@ from heterodyne.physics.memory import Demand, Layout, memory_budget
 from heterodyne.physics.model_shapes import model_specs
 from heterodyne.physics.precision import BYTES, Precision
 from heterodyne.physics.weights import weight_bytes
-from heterodyne.planning.fit import fit
+from heterodyne.planning.hardware.fit import fit
 
 LAYOUTS = st.builds(
     Layout,

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from heterodyne.domain.errors import PlanImpossible
-from heterodyne.planning.mix import cheapest_mix
-from heterodyne.planning.mix_problem import MixPlan, MixProblem, ReplicaKind, Role, Stock, TrafficBucket
-from heterodyne.planning.single_kind import can_serve
+from heterodyne.planning.mix.cheapest_mix import cheapest_mix
+from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, ReplicaRole, Stock, TrafficBucket
+from heterodyne.planning.mix.single_kind import can_serve
 
 RATES = st.floats(0.05, 20.0)
 STOCK = "stock"
@@ -27,7 +27,7 @@ def problems(draw: st.DrawFn) -> MixProblem:
             requests_per_s={name: draw(st.one_of(st.just(0.0), RATES)) for name in names},
             available=draw(st.one_of(st.none(), st.integers(0, 60))),
             is_spot=draw(st.booleans()),
-            role=draw(st.sampled_from(Role)),
+            role=draw(st.sampled_from(ReplicaRole)),
             handoff=draw(st.sampled_from(["", "a"])),
             stock=draw(st.sampled_from([None, STOCK])),
             chips=draw(st.integers(1, 4)),
@@ -66,15 +66,15 @@ def test_a_plan_keeps_every_promise(problem: MixProblem) -> None:
     for bucket in problem.buckets:
         shares = plan.shares[bucket.name]
         assert all(can_serve(kinds[name], bucket) for name in shares)
-        for phase in (Role.PREFILL, Role.DECODE):
-            doing = {name: share for name, share in shares.items() if kinds[name].role in (Role.BOTH, phase)}
+        for phase in (ReplicaRole.PREFILL, ReplicaRole.DECODE):
+            doing = {name: share for name, share in shares.items() if kinds[name].role in (ReplicaRole.BOTH, phase)}
             assert abs(sum(doing.values()) - 1.0) < TOLERANCE
             spot = sum(share for name, share in doing.items() if kinds[name].is_spot)
             assert spot <= problem.spot_share_max + TOLERANCE
         for word in ("", "a"):
             handed = [(kinds[name].role, share) for name, share in shares.items() if kinds[name].handoff == word]
-            given_away = sum(share for role, share in handed if role is Role.PREFILL)
-            assert abs(given_away - sum(share for role, share in handed if role is Role.DECODE)) < TOLERANCE
+            given_away = sum(share for role, share in handed if role is ReplicaRole.PREFILL)
+            assert abs(given_away - sum(share for role, share in handed if role is ReplicaRole.DECODE)) < TOLERANCE
     for name, count in plan.replicas.items():
         available = kinds[name].available
         assert available is None or count <= available
@@ -138,7 +138,7 @@ def test_less_traffic_never_costs_more(problem: MixProblem, part: float) -> None
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(problems())
 def test_roles_never_make_a_mix_dearer(problem: MixProblem) -> None:
-    together = tuple(kind for kind in problem.kinds if kind.role is Role.BOTH)
+    together = tuple(kind for kind in problem.kinds if kind.role is ReplicaRole.BOTH)
     plain = solve(structs.replace(problem, kinds=together))
     assume(plain is not None)
     apart = solve(problem)

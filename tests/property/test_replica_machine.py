@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.machine import ReplicaMachine
-from heterodyne.physics.replica.rehearsal import rehearse
+from heterodyne.physics.replica.simulation import simulate_replica
 from tests.support.replicas import machine
 
 BLOCKS = 12
@@ -41,7 +41,7 @@ def test_every_job_ends_once_with_all_its_tokens(
 ) -> None:
     replica = machine(blocks=BLOCKS, **manner)
     arrivals = jobs(workload)
-    seen = rehearse(replica, arrivals)
+    seen = simulate_replica(replica, arrivals)
     assert sorted(one.job.id for one in seen.timings) == [one.id for _, one in arrivals]
     assert replica.counters.output_tokens == sum(one.output_tokens for _, one in arrivals)
     assert all(one.arrived_at_s < one.first_at_s <= one.finished_at_s for one in seen.timings)
@@ -52,7 +52,7 @@ def test_every_job_ends_once_with_all_its_tokens(
 @settings(max_examples=100, deadline=None)
 def test_leaping_changes_no_time(workload: list[tuple[float, tuple[int, int, int]]], manner: dict[str, int]) -> None:
     arrivals = jobs(workload)
-    leaping = {one.job.id: one for one in rehearse(machine(blocks=BLOCKS, **manner), arrivals).timings}
+    leaping = {one.job.id: one for one in simulate_replica(machine(blocks=BLOCKS, **manner), arrivals).timings}
     finished = walk(machine(blocks=BLOCKS, **manner), arrivals)
     assert all(abs(leaping[number].finished_at_s - at_s) < 1e-9 for number, at_s in finished.items())
 

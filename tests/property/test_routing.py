@@ -11,21 +11,21 @@ from msgspec import structs
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import Price, Replica
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.catalogue import OBJECTIVES, objective
 from heterodyne.routing.kv.chain import chain_of, salt_of
-from heterodyne.routing.policies.objective import KEPT, promise
+from heterodyne.routing.policies.objective import KEPT, slo_outlook
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.predictive import choose
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
-from tests.support.seats import even, replica, router, seat, send
+from tests.support.replica_states import even, replica, replica_state, router, send
 from tests.support.splits import bounded
 
 POLICIES = st.sampled_from(OBJECTIVES)
 slos = st.one_of(st.just(inf), st.floats(0.05, 5.0))
-asks = st.builds(
-    Ask,
+requests = st.builds(
+    RoutingRequest,
     model=st.just("m"),
     prompt_tokens=st.integers(1, 20_000),
     output_tokens=st.floats(1.0, 2000.0),
@@ -50,18 +50,20 @@ priors = st.builds(
 )
 # What happens to requests: sent, first token, or end, of one that is picked by a number.
 happenings = st.lists(
-    st.tuples(st.sampled_from(["send", "first", "end", "break"]), st.integers(0, 50), asks), max_size=40
+    st.tuples(st.sampled_from(["send", "first", "end", "break"]), st.integers(0, 50), requests), max_size=40
 )
 
 
-def live(one: Seat, happened: Sequence[tuple[str, int, Ask]], gap_s: float = 0.05) -> tuple[list[Ticket], float]:
+def live(
+    one: ReplicaState, happened: Sequence[tuple[str, int, RoutingRequest]], gap_s: float = 0.05
+) -> tuple[list[Ticket], float]:
     """Those still in flight afterwards, and the time."""
     tickets: list[Ticket] = []
     now_s = 0.0
-    for what, number, asked in happened:
+    for what, number, request in happened:
         now_s += gap_s
         if what == "send":
-            tickets.append(send(one, asked, now_s))
+            tickets.append(send(one, request, now_s))
         elif tickets:
             ticket = tickets[number % len(tickets)]
             if what == "first":
@@ -74,8 +76,10 @@ def live(one: Seat, happened: Sequence[tuple[str, int, Ask]], gap_s: float = 0.0
 
 @bounded
 @given(priors, happenings)
-def test_a_seats_sums_end_at_zero_whatever_the_order(prior: Prior, happened: list[tuple[str, int, Ask]]) -> None:
-    one = seat(prior=prior)
+def test_a_seats_sums_end_at_zero_whatever_the_order(
+    prior: Prior, happened: list[tuple[str, int, RoutingRequest]]
+) -> None:
+    one = replica_state(prior=prior)
     left, now_s = live(one, happened)
     assert one.in_flight == one.waiting + one.decoding == len(left)
     assert min(one.waiting_tokens, one.waiting_work_s, one.context_tokens) >= -1e-6
@@ -88,13 +92,13 @@ def test_a_seats_sums_end_at_zero_whatever_the_order(prior: Prior, happened: lis
 
 
 @bounded
-@given(priors, happenings, asks)
+@given(priors, happenings, requests)
 def test_a_forecast_is_a_number_whatever_has_been_learned(
-    prior: Prior, happened: list[tuple[str, int, Ask]], asked: Ask
+    prior: Prior, happened: list[tuple[str, int, RoutingRequest]], request: RoutingRequest
 ) -> None:
-    one = seat(prior=prior, usd_per_hour=2.0)
+    one = replica_state(prior=prior, usd_per_hour=2.0)
     _, now_s = live(one, happened)
-    forecast = one.forecast(asked, 0.0, now_s)
+    forecast = one.forecast(request, 0.0, now_s)
     assert 0 < forecast.ttft_low_s <= forecast.ttft_high_s < inf
     assert 0 < forecast.itl_low_s <= forecast.itl_high_s < inf
     assert 0 <= forecast.risk < inf
@@ -104,17 +108,17 @@ def test_a_forecast_is_a_number_whatever_has_been_learned(
 
 
 @bounded
-@given(priors, happenings, st.lists(asks, min_size=1, max_size=5), asks)
+@given(priors, happenings, st.lists(requests, min_size=1, max_size=5), requests)
 def test_more_load_never_makes_a_forecast_better(
-    prior: Prior, happened: list[tuple[str, int, Ask]], more: list[Ask], asked: Ask
+    prior: Prior, happened: list[tuple[str, int, RoutingRequest]], more: list[RoutingRequest], request: RoutingRequest
 ) -> None:
     # Memory without end: where it is short, short requests blur the mean answer (see `test_seat`).
-    one = seat(prior=structs.replace(prior, kv_tokens=inf), usd_per_hour=2.0)
+    one = replica_state(prior=structs.replace(prior, kv_tokens=inf), usd_per_hour=2.0)
     _, now_s = live(one, happened)
-    before = one.forecast(asked, 0.0, now_s)
+    before = one.forecast(request, 0.0, now_s)
     for extra in more:
         send(one, extra, now_s)
-    after = one.forecast(asked, 0.0, now_s)
+    after = one.forecast(request, 0.0, now_s)
     assert after.ttft_s >= before.ttft_s * (1 - 1e-9)
     assert after.itl_s >= before.itl_s * (1 - 1e-9)
     assert after.load >= before.load
@@ -122,16 +126,16 @@ def test_more_load_never_makes_a_forecast_better(
 
 
 @bounded
-@given(priors, happenings, st.lists(asks, min_size=1, max_size=5), asks)
+@given(priors, happenings, st.lists(requests, min_size=1, max_size=5), requests)
 def test_more_load_never_turns_a_promise_that_was_not_kept_into_one_that_is(
-    prior: Prior, happened: list[tuple[str, int, Ask]], more: list[Ask], asked: Ask
+    prior: Prior, happened: list[tuple[str, int, RoutingRequest]], more: list[RoutingRequest], request: RoutingRequest
 ) -> None:
-    one = seat(prior=structs.replace(prior, kv_tokens=inf))
+    one = replica_state(prior=structs.replace(prior, kv_tokens=inf))
     _, now_s = live(one, [("send", 0, wish) for what, _, wish in happened if what == "send"])
-    before = promise(one.forecast(asked, 0.0, now_s))
+    before = slo_outlook(one.forecast(request, 0.0, now_s))
     for extra in more:
         send(one, extra, now_s)
-    after = promise(one.forecast(asked, 0.0, now_s))
+    after = slo_outlook(one.forecast(request, 0.0, now_s))
     assert before == KEPT or after != KEPT
 
 
@@ -139,47 +143,47 @@ def test_more_load_never_turns_a_promise_that_was_not_kept_into_one_that_is(
 @given(
     st.lists(st.tuples(priors, st.integers(0, 30)), min_size=2, max_size=4),
     st.integers(0, 3),
-    st.lists(asks, min_size=1, max_size=5),
-    asks,
+    st.lists(requests, min_size=1, max_size=5),
+    requests,
     POLICIES,
 )
 def test_more_load_never_makes_a_replica_chosen_that_was_not(
-    made: list[tuple[Prior, int]], loaded: int, more: list[Ask], asked: Ask, policy: str
+    made: list[tuple[Prior, int]], loaded: int, more: list[RoutingRequest], request: RoutingRequest, policy: str
 ) -> None:
     pools = []
     for number, (prior, busy) in enumerate(made):
-        one = seat(str(number), number, prior=structs.replace(prior, kv_tokens=inf), usd_per_hour=1.0 + number)
+        one = replica_state(str(number), number, prior=structs.replace(prior, kv_tokens=inf), usd_per_hour=1.0 + number)
         for _ in range(busy):
-            send(one, structs.replace(asked, streams=False))
+            send(one, structs.replace(request, streams=False))
         pools.append([one])
     chosen = objective(policy, RoutingRule())
-    before = choose(asked, pools, {}, chosen, now_s=100.0, chance=even)
-    assume(before.promise == KEPT)
+    before = choose(request, pools, {}, chosen, now_s=100.0, chance=even)
+    assume(before.slo_outlook == KEPT)
     victim = pools[loaded % len(pools)][0]
-    assume(before.forecast.seat is not victim)
+    assume(before.forecast.state is not victim)
     for extra in more:
         send(victim, extra, 100.0)
-    assert choose(asked, pools, {}, chosen, now_s=100.0, chance=even).forecast.seat is not victim
+    assert choose(request, pools, {}, chosen, now_s=100.0, chance=even).forecast.state is not victim
 
 
 @bounded
 @given(
     priors,
-    st.lists(asks, max_size=10),
-    asks,
+    st.lists(requests, max_size=10),
+    requests,
     st.lists(st.floats(0.01, 100.0), min_size=2, max_size=5, unique=True),
 )
 def test_a_cheaper_equal_replica_is_never_refused_by_cost(
-    prior: Prior, sent: list[Ask], asked: Ask, prices: list[float]
+    prior: Prior, sent: list[RoutingRequest], request: RoutingRequest, prices: list[float]
 ) -> None:
     pools = []
     for number, usd_per_hour in enumerate(prices):
-        one = seat(str(number), number, prior=prior, usd_per_hour=usd_per_hour)
+        one = replica_state(str(number), number, prior=prior, usd_per_hour=usd_per_hour)
         for each in sent:
             send(one, each)
         pools.append([one])
-    choice = choose(asked, pools, {}, objective("cost", RoutingRule()), now_s=0.0, chance=even)
-    assume(choice.promise == KEPT)
+    choice = choose(request, pools, {}, objective("cost", RoutingRule()), now_s=0.0, chance=even)
+    assume(choice.slo_outlook == KEPT)
     assert choice.target.price.usd_per_hour == min(prices)
 
 
@@ -205,14 +209,14 @@ def listed(drawn: list[tuple[str, bool, int]]) -> list[Replica]:
 @bounded
 @given(
     replicas_drawn,
-    st.lists(st.tuples(asks, st.sets(st.integers(0, 5), min_size=1), st.booleans()), max_size=30),
+    st.lists(st.tuples(requests, st.sets(st.integers(0, 5), min_size=1), st.booleans()), max_size=30),
     st.sampled_from([*OBJECTIVES, "round-robin", "llm-d"]),
     st.sampled_from(KvStrategy),
     st.integers(0, 9),
 )
 def test_a_decision_names_a_usable_replica_and_the_same_seed_names_the_same(
     drawn: list[tuple[str, bool, int]],
-    wishes: list[tuple[Ask, set[int], bool]],
+    wishes: list[tuple[RoutingRequest, set[int], bool]],
     policy: str,
     kv: KvStrategy,
     seed: int,
@@ -222,9 +226,9 @@ def test_a_decision_names_a_usable_replica_and_the_same_seed_names_the_same(
     def run() -> list[str]:
         one = router(*replicas, rule=RoutingRule(policy=policy, kv=kv), chance=Random(seed).random)
         names, tickets = [], []
-        for number, (asked, some, ends) in enumerate(wishes):
+        for number, (request, some, ends) in enumerate(wishes):
             usable = [each for place, each in enumerate(replicas) if place in some] or replicas
-            with_session = structs.replace(asked, session=str(number % 3))
+            with_session = structs.replace(request, session=str(number % 3))
             choice = one.decide(with_session, usable, number * 0.1)
             assert choice.target in usable
             names.append(choice.target.id)
@@ -249,10 +253,10 @@ def test_no_tenants_prompt_is_seen_in_anothers_forecast(
     replicas = [replica(name) for name in "abcd"]
     one = router(*replicas)
     for number, (tenant, place, length) in enumerate(prompts):
-        asked = _said(tenant, length)
-        ticket = one.start(asked, one.forecast(asked, replicas[place].id, number * 1.0), number * 1.0)
+        request = _said(tenant, length)
+        ticket = one.start(request, one.forecast(request, replicas[place].id, number * 1.0), number * 1.0)
         ticket.first_token(number + 0.1)
-        cached = asked.prompt_tokens - 1 if are_answers_told else None
+        cached = request.prompt_tokens - 1 if are_answers_told else None
         ticket.end(number + 0.5, output_tokens=9, cached_tokens=cached)
     served = {(tenant, place) for tenant, place, _ in prompts}
     for tenant in range(3):
@@ -263,7 +267,7 @@ def test_no_tenants_prompt_is_seen_in_anothers_forecast(
                 assert forecast.cached_tokens == 0
 
 
-def _said(tenant: int, length: int) -> Ask:
+def _said(tenant: int, length: int) -> RoutingRequest:
     """The same words from whoever asks."""
     chain = chain_of(salt_of(b"tenant %d" % tenant), bytes(length), 0.25)
-    return Ask(model="m", prompt_tokens=length // 4, output_tokens=50.0, chain=chain)
+    return RoutingRequest(model="m", prompt_tokens=length // 4, output_tokens=50.0, chain=chain)

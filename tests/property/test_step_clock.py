@@ -11,7 +11,7 @@ from heterodyne.physics.placement import Placement, place
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.profile import Profile
 from heterodyne.physics.profile_catalogue import shipped_profiles
-from heterodyne.physics.replica.step_clock import Chunk, StepClock
+from heterodyne.physics.replica.step_clock import PromptChunk, StepClock
 from heterodyne.physics.step_time import Speculation, inter_token_s, prefill_s
 from heterodyne.physics.terms import Terms, prefill_terms
 from heterodyne.physics.work import work
@@ -31,7 +31,9 @@ placements = st.builds(placed, st.sampled_from(sorted(model_specs())), widths)
 profiles = st.sampled_from(shipped_profiles())
 guesses = st.none() | st.builds(Speculation, draft_tokens=st.integers(1, 8), acceptance=st.floats(0, 1))
 batches = st.tuples(st.integers(1, 600), st.floats(0, 200_000))
-pieces = st.tuples(st.integers(0, 20_000), st.integers(1, 20_000)).map(lambda pair: Chunk(pair[0], pair[0] + pair[1]))
+pieces = st.tuples(st.integers(0, 20_000), st.integers(1, 20_000)).map(
+    lambda pair: PromptChunk(pair[0], pair[0] + pair[1])
+)
 slowdowns = st.floats(0.1, 10)
 
 
@@ -47,7 +49,7 @@ def test_decode_times_are_those_of_the_terms(
 
 @given(placements, profiles, st.lists(pieces, min_size=1, max_size=5), slowdowns)
 def test_chunk_times_are_those_of_the_terms(
-    placement: Placement, profile: Profile, chunks: list[Chunk], slowdown: float
+    placement: Placement, profile: Profile, chunks: list[PromptChunk], slowdown: float
 ) -> None:
     terms = [prefill_terms(placement, one.end, cached=one.start, chunk_tokens=WHOLE) for one in chunks]
     # One pass through the layers carries them all.
@@ -60,7 +62,7 @@ def test_chunk_times_are_those_of_the_terms(
 
 @given(placements, profiles, pieces)
 def test_what_passes_ahead_of_the_scheduler_is_that_of_the_terms(
-    placement: Placement, profile: Profile, piece: Chunk
+    placement: Placement, profile: Profile, piece: PromptChunk
 ) -> None:
     first = profile.first_token
     own_s = prefill_s(placement, profile.prices, tokens=piece.end, cached=piece.start)

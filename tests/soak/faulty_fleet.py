@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from heterodyne.testing import behaviours
-from heterodyne.testing.rude_server import RudeServer
+from heterodyne.testing.dropping_server import DroppingServer
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall, ScriptedEngine
 
 TOKENS = 8
@@ -123,7 +123,7 @@ async def _come_and_go(engine: ScriptedEngine) -> None:
         await asyncio.sleep(2 * FLAP_S)
         await engine.close()
         await asyncio.sleep(FLAP_S)
-        rude = RudeServer()
+        rude = DroppingServer()
         try:
             await rude.open(engine.port)
             await asyncio.sleep(FLAP_S)

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.standing.outcome import FAILURES, Outcome
+from heterodyne.routing.health.outcome import FAILURES, Outcome
 from heterodyne.testing.serve_process import ServeProcess
 from tests.soak.faults_client import Ends, load_faults
 from tests.soak.faulty_fleet import faulty_fleet

@@ -1,13 +1,13 @@
 """A fleet for the admin API to ask: it has a replica or two, knows one request, and can do one thing of each kind."""
 
-from heterodyne.console.changes import Addition, Changed, Reloaded, Selection
 from heterodyne.console.errors import ChangeRefused
-from heterodyne.console.fleet_page import FleetPage, ReplicaRow, State, WorkerRow
+from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow, WorkerRow
+from heterodyne.console.fleet.service import Addition, Changed, Reloaded, Selection
 from heterodyne.domain.fleet import Health, Price
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.explanation import Asked, Explanation, PastDecision
+from heterodyne.routing.explanation import ExplainedRequest, Explanation, PastDecision
 from heterodyne.routing.question import Question
 
 KNOWN = RequestRecord(id="req_1", at=1.0, operation="chat", model="chat", status=200)
@@ -18,7 +18,7 @@ REPLICA = ReplicaRow(
     model="chat",
     engine="vllm",
     url="http://h:1",
-    state=State.READY,
+    state=ReplicaCondition.READY,
     health=Health.READY,
     is_drained=False,
     is_local=False,
@@ -42,7 +42,7 @@ class ScriptedDecisions:
     """Knows one request, and repeats what it is asked."""
 
     async def explain(self, question: Question) -> Explanation:
-        asked = Asked(
+        asked = ExplainedRequest(
             model=question.model,
             policy=question.policy,
             urgency=Urgency(question.urgency),

@@ -10,7 +10,7 @@ from typing import cast
 from msgspec import structs
 
 from heterodyne.console.app import admin_app
-from heterodyne.console.changes import FleetDesk
+from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.guard import Guard
 from heterodyne.console.server import LIMITS, AdminServer
 from heterodyne.console.settings import ConsoleSettings
@@ -43,7 +43,7 @@ async def admin_port(*, guard: type[Guard] = Guard, **limits: float) -> AsyncIte
     tools = instruments(settings)
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    app = admin_app(settings, cast(FleetDesk, ScriptedFleet()), instruments=tools)
+    app = admin_app(settings, cast(FleetService, ScriptedFleet()), instruments=tools)
     server = AdminServer(app, listener, guard.of(settings), structs.replace(LIMITS, **limits))
     async with asyncio.TaskGroup() as group:
         group.create_task(server.run())

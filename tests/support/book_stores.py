@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from heterodyne.ports.books import BookStore
-from heterodyne.stores.migrations import MIGRATIONS
-from heterodyne.stores.postgres import PostgresDatabase
-from heterodyne.stores.postgres_books import PostgresBooks
-from heterodyne.stores.sqlite import SqliteDatabase
-from heterodyne.stores.sqlite_books import SqliteBooks
+from heterodyne.stores.postgres.books import PostgresBooks
+from heterodyne.stores.postgres.database import PostgresDatabase
+from heterodyne.stores.sql.migrations import MIGRATIONS
+from heterodyne.stores.sqlite.books import SqliteBooks
+from heterodyne.stores.sqlite.database import SqliteDatabase
 from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture that modules import with this one
 
 Opened = Callable[[], AbstractAsyncContextManager[BookStore]]

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from heterodyne.books.flight_slots import FlightSlot, FlightSlots
-from heterodyne.books.spool import Spool
+from heterodyne.books.spool import UsageSpool
 from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening
 
 IN_FLIGHT = 12
@@ -36,7 +36,7 @@ def main() -> None:
 def stream(folder: Path, life: str, chance: random.Random) -> None:
     """Until killed."""
     slots = FlightSlots(folder / f"worker-0.{life}.slots", 512)
-    spool = Spool(folder, "worker-0", life, slots, segment_bytes_max=4096, flush_interval_s=0.002)
+    spool = UsageSpool(folder, "worker-0", life, slots, segment_bytes_max=4096, flush_interval_s=0.002)
     spool.start()
     received = os.open(folder / f"{life}.received", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     flights: list[tuple[UsageOpening, FlightSlot, int]] = []

@@ -1,6 +1,6 @@
 """A log of changes that is a list, and can be told to fail."""
 
-from heterodyne.console.recorder import ASKED
+from heterodyne.console.change_recorder import ASKED
 from heterodyne.domain.audit import ChangeEntry
 from heterodyne.domain.errors import StoreUnavailable
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from heterodyne.console.desks import Desks
-from heterodyne.console.fleet_page import FleetPage
+from heterodyne.console.fleet.pages import FleetPage
 from heterodyne.console.guard import Guard
 from heterodyne.console.instruments import Instruments
-from heterodyne.console.live_desk import LiveDesk
-from heterodyne.console.live_feed import LiveFeed
-from heterodyne.console.observatory import Observatory
-from heterodyne.console.playground import GatewayPlace, Playground
+from heterodyne.console.live.feed import LiveFeed
+from heterodyne.console.live.recent_activity import RecentActivity
+from heterodyne.console.live.service import LiveService
+from heterodyne.console.playground.service import GatewayPlace, Playground
+from heterodyne.console.services import ConsoleServices
 from heterodyne.console.settings import ConsoleSettings
 from tests.support.admin_fleets import ScriptedFleet
 
@@ -23,15 +23,15 @@ BROWSER = {
 }
 
 
-def live_desk(
-    observatory: Observatory | None = None,
+def live_service(
+    recent_activity: RecentActivity | None = None,
     *,
     fleet: Callable[[], FleetPage] | None = None,
     now: Callable[[], float] = lambda: 1_793_534_400.0,
-) -> LiveDesk:
-    return LiveDesk(
+) -> LiveService:
+    return LiveService(
         fleet or ScriptedFleet().page,
-        observatory or Observatory(),
+        recent_activity or RecentActivity(),
         alerts=tuple,
         problems=tuple,
         limit_unknown=lambda: 1024,
@@ -39,13 +39,15 @@ def live_desk(
     )
 
 
-def instruments(settings: ConsoleSettings, feed: LiveFeed | None = None, desks: Desks | None = None) -> Instruments:
+def instruments(
+    settings: ConsoleSettings, feed: LiveFeed | None = None, services: ConsoleServices | None = None
+) -> Instruments:
     """Nobody listens where its playground asks."""
     place = GatewayPlace(host="127.0.0.1", port=1, certificate=None, deadline_s=1.0)
     return Instruments(
         guard=Guard.of(settings),
-        feed=feed or LiveFeed(live_desk()),
+        feed=feed or LiveFeed(live_service()),
         playground=Playground(lambda: place, "key"),
-        desks=desks,
+        services=services,
         gateway_url="http://127.0.0.1:8080",
     )

@@ -7,7 +7,7 @@ from heterodyne.physics.memory import Layout
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.profile_catalogue import profile_for
-from heterodyne.physics.replica.of_layout import scheduling_of
+from heterodyne.physics.replica.from_layout import scheduling_of
 
 CONTEXT_TOKENS = 4096
 

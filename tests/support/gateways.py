@@ -11,8 +11,6 @@ import msgspec
 
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.assembly.gateway import running_gateway
-from heterodyne.assembly.live_gateway import LiveGateway
-from heterodyne.assembly.replicas import model_rules, remote_replicas
 from heterodyne.config.settings import Settings
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import TenantSnapshot
@@ -22,6 +20,8 @@ from heterodyne.gateway.server import ServerSnapshot
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.leases import LeaseSource
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.supervisor.configured_replicas import model_rules, remote_replicas
+from heterodyne.supervisor.workers.live_gateway import LiveGateway
 from heterodyne.telemetry.settings import TelemetrySettings
 from heterodyne.testing.scripted_engine import Behaviour, ScriptedEngine
 from tests.support import requests

@@ -6,17 +6,17 @@ from typing import TypeVar
 
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import UsageRecord
-from heterodyne.stores.books import Books
-from heterodyne.stores.books_rows import unique
-from heterodyne.stores.schema.books_2 import BOOKS_2
-from heterodyne.stores.schema.history_3 import HISTORY_3
-from heterodyne.stores.script import Script, run_on_sqlite
-from heterodyne.stores.sqlite_books import add_records
+from heterodyne.stores.sql.books.rows import unique
+from heterodyne.stores.sql.books.sql_books import SqlBooks
+from heterodyne.stores.sql.schema.books_2 import BOOKS_2
+from heterodyne.stores.sql.schema.history_3 import HISTORY_3
+from heterodyne.stores.sql.script import Script, run_on_sqlite
+from heterodyne.stores.sqlite.books import add_records
 
 T = TypeVar("T")
 
 
-class InlineBooks(Books):
+class InlineBooks(SqlBooks):
     """`moods` are those of the next calls of `add`: "before" and "after" fail, anything else does not."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import zmq
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.kv_event import KvPublisher
 from heterodyne.engines.kv_sequence import END_OF_REPLAY
-from tests.support.seats import fleet, replica
+from tests.support.replica_states import fleet, replica
 
 ANYWHERE = "tcp://127.0.0.1:*"
 

@@ -16,11 +16,9 @@ from msgspec import Struct, structs
 
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.assembly.gateway import running_gateway
-from heterodyne.assembly.live_gateway import LiveGateway
-from heterodyne.assembly.replicas import model_rules, remote_replicas
 from heterodyne.books.flight_slots import FlightSlots
 from heterodyne.books.segment import read_batches, segments
-from heterodyne.books.spool import Spool
+from heterodyne.books.spool import UsageSpool
 from heterodyne.config.settings import Settings
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.fleet import Replica
@@ -29,11 +27,13 @@ from heterodyne.domain.tenant import Limits, TenantSnapshot
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
-from heterodyne.gateway.bookkeeper import Bookkeeper
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.usage_recorder import UsageRecorder
 from heterodyne.ports.leases import LeaseAnswer, LeaseCall
 from heterodyne.routing.settings import RoutingSettings
-from heterodyne.stores.memory_leases import MemoryLeases
+from heterodyne.stores.leases.memory import MemoryLeases
+from heterodyne.supervisor.configured_replicas import model_rules, remote_replicas
+from heterodyne.supervisor.workers.live_gateway import LiveGateway
 from heterodyne.telemetry.settings import TelemetrySettings
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
@@ -100,7 +100,7 @@ class Reload(Struct, frozen=True):
     present: tuple[int, ...] = (0, 1, 2, 3, 4)  # engines in the fleet
     draining: tuple[int, ...] = ()
     in_flight_max: int | None = None  # of a replica
-    house: int = 1000
+    concurrency_limit: int = 1000
     queue_max: int = 100
     ejection_failures: int = 5
     policy: str = "slo"
@@ -179,7 +179,7 @@ class World:
         for engine in self._engines:
             await engine.scripted.open()
         slots = FlightSlots(self._folder / "worker.1.slots", 512)
-        spool = Spool(self._folder, "worker", "1", slots)
+        spool = UsageSpool(self._folder, "worker", "1", slots)
         spool.start()
         settings, replicas = self._fleet(Reload())
         try:
@@ -189,7 +189,7 @@ class World:
                 rules=model_rules(settings),
                 tenants=_tenants(Reload(), 1),
                 leases=self._source,
-                bookkeeper=Bookkeeper(slots, spool),
+                usage_recorder=UsageRecorder(slots, spool),
             ) as gateway:
                 async with asyncio.timeout(LONG_S):
                     while gateway.takeable() < ENGINES:
@@ -265,7 +265,7 @@ class World:
                 drain_timeout_s=0.3,
                 continuation_bytes_max=4096,
             ),
-            admission=AdmissionSettings(in_flight_max=reload.house, queue_max=reload.queue_max),
+            admission=AdmissionSettings(in_flight_max=reload.concurrency_limit, queue_max=reload.queue_max),
             routing=RoutingSettings(ejection_failures=reload.ejection_failures, hedge_share=0.5, hedge_min_s=0.02),
             models={
                 MODEL: ModelSettings(

@@ -17,8 +17,8 @@ from heterodyne.admission.limits.calendar import Calendar
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.domain.errors import LimitReached, StoreUnavailable
 from heterodyne.domain.tenant import Level, Limits
-from heterodyne.gateway.lease_courier import LeaseCourier
-from heterodyne.stores.redis_leases import TIMEOUT_S, RedisLeases
+from heterodyne.gateway.lease_client import LeaseClient
+from heterodyne.stores.redis.leases import TIMEOUT_S, RedisLeases
 
 MINUTE_S = 1
 TICK_S = 0.1
@@ -58,30 +58,30 @@ def main() -> None:
 async def _live(order: Order) -> Told:
     book = LimitBook(order.name, calendar=Calendar(minute_s=MINUTE_S), tick_s=TICK_S)
     source = RedisLeases(order.redis_url, timeout_s=order.timeout_s)
-    courier = LeaseCourier(book, source, when_unreachable=order.when_unreachable, tick_s=TICK_S)
+    lease_client = LeaseClient(book, source, when_unreachable=order.when_unreachable, tick_s=TICK_S)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
-    clients = _Clients(order, book, courier, stop)
+    clients = _Clients(order, book, lease_client, stop)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    running = asyncio.create_task(courier.run())
+    running = asyncio.create_task(lease_client.run())
     async with asyncio.TaskGroup() as group:
         for number in range(order.clients):
             group.create_task(clients.hammer(Random(f"{order.name} {number}")))
-    while courier.away:
+    while lease_client.away:
         await asyncio.sleep(0.01)
     running.cancel()
     await asyncio.wait((running,))
-    await courier.close()
+    await lease_client.close()
     return clients.told()
 
 
 class _Clients:
-    def __init__(self, order: Order, book: LimitBook, courier: LeaseCourier, stop: asyncio.Event) -> None:
+    def __init__(self, order: Order, book: LimitBook, lease_client: LeaseClient, stop: asyncio.Event) -> None:
         self._levels = (Level(name="project:acme/search", limits=order.limits),)
         self._stop = stop
         self._book = book
-        self._courier = courier
+        self._lease_client = lease_client
         self._requests: Counter[int] = Counter()
         self._tokens: Counter[int] = Counter()
         self._seen: Counter[str] = Counter()
@@ -101,8 +101,8 @@ class _Clients:
 
     async def _ask(self, random: Random) -> None:
         expected = random.randint(1, TOKENS_MAX)
-        reservation = await self._courier.reserve(self._levels, expected, 0)
-        windows = [pot.starts_s for pot in reservation.pots if pot.starts_s]
+        reservation = await self._lease_client.reserve(self._levels, expected, 0)
+        windows = [leased_counter.starts_s for leased_counter in reservation.leased_counters if leased_counter.starts_s]
         assert len(set(windows)) == 1, "both limits are of the same minute"
         self._running += 1
         self._running_max = max(self._running, self._running_max)
@@ -125,7 +125,7 @@ class _Clients:
             cancelled=self._seen["cancelled"],
             limited=self._seen["limited"],
             unavailable=self._seen["unavailable"],
-            alone=self._courier.alone_total,
+            alone=self._lease_client.alone_total,
             running_max=self._running_max,
         )
 

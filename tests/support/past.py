@@ -6,9 +6,9 @@ from pathlib import Path
 from random import Random
 
 from heterodyne.domain.usage import UsageRecord
-from heterodyne.stores.migrations import MIGRATIONS
-from heterodyne.stores.sqlite import SqliteDatabase
-from heterodyne.stores.sqlite_books import SqliteBooks
+from heterodyne.stores.sql.migrations import MIGRATIONS
+from heterodyne.stores.sqlite.books import SqliteBooks
+from heterodyne.stores.sqlite.database import SqliteDatabase
 
 HOURS = 26
 SLOW_POOL, SLOW_MINUTES, SLOWDOWN = "mi300x", 45, 6.0

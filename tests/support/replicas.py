@@ -2,7 +2,7 @@
 
 from heterodyne.physics.profile import FirstToken, Profile, ProfileKey
 from heterodyne.physics.replica.job import Job, Scheduling
-from heterodyne.physics.replica.machine import Ended, ReplicaMachine, Step
+from heterodyne.physics.replica.machine import EngineStep, ReplicaMachine, StepResult
 from heterodyne.physics.replica.step_clock import StepClock
 from tests.support.physics import IDEAL, placement
 
@@ -22,14 +22,14 @@ def job(number: int, prompt: int = 100, output: int = 10, blocks: tuple[int, ...
     return Job(id=number, prompt_tokens=prompt, output_tokens=output, blocks=blocks)
 
 
-def one_step(replica: ReplicaMachine, now_s: float = 0.0) -> tuple[Step, Ended]:
+def one_step(replica: ReplicaMachine, now_s: float = 0.0) -> tuple[EngineStep, StepResult]:
     """Begin and finish."""
     step = replica.begin(now_s)
     assert step is not None
     return step, replica.finish(names_decoded=True)
 
 
-def run_dry(replica: ReplicaMachine, now_s: float = 0.0) -> list[tuple[float, Ended]]:
+def run_dry(replica: ReplicaMachine, now_s: float = 0.0) -> list[tuple[float, StepResult]]:
     """Every step until nothing is left, with the time it ended."""
     ended = []
     while (step := replica.begin(now_s)) is not None:

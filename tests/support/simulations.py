@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.arrival import Arrival
+from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.fleet import LaidOutPool, lay_out
 from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
-from heterodyne.simulator.report import Report, report
+from heterodyne.simulator.report import SimulationReport, report
 from heterodyne.simulator.run import Trial, run
 from heterodyne.simulator.workload import workload
 
@@ -19,10 +19,10 @@ def pools(**fields: object) -> tuple[LaidOutPool, ...]:
     return lay_out(FleetFile(pools={"only": SimulatedPool(**said)}, left_out=()))  # type: ignore[arg-type]
 
 
-def log(count: int, gap_s: float = 0.05, **fields: object) -> list[Arrival]:
+def log(count: int, gap_s: float = 0.05, **fields: object) -> list[TraceRequest]:
     """Requests of many lengths at an even pace."""
     return [
-        Arrival(
+        TraceRequest(
             at_s=100.0 + gap_s * number,
             prompt_tokens=50 + 37 * number % 900,
             output_tokens=1 + 53 * number % 200,
@@ -32,7 +32,9 @@ def log(count: int, gap_s: float = 0.05, **fields: object) -> list[Arrival]:
     ]
 
 
-def simulate(fleet: tuple[LaidOutPool, ...], arrivals: list[Arrival], policy: str = "slo", seed: int = 7) -> Report:
+def simulate(
+    fleet: tuple[LaidOutPool, ...], arrivals: list[TraceRequest], policy: str = "slo", seed: int = 7
+) -> SimulationReport:
     """One run and its report."""
     trial = Trial(policy=policy, seed=seed, slo=SLO)
     return report(run(fleet, workload(arrivals), trial), trial)

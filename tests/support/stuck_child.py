@@ -5,8 +5,8 @@ import time
 
 from msgspec import Struct
 
-from heterodyne.assembly.desks.child_answer import answer_once
 from heterodyne.domain.errors import PlanImpossible
+from heterodyne.supervisor.services.child_main import run_once
 
 
 class Order(Struct, frozen=True, kw_only=True):
@@ -30,4 +30,4 @@ def work(order: Order) -> str:
 
 
 if __name__ == "__main__":
-    answer_once(Order, work)
+    run_once(Order, work)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from heterodyne.control.fleet_watch import FleetWatch
-from heterodyne.control.pace import Pace
+from heterodyne.control.probe_schedule import ProbeSchedule
 from heterodyne.control.problems import ProblemKind
 from heterodyne.control.replica_seen import ReplicaSeen
 from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
@@ -16,12 +16,12 @@ from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from heterodyne.wire.connection_pool import ConnectionPool
 
-HASTY = Pace(
+HASTY = ProbeSchedule(
     ready_interval_s=0.02,
     down_interval_min_s=0.01,
     down_interval_max_s=0.02,
-    looks_per_s_max=10_000,
-    looks_per_s_at_replica_max=10_000,
+    probes_per_s_max=10_000,
+    probes_per_s_at_replica_max=10_000,
 )
 WAIT_S = 5.0
 
@@ -93,7 +93,7 @@ class Watched:
 
 @asynccontextmanager
 async def watching(
-    *replicas: Replica, pace: Pace = HASTY, clock: Callable[[], float] = time.monotonic
+    *replicas: Replica, pace: ProbeSchedule = HASTY, clock: Callable[[], float] = time.monotonic
 ) -> AsyncIterator[Watched]:
     """The watch of these replicas, running; at the end it leaves no task and no connection."""
     watched = Watched(clock)

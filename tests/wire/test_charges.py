@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from heterodyne.domain.tenant import Limits
-from heterodyne.stores.memory_leases import MemoryLeases
+from heterodyne.stores.leases.memory import MemoryLeases
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall
 from tests.support.gateways import Rig, gateway_over

@@ -62,8 +62,8 @@ async def test_a_gateway_that_ends_with_requests_under_way_gives_back_what_they_
 
 async def test_what_is_held_for_nobody_is_said_once_and_when_it_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
     async with gateway_over(behaviours.answer()) as rig:
-        house, watch = rig.gateway._back.house, rig.server._holdings
-        house.occupy("pool-0")  # type: ignore[arg-type]  # a place that nobody will vacate
+        concurrency_limit, watch = rig.gateway._back.concurrency_limit, rig.server._holdings
+        concurrency_limit.occupy("pool-0")  # type: ignore[arg-type]  # a place that nobody will vacate
         try:
             at_s = rig.gateway._back.clock()
             for look in range(1, 3 * LOOKS_MIN):
@@ -71,7 +71,7 @@ async def test_what_is_held_for_nobody_is_said_once_and_when_it_is_gone(capsys: 
                 watch.look(at_s)
                 assert watch.is_leaking is (look >= LOOKS_MIN)
         finally:
-            house.vacate("pool-0")  # type: ignore[arg-type]
+            concurrency_limit.vacate("pool-0")  # type: ignore[arg-type]
         watch.look(at_s + 2 * LOOK_S)
         assert not watch.is_leaking
     said = capsys.readouterr()

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import structs
 
-from heterodyne.assembly.replicas import remote_replicas
 from heterodyne.domain.tenant import Limits
 from heterodyne.domain.urgency import Tier
+from heterodyne.supervisor.configured_replicas import remote_replicas
 from heterodyne.testing import behaviours
 from tests.support.gateways import Rig, gateway_over
 from tests.support.raw_client import Answer, ask, connected

@@ -7,7 +7,7 @@ from math import ceil
 import pytest
 
 from heterodyne.domain.tenant import Level, Limits
-from heterodyne.stores.memory_leases import MemoryLeases
+from heterodyne.stores.leases.memory import MemoryLeases
 from heterodyne.testing import behaviours
 from tests.support.gateways import gateway_over
 from tests.support.minutes import minute_left_s, this_minute, today, wait_for_room

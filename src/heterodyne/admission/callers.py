@@ -50,7 +50,11 @@ STRANGER = Caller(  # who asks for an open page, brings no key and is not on thi
 STATIC = "static_"  # how the ids of keys in the settings begin
 FOREVER = float("inf")
 NO_CONTEXTS: Mapping[str, int] = {}
-NOBODY = (bytes(32), -FOREVER, LOCAL)  # what an unknown key is compared with; no secret has this digest, at no time
+UNKNOWN_KEY = (
+    bytes(32),
+    -FOREVER,
+    LOCAL,
+)  # what an unknown key is compared with; no secret has this digest, at no time
 
 Held = tuple[bytes, float, Caller]  # the digest of a secret, when it stops working, whose it is
 
@@ -99,7 +103,7 @@ class CallerRing:
         if not secret:
             return self._without_key()
         digest = sha256(secret).digest()
-        held, ends_at, caller = self._held.get(digest, NOBODY)
+        held, ends_at, caller = self._held.get(digest, UNKNOWN_KEY)
         # The look-up takes a time that depends on the digest alone, which nobody can steer; an unknown key is compared
         # as a known one is, and both questions are always asked.
         if compare_digest(held, digest) & (now_wall_s < ends_at):

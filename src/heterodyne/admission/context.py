@@ -25,9 +25,9 @@ class Contexts(Struct, frozen=True, gc=False):
 
 def contexts_of(replicas: Sequence[Replica], longest: int | None = None) -> Contexts:
     """Of these; no sequence of the model may be longer than its rule says, whatever they hold."""
-    said = [_said(one, longest) for one in replicas]
-    up = [_said(one, longest) for one in replicas if one.is_takeable] or said
-    return Contexts(min(up, default=inf), max(up, default=inf), max(said, default=inf))
+    stated = [_stated_context(one, longest) for one in replicas]
+    up = [_stated_context(one, longest) for one in replicas if one.is_takeable] or stated
+    return Contexts(min(up, default=inf), max(up, default=inf), max(stated, default=inf))
 
 
 def context_wanted(request: Request, prompt_tokens: int, contexts: Contexts) -> float:
@@ -75,9 +75,9 @@ def _fits(request: Request, context_tokens: int) -> bool:
     return True
 
 
-def _said(replica: Replica, longest: int | None) -> float:
-    said = inf if replica.context_tokens is None else replica.context_tokens
-    return said if longest is None else min(said, longest)
+def _stated_context(replica: Replica, longest: int | None) -> float:
+    stated = inf if replica.context_tokens is None else replica.context_tokens
+    return stated if longest is None else min(stated, longest)
 
 
 def _may_be_shorter(request: Request) -> bool:

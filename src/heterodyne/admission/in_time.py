@@ -40,7 +40,7 @@ def check_in_time(
         return  # nobody to ask is another refusal, and another's to make
     soonest_s = min((_soonest_s(outlook, allowed_s, ttft_slo_s) for outlook in outlooks), default=inf)
     raise NotInTime(
-        f"{_told(best, spent_s, allowed_s, ttft_slo_s)} {_advice(soonest_s)}",
+        f"{_shortfall(best, spent_s, allowed_s, ttft_slo_s)} {_advice(soonest_s)}",
         retry_after_s=None if soonest_s == inf else max(1, ceil(soonest_s)),
     )
 
@@ -51,7 +51,7 @@ def _soonest_s(outlook: Outlook, allowed_s: float, ttft_slo_s: float) -> float:
     return inf if too_much_s > 0.0 else max(0.0, outlook.wait_s + too_much_s)
 
 
-def _told(best: Outlook, spent_s: float, allowed_s: float, ttft_slo_s: float) -> str:
+def _shortfall(best: Outlook, spent_s: float, allowed_s: float, ttft_slo_s: float) -> str:
     first_s = spent_s + best.wait_s + best.ttft_s
     last_s = spent_s + best.wait_s + best.total_s
     if first_s > ttft_slo_s:

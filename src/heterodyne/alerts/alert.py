@@ -19,14 +19,14 @@ class Severity(StrEnum):
     TICKET = "ticket"  # nobody; within the day
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class AlertMatch(Struct, frozen=True, kw_only=True):
     """A subject of which an alert is true at this moment."""
 
     subject: str
     detail: str  # the figures, in a few words
 
 
-Judge = Callable[[Signals, AlertSettings], tuple[Finding, ...] | None]  # None: what it needs is not known now
+Judge = Callable[[Signals, AlertSettings], tuple[AlertMatch, ...] | None]  # None: what it needs is not known now
 Expression = Callable[[AlertSettings], str | None]  # None: the settings have it off
 
 
@@ -52,6 +52,6 @@ class Alert(Struct, frozen=True, kw_only=True):
         """As alerts are usually spelt there."""
         return "Heterodyne" + "".join(word.capitalize() for word in self.name.split("_"))
 
-    def sentence(self, finding: Finding) -> str:
+    def sentence(self, finding: AlertMatch) -> str:
         """The summary of one subject, with its figures."""
         return f"{self.summary.format(subject=finding.subject)} {finding.detail}".rstrip()

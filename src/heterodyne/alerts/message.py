@@ -6,13 +6,13 @@ import msgspec
 from msgspec import Struct
 
 from heterodyne.alerts.alert import Severity
-from heterodyne.alerts.desk import Notice, Phase
-from heterodyne.alerts.webhook import Format
+from heterodyne.alerts.evaluator import Notice, Phase
+from heterodyne.alerts.webhook import WebhookFormat
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-class Message(Struct, frozen=True, kw_only=True):
+class WebhookMessage(Struct, frozen=True, kw_only=True):
     """The generic form. `id` is the same when the same notice is sent again, so a receiver can tell."""
 
     id: str
@@ -31,12 +31,12 @@ class _Text(Struct, frozen=True):
     text: str
 
 
-def body(notice: Notice, format: Format, gateway: str) -> bytes:
+def body(notice: Notice, format: WebhookFormat, gateway: str) -> bytes:
     """The JSON that is posted."""
-    if format is Format.SLACK:
+    if format is WebhookFormat.SLACK:
         return msgspec.json.encode(_Text(_line(notice, gateway).translate(_ESCAPES)))
     return msgspec.json.encode(
-        Message(
+        WebhookMessage(
             id=_id(notice),
             phase=notice.phase,
             name=notice.name,

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from heterodyne.alerts.signals import Window
+from heterodyne.alerts.signals import AlertWindow
 from heterodyne.domain.outcome import FAULTS, REFUSALS, RequestOutcome
 
 RATE_INTERVAL_S = 30  # between two recorded rates
 REQUESTS = "heterodyne_gateway_requests_total"
-PROMISES = "heterodyne_gateway_promises_total"
+SLO_OUTCOMES = "heterodyne_gateway_promises_total"
 TOKENS = (
     "(sum by (pool, hardware) (rate(heterodyne_gateway_prompt_tokens_total[5m]))"
     " + sum by (pool, hardware) (rate(heterodyne_gateway_completion_tokens_total[5m])))"
@@ -35,13 +35,13 @@ def recordings() -> tuple[Recording, ...]:
         _rate("requests", REQUESTS),
         _rate("faults", REQUESTS + _among(FAULTS)),
         _rate("refusals", REQUESTS + _among(REFUSALS)),
-        _rate("promises", PROMISES),
-        _rate("broken_promises", f'{PROMISES}{{outcome="broken"}}'),
+        _rate("promises", SLO_OUTCOMES),
+        _rate("broken_promises", f'{SLO_OUTCOMES}{{outcome="broken"}}'),
     )
     ratios = tuple(
         _ratio(bad, good, window)
         for bad, good in (("faults", "requests"), ("broken_promises", "promises"))
-        for window in Window
+        for window in AlertWindow
     )
     queue = Recording(name="heterodyne:queue_depth:sum", expression="sum by (model) (heterodyne_admission_queue_depth)")
     # A pool that served nothing has no price by the token; dividing by zero would give it an infinite one.
@@ -60,9 +60,9 @@ def _rate(name: str, counter: str) -> Recording:
     return Recording(name=f"heterodyne:{name}:rate5m", expression=f"sum by (model) (rate({counter}[5m]))")
 
 
-def _ratio(bad: str, good: str, window: Window) -> Recording:
+def _ratio(bad: str, good: str, window: AlertWindow) -> Recording:
     parts = (f"heterodyne:{name}:rate5m" for name in (bad, good))
-    if window is not Window.M5:
+    if window is not AlertWindow.M5:
         parts = (f"sum_over_time({part}[{window}])" for part in parts)
     return Recording(name=f"heterodyne:{bad}:ratio_{window}", expression=" / ".join(parts))
 

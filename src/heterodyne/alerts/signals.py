@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 
-class Window(StrEnum):
+class AlertWindow(StrEnum):
     """A span of time that ends now, as Prometheus writes it."""
 
     M5 = "5m"
@@ -22,7 +22,7 @@ class Window(StrEnum):
         return int(self.value[:-1]) * {"m": 60, "h": 3600, "d": 86400}[self.value[-1]]
 
 
-class Tally(Struct, frozen=True, kw_only=True):
+class WindowCounts(Struct, frozen=True, kw_only=True):
     """How many requests of a window went wrong."""
 
     requests: int = 0
@@ -31,7 +31,7 @@ class Tally(Struct, frozen=True, kw_only=True):
     broken: int = 0
 
 
-class Tail(Struct, frozen=True, kw_only=True):
+class TtftPercentile(Struct, frozen=True, kw_only=True):
     """One percentile of times to the first token."""
 
     count: int
@@ -42,9 +42,9 @@ class ModelSignals(Struct, frozen=True, kw_only=True):
     """The requests of one model."""
 
     model: str  # empty: those that were turned away before anybody knew what they ask for
-    tallies: dict[Window, Tally]
-    ttft_p99: Tail | None = None  # of five minutes; None: there was no first token
-    ttft_p999: Tail | None = None  # of thirty
+    tallies: dict[AlertWindow, WindowCounts]
+    ttft_p99: TtftPercentile | None = None  # of five minutes; None: there was no first token
+    ttft_p999: TtftPercentile | None = None  # of thirty
 
 
 class PredictionSignals(Struct, frozen=True, kw_only=True):

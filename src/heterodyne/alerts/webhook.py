@@ -22,7 +22,7 @@ _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 _OURS = frozenset({"host", "connection", "content-length", "content-type", "transfer-encoding"})
 
 
-class Format(StrEnum):
+class WebhookFormat(StrEnum):
     """How a notice is written."""
 
     GENERIC = "generic"  # every field, as JSON
@@ -37,7 +37,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
     port: int
     tls: bool
     path: str  # with the query
-    format: Format
+    format: WebhookFormat
     min_severity: Severity
     headers: bytes  # as they are sent
 
@@ -57,7 +57,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
 class _Table(Struct, kw_only=True, forbid_unknown_fields=True):
     url: str | None = None
     url_env: str | None = None
-    format: Format = Format.GENERIC
+    format: WebhookFormat = WebhookFormat.GENERIC
     min_severity: Severity = Severity.TICKET
     headers_env: dict[str, str] = {}
 

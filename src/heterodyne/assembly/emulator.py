@@ -8,14 +8,14 @@ import sys
 
 import uvloop
 
-from heterodyne.assembly.listen_address import holder_of
-from heterodyne.config.checks import is_loopback
+from heterodyne.config.checks.catalogue import is_loopback
 from heterodyne.domain.counted import counted, times
 from heterodyne.domain.errors import PortInUse
 from heterodyne.emulator.faults import Faults
 from heterodyne.emulator.order import EmulatorOrder
 from heterodyne.emulator.replica_clock import LAG_MAX_S
 from heterodyne.emulator.server import EmulatorServer
+from heterodyne.supervisor.listen_address import holder_of
 
 
 def run_emulator(order: EmulatorOrder, *, host: str, port: int, faults: Faults) -> bool:
@@ -33,7 +33,7 @@ async def _run(order: EmulatorOrder, host: str, port: int, faults: Faults) -> bo
         await server.open()
     except OSError as error:
         raise PortInUse(_cannot_listen(host, port, error)) from error
-    _tell(server)
+    _announce(server)
     try:
         waits = [loop.create_task(event.wait()) for event in (leave, server.has_crashed)]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -41,7 +41,7 @@ async def _run(order: EmulatorOrder, host: str, port: int, faults: Faults) -> bo
             wait.cancel()
         return server.has_crashed.is_set()
     finally:
-        _tell_lags(server.engine.clock.lags)
+        _announce_lags(server.engine.clock.lags)
         await server.close()
 
 
@@ -56,7 +56,7 @@ def _cannot_listen(host: str, port: int, error: OSError) -> str:
     return f"{host}:{port}: cannot listen: {os.strerror(error.errno) if error.errno else error}"
 
 
-def _tell(server: EmulatorServer) -> None:
+def _announce(server: EmulatorServer) -> None:
     order, scheduling = server.order, server.order.scheduling
     layout = order.layout
     sys.stderr.write(
@@ -69,7 +69,7 @@ def _tell(server: EmulatorServer) -> None:
     sys.stdout.flush()
 
 
-def _tell_lags(lags: int) -> None:
+def _announce_lags(lags: int) -> None:
     if lags:
         sys.stderr.write(
             f"fell behind {times(lags)} by more than {LAG_MAX_S:g} s: this machine is too slow for so much load\n"

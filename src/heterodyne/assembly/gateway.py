@@ -9,39 +9,39 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from heterodyne.admission.house import House
+from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.admission.tokens import TokenEstimator
-from heterodyne.assembly.live_gateway import LiveGateway, caller_ring, host_names
-from heterodyne.assembly.replica_place import replica_place
-from heterodyne.assembly.replica_priors import ReplicaPriors
 from heterodyne.assembly.traces import tracer_of, try_exporter
 from heterodyne.config.settings import Settings
-from heterodyne.control.adapter_keeper import AdapterKeeper
+from heterodyne.control.adapter_loader import AdapterLoader
 from heterodyne.control.fleet_watch import FleetWatch
-from heterodyne.control.hearsay_line import HearsayLine
+from heterodyne.control.gossip_channel import GossipChannel
 from heterodyne.control.kv_listener import KvListener
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
-from heterodyne.gateway.auditor import Auditor
+from heterodyne.gateway.admission import AdmissionController
+from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.backstage import Backstage
-from heterodyne.gateway.bookkeeper import Bookkeeper
 from heterodyne.gateway.decider import Decider
-from heterodyne.gateway.door import Door
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.holdings import HoldingsWatch
-from heterodyne.gateway.lease_courier import LeaseCourier
-from heterodyne.gateway.lobby import Lobby
+from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.offload.process import Offload
+from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.server import GatewayServer
+from heterodyne.gateway.usage_recorder import UsageRecorder
 from heterodyne.ports.leases import LeaseSource
+from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.router import Router
-from heterodyne.routing.standing.fleet_standing import FleetStanding
-from heterodyne.stores.memory_leases import MemoryLeases
+from heterodyne.stores.leases.memory import MemoryLeases
+from heterodyne.supervisor.fleet.setting_path import setting_path
+from heterodyne.supervisor.workers.live_gateway import LiveGateway, caller_ring, host_names
+from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.loops import keep_running, run_periodically
 from heterodyne.telemetry.records import RecordWriter
@@ -49,7 +49,7 @@ from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.server_connection import ServerLedger
 
 METERS_INTERVAL_S = 1.0
-OFFLOAD_MODULE = "heterodyne.assembly.offload_process"
+OFFLOAD_MODULE = "heterodyne.supervisor.workers.offload_process"
 
 
 @asynccontextmanager
@@ -60,8 +60,8 @@ async def running_gateway(
     rules: dict[str, ModelRule] | None = None,
     tenants: TenantSnapshot | None = None,
     leases: LeaseSource | None = None,
-    bookkeeper: Bookkeeper | None = None,
-    auditor: Auditor | None = None,
+    usage_recorder: UsageRecorder | None = None,
+    audit_recorder: AuditRecorder | None = None,
     name: str = "worker",
     run_dir: Path | None = None,
     reuse_port: bool = False,
@@ -81,7 +81,7 @@ async def running_gateway(
         idle_max=settings.gateway.engine_connections_idle_max,
         connect_timeout_s=settings.gateway.connect_timeout_s,
     )
-    keeper = AdapterKeeper(
+    adapter_loader = AdapterLoader(
         ENGINES,
         ConnectionPool(loop, idle_max=0, connect_timeout_s=settings.gateway.connect_timeout_s),
         clock=time.monotonic,
@@ -94,38 +94,38 @@ async def running_gateway(
     router = Router(
         fleet.snapshot, prior_of=priors.prior_of, chance=chance, now_s=time.monotonic(), has_others=has_others
     )
-    standing = FleetStanding(settings.routing, fleet.snapshot, time.monotonic())
+    fleet_health = FleetHealth(settings.routing, fleet.snapshot, time.monotonic())
     back = Backstage(
         settings=settings.gateway,
         callers=caller_ring(settings, tenants, console_key_sha256),
         fleet=fleet,
-        decider=Decider(fleet, standing, router, keeper, clock=time.monotonic, chance=chance),
+        decider=Decider(fleet, fleet_health, router, adapter_loader, clock=time.monotonic, chance=chance),
         router=router,
-        house=House(settings.admission.in_flight_max, settings.admission.retry_after_s),
+        concurrency_limit=ConcurrencyLimit(settings.admission.in_flight_max, settings.admission.retry_after_s),
         pool=pool,
-        adapters=keeper,
+        adapters=adapter_loader,
         records=records,
         offload=Offload(OFFLOAD_MODULE, time.monotonic),
         tokens=TokenEstimator(),
-        bookkeeper=bookkeeper,
-        auditor=auditor,
+        usage_recorder=usage_recorder,
+        audit_recorder=audit_recorder,
         tracer=None if exporter is None else tracer_of(settings, exporter),
         clock=time.monotonic,
         wall_clock=wall_clock,
     )
     ledger = ServerLedger()
-    courier = _courier(
+    lease_client = _lease_client(
         settings,
         leases or MemoryLeases(clock=wall_clock),
         name,
         wall_clock,
         workers=1 if run_dir is None else settings.gateway.workers,
     )
-    lobby = Lobby(back, courier, settings.admission, chance=chance)
-    holdings = HoldingsWatch(back, lobby, courier.book)
-    door = Door(
+    admission_controller = AdmissionController(back, lease_client, settings.admission, chance=chance)
+    holdings = HoldingsWatch(back, admission_controller, lease_client.book)
+    request_handler = RequestHandler(
         back=back,
-        lobby=lobby,
+        admission_controller=admission_controller,
         host_names=host_names(settings, tenants),
         ids=RequestIds(os.urandom(6).hex()),
         ledger=ledger,
@@ -134,7 +134,7 @@ async def running_gateway(
         worker_name=name,
         run_dir=run_dir,
     )
-    server = GatewayServer(settings.gateway, door, back, lobby, ledger, holdings=holdings)
+    server = GatewayServer(settings.gateway, request_handler, back, admission_controller, ledger, holdings=holdings)
     listener = KvListener(router, clock=time.monotonic, chance=chance)
     listener.publish(fleet.snapshot)
 
@@ -150,19 +150,19 @@ async def running_gateway(
         publish,
         clock=time.monotonic,
         chance=chance,
-        place=lambda replica: replica_place(gateway.settings if gateway else settings, replica),
+        place=lambda replica: setting_path(gateway.settings if gateway else settings, replica),
         workers=settings.gateway.workers,
         on_probe=back.on_probe,
-        on_restart=lambda replica: _forget_memory(replica, keeper, router),
-        answers_of=lambda replica: back.standing.of(replica).answers,
+        on_restart=lambda replica: _forget_memory(replica, adapter_loader, router),
+        answers_of=lambda replica: back.fleet_health.of(replica).answers,
     )
     gateway = LiveGateway(
         settings,
         tenants=tenants,
         server=server,
-        door=door,
+        request_handler=request_handler,
         back=back,
-        lobby=lobby,
+        admission_controller=admission_controller,
         watch=watch,
         priors=priors,
         explainer=Explainer(back, name),
@@ -174,44 +174,44 @@ async def running_gateway(
             lives: dict[str, Callable[[], Awaitable[object]]] = {
                 "clock": server.tick,
                 "health checks": watch.run,
-                "adapters": keeper.run,
+                "adapters": adapter_loader.run,
                 "kv events": listener.run,
-                "leases": courier.run,
+                "leases": lease_client.run,
             }
             if run_dir is not None:
-                lives["meters"] = partial(_leave_meters, door, run_dir, name)
+                lives["meters"] = partial(_write_meters, request_handler, run_dir, name)
                 if has_others:
-                    lives["hearsay"] = HearsayLine(run_dir, name, router.take_hearsay, router.hear).run
+                    lives["hearsay"] = GossipChannel(run_dir, name, router.take_gossip, router.receive_gossip).run
             tasks = [loops.create_task(keep_running(of, run)) for of, run in lives.items()]
             yield gateway
             for task in tasks:
                 task.cancel()
     finally:
         await server.close()
-        await courier.close()
+        await lease_client.close()
         records.close()
         if exporter is not None:
             await asyncio.to_thread(exporter.close)
 
 
-def _courier(
+def _lease_client(
     settings: Settings, leases: LeaseSource, name: str, wall_clock: Callable[[], float], *, workers: int
-) -> LeaseCourier:
+) -> LeaseClient:
     """Of a worker whose limits are shared with so many, until it hears of others."""
     book = LimitBook(f"{name}-{os.urandom(6).hex()}", holders=workers)
     when_unreachable = WhenUnreachable(settings.admission.limits_when_unreachable)
-    return LeaseCourier(book, leases, when_unreachable=when_unreachable, clock=wall_clock)
+    return LeaseClient(book, leases, when_unreachable=when_unreachable, clock=wall_clock)
 
 
-def _forget_memory(replica: ReplicaId, keeper: AdapterKeeper, router: Router) -> None:
+def _forget_memory(replica: ReplicaId, adapter_loader: AdapterLoader, router: Router) -> None:
     """An engine that has started again holds neither adapters nor prompts."""
-    keeper.forget(replica)
+    adapter_loader.forget(replica)
     router.on_memory_lost(replica, time.monotonic())
 
 
-async def _leave_meters(door: Door, run_dir: Path, name: str) -> None:
+async def _write_meters(request_handler: RequestHandler, run_dir: Path, name: str) -> None:
     async def leave() -> None:
-        door.note_gauges()
-        await asyncio.to_thread(exposition.leave, run_dir, name, exposition.own_samples(metrics.ALL))
+        request_handler.note_gauges()
+        await asyncio.to_thread(exposition.write_samples, run_dir, name, exposition.own_samples(metrics.ALL))
 
     await run_periodically("meters", leave, METERS_INTERVAL_S)

@@ -11,23 +11,23 @@ from pathlib import Path
 import uvloop
 from msgspec import structs
 
-from heterodyne.assembly.alerting.open_alerts import open_alerts
-from heterodyne.assembly.announce import announce
+from heterodyne.assembly.alerts import open_alerts
 from heterodyne.assembly.console import open_console
-from heterodyne.assembly.desks.tenants_now import TenantsNowOffice
-from heterodyne.assembly.fleet_owner import FleetOwner, Reread
-from heterodyne.assembly.fleet_plan import members
-from heterodyne.assembly.listen_address import claim, claim_alone
-from heterodyne.assembly.office import Office, open_office
-from heterodyne.assembly.replicas import local_replicas, remote_replicas
-from heterodyne.assembly.run_folder import run_folder
-from heterodyne.assembly.supervisor_meters import SupervisorMeters
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
 from heterodyne.console.server import AdminServer
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.weights import obtain
 from heterodyne.stores.open_store import state_folder
+from heterodyne.supervisor.announce import announce
+from heterodyne.supervisor.configured_replicas import local_replicas, remote_replicas
+from heterodyne.supervisor.fleet.fleet_owner import FleetOwner, Reread
+from heterodyne.supervisor.fleet.reconcile import members
+from heterodyne.supervisor.listen_address import claim, claim_alone
+from heterodyne.supervisor.meters.supervisor import SupervisorMeters
+from heterodyne.supervisor.run_folder import run_folder
+from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
+from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores, open_supervisor_stores
 from heterodyne.telemetry import log
 from heterodyne.telemetry.loops import keep_running, run_periodically
 
@@ -47,7 +47,7 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
         admin = claim_alone(console.host, console.port) if console.listens else None
         wanted = members(remote_replicas(running), local_replicas(running, _weights(running, progress)))
 
-        def owner(office: Office) -> FleetOwner:
+        def owner(stores: SupervisorStores) -> FleetOwner:
             return FleetOwner(
                 settings,
                 running,
@@ -55,8 +55,8 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
                 run_dir=run_dir,
                 reread=reread,
                 fetch=lambda new: _weights(new, _unseen),
-                places=office.places,
-                tenants=office.snapshot,
+                places=stores.places,
+                tenants=stores.snapshot,
             )
 
         return uvloop.run(_supervise(running, run_dir, owner, admin))
@@ -78,33 +78,34 @@ def _unseen(_: str, __: int, ___: int | None) -> None:
 async def _supervise(
     began: Settings,
     run_dir: Path,
-    owner_of: Callable[[Office], FleetOwner],
+    owner_of: Callable[[SupervisorStores], FleetOwner],
     listener: socket.socket | None,
 ) -> int:
     leave = asyncio.Event()
     # Workers end before the engines they still stream from, and both before the books are closed.
-    async with open_office(began, run_dir) as office, asyncio.TaskGroup() as engine_group:
-        owner = owner_of(office)
-        office.publish = owner.take_tenants
-        office.fleet = owner
-        tenants = TenantsNowOffice(office.tenants, office.books, office.limits, owner.crew.views)
-        office.meters = SupervisorMeters(owner, office.books, tenants)
-        office.alerts = open_alerts(owner, office, tenants, run_dir)
+    async with open_supervisor_stores(began, run_dir) as stores, asyncio.TaskGroup() as engine_group:
+        owner = owner_of(stores)
+        stores.publish = owner.take_tenants
+        stores.fleet = owner
+        tenants = TenantUsageReader(stores.tenants, stores.books, stores.limits, owner.workers.views)
+        stores.meters = SupervisorMeters(owner, stores.books, tenants)
+        stores.alerts = open_alerts(owner, stores, tenants, run_dir)
         admin = None
         if listener is not None:
-            instruments = open_console(began, owner, office, tenants)
-            office.feed = instruments.feed
-            app = admin_app(began.console, owner, office.desk, instruments)
+            instruments = open_console(began, owner, stores, tenants)
+            stores.feed = instruments.feed
+            app = admin_app(began.console, owner, stores.admin_services, instruments)
             admin = AdminServer(app, listener, instruments.guard)
         owner.start(engine_group)
-        following = engine_group.create_task(office.run(), name="tenants")
-        _heed_signals(asyncio.get_running_loop(), leave, office.reload_soon)
+        following = engine_group.create_task(stores.run(), name="tenants")
+        _heed_signals(asyncio.get_running_loop(), leave, stores.reload_soon)
         async with asyncio.TaskGroup() as worker_group:
             worker_tasks = [
-                worker_group.create_task(keep_running(one.name, one.run), name=one.name) for one in owner.crew.processes
+                worker_group.create_task(keep_running(one.name, one.run), name=one.name)
+                for one in owner.workers.processes
             ]
             folding = worker_group.create_task(
-                run_periodically("folded meters", owner.crew.folded.save, FOLD_INTERVAL_S), name="folded meters"
+                run_periodically("folded meters", owner.workers.folded.save, FOLD_INTERVAL_S), name="folded meters"
             )
             if admin is not None and listener is not None:
                 worker_group.create_task(keep_running("admin", admin.run), name="admin")
@@ -113,15 +114,15 @@ async def _supervise(
             waits = partial(
                 announce,
                 began,
-                [*engines, *owner.crew.processes],
+                [*engines, *owner.workers.processes],
                 set(engines.values()),
                 None if listener is None else _url(listener),
             )
             announcer = worker_group.create_task(keep_running("banner", waits))
             await leave.wait()
             _log.info("stopping", drain_timeout_s=owner.settings.gateway.drain_timeout_s)
-            if admin is not None and office.feed is not None:
-                office.feed.close()
+            if admin is not None and stores.feed is not None:
+                stores.feed.close()
                 admin.leave()
             for task in (announcer, folding, *worker_tasks):
                 task.cancel()

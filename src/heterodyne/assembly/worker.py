@@ -16,16 +16,16 @@ import msgspec
 import uvloop
 
 from heterodyne.assembly.gateway import running_gateway
-from heterodyne.assembly.large_allocations import give_large_allocations_their_own_blocks
-from heterodyne.assembly.live_gateway import LiveGateway
-from heterodyne.assembly.tenants_file import read_tenants
-from heterodyne.assembly.worker_books import auditing, keeping_books
-from heterodyne.assembly.worker_lines import WorkerLines
-from heterodyne.assembly.worker_order import LEASES, WorkerOrder
-from heterodyne.assembly.worker_socket import answering
-from heterodyne.assembly.worker_view import leave_view
+from heterodyne.assembly.recorders import open_audit_recorder, open_usage_recorder
 from heterodyne.domain.tenant import TenantSnapshot
-from heterodyne.stores.lease_client import HostLeases
+from heterodyne.stores.leases.host import HostLeases
+from heterodyne.supervisor.line_reader import LineReader
+from heterodyne.supervisor.workers.decision_server import serve_decisions
+from heterodyne.supervisor.workers.large_allocations import give_large_allocations_their_own_blocks
+from heterodyne.supervisor.workers.live_gateway import LiveGateway
+from heterodyne.supervisor.workers.order import LEASES, WorkerOrder
+from heterodyne.supervisor.workers.tenants_file import read_tenants
+from heterodyne.supervisor.workers.view import write_view
 from heterodyne.telemetry import log
 from heterodyne.telemetry.loops import keep_running
 
@@ -41,7 +41,7 @@ _decode = msgspec.json.Decoder(WorkerOrder).decode
 def main() -> None:
     """One worker's life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    lines = WorkerLines()
+    lines = LineReader()
     first = lines.try_next()
     if first is None:
         return
@@ -56,14 +56,14 @@ def main() -> None:
     uvloop.run(_serve(order, lines))
 
 
-async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
+async def _serve(order: WorkerOrder, lines: LineReader) -> None:
     leave = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, leave.set)
     run_dir = Path(order.run_dir)
     with (
-        keeping_books(order) as bookkeeper,
-        auditing(order) as auditor,
+        open_usage_recorder(order) as usage_recorder,
+        open_audit_recorder(order) as audit_recorder,
         # One thread, so that the last view is the latest; a disk may take longer over a file than a turn of the loop.
         ThreadPoolExecutor(max_workers=1, thread_name_prefix="files") as files,
     ):
@@ -74,19 +74,19 @@ async def _serve(order: WorkerOrder, lines: WorkerLines) -> None:
                 rules=order.rules,
                 tenants=_tenants(order),
                 leases=HostLeases(run_dir / LEASES) if order.tenants else None,
-                bookkeeper=bookkeeper,
-                auditor=auditor,
+                usage_recorder=usage_recorder,
+                audit_recorder=audit_recorder,
                 name=order.name,
                 run_dir=run_dir,
                 reuse_port=True,
                 console_key_sha256=order.places.console_key_sha256,
             ) as gateway,
-            answering(run_dir, order.name, gateway.explainer),
+            serve_decisions(run_dir, order.name, gateway.explainer),
         ):
             gateway.version = order.version
-            leave_view(run_dir, gateway.view(order.name))
+            write_view(run_dir, gateway.view(order.name))
             _take_lines(loop, lines, gateway, leave, files)
-            views = loop.create_task(keep_running("views", lambda: _leave_views(gateway, run_dir, order.name, files)))
+            views = loop.create_task(keep_running("views", lambda: _write_views(gateway, run_dir, order.name, files)))
             sys.stdout.write(msgspec.json.encode({"listening": gateway.server.port}).decode() + "\n")
             sys.stdout.flush()
             await leave.wait()
@@ -99,7 +99,7 @@ def _tenants(order: WorkerOrder) -> TenantSnapshot:
 
 
 def _take_lines(
-    loop: asyncio.AbstractEventLoop, lines: WorkerLines, gateway: LiveGateway, leave: asyncio.Event, files: Executor
+    loop: asyncio.AbstractEventLoop, lines: LineReader, gateway: LiveGateway, leave: asyncio.Event, files: Executor
 ) -> None:
     """In a thread, as the pipe blocks; an order is taken by the loop itself, between two requests."""
 
@@ -114,7 +114,7 @@ def _take_lines(
             tenants = None if order.tenants == taken else _tenants(order)
             gateway.apply(order.settings, order.replicas, order.rules, order.version, tenants)
             taken = order.tenants
-            files.submit(leave_view, Path(order.run_dir), gateway.view(order.name))
+            files.submit(write_view, Path(order.run_dir), gateway.view(order.name))
         except Exception as error:  # noqa: BLE001  # a worker that cannot take an order serves by the last one
             _log.error("order_failed", version=version, exc_info=error)
 
@@ -126,7 +126,7 @@ def _take_lines(
     threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
-async def _leave_views(gateway: LiveGateway, run_dir: Path, name: str, files: Executor) -> None:
+async def _write_views(gateway: LiveGateway, run_dir: Path, name: str, files: Executor) -> None:
     loop = asyncio.get_running_loop()
     left_at_s, took_s, takeable = time.monotonic(), 0.0, 0
     while True:
@@ -136,7 +136,7 @@ async def _leave_views(gateway: LiveGateway, run_dir: Path, name: str, files: Ex
             left_at_s = time.monotonic()
             view = gateway.view(name)
             took_s = time.monotonic() - left_at_s
-            await loop.run_in_executor(files, leave_view, run_dir, view)
+            await loop.run_in_executor(files, write_view, run_dir, view)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import msgspec
 
 from heterodyne.audit.finding import Damage
 from heterodyne.audit.key import AuditKey
-from heterodyne.audit.line import Line
+from heterodyne.audit.line import AuditLine
 from heterodyne.audit.walk import Walk
 from heterodyne.domain.audit import Anchor
 from heterodyne.domain.errors import AuditBroken
@@ -33,7 +33,7 @@ class AnchorTrail:
         except OSError as error:
             raise AuditBroken(f"{path}: the anchors cannot be read: {error.strerror}") from error
 
-    def meet(self, line: Line) -> None:
+    def meet(self, line: AuditLine) -> None:
         """Compare the anchors of this entry; those of entries that were passed by are no business of the trail."""
         while self._next is not None and self._next.seq <= line.seq:
             anchor = self._next
@@ -49,7 +49,7 @@ class AnchorTrail:
         words = f"the log ends here, and {self._path} has an anchor of entry {last.seq}, {_time(last.at)}"
         self._walk.find_end(Damage.TRUNCATED, words)
 
-    def _compare(self, anchor: Anchor, line: Line) -> None:
+    def _compare(self, anchor: Anchor, line: AuditLine) -> None:
         if anchor.hash == line.hash and anchor.log == self._walk.log:
             self.agreed += 1
             self._agreed_seq = line.seq

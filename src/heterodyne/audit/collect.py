@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from heterodyne.audit.line import LINE_BYTES_MAX
-from heterodyne.audit.log import AuditLog, Handed
+from heterodyne.audit.log import AuditLog, PendingEntry
 from heterodyne.audit.spool_file import SUFFIX, is_writer_gone, records
 from heterodyne.domain.audit import RecoveredEntry
 from heterodyne.domain.errors import InvalidField, StoreUnavailable
@@ -46,7 +46,7 @@ def _collect_file(path: Path, log: AuditLog) -> int:
             start = log.collected(path.name)
             file.seek(start)
             data = file.read(CHUNK_BYTES)
-            batch = [Handed(entry, path.name, start + end) for entry, end in records(data)]
+            batch = [PendingEntry(entry, path.name, start + end) for entry, end in records(data)]
             if not batch:
                 break
             log.take(batch)
@@ -54,6 +54,8 @@ def _collect_file(path: Path, log: AuditLog) -> int:
         if is_complete:
             torn_bytes = os.fstat(file.fileno()).st_size - start
             if torn_bytes > 0:
-                log.take([Handed(RecoveredEntry(file=path.name, cut_bytes=torn_bytes), path.name, start + torn_bytes)])
+                log.take(
+                    [PendingEntry(RecoveredEntry(file=path.name, cut_bytes=torn_bytes), path.name, start + torn_bytes)]
+                )
             path.unlink()
     return count

@@ -20,7 +20,7 @@ class Damage(StrEnum):
     ANCHOR = "anchor"
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class AuditFinding(Struct, frozen=True, kw_only=True):
     """One place where something is wrong."""
 
     damage: Damage
@@ -33,7 +33,7 @@ class Finding(Struct, frozen=True, kw_only=True):
         return f"{self.file}:{self.line}: entry {self.seq} {self.damage}: {self.words}"
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class VerificationReport(Struct, frozen=True, kw_only=True):
     """What was read, and what was wrong with it."""
 
     log: str
@@ -44,7 +44,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     unfinished_bytes: int = 0  # at the very end, of a write under way or cut short by a crash
     after_head: int = 0  # entries after the one that the head names
     anchors: int = 0  # that the log agrees with
-    findings: tuple[Finding, ...] = ()  # the first of them
+    findings: tuple[AuditFinding, ...] = ()  # the first of them
     findings_total: int = 0
     unacknowledged: int = 0  # of them, those after an operator last let the log go on
 

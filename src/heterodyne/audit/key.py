@@ -29,8 +29,8 @@ class AuditKey:
 
     def mac(self, *fields: object) -> str:
         """Hex, over fields of a head or an anchor; their lengths are part of it, so that none can pass into another."""
-        told = "".join(f"{len(str(field))}:{field}" for field in fields)
-        return hmac.digest(self._anchor, told.encode(), "sha256").hex()
+        text = "".join(f"{len(str(field))}:{field}" for field in fields)
+        return hmac.digest(self._anchor, text.encode(), "sha256").hex()
 
 
 class ContentKey:

@@ -15,7 +15,7 @@ _START = b'{"type":"start",'
 _TAIL_BYTES = len(_HASH_OPENS) + 64 + len(_HASH_CLOSES)
 
 
-class Line(Struct, frozen=True, kw_only=True, gc=False):
+class AuditLine(Struct, frozen=True, kw_only=True, gc=False):
     """One line that was read; its entry is not decoded until somebody wants it."""
 
     seq: int
@@ -46,7 +46,7 @@ class _Body(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     previous: str
 
 
-_lines = msgspec.json.Decoder(Line)
+_lines = msgspec.json.Decoder(AuditLine)
 _entries: msgspec.json.Decoder[AuditEntry] = msgspec.json.Decoder(AuditEntry)
 _encoder = msgspec.json.Encoder()
 
@@ -60,7 +60,7 @@ def write_line(
     return b"".join((body, _HASH_OPENS, digest.encode(), _HASH_CLOSES)), digest
 
 
-def try_read_line(key: AuditKey, line: bytes) -> Line | None:
+def try_read_line(key: AuditKey, line: bytes) -> AuditLine | None:
     """What a line says, or None where it was not written with the key.
 
     The hash is compared over the bytes as they stand, so there is no second spelling of the same line.

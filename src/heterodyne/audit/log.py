@@ -14,10 +14,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from heterodyne.audit.finding import Damage, Verdict
+from heterodyne.audit.finding import Damage, VerificationReport
 from heterodyne.audit.head import Head, try_read_head, write_head
 from heterodyne.audit.key import AuditKey
-from heterodyne.audit.line import LINE_BYTES_MAX, Line, write_line
+from heterodyne.audit.line import LINE_BYTES_MAX, AuditLine, write_line
 from heterodyne.audit.segments import list_segments, segment_path, sync_folder
 from heterodyne.audit.settings import AuditSettings
 from heterodyne.audit.verify import verify
@@ -25,7 +25,7 @@ from heterodyne.domain.audit import AuditEntry, RecoveredEntry, StartEntry
 from heterodyne.domain.errors import AuditBroken, InvalidField, StoreInvalid, StoreUnavailable
 
 
-class Handed(Struct, frozen=True):
+class PendingEntry(Struct, frozen=True):
     """An entry on its way into the log."""
 
     entry: AuditEntry
@@ -74,9 +74,9 @@ class AuditLog:
 
     def append(self, entries: Sequence[AuditEntry]) -> int:
         """Add entries and return the number of the last; they are kept, all of them, when this returns."""
-        return self.take([Handed(entry) for entry in entries])
+        return self.take([PendingEntry(entry) for entry in entries])
 
-    def take(self, batch: Sequence[Handed]) -> int:
+    def take(self, batch: Sequence[PendingEntry]) -> int:
         """As `append`, for entries of spools: how far each spool was read is in the same lines as its entries."""
         with self._guard:
             if self._lock < 0:
@@ -133,7 +133,7 @@ class AuditLog:
         else:
             self._open_segment(verdict.unfinished_bytes)
 
-    def _open_broken(self, verdict: Verdict, after_break: bool) -> None:
+    def _open_broken(self, verdict: VerificationReport, after_break: bool) -> None:
         first = verdict.findings[-min(verdict.unacknowledged, len(verdict.findings))]
         if not after_break:
             raise AuditBroken(
@@ -154,7 +154,7 @@ class AuditLog:
         if cut_bytes:
             os.ftruncate(self._descriptor, self._size)
         if cut_bytes or not self._size:
-            self._write([Handed(RecoveredEntry(file=path.name, cut_bytes=cut_bytes))])
+            self._write([PendingEntry(RecoveredEntry(file=path.name, cut_bytes=cut_bytes))])
         else:
             self._write_head()  # it may lag behind
 
@@ -165,12 +165,12 @@ class AuditLog:
         self._descriptor, self._segment, self._size = descriptor, number, 0
         self._write([], after_break)
 
-    def _write(self, batch: Sequence[Handed], after_break: str = "") -> None:
+    def _write(self, batch: Sequence[PendingEntry], after_break: str = "") -> None:
         is_new = not self._size
         if is_new:
             spools = dict(self._spools)
             start = StartEntry(log=self._log, segment=self._segment, spools=spools, after_break=after_break)
-            batch = [Handed(start), *batch]
+            batch = [PendingEntry(start), *batch]
         seq, digest, at = self._seq, self._hash, self._clock()
         lines = []
         for one in batch:
@@ -210,7 +210,7 @@ class AuditLog:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _note_spools(self, line: Line) -> None:
+    def _note_spools(self, line: AuditLine) -> None:
         if line.spool:
             name, _, end = line.spool.rpartition("@")
             self._spools[name] = int(end)

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from heterodyne.audit.finding import Verdict
+from heterodyne.audit.finding import VerificationReport
 from heterodyne.audit.key import AuditKey
-from heterodyne.audit.line import Line
+from heterodyne.audit.line import AuditLine
 from heterodyne.audit.verify import verify
 from heterodyne.domain.audit import AuditEntry, ChangeEntry, RequestEntry
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class AuditQuery(Struct, frozen=True, kw_only=True):
     """Which entries; None: any."""
 
     request: str | None = None
@@ -24,7 +24,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     only_changes: bool = False
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class FoundEntry(Struct, frozen=True, kw_only=True):
     """One entry, with its place in the log."""
 
     seq: int
@@ -33,10 +33,12 @@ class Found(Struct, frozen=True, kw_only=True):
     hash: str
 
 
-def search(folder: Path, key: AuditKey, wanted: Wanted, on_found: Callable[[Found], None]) -> Verdict:
+def search(
+    folder: Path, key: AuditKey, wanted: AuditQuery, on_found: Callable[[FoundEntry], None]
+) -> VerificationReport:
     """Every entry that is wanted, in order; and whether the log it was read from is as it was written."""
 
-    def see(line: Line) -> None:
+    def see(line: AuditLine) -> None:
         # An entry is added after what it tells happened, so its line bounds what has to be looked into.
         if wanted.since is not None and line.at < wanted.since:
             return
@@ -45,17 +47,17 @@ def search(folder: Path, key: AuditKey, wanted: Wanted, on_found: Callable[[Foun
         except msgspec.MsgspecError:
             return  # a kind that a newer version writes; its line was verified all the same
         if _is_wanted(entry, line.at, wanted):
-            on_found(Found(seq=line.seq, at=line.at, entry=entry, hash=line.hash))
+            on_found(FoundEntry(seq=line.seq, at=line.at, entry=entry, hash=line.hash))
 
     return verify(folder, key, on_line=see)
 
 
-def flat(found: Found) -> dict[str, Any]:
+def flat(found: FoundEntry) -> dict[str, Any]:
     """One row of a table: the fields of the entry beside its place."""
     return {"seq": found.seq, "added_at": found.at, "hash": found.hash, **msgspec.to_builtins(found.entry)}
 
 
-def _is_wanted(entry: AuditEntry, added_at: float, wanted: Wanted) -> bool:
+def _is_wanted(entry: AuditEntry, added_at: float, wanted: AuditQuery) -> bool:
     at = entry.at if isinstance(entry, RequestEntry | ChangeEntry) else added_at
     if (wanted.since is not None and at < wanted.since) or (wanted.until is not None and at >= wanted.until):
         return False

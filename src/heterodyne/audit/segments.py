@@ -13,7 +13,7 @@ from heterodyne.audit.line import LINE_BYTES_MAX
 _NAME = re.compile(r"audit-([0-9]{6,})\.jsonl", re.ASCII)
 
 
-class Segment(Struct, frozen=True):
+class AuditSegment(Struct, frozen=True):
     """One file of the log."""
 
     number: int
@@ -29,13 +29,14 @@ def segment_path(folder: Path, number: int) -> Path:
     return folder / f"audit-{number:06}.jsonl"
 
 
-def list_segments(folder: Path) -> list[Segment]:
+def list_segments(folder: Path) -> list[AuditSegment]:
     """Those that are there, by number."""
     if not folder.is_dir():
         return []
     found = ((_NAME.fullmatch(name), name) for name in os.listdir(folder))
     return sorted(
-        (Segment(int(match[1]), folder / name) for match, name in found if match), key=lambda segment: segment.number
+        (AuditSegment(int(match[1]), folder / name) for match, name in found if match),
+        key=lambda segment: segment.number,
     )
 
 

@@ -33,7 +33,7 @@ CLOSE_TIMEOUT_S = 10.0
 _log = log.get("audit")
 
 
-class SpoolState(Struct, frozen=True, kw_only=True):
+class AuditSpoolState(Struct, frozen=True, kw_only=True):
     """What a worker's spool has done."""
 
     spooled: int
@@ -71,7 +71,7 @@ class AuditSpool:
         self._dropped = 0
         self._bytes_out = 0
         self._lost = 0
-        self._told = 0  # of those dropped and lost, how many the log knows of
+        self._reported = 0  # of those dropped and lost, how many the log knows of
         self._spooled = 0
         self._backlog_bytes = 0
         self._frames: list[bytes] = []  # what is not on the disk yet; no more is gathered until it is
@@ -107,9 +107,9 @@ class AuditSpool:
         self._bytes_in += size
         queue.append((entry, content, size))
 
-    def snapshot(self) -> SpoolState:
+    def snapshot(self) -> AuditSpoolState:
         """What it has done, for meters and tests."""
-        return SpoolState(
+        return AuditSpoolState(
             spooled=self._spooled,
             dropped=self._dropped + self._lost,
             queued=len(self._queue),
@@ -123,7 +123,7 @@ class AuditSpool:
         """Spool what is queued and stop; what cannot be spooled in time is logged as lost."""
         self._closing.set()
         self._thread.join(timeout=CLOSE_TIMEOUT_S)
-        lost = len(self._queue) + len(self._frames) + self._untold()
+        lost = len(self._queue) + len(self._frames) + self._unreported()
         if lost:
             _log.error("audit_entries_lost", worker=self._worker, entries=lost)
         if self._descriptor >= 0 and not self._thread.is_alive():
@@ -137,7 +137,7 @@ class AuditSpool:
 
     def _flush(self) -> None:
         try:
-            while self._queue or self._frames or self._untold():
+            while self._queue or self._frames or self._unreported():
                 if not self._frames:
                     self._gather()
                 self._save()
@@ -155,14 +155,14 @@ class AuditSpool:
             _log.error("audit_not_spooled", worker=self._worker, error=words, queued=len(self._queue))
         self._is_failing = True
 
-    def _untold(self) -> int:
-        return self._dropped + self._lost - self._told
+    def _unreported(self) -> int:
+        return self._dropped + self._lost - self._reported
 
     def _gather(self) -> None:
-        untold = self._untold()
-        if untold:
-            self._frames.append(frame(GapEntry(at=self._clock(), worker=self._worker, requests=untold)))
-            self._told += untold
+        unreported = self._unreported()
+        if unreported:
+            self._frames.append(frame(GapEntry(at=self._clock(), worker=self._worker, requests=unreported)))
+            self._reported += unreported
         for _ in range(min(len(self._queue), BATCH_ENTRIES)):
             entry, content, size = self._queue.popleft()
             self._bytes_out += size

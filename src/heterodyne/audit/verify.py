@@ -5,15 +5,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from heterodyne.audit.anchor_trail import AnchorTrail
-from heterodyne.audit.finding import Damage, Verdict
+from heterodyne.audit.finding import Damage, VerificationReport
 from heterodyne.audit.head import HEAD_NAME, Head, HeadInvalid, try_read_head
 from heterodyne.audit.key import AuditKey
-from heterodyne.audit.line import Line
-from heterodyne.audit.segments import Segment, list_segments, read_lines, segment_path
+from heterodyne.audit.line import AuditLine
+from heterodyne.audit.segments import AuditSegment, list_segments, read_lines, segment_path
 from heterodyne.audit.walk import Walk
 from heterodyne.domain.errors import AuditBroken
 
-SeeLine = Callable[[Line], None]
+SeeLine = Callable[[AuditLine], None]
 SeeProgress = Callable[[int], None]  # bytes read since the last call
 
 
@@ -25,7 +25,7 @@ def verify(
     from_segment: int | None = None,
     on_line: SeeLine | None = None,
     on_progress: SeeProgress | None = None,
-) -> Verdict:
+) -> VerificationReport:
     """What is wrong with a log, and where; `from_segment` takes those before it on trust.
 
     The log may be written to meanwhile. So anchors are read first, then the head, then the segments: each can only
@@ -48,7 +48,7 @@ def verify(
     if reading.head is None and (walk.seq or reading.head_problem):
         words = reading.head_problem or "there is none, so nothing says how far the log went"
         walk.find(Damage.HEAD, walk.seq, words, file=HEAD_NAME, line=1)
-    return Verdict(
+    return VerificationReport(
         log=walk.log,
         entries=walk.entries,
         segments=len(segments),
@@ -80,7 +80,7 @@ class _Reading:
         except HeadInvalid as error:
             self.head_problem = str(error)
 
-    def see(self, line: Line) -> None:
+    def see(self, line: AuditLine) -> None:
         if self.head is not None and line.seq == self.head.seq and line.hash != self.head.hash and self._walk:
             self._walk.find(Damage.FORKED, line.seq, "another hash than the one that the head names")
         if self.trail is not None:
@@ -103,7 +103,7 @@ def _lines(path: Path) -> Iterator[bytes]:
         yield from read_lines(path)  # what whoever takes a line raises does not come by here
 
 
-def _read_segment(walk: Walk, segment: Segment, is_last: bool, on_progress: SeeProgress | None) -> int:
+def _read_segment(walk: Walk, segment: AuditSegment, is_last: bool, on_progress: SeeProgress | None) -> int:
     """The bytes at the end that are no line yet; only the last segment may have any."""
     walk.open_segment(segment.name, segment.number)
     unseen_bytes = 0

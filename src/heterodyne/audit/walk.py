@@ -7,10 +7,10 @@ next authentic one, and judged then.
 
 from collections.abc import Callable
 
-from heterodyne.audit.finding import FINDINGS_MAX, Damage, Finding
+from heterodyne.audit.finding import FINDINGS_MAX, AuditFinding, Damage
 from heterodyne.audit.head import Head
 from heterodyne.audit.key import AuditKey
-from heterodyne.audit.line import FIRST_PREVIOUS, Line, try_read_line
+from heterodyne.audit.line import FIRST_PREVIOUS, AuditLine, try_read_line
 from heterodyne.domain.audit import StartEntry
 
 
@@ -18,13 +18,13 @@ class Walk:
     """Where a reader of the log has come to."""
 
     def __init__(
-        self, key: AuditKey, *, is_from_the_first: bool, on_line: Callable[[Line], None] | None = None
+        self, key: AuditKey, *, is_from_the_first: bool, on_line: Callable[[AuditLine], None] | None = None
     ) -> None:
         self.log = ""
         self.entries = 0
         self.seq = 0  # of the last authentic line, in order
         self.hash = FIRST_PREVIOUS
-        self.findings: list[Finding] = []
+        self.findings: list[AuditFinding] = []
         self.findings_total = 0
         self.unacknowledged = 0  # of them, those after an operator last let the log go on
         self._key = key
@@ -82,15 +82,15 @@ class Walk:
         self.unacknowledged += 1
         if len(self.findings) < FINDINGS_MAX:
             place = (file or self._file, line or self._number)
-            self.findings.append(Finding(damage=damage, file=place[0], line=place[1], seq=seq, words=words))
+            self.findings.append(AuditFinding(damage=damage, file=place[0], line=place[1], seq=seq, words=words))
 
-    def _accept(self, line: Line) -> None:
+    def _accept(self, line: AuditLine) -> None:
         self.seq, self.hash = line.seq, line.hash
         self.entries += 1
         if self._on_line is not None:
             self._on_line(line)
 
-    def _read_first(self, line: Line) -> None:
+    def _read_first(self, line: AuditLine) -> None:
         start = line.try_start()
         if start is None:
             return  # the line before it is missing, which its number will tell
@@ -100,7 +100,7 @@ class Walk:
         elif start.after_break:
             self._take_up(line, start)
 
-    def _take_up(self, line: Line, start: StartEntry) -> None:
+    def _take_up(self, line: AuditLine, start: StartEntry) -> None:
         """An operator let the log go on; what was wrong before it stays wrong, and what follows has a beginning."""
         if self._strange:
             self._find_strange(Damage.ALTERED, f"{_lines(self._strange)} not written with the audit key")
@@ -115,7 +115,7 @@ class Walk:
         self.seq, self.hash = line.seq - 1, line.previous
         self.unacknowledged = 0
 
-    def _judge(self, line: Line) -> None:
+    def _judge(self, line: AuditLine) -> None:
         if line.seq <= self.seq:
             self.find(Damage.MOVED, line.seq, f"it stands after entry {self.seq}: moved here, or put in again")
             return
@@ -130,7 +130,7 @@ class Walk:
             self._find_fork(line)
         self._accept(line)
 
-    def _judge_strange(self, line: Line, absent: int) -> None:
+    def _judge_strange(self, line: AuditLine, absent: int) -> None:
         lines = f"{_lines(self._strange)} not written with the audit key"
         if not absent:
             self._find_strange(Damage.INSERTED, f"{lines}, between entries {self.seq} and {line.seq}")
@@ -144,7 +144,7 @@ class Walk:
             self._find_strange(Damage.ALTERED, f"{lines}; {gone} more before entry {line.seq} not there at all")
         self._strange = 0
 
-    def _find_fork(self, line: Line) -> None:
+    def _find_fork(self, line: AuditLine) -> None:
         self.find(Damage.FORKED, line.seq, f"it follows another entry {self.seq} than the one before it")
 
     def _find_strange(self, damage: Damage, words: str) -> None:

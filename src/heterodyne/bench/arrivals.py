@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from itertools import accumulate, count, repeat
 from random import Random
 
-from heterodyne.bench.plan import Arrival
+from heterodyne.bench.plan import ArrivalProcess
 
 
-def arrivals(kind: Arrival, rate_requests_per_s: float, random: Random) -> Iterator[float]:
+def arrivals(kind: ArrivalProcess, rate_requests_per_s: float, random: Random) -> Iterator[float]:
     """Seconds since the start of the run, never decreasing, without end."""
-    if kind is Arrival.CONSTANT:
+    if kind is ArrivalProcess.CONSTANT:
         yield from (index / rate_requests_per_s for index in count())
     else:
         yield from accumulate(random.expovariate(rate_requests_per_s) for _ in repeat(None))

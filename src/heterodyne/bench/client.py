@@ -5,10 +5,10 @@ import ssl
 from collections import deque
 from collections.abc import Callable
 
-from heterodyne.bench.answers import Answer
 from heterodyne.bench.connection import Connection
 from heterodyne.bench.endpoint import Endpoint
-from heterodyne.bench.failure import ExchangeFailed, Failure
+from heterodyne.bench.failure import BenchFailure, ExchangeFailed
+from heterodyne.bench.response_reader import ResponseReader
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import SettingsInvalid
 
@@ -22,31 +22,31 @@ class Client:
         self._tls = _tls_context(endpoint)
         self._idle: deque[Connection] = deque()
 
-    async def exchange(self, request: bytes, answer: Answer, *, timeout_s: float) -> None:
+    async def exchange(self, request: bytes, answer: ResponseReader, *, timeout_s: float) -> None:
         """One request and its answer; raises ExchangeFailed."""
         try:
             async with deadline(timeout_s):
                 await self._exchange(request, answer)
         except TimeoutError as error:
-            raise ExchangeFailed(Failure.TIMEOUT, f"no whole answer in {timeout_s:.1f} s") from error
+            raise ExchangeFailed(BenchFailure.TIMEOUT, f"no whole answer in {timeout_s:.1f} s") from error
 
     def close(self) -> None:
         """Close the idle connections; those in use close with their tasks."""
         while self._idle:
             self._idle.pop().abort()
 
-    async def _exchange(self, request: bytes, answer: Answer) -> None:
+    async def _exchange(self, request: bytes, answer: ResponseReader) -> None:
         # The server may close an idle connection at the moment we write on it. Nothing was answered, so the
         # request is sent once more, on a connection of its own.
         while (connection := self._try_idle()) is not None:
             try:
                 return await self._use(connection, request, answer)
             except ExchangeFailed as failed:
-                if failed.failure is not Failure.CLOSED or connection.has_begun:
+                if failed.failure is not BenchFailure.CLOSED or connection.has_begun:
                     raise
         return await self._use(await self._connect(), request, answer)
 
-    async def _use(self, connection: Connection, request: bytes, answer: Answer) -> None:
+    async def _use(self, connection: Connection, request: bytes, answer: ResponseReader) -> None:
         try:
             await connection.exchange(request, answer)
         finally:
@@ -72,9 +72,9 @@ class Client:
             )
         except ConnectionRefusedError as error:
             where = f"{endpoint.host}:{endpoint.port}"
-            raise ExchangeFailed(Failure.REFUSED, f"nobody listens on {where}") from error
+            raise ExchangeFailed(BenchFailure.REFUSED, f"nobody listens on {where}") from error
         except OSError as error:
-            raise ExchangeFailed(Failure.UNREACHABLE, str(error)) from error
+            raise ExchangeFailed(BenchFailure.UNREACHABLE, str(error)) from error
         return connection
 
 

@@ -6,8 +6,8 @@ from typing import cast
 
 import httptools
 
-from heterodyne.bench.answers import Answer
-from heterodyne.bench.failure import ExchangeFailed, Failure
+from heterodyne.bench.failure import BenchFailure, ExchangeFailed
+from heterodyne.bench.response_reader import ResponseReader
 
 
 class Connection(asyncio.Protocol):
@@ -17,7 +17,7 @@ class Connection(asyncio.Protocol):
         self._clock = clock
         self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
-        self._answer: Answer | None = None
+        self._answer: ResponseReader | None = None
         self._finished: asyncio.Future[None] | None = None
         self._now_s = 0.0
         self._content_type = b""
@@ -25,7 +25,7 @@ class Connection(asyncio.Protocol):
         self.has_begun = False  # bytes of the present answer have arrived
         self.is_reusable = True
 
-    async def exchange(self, request: bytes, answer: Answer) -> None:
+    async def exchange(self, request: bytes, answer: ResponseReader) -> None:
         """Send one request and feed its answer; raises ExchangeFailed."""
         assert self._transport is not None
         assert self._answer is None
@@ -54,7 +54,7 @@ class Connection(asyncio.Protocol):
         if self._answer is None:
             return
         if not self.has_begun:
-            self._fail(ExchangeFailed(Failure.CLOSED, str(error or "closed before the answer began")))
+            self._fail(ExchangeFailed(BenchFailure.CLOSED, str(error or "closed before the answer began")))
         else:
             self._end(is_whole=not self._is_framed and error is None)
 
@@ -67,7 +67,7 @@ class Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
-            self._fail(ExchangeFailed(Failure.GARBAGE, f"not HTTP: {error}"))
+            self._fail(ExchangeFailed(BenchFailure.GARBAGE, f"not HTTP: {error}"))
 
     def on_header(self, name: bytes, value: bytes) -> None:
         name = name.lower()

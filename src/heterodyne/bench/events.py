@@ -3,20 +3,20 @@
 import msgspec
 from msgspec import Struct
 
-from heterodyne.bench.failure import ExchangeFailed, Failure
+from heterodyne.bench.failure import BenchFailure, ExchangeFailed
 
 EVENT_BYTES_MAX = 4 << 20
 DONE = b"[DONE]"
 
 
-class Usage(Struct, frozen=True):
+class StreamedUsage(Struct, frozen=True):
     """Tokens as the server counted them."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
 
-class Delta(Struct, frozen=True):
+class StreamedDelta(Struct, frozen=True):
     """Anything a user would see arrive; `object` where only presence matters."""
 
     content: object = None
@@ -25,18 +25,18 @@ class Delta(Struct, frozen=True):
     tool_calls: object = None
 
 
-class Choice(Struct, frozen=True):
+class StreamedChoice(Struct, frozen=True):
     """One choice of a chat chunk (`delta`) or of a completion chunk (`text`)."""
 
-    delta: Delta | None = None
+    delta: StreamedDelta | None = None
     text: str | None = None
 
 
-class Chunk(Struct, frozen=True):
+class StreamedChunk(Struct, frozen=True):
     """One event of a stream, or a whole answer."""
 
-    choices: tuple[Choice, ...] = ()
-    usage: Usage | None = None
+    choices: tuple[StreamedChoice, ...] = ()
+    usage: StreamedUsage | None = None
     error: object = None
 
     def has_content(self) -> bool:
@@ -50,15 +50,15 @@ class Chunk(Struct, frozen=True):
         return False
 
 
-_DECODE = msgspec.json.Decoder(Chunk).decode
+_DECODE = msgspec.json.Decoder(StreamedChunk).decode
 
 
-def decode_chunk(data: bytes) -> Chunk:
+def decode_chunk(data: bytes) -> StreamedChunk:
     """One JSON object of the stream."""
     try:
         return _DECODE(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ExchangeFailed(Failure.GARBAGE, f"{error} in {data[:80]!r}") from error
+        raise ExchangeFailed(BenchFailure.GARBAGE, f"{error} in {data[:80]!r}") from error
 
 
 class EventSplitter:
@@ -72,7 +72,7 @@ class EventSplitter:
         text = self._rest + piece
         *blocks, self._rest = text.replace(b"\r\n", b"\n").split(b"\n\n")
         if len(self._rest) > EVENT_BYTES_MAX:
-            raise ExchangeFailed(Failure.GARBAGE, f"an event over {EVENT_BYTES_MAX} bytes")
+            raise ExchangeFailed(BenchFailure.GARBAGE, f"an event over {EVENT_BYTES_MAX} bytes")
         return [data for block in blocks if (data := _data(block))]
 
 

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Failure(StrEnum):
+class BenchFailure(StrEnum):
     """Closed, so that reports of two runs can be compared."""
 
     REFUSED = "refused"  # nobody listens there
@@ -23,16 +23,16 @@ class Failure(StrEnum):
 class ExchangeFailed(Exception):
     """One request did not get its answer."""
 
-    def __init__(self, failure: Failure, detail: str) -> None:
+    def __init__(self, failure: BenchFailure, detail: str) -> None:
         super().__init__(f"{failure}: {detail}")
         self.failure = failure
         self.detail = detail
 
 
-def failure_of_status(status: int) -> Failure:
+def failure_of_status(status: int) -> BenchFailure:
     """The word for an HTTP status other than 2xx."""
     if status == 429:
-        return Failure.HTTP_429
+        return BenchFailure.HTTP_429
     if status >= 500:
-        return Failure.HTTP_5XX
-    return Failure.HTTP_4XX if status >= 400 else Failure.HTTP_3XX
+        return BenchFailure.HTTP_5XX
+    return BenchFailure.HTTP_4XX if status >= 400 else BenchFailure.HTTP_3XX

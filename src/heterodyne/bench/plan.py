@@ -11,7 +11,7 @@ from heterodyne.domain.request import Operation
 OPERATIONS = (Operation.CHAT, Operation.COMPLETION, Operation.EMBEDDING)
 
 
-class Arrival(StrEnum):
+class ArrivalProcess(StrEnum):
     """How requests are spaced when the rate is given."""
 
     POISSON = "poisson"  # independent users
@@ -28,7 +28,7 @@ class BenchPlan(Struct, frozen=True, kw_only=True):
     operation: Operation = Operation.CHAT
     stream: bool = True
     rate_requests_per_s: float | None = None
-    arrival: Arrival = Arrival.POISSON
+    arrival: ArrivalProcess = ArrivalProcess.POISSON
     concurrency: int | None = None
     requests: int | None = None  # None: `duration_s` alone ends the run
     duration_s: float | None = None  # None: `requests` alone ends the run

@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
-from heterodyne.bench.histogram import Histogram
+from heterodyne.bench.latency_histogram import LatencyHistogram
 from heterodyne.bench.plan import BenchPlan
-from heterodyne.bench.tally import Tally
+from heterodyne.bench.tally import BenchTally
 
 
 class Quantiles(Struct, frozen=True, kw_only=True):
@@ -19,7 +19,7 @@ class Quantiles(Struct, frozen=True, kw_only=True):
     highest: float
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class BenchReport(Struct, frozen=True, kw_only=True):
     """The `--json` form; field names are what scripts depend on."""
 
     url: str
@@ -48,10 +48,10 @@ class Report(Struct, frozen=True, kw_only=True):
     is_interrupted: bool
 
 
-def make_report(plan: BenchPlan, tally: Tally, *, elapsed_s: float, is_interrupted: bool = False) -> Report:
+def make_report(plan: BenchPlan, tally: BenchTally, *, elapsed_s: float, is_interrupted: bool = False) -> BenchReport:
     """Close the books."""
     per_s = 1 / elapsed_s if elapsed_s > 0 else 0.0
-    return Report(
+    return BenchReport(
         url=plan.url,
         model=plan.model,
         operation=plan.operation.value,
@@ -79,7 +79,7 @@ def make_report(plan: BenchPlan, tally: Tally, *, elapsed_s: float, is_interrupt
     )
 
 
-def _quantiles(histogram: Histogram) -> Quantiles | None:
+def _quantiles(histogram: LatencyHistogram) -> Quantiles | None:
     if not histogram.count:
         return None
     p50, p95, p99, p99_9 = (1000 * histogram.quantile_s(share) for share in (0.5, 0.95, 0.99, 0.999))

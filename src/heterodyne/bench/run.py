@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from heterodyne.bench.client import Client
 from heterodyne.bench.endpoint import parse_endpoint
-from heterodyne.bench.load import Load
+from heterodyne.bench.load_generator import LoadGenerator
 from heterodyne.bench.plan import BenchPlan
-from heterodyne.bench.report import Report, make_report
+from heterodyne.bench.report import BenchReport, make_report
 
 PROGRESS_EVERY_S = 0.25
 WARM_UP_CONCURRENCY = 8
@@ -30,24 +30,24 @@ async def run(
     clock: Callable[[], float],
     on_progress: Callable[[Progress], None] | None = None,
     stop: asyncio.Event | None = None,
-) -> Report:
+) -> BenchReport:
     """The whole run; setting `stop` ends it early with a report of what was seen."""
     endpoint = parse_endpoint(plan.url, api_key=plan.api_key, ca_file=plan.ca_file)
     client = Client(endpoint, clock=clock)
     stop = stop or asyncio.Event()
     try:
         if plan.warm_up_requests:
-            warm_up = Load(plan, client, clock, first_index=0)
+            warm_up = LoadGenerator(plan, client, clock, first_index=0)
             await _until(stop, warm_up.closed_loop(WARM_UP_CONCURRENCY, requests=plan.warm_up_requests))
-        load = Load(plan, client, clock, first_index=plan.warm_up_requests)
-        await _until(stop, _main_loop(plan, load), beside=_tell(load, on_progress))
+        load = LoadGenerator(plan, client, clock, first_index=plan.warm_up_requests)
+        await _until(stop, _main_loop(plan, load), beside=_report_progress(load, on_progress))
         elapsed_s = load.last_at_s - load.start_at_s
         return make_report(plan, load.tally, elapsed_s=elapsed_s, is_interrupted=stop.is_set())
     finally:
         client.close()
 
 
-def _main_loop(plan: BenchPlan, load: Load) -> Coroutine[None, None, None]:
+def _main_loop(plan: BenchPlan, load: LoadGenerator) -> Coroutine[None, None, None]:
     if plan.rate_requests_per_s is not None:
         return load.open_loop(plan.rate_requests_per_s)
     return load.closed_loop(plan.concurrency or 1, requests=plan.requests, duration_s=plan.duration_s)
@@ -74,7 +74,7 @@ async def _cancel_on(stop: asyncio.Event, task: asyncio.Task[None]) -> None:
     task.cancel()
 
 
-async def _tell(load: Load, on_progress: Callable[[Progress], None] | None) -> None:
+async def _report_progress(load: LoadGenerator, on_progress: Callable[[Progress], None] | None) -> None:
     while on_progress is not None:
         on_progress(
             Progress(

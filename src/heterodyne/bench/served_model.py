@@ -3,28 +3,30 @@
 from collections.abc import Callable, Collection
 
 from heterodyne.bench.endpoint import Endpoint
-from heterodyne.bench.failure import ExchangeFailed, Failure
-from heterodyne.bench.models import Model, served_models
+from heterodyne.bench.failure import BenchFailure, ExchangeFailed
+from heterodyne.bench.models import EndpointModel, served_models
 from heterodyne.domain.errors import EngineRefused, EngineUnavailable
 
-NOBODY_THERE = frozenset({Failure.REFUSED, Failure.UNREACHABLE, Failure.TIMEOUT, Failure.CLOSED})
+UNREACHABLE_FAILURES = frozenset(
+    {BenchFailure.REFUSED, BenchFailure.UNREACHABLE, BenchFailure.TIMEOUT, BenchFailure.CLOSED}
+)
 
 
 async def served_model(
     endpoint: Endpoint, *, asked: str | None, names: Collection[str], timeout_s: float, clock: Callable[[], float]
-) -> Model:
+) -> EndpointModel:
     """The model asked for by its name there, else the only one, else the one that bears one of `names`."""
     where = f"{endpoint.host}:{endpoint.port}"
     try:
         models = await served_models(endpoint, timeout_s=timeout_s, clock=clock)
     except ExchangeFailed as failed:
-        if failed.failure in NOBODY_THERE:
+        if failed.failure in UNREACHABLE_FAILURES:
             raise EngineUnavailable(f"{where}: {failed.detail}; is the engine up, and the URL right?") from failed
         if asked is None:
             raise EngineRefused(
                 f"{where}: no list of models ({failed.detail}); name the model with --engine-model", status=404
             ) from failed
-        return Model(asked)
+        return EndpointModel(asked)
     listed = ", ".join(model.id for model in models)
     if asked is not None:
         found = [model for model in models if model.id == asked]

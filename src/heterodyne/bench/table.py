@@ -4,18 +4,18 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from heterodyne.bench.report import Quantiles, Report
+from heterodyne.bench.report import BenchReport, Quantiles
 
 SEND_DELAY_NOTABLE_MS = 10.0
 
 
-def render(report: Report) -> RenderableType:
+def render(report: BenchReport) -> RenderableType:
     """Numbers first, then what went wrong."""
     latencies = (Text(), _latencies(report)) if report.succeeded else ()
     return Group(_summary(report), *latencies, *_failures(report), *_remarks(report))
 
 
-def _summary(report: Report) -> Table:
+def _summary(report: BenchReport) -> Table:
     table = Table.grid(padding=(0, 2))
     loop = (
         f"open loop, {report.requests_per_s_asked:g} requests/s asked"
@@ -31,7 +31,7 @@ def _summary(report: Report) -> Table:
     return table
 
 
-def _latencies(report: Report) -> Table:
+def _latencies(report: BenchReport) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in ("ms", "p50", "p95", "p99", "p99.9", "mean", "highest"):
         table.add_column(name, justify="left" if name == "ms" else "right")
@@ -47,14 +47,14 @@ def _cells(quantiles: Quantiles) -> tuple[str, ...]:
     return tuple(f"{value:,.2f}" for value in values)
 
 
-def _failures(report: Report) -> list[Text]:
+def _failures(report: BenchReport) -> list[Text]:
     return [
         Text(f"{count:,} {kind}: {report.failure_examples.get(kind, '')}", style="red")
         for kind, count in report.failures.items()
     ]
 
 
-def _remarks(report: Report) -> list[Text]:
+def _remarks(report: BenchReport) -> list[Text]:
     remarks = []
     if report.is_interrupted:
         remarks.append("Interrupted: requests in flight at that moment are not counted.")

@@ -6,12 +6,12 @@ from itertools import pairwise
 from msgspec import Struct
 
 from heterodyne.bench.failure import ExchangeFailed
-from heterodyne.bench.histogram import Histogram
+from heterodyne.bench.latency_histogram import LatencyHistogram
 
 DETAIL_LETTERS_MAX = 300
 
 
-class Timing(Struct, frozen=True, kw_only=True):
+class ResponseTiming(Struct, frozen=True, kw_only=True):
     """One complete answer; times on the run's clock."""
 
     meant_at_s: float  # when the request was meant to be sent; latencies count from here
@@ -23,7 +23,7 @@ class Timing(Struct, frozen=True, kw_only=True):
     is_usage_reported: bool
 
 
-class Tally:
+class BenchTally:
     """Owned by one run."""
 
     def __init__(self) -> None:
@@ -31,10 +31,10 @@ class Tally:
         self.succeeded = 0
         self.failures: Counter[str] = Counter()
         self.first_details: dict[str, str] = {}  # one example per kind of failure
-        self.ttft = Histogram()
-        self.itl = Histogram()
-        self.e2e = Histogram()
-        self.send_delay = Histogram()  # how late the generator itself was
+        self.ttft = LatencyHistogram()
+        self.itl = LatencyHistogram()
+        self.e2e = LatencyHistogram()
+        self.send_delay = LatencyHistogram()  # how late the generator itself was
         self.prompt_tokens = 0
         self.completion_tokens = 0
         self.usages_reported = 0
@@ -44,7 +44,7 @@ class Tally:
         """Failures of every kind."""
         return self.failures.total()
 
-    def add(self, timing: Timing) -> None:
+    def add(self, timing: ResponseTiming) -> None:
         """Count one complete answer."""
         self.succeeded += 1
         self.e2e.add(timing.finished_at_s - timing.meant_at_s)

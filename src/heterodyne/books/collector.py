@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from heterodyne.books.clock_step import ClockStep
 from heterodyne.books.recover import recover_all
-from heterodyne.books.segment import DAMAGED, READY, Batch, Tail, read_batches, segments, spool_bytes
+from heterodyne.books.segment import DAMAGED, READY, Batch, SegmentTail, read_batches, segments, spool_bytes
 from heterodyne.books.settings import HISTORY_DAYS
 from heterodyne.books.spool import SPOOL_BYTES_MAX
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
@@ -51,7 +51,7 @@ class CollectorState(Struct, frozen=True, kw_only=True):
         return self.backlog_bytes >= LOUD_SHARE * self.backlog_bytes_max
 
 
-def _nobody_listens(_: Sequence[UsageRecord]) -> None:
+def _ignore_added(_: Sequence[UsageRecord]) -> None:
     pass
 
 
@@ -70,7 +70,7 @@ class Collector:
         retention_days: float | None = None,
         history_days: float = HISTORY_DAYS,
         history_rows_max: int = HISTORY_ROWS_MAX,
-        on_added: Callable[[Sequence[UsageRecord]], None] = _nobody_listens,
+        on_added: Callable[[Sequence[UsageRecord]], None] = _ignore_added,
         bytes_max: int = SPOOL_BYTES_MAX,
         interval_s: float = INTERVAL_S,
         away_interval_s: float = AWAY_INTERVAL_S,
@@ -133,8 +133,8 @@ class Collector:
             self._note(problem="")
 
     async def _collect_segment(self, path: Path) -> None:
-        tail = Tail.MORE
-        while tail is Tail.MORE:
+        tail = SegmentTail.MORE
+        while tail is SegmentTail.MORE:
             try:
                 batches, tail = await asyncio.to_thread(read_batches, path, self._ends.get(path.stem, 0), READ_BYTES)
             except FileNotFoundError:
@@ -154,9 +154,9 @@ class Collector:
         if new:
             self._on_added(new)
 
-    def _done(self, path: Path, tail: Tail) -> None:
+    def _done(self, path: Path, tail: SegmentTail) -> None:
         """A batch that was cut short is in slots or in a later segment; one that is damaged may be nowhere else."""
-        if tail is Tail.DAMAGED:
+        if tail is SegmentTail.DAMAGED:
             _log.error("segment_damaged", segment=path.name, good_bytes=self._ends.get(path.stem, 0))
             path.rename(path.with_suffix(DAMAGED))
             self._note(damaged=self.state.damaged + 1)

@@ -18,7 +18,7 @@ from heterodyne.books.encoding import (
     encode_opening,
 )
 from heterodyne.books.flight_slots import FINISHED, SlotLeft, slots_left
-from heterodyne.books.segment import DAMAGED, OPEN, READY, SLOTS, Tail, read_batches, write_segment
+from heterodyne.books.segment import DAMAGED, OPEN, READY, SLOTS, SegmentTail, read_batches, write_segment
 from heterodyne.telemetry import log
 
 READ_BYTES = 4 << 20
@@ -108,8 +108,8 @@ def _record(slot: SlotLeft) -> tuple[str, bytes]:
 
 def _forget_written(segment: Path, left: dict[str, bytes]) -> None:
     """Take out of `left` what is on the disk. The slots of a batch that was cut short stay in."""
-    end, tail = 0, Tail.MORE
-    while tail is Tail.MORE:
+    end, tail = 0, SegmentTail.MORE
+    while tail is SegmentTail.MORE:
         batches, tail = read_batches(segment, end, READ_BYTES)
         for batch in batches:
             end = batch.end

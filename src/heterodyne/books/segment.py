@@ -31,7 +31,7 @@ class Batch(NamedTuple):
     end: int
 
 
-class Tail(Enum):
+class SegmentTail(Enum):
     """What follows the last whole batch that was read."""
 
     NOTHING = "nothing"
@@ -93,7 +93,7 @@ def spool_bytes(folder: Path) -> int:
     return total
 
 
-def read_batches(path: Path, start: int, bytes_max: int) -> tuple[list[Batch], Tail]:
+def read_batches(path: Path, start: int, bytes_max: int) -> tuple[list[Batch], SegmentTail]:
     """Whole batches from `start` on, one at least and then up to so many bytes; and what follows them."""
     batches: list[Batch] = []
     with path.open("rb") as file:
@@ -102,22 +102,22 @@ def read_batches(path: Path, start: int, bytes_max: int) -> tuple[list[Batch], T
         while end - start < bytes_max:
             head = file.read(FRAME.size)
             if len(head) < FRAME.size:
-                return batches, Tail.CUT if head else Tail.NOTHING
+                return batches, SegmentTail.CUT if head else SegmentTail.NOTHING
             length, checksum = FRAME.unpack(head)
             if length > BATCH_BYTES_MAX:
-                return batches, Tail.DAMAGED
+                return batches, SegmentTail.DAMAGED
             content = file.read(length)
             if len(content) < length:
-                return batches, Tail.CUT
+                return batches, SegmentTail.CUT
             if zlib.crc32(content) != checksum:
-                return batches, Tail.DAMAGED
+                return batches, SegmentTail.DAMAGED
             try:
                 records = decode_batch(content)
             except msgspec.DecodeError:
-                return batches, Tail.DAMAGED
+                return batches, SegmentTail.DAMAGED
             end += FRAME.size + length
             batches.append(Batch(records, end))
-    return batches, Tail.MORE
+    return batches, SegmentTail.MORE
 
 
 def write_segment(path: Path, records: list[bytes]) -> None:

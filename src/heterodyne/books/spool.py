@@ -29,7 +29,7 @@ CLOSE_TIMEOUT_S = 5.0
 _log = log.get("books")
 
 
-class SpoolState(Struct, frozen=True, kw_only=True):
+class UsageSpoolState(Struct, frozen=True, kw_only=True):
     """For metrics and tests."""
 
     waiting: int  # records that are not on the disk
@@ -41,7 +41,7 @@ class SpoolState(Struct, frozen=True, kw_only=True):
     problem: str  # why the disk takes nothing now; empty: it does
 
 
-class Spool:
+class UsageSpool:
     """One per worker life. `finish` and `refused` belong to the event loop, `flush` to one thread."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Spool:
         self._flush_interval_s = flush_interval_s
         self._clock = clock
         self._queue: deque[tuple[FlightSlot | None, bytes]] = deque()
-        self._dropped = self._dropped_told = 0
+        self._dropped = self._dropped_reported = 0
         self._held: list[tuple[FlightSlot | None, bytes]] = []  # out of the queue, and not on the disk
         self._segment: SegmentWriter | None = None
         self._segment_until_s = 0.0
@@ -92,9 +92,9 @@ class Spool:
             return
         self._queue.append((None, encode_finished(encode_opening(opening), ending)))
 
-    def state(self) -> SpoolState:
+    def state(self) -> UsageSpoolState:
         """How it stands."""
-        return SpoolState(
+        return UsageSpoolState(
             waiting=len(self._queue) + len(self._held),
             slots_taken=self._slots.taken,
             slots_max=self._slots.slots_max,
@@ -131,9 +131,9 @@ class Spool:
             self._failed(error)
         else:
             self._worked()
-        if self._dropped > self._dropped_told:
-            _log.error("refusals_not_written", worker=self._worker, records=self._dropped - self._dropped_told)
-            self._dropped_told = self._dropped
+        if self._dropped > self._dropped_reported:
+            _log.error("refusals_not_written", worker=self._worker, records=self._dropped - self._dropped_reported)
+            self._dropped_reported = self._dropped
 
     def _run(self) -> None:
         while not self._closing.wait(self._flush_interval_s):

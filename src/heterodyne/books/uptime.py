@@ -13,7 +13,7 @@ GAP_MAX_S = 300.0  # of silence that still counts as up: longer, and the machine
 DAYS_MAX = 2  # an older day is complete, and was told
 
 
-class Up(NamedTuple):
+class RunningReplica(NamedTuple):
     """One replica that is up."""
 
     pool: str
@@ -27,10 +27,10 @@ class UptimeMeter:
     def __init__(self, source: str) -> None:
         self._source = source
         self._at: float | None = None
-        self._up: tuple[Up, ...] = ()
+        self._up: tuple[RunningReplica, ...] = ()
         self._sums: dict[tuple[int, str, str], list[float]] = {}  # seconds and dollars
 
-    def tick(self, at: float, up: Iterable[Up]) -> None:
+    def tick(self, at: float, up: Iterable[RunningReplica]) -> None:
         """Which replicas are up now; those that were at the last tick were up until now."""
         before, self._at = self._at, at
         if before is not None and before < at <= before + GAP_MAX_S:

@@ -8,9 +8,9 @@ from urllib.parse import quote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from heterodyne.console.changes import Addition, Changed, Reloaded, Selection
-from heterodyne.console.decisions import DecisionPage
-from heterodyne.console.fleet_page import FleetPage
+from heterodyne.console.decisions.service import DecisionPage
+from heterodyne.console.fleet.pages import FleetPage
+from heterodyne.console.fleet.service import Addition, Changed, Reloaded, Selection
 from heterodyne.domain.errors import CallerError, HeterodyneError, OperatorError, SettingsInvalid, UnknownName
 from heterodyne.routing.explanation import Explanation, PastDecision
 from heterodyne.routing.question import Question
@@ -27,7 +27,7 @@ class AdminUnreachable(OperatorError):
     code = "admin_unreachable"
 
     @property
-    def nobody_listens(self) -> bool:
+    def is_connection_refused(self) -> bool:
         """Whether the machine answered that there is no such door."""
         return isinstance(self.__cause__, ConnectionRefusedError)
 
@@ -38,15 +38,15 @@ class AdminRefused(HeterodyneError):
     code = "admin_refused"
 
 
-class Failure(Struct, frozen=True):
+class AdminFailure(Struct, frozen=True):
     message: str = "no reason given"
     code: str | None = None
 
 
-class FailureBody(Struct, frozen=True):
+class AdminFailureBody(Struct, frozen=True):
     """An error as the admin API writes it."""
 
-    error: Failure = Failure()
+    error: AdminFailure = AdminFailure()
 
 
 # An error that names something wrong on the command line, or in the settings, ends as if it had been found here.
@@ -76,27 +76,27 @@ class AdminClient:
 
     def fleet(self) -> FleetPage:
         """Everything there is to see."""
-        return self._ask("GET", "/admin/fleet", None, FleetPage)
+        return self._call("GET", "/admin/fleet", None, FleetPage)
 
     def change(self, name: str, body: Selection | Addition) -> Changed:
         """One change of the fleet, such as `drain`."""
-        return self._ask("POST", f"/admin/fleet/{name}", body, Changed)
+        return self._call("POST", f"/admin/fleet/{name}", body, Changed)
 
     def reload(self) -> Reloaded:
         """Have the settings read again."""
-        return self._ask("POST", "/admin/reload", {}, Reloaded, timeout_s=RELOAD_TIMEOUT_S)
+        return self._call("POST", "/admin/reload", {}, Reloaded, timeout_s=RELOAD_TIMEOUT_S)
 
     def explain(self, question: Question) -> Explanation:
         """Where a request like this would go."""
-        return self._ask("POST", "/admin/explain", question, Explanation)
+        return self._call("POST", "/admin/explain", question, Explanation)
 
     def decision(self, request_id: str) -> PastDecision:
         """Why a request went where it did."""
-        return self._ask("GET", f"/admin/decisions/{quote(request_id, safe='')}", None, PastDecision)
+        return self._call("GET", f"/admin/decisions/{quote(request_id, safe='')}", None, PastDecision)
 
     def decisions(self, limit: int) -> DecisionPage:
         """How the latest requests were placed and fared."""
-        return self._ask("GET", f"/admin/decisions?limit={limit}", None, DecisionPage)
+        return self._call("GET", f"/admin/decisions?limit={limit}", None, DecisionPage)
 
     @property
     def _hint(self) -> str:
@@ -104,7 +104,7 @@ class AdminClient:
             return "with console.port 0 the system chose one, which the banner of `serve` names: give it as --url"
         return "is `heterodyne serve` running? console.port or --url names another address"
 
-    def _ask(
+    def _call(
         self, method: str, path: str, body: object, kind: type[Decoded], *, timeout_s: float = TIMEOUT_S
     ) -> Decoded:
         content = None if body is None else msgspec.json.encode(body)
@@ -128,7 +128,7 @@ class AdminClient:
 
 def _failure(url: str, status: int, answer: bytes) -> HeterodyneError:
     try:
-        failure = msgspec.json.decode(answer, type=FailureBody).error
+        failure = msgspec.json.decode(answer, type=AdminFailureBody).error
     except msgspec.DecodeError:
         return AdminRefused(f"{url} answered {status}, and not as an admin API does")
     known = KINDS.get(failure.code)

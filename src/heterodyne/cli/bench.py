@@ -11,7 +11,7 @@ from heterodyne.cli.settings_address import gateway_url
 
 if TYPE_CHECKING:
     from heterodyne.bench.plan import BenchPlan
-    from heterodyne.bench.report import Report
+    from heterodyne.bench.report import BenchReport
     from heterodyne.bench.run import Progress
 
 EXAMPLES = """
@@ -92,7 +92,7 @@ def bench(as_json: bool, **options: Any) -> None:
         sys.exit(1)
 
 
-async def _measure(options: dict[str, Any]) -> "Report":
+async def _measure(options: dict[str, Any]) -> "BenchReport":
     """Options become a plan; the plan is run under a progress line on stderr."""
     import asyncio
     import signal
@@ -122,7 +122,7 @@ async def _measure(options: dict[str, Any]) -> "Report":
 
 def _plan(options: dict[str, Any]) -> "BenchPlan":
     from heterodyne.bench.lengths import parse_lengths
-    from heterodyne.bench.plan import Arrival, BenchPlan
+    from heterodyne.bench.plan import ArrivalProcess, BenchPlan
     from heterodyne.domain.request import Operation
 
     rate, concurrency = options["rate"], options["concurrency"]
@@ -135,7 +135,7 @@ def _plan(options: dict[str, Any]) -> "BenchPlan":
         operation=Operation(options["operation"]),
         stream=options["stream"],
         rate_requests_per_s=rate,
-        arrival=Arrival(options["arrival"]),
+        arrival=ArrivalProcess(options["arrival"]),
         concurrency=1 if rate is None and concurrency is None else concurrency,
         requests=100 if requests is None and duration_s is None else requests,
         duration_s=duration_s,

@@ -2,7 +2,7 @@
 
 import click
 
-from heterodyne.cli.layout_argument import CONTEXT_TOKENS, layout_from, layout_options
+from heterodyne.cli.arguments.layout import CONTEXT_TOKENS, layout_from, layout_options
 
 
 @click.command()
@@ -61,12 +61,12 @@ def emulate(
       heterodyne emulate --hardware tpu-v5e --model llama-3.1-8b --tp 4 --fault slowdown=10 --fault lie=frozen
     """
     from heterodyne.assembly.emulator import run_emulator
-    from heterodyne.cli.catalogue_argument import own_profiles
+    from heterodyne.cli.arguments.catalogue import own_profiles
     from heterodyne.domain.errors import InvalidSpec
     from heterodyne.emulator.faults import parse_faults
     from heterodyne.emulator.order import EmulatorOrder
     from heterodyne.physics.profile_catalogue import profile_for
-    from heterodyne.physics.replica.of_layout import scheduling_of
+    from heterodyne.physics.replica.from_layout import scheduling_of
 
     if len(set(adapters)) > adapters_max:
         raise InvalidSpec(f"--adapter: {len(set(adapters))} of them, and room for {adapters_max}; raise --adapters-max")

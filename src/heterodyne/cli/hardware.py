@@ -7,7 +7,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from heterodyne.physics.hardware import Accelerator, Price
+    from heterodyne.physics.hardware import Accelerator, ChipPrice
 
 
 @click.group()
@@ -31,7 +31,7 @@ def list_hardware(as_json: bool) -> None:
       heterodyne hardware list
       heterodyne hardware list --json
     """
-    from heterodyne.cli.catalogue_argument import catalogue
+    from heterodyne.cli.arguments.catalogue import catalogue
     from heterodyne.cli.output import print_json, print_table
 
     found = list(catalogue().values())
@@ -53,7 +53,7 @@ def show(name: str, as_json: bool) -> None:
       heterodyne hardware show h100-sxm
       heterodyne hardware show mi300x --json
     """
-    from heterodyne.cli.catalogue_argument import catalogue
+    from heterodyne.cli.arguments.catalogue import catalogue
     from heterodyne.cli.output import print_json, print_table
     from heterodyne.physics.catalogue import SETTINGS, accelerator, sources
 
@@ -111,7 +111,7 @@ def _facts(chip: "Accelerator") -> list[tuple[str, str, str]]:
     return [(fact, value, chip.sources.get(field, "-")) for field, fact, value in facts]
 
 
-def _price_row(price: "Price") -> tuple[str, ...]:
+def _price_row(price: "ChipPrice") -> tuple[str, ...]:
     kind = "spot" if price.is_spot else "on demand"
     host = ", host apart" if price.is_accelerator_only else ""
     return (price.provider, f"{price.usd_per_hour:.2f}", f"{kind}{host}", price.day, price.source)

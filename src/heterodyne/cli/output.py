@@ -33,9 +33,9 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def screen_columns() -> int | None:
     """How wide the screen is, or what COLUMNS says of it; None in a pipe, where programs want a line a row."""
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal() and int(said) > 0:
-        return int(said)
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 

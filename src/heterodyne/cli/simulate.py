@@ -10,7 +10,7 @@ from heterodyne.cli.progress import counting
 from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
-    from heterodyne.simulator.report import Report
+    from heterodyne.simulator.report import SimulationReport
 
 
 @click.command()
@@ -76,12 +76,12 @@ def simulate(
     """
     from time import perf_counter
 
-    from heterodyne.cli.catalogue_argument import catalogue, own_profiles
-    from heterodyne.cli.model_argument import model_from
+    from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
+    from heterodyne.cli.arguments.model import model_from
     from heterodyne.config.settings import NAMED, SECTIONS
     from heterodyne.domain.errors import InvalidSpec
     from heterodyne.physics.serving import Slo
-    from heterodyne.registry.request_log import read_request_log
+    from heterodyne.registry.request_log.read import read_request_log
     from heterodyne.routing.catalogue import check_policy
     from heterodyne.simulator.capacity import capacity_rps
     from heterodyne.simulator.fleet import lay_out
@@ -129,7 +129,7 @@ def simulate(
         _print(reports)
 
 
-def _print(reports: "list[Report]") -> None:
+def _print(reports: "list[SimulationReport]") -> None:
     first = reports[0]
     refused = f" ({first.refused} too long for all of them)" if first.refused else ""
     click.echo(
@@ -170,7 +170,7 @@ def _print(reports: "list[Report]") -> None:
         )
 
 
-def _row(one: "Report") -> tuple[str, ...]:
+def _row(one: "SimulationReport") -> tuple[str, ...]:
     return (
         one.policy,
         f"{one.attainment:.1%}",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from heterodyne.config.layers import CONFIG_VARIABLE
-from heterodyne.config.problems import Problem, SettingsProblems
+from heterodyne.config.problems import SettingProblem, SettingsProblems
 
 FILE_NAME = "heterodyne.toml"
 
@@ -46,7 +46,7 @@ def read(path: Path) -> dict[str, object]:
 
 
 def _refused(where: str, message: str) -> SettingsProblems:
-    return SettingsProblems((Problem(path=where, message=message),))
+    return SettingsProblems((SettingProblem(path=where, message=message),))
 
 
 def _syntax_problem(path: Path, text: str, complaint: str) -> SettingsProblems:

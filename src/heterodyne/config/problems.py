@@ -5,7 +5,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import SettingsInvalid
 
 
-class Problem(Struct, frozen=True, kw_only=True):
+class SettingProblem(Struct, frozen=True, kw_only=True):
     """What is wrong, where, and what to try."""
 
     path: str  # a setting, a variable or a place in a file
@@ -19,6 +19,6 @@ class Problem(Struct, frozen=True, kw_only=True):
 class SettingsProblems(SettingsInvalid):
     """Settings that were refused, with every problem found in them."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, problems: tuple[SettingProblem, ...]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = problems

@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from heterodyne.config.checks import CHECKS
+from heterodyne.config.checks.catalogue import CHECKS
 from heterodyne.config.conversion import convert
 from heterodyne.config.fields import POOLS, Field, Path, dotted, named_fields, try_field
 from heterodyne.config.layers import Given, Origin
-from heterodyne.config.problems import Problem, SettingsProblems
+from heterodyne.config.problems import SettingProblem, SettingsProblems
 from heterodyne.config.settings import NAMED, SECTIONS, Settings
 from heterodyne.config.suggestions import Names, is_cut_by_dots, nearest, unknown
 from heterodyne.registry.defaults import DEFAULT_POOLS
@@ -17,7 +17,7 @@ from heterodyne.registry.defaults import DEFAULT_POOLS
 
 def settle(given: Mapping[Path, Given], environment: Mapping[str, str]) -> Settings:
     """Judge every value alone, then the values together; raise once, with all problems."""
-    problems: list[Problem] = []
+    problems: list[SettingProblem] = []
     broken: set[str] = set()
     values: dict[Path, object] = {}
     declared = {table: _names(given, table) for table in NAMED}
@@ -37,7 +37,7 @@ def settle(given: Mapping[Path, Given], environment: Mapping[str, str]) -> Setti
 
     for field in _missing(values, declared):
         if field.dotted not in broken:
-            problems.append(Problem(path=field.dotted, message=_required(field, declared)))
+            problems.append(SettingProblem(path=field.dotted, message=_required(field, declared)))
             broken.add(field.dotted)
         values[field.path] = field.path[1]  # keeps the other checks going
 
@@ -48,12 +48,12 @@ def settle(given: Mapping[Path, Given], environment: Mapping[str, str]) -> Setti
     return settings
 
 
-def _judge(field: Field, given: Given, values: dict[Path, object]) -> tuple[Problem, ...]:
+def _judge(field: Field, given: Given, values: dict[Path, object]) -> tuple[SettingProblem, ...]:
     converted = convert(field, given.value, is_text=given.is_text)
     if not converted.misfits:
         values[field.path] = converted.value
     return tuple(
-        Problem(
+        SettingProblem(
             path=field.dotted + misfit.place,
             message=misfit.message + _source(given),
         )
@@ -125,7 +125,7 @@ def _under(values: Mapping[Path, object], prefix: Path) -> dict[str, Any]:
     return {path[-1]: value for path, value in values.items() if path[:-1] == prefix}
 
 
-def _cross_check(settings: Settings, environment: Mapping[str, str], broken: set[str]) -> Iterator[Problem]:
+def _cross_check(settings: Settings, environment: Mapping[str, str], broken: set[str]) -> Iterator[SettingProblem]:
     """What the values say together, less what rests on a value already refused."""
     for check in CHECKS:
         for problem in check(settings, environment):

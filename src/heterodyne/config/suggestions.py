@@ -16,13 +16,13 @@ from heterodyne.config.fields import (
     try_field,
 )
 from heterodyne.config.layers import Given, Origin
-from heterodyne.config.problems import Problem
+from heterodyne.config.problems import SettingProblem
 from heterodyne.config.settings import NAMED, SECTIONS
 
 Names = Mapping[str, tuple[str, ...]]  # of each table whose sections have names: those declared
 
 
-def unknown(given: Given, declared: Names) -> Problem:
+def unknown(given: Given, declared: Names) -> SettingProblem:
     """The problem of a path that is not a setting."""
     if given.origin is Origin.ENVIRONMENT:
         return _say(given, "no such setting", _nearest_variable(given.spelling, declared))
@@ -48,7 +48,7 @@ def is_cut_by_dots(given: Given) -> bool:
     return is_inside_a_name and isinstance(given.value, dict) and try_field(given.path) is None
 
 
-def _say_quotes(given: Given) -> Problem:
+def _say_quotes(given: Given) -> SettingProblem:
     table, *parts = given.path
     inner = given.value
     while isinstance(inner, dict) and len(inner) == 1 and isinstance(next(iter(inner.values())), dict):
@@ -64,7 +64,7 @@ def _say_quotes(given: Given) -> Problem:
         message = (
             f"a dot begins a table inside another; a name with dots stands in quotes: write [{dotted(table, name)}]"
         )
-    return Problem(path=f"{table}.{name}", message=message)
+    return SettingProblem(path=f"{table}.{name}", message=message)
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
@@ -102,9 +102,9 @@ def _try_explain_dots(path: Path) -> str | None:
     return None
 
 
-def _no_such_setting(given: Given, name: str, among: tuple[Field, ...]) -> Problem:
+def _no_such_setting(given: Given, name: str, among: tuple[Field, ...]) -> SettingProblem:
     return _say(given, "no such setting", nearest(name, (field.path[-1] for field in among)))
 
 
-def _say(given: Given, message: str, near: str | None = None) -> Problem:
-    return Problem(path=given.spelling, message=f'{message}; did you mean "{near}"?' if near else message)
+def _say(given: Given, message: str, near: str | None = None) -> SettingProblem:
+    return SettingProblem(path=given.spelling, message=f'{message}; did you mean "{near}"?' if near else message)

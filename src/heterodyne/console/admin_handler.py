@@ -44,17 +44,17 @@ class AdminHandler:
             return SMALL_BODY if is_chunked else HeadCheck(refusal=error, body_bytes_max=0)
         return ANY_BODY
 
-    def handle(self, request: HttpRequest, connection: ServerConnection) -> asgi.AsgiTurn | None:
+    def handle(self, request: HttpRequest, connection: ServerConnection) -> asgi.AsgiResponder | None:
         """The application's turn, or a refusal."""
         check = request.head_check
         if check is not None and check.refusal is not None:
             self._answer(error_answer(check.refusal), connection, is_head=request.method == b"HEAD")
             return None
-        turn = asgi.AsgiTurn(request, connection, HEADERS)
-        task = self._requests.create_task(self._run(turn, connection))
+        responder = asgi.AsgiResponder(request, connection, HEADERS)
+        task = self._requests.create_task(self._run(responder, connection))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return turn
+        return responder
 
     def refuse(self, error: HeterodyneError, connection: ServerConnection) -> None:
         """Bytes that never became a request."""
@@ -68,12 +68,12 @@ class AdminHandler:
         for task in self._tasks:
             task.cancel()
 
-    async def _run(self, turn: asgi.AsgiTurn, connection: ServerConnection) -> None:
+    async def _run(self, responder: asgi.AsgiResponder, connection: ServerConnection) -> None:
         try:
-            has_answered = await turn.run(self._app)
+            has_answered = await responder.run(self._app)
         except Exception as error:  # noqa: BLE001  # the root of a request
             _log.error("admin_request_failed", exc_info=error)
-            has_answered = turn.settle()
+            has_answered = responder.settle()
         if not has_answered:
             self._answer(error_answer(InternalError("An internal error; the log has the details.")), connection)
 

@@ -9,27 +9,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from heterodyne.console.admin_route import AdminRoute
-from heterodyne.console.changes import FleetDesk
-from heterodyne.console.desks import desk_routes
-from heterodyne.console.fleet_changes import FleetChanges
-from heterodyne.console.fleet_routes import fleet_change_routes, fleet_routes
+from heterodyne.console.fleet.audited_changes import FleetChanges
+from heterodyne.console.fleet.routes import fleet_change_routes, fleet_routes
+from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.guard import Guard
-from heterodyne.console.history import history_routes
+from heterodyne.console.history.routes import history_routes
 from heterodyne.console.instruments import Instruments
-from heterodyne.console.live_routes import live_routes
-from heterodyne.console.office_desk import OfficeDesk
+from heterodyne.console.live.routes import live_routes
 from heterodyne.console.openapi import description_route
-from heterodyne.console.page import page_routes
-from heterodyne.console.playground import playground_routes
+from heterodyne.console.playground.service import playground_routes
 from heterodyne.console.render import answer, error_answer
-from heterodyne.console.session_routes import session_routes
+from heterodyne.console.services import service_routes
+from heterodyne.console.session.routes import session_routes
 from heterodyne.console.settings import ConsoleSettings
-from heterodyne.console.tenant_routes import tenant_routes
-from heterodyne.console.usage import usage_routes
+from heterodyne.console.static_files import page_routes
+from heterodyne.console.store_services import StoreServices
+from heterodyne.console.tenants.routes import tenant_routes
+from heterodyne.console.usage.routes import usage_routes
 from heterodyne.domain.errors import CallerError, MethodNotAllowed, UnknownPath
 
 
-class Health(Struct, frozen=True, kw_only=True):
+class ConsoleHealth(Struct, frozen=True, kw_only=True):
     """That the process answers."""
 
     status: str = "ok"
@@ -37,8 +37,8 @@ class Health(Struct, frozen=True, kw_only=True):
 
 def admin_app(
     settings: ConsoleSettings,
-    fleet: FleetDesk,
-    office: OfficeDesk | None = None,
+    fleet: FleetService,
+    stores: StoreServices | None = None,
     instruments: Instruments | None = None,
 ) -> Starlette:
     """The API over whoever owns the fleet and the office; without an office nobody could write changes down, so the
@@ -49,12 +49,12 @@ def admin_app(
     if instruments is not None:
         routes += live_routes(guard, instruments.feed)
         routes += playground_routes(guard, instruments.playground)
-        routes += [] if instruments.desks is None else desk_routes(guard, instruments.desks)
-    if office is not None:
-        routes += fleet_change_routes(guard, FleetChanges(fleet, office.recorder))
-        routes += tenant_routes(guard, office.tenants)
-        routes += usage_routes(guard, office.books)
-        routes += history_routes(guard, office.books, time.time)
+        routes += [] if instruments.services is None else service_routes(guard, instruments.services)
+    if stores is not None:
+        routes += fleet_change_routes(guard, FleetChanges(fleet, stores.recorder))
+        routes += tenant_routes(guard, stores.tenants)
+        routes += usage_routes(guard, stores.books)
+        routes += history_routes(guard, stores.books, time.time)
     routes.append(description_route(guard, routes))
     return Starlette(
         routes=[*(one.starlette() for one in routes), *page_routes()], exception_handlers={HTTPException: _refused}
@@ -63,13 +63,13 @@ def admin_app(
 
 def _health_route() -> AdminRoute:
     return AdminRoute(
-        method="GET", path="/health", endpoint=_health, summary="Whether it answers", answer=Health, is_open=True
+        method="GET", path="/health", endpoint=_health, summary="Whether it answers", answer=ConsoleHealth, is_open=True
     )
 
 
 async def _health(_: Request) -> Response:
     """Open: it says nothing about the fleet."""
-    return answer(Health())
+    return answer(ConsoleHealth())
 
 
 async def _refused(request: Request, error: Exception) -> Response:

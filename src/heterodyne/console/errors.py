@@ -10,7 +10,7 @@ class ChangeRefused(CallerError):
     status = 409
 
 
-class NobodyAnswers(GatewayError):
+class NoWorkerAnswers(GatewayError):
     """No worker could be asked about its decisions."""
 
     code = "no_worker_answers"

@@ -16,11 +16,11 @@ from heterodyne.admission.host_names import HostNames
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.admin_route import Endpoint
 from heterodyne.console.errors import CrossSite, ReadOnly
-from heterodyne.console.key_limit import KeyLimit
-from heterodyne.console.operators import Operators, Person
 from heterodyne.console.render import answer, error_answer
-from heterodyne.console.session_pages import Role
-from heterodyne.console.sessions import Sessions
+from heterodyne.console.session.key_limit import KeyLimit
+from heterodyne.console.session.operators import Operators, Person
+from heterodyne.console.session.pages import OperatorRole
+from heterodyne.console.session.sessions import Sessions
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.domain.errors import (
     BodyTooLarge,
@@ -92,11 +92,11 @@ class Guard:
 
         return self.open(shown)
 
-    def asking(self, kind: type[Body], ask: Callable[[Body], Awaitable[object]]) -> Endpoint:
+    def asking(self, kind: type[Body], handle: Callable[[Body], Awaitable[object]]) -> Endpoint:
         """An endpoint that shows something about what its body says, and changes nothing."""
 
         async def read(request: Request) -> object:
-            return await ask(await read_body(request, kind, QUESTION_BYTES_MAX))
+            return await handle(await read_body(request, kind, QUESTION_BYTES_MAX))
 
         return self.reading(read)
 
@@ -233,7 +233,7 @@ def _broken(error: Exception) -> Response:
 
 
 def _check_operator(person: Person) -> None:
-    if person.role is not Role.OPERATOR:
+    if person.role is not OperatorRole.OPERATOR:
         raise ReadOnly("This key is for looking: an operator's key is needed.")
 
 

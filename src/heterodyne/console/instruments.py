@@ -3,10 +3,10 @@ desks that work something out."""
 
 from msgspec import Struct
 
-from heterodyne.console.desks import Desks
 from heterodyne.console.guard import Guard
-from heterodyne.console.live_feed import LiveFeed
-from heterodyne.console.playground import Playground
+from heterodyne.console.live.feed import LiveFeed
+from heterodyne.console.playground.service import Playground
+from heterodyne.console.services import ConsoleServices
 
 
 class Instruments(Struct, frozen=True, kw_only=True):
@@ -15,5 +15,5 @@ class Instruments(Struct, frozen=True, kw_only=True):
     guard: Guard
     feed: LiveFeed
     playground: Playground
-    desks: Desks | None  # of the views that are worked out; None: there are none
+    services: ConsoleServices | None  # of the views that are worked out; None: there are none
     gateway_url: str  # as somebody would call it

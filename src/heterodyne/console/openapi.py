@@ -41,7 +41,7 @@ WITH_A_BODY: tuple[ErrorKind, ...] = (
 )
 
 
-class Failure(Struct, frozen=True, kw_only=True):
+class AdminErrorDetail(Struct, frozen=True, kw_only=True):
     """What went wrong."""
 
     message: str
@@ -50,13 +50,13 @@ class Failure(Struct, frozen=True, kw_only=True):
     code: str
 
 
-class Error(Struct, frozen=True, kw_only=True):
+class AdminError(Struct, frozen=True, kw_only=True):
     """Every refusal."""
 
-    error: Failure
+    error: AdminErrorDetail
 
 
-class Description(Struct, frozen=True, kw_only=True):
+class AdminOpenApi(Struct, frozen=True, kw_only=True):
     """An OpenAPI document."""
 
     openapi: str
@@ -68,11 +68,11 @@ class Description(Struct, frozen=True, kw_only=True):
 def description_route(guard: Guard, routes: Sequence[AdminRoute]) -> AdminRoute:
     """The path of the description of these routes and of itself."""
 
-    async def describe(_: Request) -> Description:
+    async def describe(_: Request) -> AdminOpenApi:
         return document()
 
     @cache
-    def document() -> Description:
+    def document() -> AdminOpenApi:
         return describe_routes((*routes, route))
 
     route = AdminRoute(
@@ -80,21 +80,21 @@ def description_route(guard: Guard, routes: Sequence[AdminRoute]) -> AdminRoute:
         path=PATH,
         endpoint=guard.reading(describe),
         summary="This description",
-        answer=Description,
+        answer=AdminOpenApi,
     )
     return route
 
 
-def describe_routes(routes: Sequence[AdminRoute]) -> Description:
+def describe_routes(routes: Sequence[AdminRoute]) -> AdminOpenApi:
     """The whole description; each route is in it."""
-    structs = {struct for route in routes for struct in (route.body, route.answer) if struct is not None} | {Error}
+    structs = {struct for route in routes for struct in (route.body, route.answer) if struct is not None} | {AdminError}
     ordered = sorted(structs, key=lambda struct: (struct.__name__, struct.__module__))
     references, schemas = msgspec.json.schema_components(ordered, ref_template=REFERENCE)
     schema_of: dict[type[Struct], Json] = dict(zip(ordered, references, strict=True))
     paths: dict[str, Json] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schema_of)
-    return Description(
+    return AdminOpenApi(
         openapi="3.1.0",
         info={
             "title": "Heterodyne, admin API",
@@ -153,7 +153,7 @@ def _responses(route: AdminRoute, schema_of: dict[type[Struct], Json]) -> Json:
     for kind in kinds:
         by_status.setdefault(status_of(kind, kind.status), []).append(f"`{kind.code}`: {kind.__doc__}")
     refusals = {
-        str(status): {"description": "\n\n".join(lines), "content": _json(schema_of[Error])}
+        str(status): {"description": "\n\n".join(lines), "content": _json(schema_of[AdminError])}
         for status, lines in sorted(by_status.items())
     }
     return {"200": success, **refusals}

@@ -1,6 +1,6 @@
 """What the watch leaves in the metrics, look by look."""
 
-from heterodyne.control.look import Look
+from heterodyne.control.prober import ProbeResult
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import Health, Replica
 from heterodyne.telemetry import metrics
@@ -21,21 +21,21 @@ COUNTERS = (
 )
 
 
-def observe(before: Replica, seen: Replica, look: Look, *, has_restarted: bool) -> None:
+def observe(before: Replica, seen: Replica, probe: ProbeResult, *, has_restarted: bool) -> None:
     """One look at a replica, which was known as `before`."""
     metrics.replica_ready.set((seen.pool, seen.id), float(seen.health is Health.READY))
-    metrics.probe_seconds.observe((seen.pool,), look.took_s)
+    metrics.probe_seconds.observe((seen.pool,), probe.took_s)
     if has_restarted:
         metrics.replica_restarts.add((seen.pool, seen.id))
     labels = _labels(seen)
     if before.load_at_s is not None:
-        metrics.load_age.set(labels, look.at_s - before.load_at_s)
-    if has_restarted or not look.is_ready:
+        metrics.load_age.set(labels, probe.at_s - before.load_at_s)
+    if has_restarted or not probe.is_ready:
         # Of several workers' views the largest counts: ours must not be of before a restart that others have seen.
         for counter in COUNTERS:
             counter.forget(labels)
-    if look.load is not None:
-        _observe_load(labels, look.load)
+    if probe.load is not None:
+        _observe_load(labels, probe.load)
 
 
 def forget(replica: Replica) -> None:

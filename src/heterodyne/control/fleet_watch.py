@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from heterodyne.control import fleet_meters, problems
-from heterodyne.control.look import Clock, Look, Looker
-from heterodyne.control.pace import USUAL, Pace
-from heterodyne.control.problems import Place, Problem
+from heterodyne.control.probe_schedule import USUAL, ProbeSchedule
+from heterodyne.control.prober import Clock, Prober, ProbeResult
+from heterodyne.control.problems import Place, ReplicaProblem
 from heterodyne.control.replica_seen import FleetSeen
 from heterodyne.control.replica_watch import ReplicaWatch
 from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, Replica, ReplicaId
@@ -44,7 +44,7 @@ class FleetWatch:
         clock: Clock,
         chance: Callable[[], float],
         place: Place = problems.url_place,
-        pace: Pace = USUAL,
+        pace: ProbeSchedule = USUAL,
         workers: int = 1,
         on_probe: Callable[[ReplicaId, float], None] = lambda _, __: None,
         on_restart: Callable[[ReplicaId], None] = lambda _: None,
@@ -101,7 +101,7 @@ class FleetWatch:
         for id, watch in self._watches.items():
             if self._group is not None and id not in self._tasks:
                 self._start(watch)
-        self._pool.forget({address for watch in self._watches.values() for address in self._looker(watch).addresses})
+        self._pool.forget({address for watch in self._watches.values() for address in self._prober(watch).addresses})
         self._rules = rules or {}
         self._publish()
 
@@ -124,7 +124,7 @@ class FleetWatch:
     def _start(self, watch: ReplicaWatch) -> None:
         assert self._group is not None
         id = watch.configured.id
-        self._tasks[id] = self._group.create_task(self._watch(watch, self._looker(watch)), name=f"watch {id}")
+        self._tasks[id] = self._group.create_task(self._watch(watch, self._prober(watch)), name=f"watch {id}")
 
     def _end(self, watch: ReplicaWatch) -> None:
         task = self._tasks.pop(watch.configured.id, None)
@@ -132,38 +132,38 @@ class FleetWatch:
             task.cancel()
         fleet_meters.forget(watch.seen)
 
-    def _looker(self, watch: ReplicaWatch) -> Looker:
-        return Looker(watch.configured, self._engines[watch.configured.engine], self._pool, self._clock)
+    def _prober(self, watch: ReplicaWatch) -> Prober:
+        return Prober(watch.configured, self._engines[watch.configured.engine], self._pool, self._clock)
 
-    async def _watch(self, watch: ReplicaWatch, looker: Looker) -> None:
+    async def _watch(self, watch: ReplicaWatch, prober: Prober) -> None:
         await asyncio.sleep(self._pace.first_pause_s(len(self._watches), self._chance()))
         while True:
             try:
                 wants_models = watch.wants_models(self._clock())
-                look = await looker.look(
+                probe = await prober.probe(
                     wants_models=wants_models,
                     # Whenever its models are read again, its usual load pages get another chance.
                     has_fallback=watch.has_fallback and not wants_models,
                 )
-                self._take(watch, look)
+                self._take(watch, probe)
             except Exception as error:  # noqa: BLE001  # the root of a task: our mistake must not end the gateway
                 _log.error("look_failed", replica=watch.configured.id, exc_info=error)
             await asyncio.sleep(self._pace.pause_s(watch.failures, self._interval_s, self._chance()))
 
-    def _take(self, watch: ReplicaWatch, look: Look) -> None:
+    def _take(self, watch: ReplicaWatch, probe: ProbeResult) -> None:
         id, before, known = watch.configured.id, watch.seen, watch.problems
-        has_restarted = watch.take(look, self._answers_of(id))
+        has_restarted = watch.take(probe, self._answers_of(id))
         seen = watch.seen
         if seen.health is not before.health:
             _log.info("replica_health", replica=id, was=before.health.value, now=seen.health.value)
         if watch.problems != known:
             _log_problems(id, known, watch.problems)
-        fleet_meters.observe(before, seen, look, has_restarted=has_restarted)
+        fleet_meters.observe(before, seen, probe, has_restarted=has_restarted)
         if has_restarted:
             _log.warning("replica_restarted", replica=id, restarts=watch.restarts)
             self._on_restart(id)
-        if seen.health is Health.READY and look.is_ready:
-            self._on_probe(id, look.at_s)
+        if seen.health is Health.READY and probe.is_ready:
+            self._on_probe(id, probe.at_s)
         if seen != before:
             self._publish_within(LOAD_INTERVAL_S if seen.health is before.health else HEALTH_INTERVAL_S)
 
@@ -205,7 +205,7 @@ def _identity(replica: Replica) -> tuple[object, ...]:
     )
 
 
-def _log_problems(id: ReplicaId, before: tuple[Problem, ...], now: tuple[Problem, ...]) -> None:
+def _log_problems(id: ReplicaId, before: tuple[ReplicaProblem, ...], now: tuple[ReplicaProblem, ...]) -> None:
     """Once when one comes and once when it goes; its words may change in between."""
     kinds_before, kinds_now = {problem.kind for problem in before}, {problem.kind for problem in now}
     for problem in now:

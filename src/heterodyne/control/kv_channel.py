@@ -15,7 +15,7 @@ from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.kv_event import AllBlocksCleared, BlockRemoved, BlockStored, KvPublisher
 from heterodyne.engines.kv_events import MESSAGE_BYTES_MAX, read_kv_events
-from heterodyne.engines.kv_sequence import END_OF_REPLAY, NUMBER_BYTES, SequenceWatch, Step
+from heterodyne.engines.kv_sequence import END_OF_REPLAY, NUMBER_BYTES, SequenceStep, SequenceWatch
 from heterodyne.ports.kv_sink import KvSink
 from heterodyne.telemetry import log, metrics
 
@@ -161,7 +161,7 @@ class KvChannel:
                 self._do(self._numbers.replayed(int.from_bytes(frames[-2], "big")), frames[-1])
             await asyncio.sleep(0)
 
-    def _do(self, step: Step, payload: bytes) -> None:
+    def _do(self, step: SequenceStep, payload: bytes) -> None:
         if step.forgets:
             self._lose()
         if not step.applies:

@@ -22,7 +22,7 @@ class ProblemKind(StrEnum):
     LOAD_FROZEN = "load_frozen"
 
 
-class Problem(Struct, frozen=True, kw_only=True):
+class ReplicaProblem(Struct, frozen=True, kw_only=True):
     """One thing that is wrong now; `text` begins with the setting it is about."""
 
     kind: ProblemKind
@@ -44,40 +44,40 @@ def url_of(replica: Replica) -> str:
     return f"{'https' if replica.tls else 'http'}://{host}:{replica.port}{replica.base_path}"
 
 
-def not_ready(place: str, replica: Replica, error: str) -> Problem:
-    return Problem(kind=ProblemKind.NOT_READY, text=f"{place}: {url_of(replica)} is not ready: {error}")
+def not_ready(place: str, replica: Replica, error: str) -> ReplicaProblem:
+    return ReplicaProblem(kind=ProblemKind.NOT_READY, text=f"{place}: {url_of(replica)} is not ready: {error}")
 
 
-def wrong_model(place: str, wanted: str, models: Sequence[ServedModel]) -> Problem:
+def wrong_model(place: str, wanted: str, models: Sequence[ServedModel]) -> ReplicaProblem:
     names = [f'"{model.name}"' for model in models[:NAMES_SHOWN]]
     if len(models) > NAMES_SHOWN:
         names.append(f"{len(models) - NAMES_SHOWN} more")
     served = f"serves {', '.join(names)}" if names else "serves no model"
-    return Problem(
+    return ReplicaProblem(
         kind=ProblemKind.WRONG_MODEL,
         text=f'{place}: {served}, not "{wanted}"; if it is the same model, set the pool\'s `engine_model` to its name',
     )
 
 
-def models_unread(place: str, error: str) -> Problem:
-    return Problem(kind=ProblemKind.MODELS_UNREAD, text=f"{place}: nobody knows which model it serves: {error}")
+def models_unread(place: str, error: str) -> ReplicaProblem:
+    return ReplicaProblem(kind=ProblemKind.MODELS_UNREAD, text=f"{place}: nobody knows which model it serves: {error}")
 
 
-def context_short(place: str, configured: int, told: int) -> Problem:
-    return Problem(
+def context_short(place: str, configured: int, reported: int) -> ReplicaProblem:
+    return ReplicaProblem(
         kind=ProblemKind.CONTEXT_SHORT,
-        text=f"{place}: the pool's `context_tokens` is {configured}, but the engine takes {told}",
+        text=f"{place}: the pool's `context_tokens` is {configured}, but the engine takes {reported}",
     )
 
 
-def load_unread(place: str, error: str) -> Problem:
-    return Problem(
+def load_unread(place: str, error: str) -> ReplicaProblem:
+    return ReplicaProblem(
         kind=ProblemKind.LOAD_UNREAD, text=f"{place}: its load cannot be read, only our own requests count: {error}"
     )
 
 
-def load_frozen(place: str, for_s: float) -> Problem:
-    return Problem(
+def load_frozen(place: str, for_s: float) -> ReplicaProblem:
+    return ReplicaProblem(
         kind=ProblemKind.LOAD_FROZEN,
         text=f"{place}: load pages have not changed for {for_s:.0f} s while it answered requests",
     )

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from heterodyne.control.problems import Problem
+from heterodyne.control.problems import ReplicaProblem
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import Health, PoolName, ReplicaId
 
@@ -27,7 +27,7 @@ class ReplicaSeen(Struct, frozen=True, kw_only=True):
     load: EngineLoad | None
     load_age_s: float | None
     restarts: int  # seen by this worker
-    problems: tuple[Problem, ...]
+    problems: tuple[ReplicaProblem, ...]
 
 
 class FleetSeen(Struct, frozen=True, kw_only=True):

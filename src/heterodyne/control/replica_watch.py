@@ -3,8 +3,8 @@
 import msgspec
 
 from heterodyne.control import problems
-from heterodyne.control.look import Look
-from heterodyne.control.problems import Problem, ProblemKind
+from heterodyne.control.prober import ProbeResult
+from heterodyne.control.problems import ProblemKind, ReplicaProblem
 from heterodyne.control.readings import (
     Stillness,
     adapters_listed,
@@ -55,7 +55,7 @@ class ReplicaWatch:
         self.has_fallback = False
         self._place = place
         self._health_since_s = now_s
-        self._last: Look | None = None
+        self._last: ProbeResult | None = None
         self._load: EngineLoad | None = None
         self._load_at_s: float | None = None
         self._models: tuple[ServedModel, ...] | None = None
@@ -63,10 +63,10 @@ class ReplicaWatch:
         self._adapters_listed: tuple[str, ...] = ()
         self._adapters_listed_at_s: float | None = None
         self._stillness: Stillness | None = None
-        self._problems: dict[ProblemKind, Problem] = {}
+        self._problems: dict[ProblemKind, ReplicaProblem] = {}
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[ReplicaProblem, ...]:
         return tuple(self._problems.values())
 
     def wants_models(self, now_s: float) -> bool:
@@ -78,18 +78,18 @@ class ReplicaWatch:
         self.configured = replica
         self._see()
 
-    def take(self, look: Look, answers: int) -> bool:
+    def take(self, probe: ProbeResult, answers: int) -> bool:
         """Learn from a look; whether the engine has restarted. `answers` is how many this worker got from it."""
-        self._last = look
+        self._last = probe
         has_restarted_now = False
-        if look.is_ready:
+        if probe.is_ready:
             self.failures = 0
-            self._take_models(look)
-            has_restarted_now = self._take_load(look, answers)
+            self._take_models(probe)
+            has_restarted_now = self._take_load(probe, answers)
             self._note(ProblemKind.NOT_READY, None)
-            self._turn(Health.DOWN if ProblemKind.WRONG_MODEL in self._problems else Health.READY, look.at_s)
+            self._turn(Health.DOWN if ProblemKind.WRONG_MODEL in self._problems else Health.READY, probe.at_s)
         else:
-            self._fail(look)
+            self._fail(probe)
         self._see()
         return has_restarted_now
 
@@ -117,53 +117,53 @@ class ReplicaWatch:
             problems=self.problems,
         )
 
-    def _fail(self, look: Look) -> None:
+    def _fail(self, probe: ProbeResult) -> None:
         self.failures += 1
         self.has_fallback = False
         if self.health is Health.READY and self.failures >= FAILURES_MAX:
-            self._turn(Health.DOWN, look.at_s)
-        if self.health is Health.DOWN or look.at_s - self._health_since_s >= GRACE_S:
-            self._note(ProblemKind.NOT_READY, problems.not_ready(self._place, self.configured, look.error or ""))
+            self._turn(Health.DOWN, probe.at_s)
+        if self.health is Health.DOWN or probe.at_s - self._health_since_s >= GRACE_S:
+            self._note(ProblemKind.NOT_READY, problems.not_ready(self._place, self.configured, probe.error or ""))
 
     def _turn(self, health: Health, now_s: float) -> None:
         if health is not self.health:
             self.health = health
             self._health_since_s = now_s
 
-    def _take_models(self, look: Look) -> None:
-        if look.models_error is not None:
+    def _take_models(self, probe: ProbeResult) -> None:
+        if probe.models_error is not None:
             # It is asked again in a minute; until then what it said last holds.
-            self._models_at_s = look.at_s
-            self._note(ProblemKind.MODELS_UNREAD, problems.models_unread(self._place, look.models_error))
+            self._models_at_s = probe.at_s
+            self._note(ProblemKind.MODELS_UNREAD, problems.models_unread(self._place, probe.models_error))
             return
-        if look.models is None:
+        if probe.models is None:
             return
-        self._models, self._models_at_s = look.models, look.at_s
-        self._adapters_listed, self._adapters_listed_at_s = adapters_listed(look.models), look.at_s
+        self._models, self._models_at_s = probe.models, probe.at_s
+        self._adapters_listed, self._adapters_listed_at_s = adapters_listed(probe.models), probe.at_s
         wanted = self.configured.engine_model or self.configured.model
-        found = find_model(look.models, wanted)
+        found = find_model(probe.models, wanted)
         self._note(ProblemKind.MODELS_UNREAD, None)
         self._note(
             ProblemKind.WRONG_MODEL,
-            problems.wrong_model(self._place, wanted, look.models) if found is None else None,
+            problems.wrong_model(self._place, wanted, probe.models) if found is None else None,
         )
 
-    def _take_load(self, look: Look, answers: int) -> bool:
-        self.has_fallback = look.has_fallback
+    def _take_load(self, probe: ProbeResult, answers: int) -> bool:
+        self.has_fallback = probe.has_fallback
         self._note(
             ProblemKind.LOAD_UNREAD,
-            problems.load_unread(self._place, look.load_error) if look.load_error is not None else None,
+            problems.load_unread(self._place, probe.load_error) if probe.load_error is not None else None,
         )
-        if look.load is None:
+        if probe.load is None:
             return False
-        before, self._load, self._load_at_s = self._load, look.load, look.load_at_s
-        is_new = before is not None and has_restarted(before, look.load)
+        before, self._load, self._load_at_s = self._load, probe.load, probe.load_at_s
+        is_new = before is not None and has_restarted(before, probe.load)
         if is_new:
             self.restarts += 1
             self._models_at_s = None  # it may have come back with another model
             self._stillness = None
-        self._stillness = follow(self._stillness, look.load, look.at_s, answers)
-        frozen_s = frozen_for_s(self._stillness, look.at_s, answers)
+        self._stillness = follow(self._stillness, probe.load, probe.at_s, answers)
+        frozen_s = frozen_for_s(self._stillness, probe.at_s, answers)
         self._note(
             ProblemKind.LOAD_FROZEN, problems.load_frozen(self._place, frozen_s) if frozen_s is not None else None
         )
@@ -171,31 +171,33 @@ class ReplicaWatch:
 
     def _see(self) -> None:
         configured = self.configured
-        told = self._told_context_tokens()
-        is_short = configured.context_tokens is not None and told is not None and told < configured.context_tokens
+        reported = self._reported_context_tokens()
+        is_short = (
+            configured.context_tokens is not None and reported is not None and reported < configured.context_tokens
+        )
         self._note(
             ProblemKind.CONTEXT_SHORT,
-            problems.context_short(self._place, configured.context_tokens or 0, told or 0) if is_short else None,
+            problems.context_short(self._place, configured.context_tokens or 0, reported or 0) if is_short else None,
         )
         self.seen = msgspec.structs.replace(
             configured,
             health=self.health,
             load=self._load,
             load_at_s=self._load_at_s,
-            context_tokens=told if configured.context_tokens is None else configured.context_tokens,
+            context_tokens=reported if configured.context_tokens is None else configured.context_tokens,
             adapters=adapters_of(self._adapters_listed, configured.adapters),
             adapters_listed=self._adapters_listed,
             adapters_listed_at_s=self._adapters_listed_at_s,
         )
 
-    def _told_context_tokens(self) -> int | None:
+    def _reported_context_tokens(self) -> int | None:
         wanted = self.configured.engine_model or self.configured.model
         found = find_model(self._models, wanted) if self._models else None
         if found is not None and found.context_tokens is not None:
             return found.context_tokens
         return self._load.context_tokens if self._load is not None else None
 
-    def _note(self, kind: ProblemKind, problem: Problem | None) -> None:
+    def _note(self, kind: ProblemKind, problem: ReplicaProblem | None) -> None:
         if problem is not None:
             self._problems[kind] = problem
         else:

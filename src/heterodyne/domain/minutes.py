@@ -48,7 +48,7 @@ class MinuteKey(NamedTuple):
     labels: Labels
 
 
-class Tally:
+class MinuteTally:
     """Sums that grow; the fields are those of `Sums`."""
 
     __slots__ = (*COUNTS, *SPREADS)
@@ -102,7 +102,7 @@ class Tally:
         if is_fault(record.status, record.reason):
             self.faults += 1
 
-    def merge(self, other: "Tally | Sums") -> None:
+    def merge(self, other: "MinuteTally | Sums") -> None:
         """Everything that another one has."""
         for name in COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -117,21 +117,21 @@ class Tally:
         )
 
 
-def tallies_of(records: Iterable[UsageRecord]) -> dict[MinuteKey, Tally]:
+def tallies_of(records: Iterable[UsageRecord]) -> dict[MinuteKey, MinuteTally]:
     """One walk over the records, which are many."""
-    tallies: dict[tuple[int, str, str, str, str, str], Tally] = {}
+    tallies: dict[tuple[int, str, str, str, str, str], MinuteTally] = {}
     for record in records:
         key = int(record.at // MINUTE_S), record.model, record.pool, record.hardware, record.tier, record.urgency
         tally = tallies.get(key)
         if tally is None:
-            tally = tallies[key] = Tally()
+            tally = tallies[key] = MinuteTally()
         tally.add(record)
     return {MinuteKey(number * MINUTE_S, Labels(*labels)): tally for (number, *labels), tally in tallies.items()}
 
 
 def sums_of(records: Iterable[UsageRecord]) -> Sums:
     """All of them together."""
-    tally = Tally()
+    tally = MinuteTally()
     for record in records:
         tally.add(record)
     return tally.sums()
@@ -139,20 +139,20 @@ def sums_of(records: Iterable[UsageRecord]) -> Sums:
 
 def merged_sums(many: Iterable[Sums]) -> Sums:
     """All of them as one."""
-    tally = Tally()
+    tally = MinuteTally()
     for sums in many:
         tally.merge(sums)
     return tally.sums()
 
 
-def bounded(tallies: dict[Labels, Tally], known: Collection[Labels]) -> dict[Labels, Tally]:
+def bounded(tallies: dict[Labels, MinuteTally], known: Collection[Labels]) -> dict[Labels, MinuteTally]:
     """Of one minute: sets of labels beyond those that are kept become one; those that are `known` stay themselves."""
     left = LABEL_SETS_MAX - len(known)
-    kept: dict[Labels, Tally] = {}
+    kept: dict[Labels, MinuteTally] = {}
     for labels, tally in tallies.items():
         if labels not in known and labels not in kept:
             if left <= 1 and labels != OTHERS:  # one place is for the others
-                kept.setdefault(OTHERS, Tally()).merge(tally)
+                kept.setdefault(OTHERS, MinuteTally()).merge(tally)
                 continue
             left -= 1
         if labels in kept:

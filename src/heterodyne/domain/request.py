@@ -22,7 +22,7 @@ class Operation(StrEnum):
     __hash__ = str.__hash__  # that of enums is written in Python, and every request is looked up by this
 
 
-class Prompt(Protocol):
+class PromptBytes(Protocol):
     """The bytes that stand for a prompt as the engine will render it, made when somebody compares prompts."""
 
     @property
@@ -50,7 +50,7 @@ class Request(Struct, frozen=True, kw_only=True, gc=False):
     stream: bool = False
     wants_usage: bool = False  # the client asked for a usage chunk at the end of its stream
     has_stream_options: bool = False  # the body has that member, whatever is in it
-    prompt: Prompt | None = None  # None: prompts of this operation are not compared
+    prompt: PromptBytes | None = None  # None: prompts of this operation are not compared
     user: str = ""  # whom the client says it asks for
     private_fields: Sequence[str] = ()  # by path, those of one engine's own: it is asked only where they pass
     prompt_chars: int = 0  # of all that the model may be shown, as JSON in UTF-8; of the body where that is tensors

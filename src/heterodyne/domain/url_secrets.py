@@ -54,8 +54,8 @@ def _shown(found: re.Match[str]) -> str:
         authority = f"{HIDDEN}@{authority.rpartition('@')[2]}"
     elif "@" in path and scheme.lower() not in WEB:  # a password with a slash in it, which should have been %2F
         authority, slash, path = "", "", f"{HIDDEN}@{path.rpartition('@')[2]}"
-    said = "&".join(_parameter(one) for one in query.split("&")) if query else ""
-    return f"{scheme}://{authority}{slash}{path}{question_mark}{said}{hash_mark}{HIDDEN if hash_mark else ''}"
+    shown_query = "&".join(_parameter(one) for one in query.split("&")) if query else ""
+    return f"{scheme}://{authority}{slash}{path}{question_mark}{shown_query}{hash_mark}{HIDDEN if hash_mark else ''}"
 
 
 def _parameter(one: str) -> str:

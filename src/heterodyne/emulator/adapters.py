@@ -6,7 +6,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 
-class Trouble(StrEnum):
+class AdapterRefusal(StrEnum):
     """Why an adapter was not loaded or unloaded."""
 
     LOADED = "loaded"  # somebody has loaded one of this name
@@ -23,7 +23,7 @@ class Adapter(Struct, frozen=True, kw_only=True):
     scale: float = 1.0
 
 
-class Adapters:
+class EmulatedAdapters:
     """Those in memory, in the order they were loaded."""
 
     def __init__(self, room: int, names: tuple[str, ...] = ()) -> None:
@@ -48,19 +48,19 @@ class Adapters:
         """All of them."""
         return tuple(self._loaded.values())
 
-    def try_load(self, name: str, path: str) -> Trouble | None:
+    def try_load(self, name: str, path: str) -> AdapterRefusal | None:
         """One more, unless there is a reason against it."""
         if name in self._loaded:
-            return Trouble.LOADED
+            return AdapterRefusal.LOADED
         if len(self._loaded) >= self.room:
-            return Trouble.FULL
+            return AdapterRefusal.FULL
         self._numbers += 1
         self._loaded[name] = Adapter(name=name, path=path, number=self._numbers)
         return None
 
-    def try_unload(self, name: str) -> Trouble | None:
+    def try_unload(self, name: str) -> AdapterRefusal | None:
         """One fewer; requests under way with it are not disturbed."""
-        return Trouble.MISSING if self._loaded.pop(name, None) is None else None
+        return AdapterRefusal.MISSING if self._loaded.pop(name, None) is None else None
 
     def set_scales(self, scales: dict[int, float]) -> None:
         """Scales by number; whoever is not named is turned off."""

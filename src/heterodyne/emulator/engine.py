@@ -7,24 +7,30 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from heterodyne.domain.errors import ContextExceeded, EngineRefused, InvalidField, UnknownModel
-from heterodyne.emulator import pieces
-from heterodyne.emulator.adapters import Adapters
+from heterodyne.emulator import tokenizer
+from heterodyne.emulator.adapters import EmulatedAdapters
+from heterodyne.emulator.answer_format import ChatFormat, CompletionFormat
 from heterodyne.emulator.faults import Faults, Share
-from heterodyne.emulator.format import ChatFormat, CompletionFormat
 from heterodyne.emulator.generation import Breakage, Generation, Planned
 from heterodyne.emulator.observations import Life, Observations
 from heterodyne.emulator.order import EmulatorOrder
-from heterodyne.emulator.question import Body, Question, chat_question, completion_questions, wanted_tokens
 from heterodyne.emulator.replica_clock import ReplicaClock
+from heterodyne.emulator.request_body import (
+    EmulatorPrompt,
+    EmulatorRequest,
+    chat_prompt,
+    completion_prompts,
+    wanted_tokens,
+)
+from heterodyne.physics.replica.from_layout import machine_of
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import Ended, Step
-from heterodyne.physics.replica.of_layout import machine_of
+from heterodyne.physics.replica.machine import EngineStep, StepResult
 
 if TYPE_CHECKING:
     from heterodyne.emulator.surface import Extras
     from heterodyne.wire.server_connection import ServerConnection
 
-Listener = Callable[[Step, Ended], None]
+Listener = Callable[[EngineStep, StepResult], None]
 SLEEPERS = frozenset({"weights", "kv_cache"})
 
 
@@ -41,7 +47,7 @@ class EmulatedEngine:
     ) -> None:
         self.order = order
         self.observations = Observations()
-        self.adapters = Adapters(order.adapters_max, order.adapters)
+        self.adapters = EmulatedAdapters(order.adapters_max, order.adapters)
         self.listeners: list[Listener] = []  # of steps, KV publishers for example
         self.clear_listeners: list[Callable[[], None]] = []  # of the cache being emptied
         self.kv_endpoint: str | None = None  # where KV events go out, once they do
@@ -122,7 +128,9 @@ class EmulatedEngine:
             listener()
         return True
 
-    def ask(self, body: Body, connection: "ServerConnection", *, extras: "Extras | None" = None) -> Generation | None:
+    def generate(
+        self, body: EmulatorRequest, connection: "ServerConnection", *, extras: "Extras | None" = None
+    ) -> Generation | None:
         """Begin an answer. Raises what the client did wrong; None when the engine crashed over it."""
         faults = self._faults
         if body.model not in self.model_names:
@@ -135,8 +143,8 @@ class EmulatedEngine:
             self._crash()
             return None
         is_chat = body.messages is not None
-        questions = [chat_question(body)] if is_chat else completion_questions(body)
-        planned = [self._plan(body, question) for question in questions for _ in range(body.n)]
+        prompts = [chat_prompt(body)] if is_chat else completion_prompts(body)
+        planned = [self._plan(body, prompt) for prompt in prompts for _ in range(body.n)]
         shape = ChatFormat if is_chat else CompletionFormat
         created = int(self._wall_clock())
         generation = Generation(
@@ -167,9 +175,9 @@ class EmulatedEngine:
         """Work on nothing any more."""
         self.clock.close()
 
-    def _plan(self, body: Body, question: Question) -> Planned:
+    def _plan(self, body: EmulatorRequest, prompt: EmulatorPrompt) -> Planned:
         order = self.order
-        prompt_tokens = pieces.count(question.text)
+        prompt_tokens = tokenizer.count(prompt.text)
         room = min(order.context_tokens, order.scheduling.kv_tokens) - prompt_tokens
         asked = body.max_completion_tokens or body.max_tokens or 0
         if room < 1 or prompt_tokens + asked > order.context_tokens:
@@ -178,16 +186,16 @@ class EmulatedEngine:
                 f"{asked} output tokens and your prompt contains {prompt_tokens} input tokens.",
                 param="messages" if body.messages is not None else "prompt",
             )
-        tokens, is_cut = wanted_tokens(body, question, mean=order.output_tokens_mean, room=room)
-        words = pieces.answer(question.key, question.said_tokens, tokens)
+        tokens, is_cut = wanted_tokens(body, prompt, mean=order.output_tokens_mean, room=room)
+        words = tokenizer.answer(prompt.key, prompt.continued_tokens, tokens)
         adapter = body.lora_path or (None if body.model == order.served_model else body.model)
         # An adapter's keys and values are its own, and so are those of another salt.
         salt = f"{adapter or body.model}\0{body.cache_salt}"
-        blocks = pieces.block_hashes(question.text + b"".join(words), order.scheduling.block_tokens, salt)
+        blocks = tokenizer.block_hashes(prompt.text + b"".join(words), order.scheduling.block_tokens, salt)
         job = Job(id=next(self._ids), prompt_tokens=prompt_tokens, output_tokens=tokens, blocks=blocks)
         return Planned(
             job=job,
-            text=question.text,
+            text=prompt.text,
             tokens=words,
             is_cut=is_cut,
             limit_tokens=min(asked or room, room),
@@ -211,7 +219,7 @@ class EmulatedEngine:
         else:
             self.clock.resume()
 
-    def _on_step(self, step: Step, ended: Ended) -> None:
+    def _on_step(self, step: EngineStep, ended: StepResult) -> None:
         for listener in self.listeners:
             listener(step, ended)
         self._left.clear()

@@ -59,8 +59,8 @@ def faults_from(given: dict[str, object]) -> Faults:
     try:
         return msgspec.convert(given, Faults)
     except msgspec.ValidationError as error:
-        said = with_near_field(str(error), Faults)
-        raise InvalidSpec(f"faults: {said.rstrip('?')}; there are {', '.join(Faults.__struct_fields__)}") from error
+        message = with_near_field(str(error), Faults)
+        raise InvalidSpec(f"faults: {message.rstrip('?')}; there are {', '.join(Faults.__struct_fields__)}") from error
 
 
 def _value(word: str) -> object:

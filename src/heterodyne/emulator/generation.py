@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from heterodyne.emulator.answer_format import DONE, AnswerFormat, EmulatorUsage
 from heterodyne.emulator.faults import Garble
-from heterodyne.emulator.format import DONE, Format, Usage
 from heterodyne.emulator.observations import Life
 from heterodyne.physics.replica.job import Job
 from heterodyne.wire.message import status_line
@@ -48,7 +48,7 @@ class Generation:
     def __init__(
         self,
         planned: list[Planned],
-        answer: Format,
+        answer: AnswerFormat,
         connection: "ServerConnection",
         *,
         is_stream: bool,
@@ -111,10 +111,10 @@ class Generation:
         self._end()
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> EmulatorUsage:
         """Tokens so far; prompts count once however many answers they have."""
         prompts = {one.text: one.job.prompt_tokens for one in self.planned}
-        return Usage(
+        return EmulatorUsage(
             prompt_tokens=sum(prompts.values()),
             completion_tokens=sum(self.written),
             cached_tokens=self.cached_tokens,

@@ -5,7 +5,7 @@ from collections import Counter, deque
 from msgspec import Struct
 
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import Ended, Step
+from heterodyne.physics.replica.machine import EngineStep, StepResult
 from heterodyne.telemetry.exposition import cumulative
 from heterodyne.telemetry.meters import add_to_histogram
 
@@ -27,7 +27,7 @@ ANSWERS = (1, 2, 5, 10, 20)
 LIVES_MAX = 1000
 
 
-class Distribution:
+class EmulatedHistogram:
     """A histogram over fixed bounds."""
 
     __slots__ = ("_cell", "bounds")
@@ -67,20 +67,20 @@ class Observations:
     """Since the engine started; times in the replica's own seconds."""
 
     def __init__(self) -> None:
-        self.ttft_s = Distribution(FIRST_TOKEN_S)
-        self.itl_s = Distribution(NEXT_TOKEN_S)
-        self.e2e_s = Distribution(REQUEST_S)
-        self.queue_s = Distribution(REQUEST_S)
-        self.prefill_s = Distribution(REQUEST_S)
-        self.decode_s = Distribution(REQUEST_S)
-        self.running_s = Distribution(REQUEST_S)
-        self.per_token_s = Distribution(NEXT_TOKEN_S)  # of a request, the mean after its first token
-        self.prompt_tokens = Distribution(TOKENS)
-        self.computed_tokens = Distribution(TOKENS)  # of prompts, those not found in memory
-        self.output_tokens = Distribution(TOKENS)
-        self.limit_tokens = Distribution(TOKENS)
-        self.answers = Distribution(ANSWERS)  # that a request asks for
-        self.step_tokens = Distribution(STEP_TOKENS)
+        self.ttft_s = EmulatedHistogram(FIRST_TOKEN_S)
+        self.itl_s = EmulatedHistogram(NEXT_TOKEN_S)
+        self.e2e_s = EmulatedHistogram(REQUEST_S)
+        self.queue_s = EmulatedHistogram(REQUEST_S)
+        self.prefill_s = EmulatedHistogram(REQUEST_S)
+        self.decode_s = EmulatedHistogram(REQUEST_S)
+        self.running_s = EmulatedHistogram(REQUEST_S)
+        self.per_token_s = EmulatedHistogram(NEXT_TOKEN_S)  # of a request, the mean after its first token
+        self.prompt_tokens = EmulatedHistogram(TOKENS)
+        self.computed_tokens = EmulatedHistogram(TOKENS)  # of prompts, those not found in memory
+        self.output_tokens = EmulatedHistogram(TOKENS)
+        self.limit_tokens = EmulatedHistogram(TOKENS)
+        self.answers = EmulatedHistogram(ANSWERS)  # that a request asks for
+        self.step_tokens = EmulatedHistogram(STEP_TOKENS)
         self.finished: Counter[str] = Counter()  # by finish reason, aborts among them
         self.busy = 0  # sequences in the batch, summed over passes
         self.sequence_tokens_max = 0  # the longest sequence that has ended
@@ -101,7 +101,7 @@ class Observations:
         self.limit_tokens.observe(limit_tokens)
         return life
 
-    def step(self, step: Step, ended: Ended, now_s: float) -> None:
+    def step(self, step: EngineStep, ended: StepResult, now_s: float) -> None:
         """A step took place: somebody was admitted, somebody has a token more."""
         decoded = step.decoding * step.passes
         self.step_tokens.observe(step.prompt_tokens + decoded)

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from heterodyne.physics.memory import Layout
-from heterodyne.physics.profile import Found
+from heterodyne.physics.profile import ProfileMatch
 from heterodyne.physics.replica.job import Scheduling
 from heterodyne.physics.step_time import Speculation
 
@@ -12,7 +12,7 @@ class EmulatorOrder(Struct, frozen=True, kw_only=True):
     """One replica of one model under one engine."""
 
     layout: Layout
-    found: Found  # the profile its speed comes from
+    found: ProfileMatch  # the profile its speed comes from
     scheduling: Scheduling
     served_model: str  # the name clients ask for
     context_tokens: int  # the longest sequence it takes

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import inf
 
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import Ended, ReplicaMachine, Step
+from heterodyne.physics.replica.machine import EngineStep, ReplicaMachine, StepResult
 
 # Behind by more than this it is out of breath, and goes on from the present instead of rushing after the past.
 LAG_MAX_S = 0.25
@@ -21,7 +21,7 @@ class ReplicaClock:
     def __init__(
         self,
         machine: ReplicaMachine,
-        on_step: Callable[[Step, Ended], None],
+        on_step: Callable[[EngineStep, StepResult], None],
         *,
         loop: asyncio.AbstractEventLoop,
         speed: float = 1.0,
@@ -34,7 +34,7 @@ class ReplicaClock:
         self._speed = speed
         self._origin_s = loop.time()
         self._timer: asyncio.TimerHandle | None = None
-        self._step: Step | None = None
+        self._step: EngineStep | None = None
         self._ends_at_s = 0.0
         self._is_stalled = False
         self._is_finishing = False  # somebody who hears of a step may submit; the next one begins after all have heard

@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable
 from typing import Self
 
-from heterodyne.emulator.door import EmulatorDoor
 from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.faults import Faults
-from heterodyne.emulator.kv_events import KvEvents
+from heterodyne.emulator.kv.events import KvEvents
 from heterodyne.emulator.order import EmulatorOrder
+from heterodyne.emulator.request_handler import EmulatorRequestHandler
 from heterodyne.emulator.surfaces.catalogue import surface_of
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
@@ -68,13 +68,13 @@ class EmulatorServer:
         self.has_crashed.clear()
         self._engine = EmulatedEngine(self.order, loop=loop, wall_clock=self._wall_clock, on_crash=self._crash)
         self._engine.set_faults(self._faults)
-        door = EmulatorDoor(self._engine, surface_of(self._engine))
+        handler = EmulatorRequestHandler(self._engine, surface_of(self._engine))
         if self.order.kv_events is not None:
             self._kv_events = KvEvents(self._engine, loop=loop)
         limits = WireLimits()
         try:
             self._server = await loop.create_server(
-                lambda: ServerConnection(door, limits, self._ledger, loop.time), self.host, self.port, backlog=4096
+                lambda: ServerConnection(handler, limits, self._ledger, loop.time), self.host, self.port, backlog=4096
             )
         except OSError:
             self._stop()

@@ -8,14 +8,14 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import Metric
 
 from heterodyne.emulator.faults import Lie
-from heterodyne.emulator.page import TEXT, Page, Refusal, Routes
+from heterodyne.emulator.response import TEXT, EmulatorResponse, Refusal, Routes
 
 if TYPE_CHECKING:
     from heterodyne.emulator.engine import EmulatedEngine
     from heterodyne.emulator.generation import Generation
 
 
-class Load(Struct, frozen=True, kw_only=True):
+class ReportedLoad(Struct, frozen=True, kw_only=True):
     """What an engine says of its own load; a lie differs here and nowhere else."""
 
     running: int
@@ -23,9 +23,9 @@ class Load(Struct, frozen=True, kw_only=True):
     kv_share: float
 
 
-IDLE = Load(running=0, waiting=0, kv_share=0.0)
+IDLE = ReportedLoad(running=0, waiting=0, kv_share=0.0)
 
-Families = Callable[["EmulatedEngine", Load], Iterable[Metric]]
+Families = Callable[["EmulatedEngine", ReportedLoad], Iterable[Metric]]
 Extras = Callable[["EmulatedEngine", "Generation"], dict[str, object]]
 
 
@@ -35,32 +35,32 @@ class Surface(Struct, frozen=True, kw_only=True):
     health_paths: tuple[bytes, ...]
     metrics_path: bytes
     families: Families  # of its metrics page
-    pages: Routes  # all others
-    error: Callable[[Refusal], Page]
+    endpoints: Routes  # all others
+    error: Callable[[Refusal], EmulatorResponse]
     refuses_asleep: bool = True  # False: who asks a sleeping engine waits for it to wake
     extras: Extras | None = None  # fields that the end of an answer has besides OpenAI's
 
     @property
     def routes(self) -> Routes:
         """Every page."""
-        return {**self.pages, (b"GET", self.metrics_path): lambda engine, _: self._metrics(engine)}
+        return {**self.endpoints, (b"GET", self.metrics_path): lambda engine, _: self._metrics(engine)}
 
-    def _metrics(self, engine: "EmulatedEngine") -> Page:
+    def _metrics(self, engine: "EmulatedEngine") -> EmulatorResponse:
         registry = CollectorRegistry()
         registry.register(_Collector(self.families, engine, load_of(engine)))
-        return Page(body=generate_latest(registry), kind=TEXT)
+        return EmulatorResponse(body=generate_latest(registry), kind=TEXT)
 
 
-def load_of(engine: "EmulatedEngine") -> Load:
+def load_of(engine: "EmulatedEngine") -> ReportedLoad:
     """The truth, unless the engine was told to seem idle."""
     if engine.faults.lie is Lie.IDLE:
         return IDLE
     machine = engine.machine
-    return Load(running=machine.running, waiting=machine.waiting, kv_share=machine.kv_share)
+    return ReportedLoad(running=machine.running, waiting=machine.waiting, kv_share=machine.kv_share)
 
 
 class _Collector:
-    def __init__(self, families: Families, engine: "EmulatedEngine", load: Load) -> None:
+    def __init__(self, families: Families, engine: "EmulatedEngine", load: ReportedLoad) -> None:
         self._families = families
         self._engine = engine
         self._load = load

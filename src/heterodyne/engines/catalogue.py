@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from heterodyne.engines.jetstream import JetStreamDialect
-from heterodyne.engines.llamacpp import LlamaCppDialect
+from heterodyne.engines.llamacpp.dialect import LlamaCppDialect
 from heterodyne.engines.lmdeploy import LmdeployDialect
 from heterodyne.engines.mlx_lm import MlxLmDialect
 from heterodyne.engines.ollama import OllamaDialect

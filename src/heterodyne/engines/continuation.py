@@ -14,7 +14,7 @@ import msgspec
 from heterodyne.domain.request import Operation, Request
 from heterodyne.engines.json_edit import put
 from heterodyne.engines.lengths import AT_LEAST, AT_MOST
-from heterodyne.ports.engine import Said
+from heterodyne.ports.engine import DeliveredText
 
 GO_ON = {"continue_final_message": b"true", "add_generation_prompt": b"false"}  # as vLLM spells it
 # Members that forbid it, unless they are null, false, empty or the value given here.
@@ -56,37 +56,39 @@ _members = msgspec.json.Decoder(Members).decode
 _encode = msgspec.json.encode
 
 
-def continue_chat(request: Request, said: Said, go_on: Mapping[str, bytes]) -> Request | None:
+def continue_chat(request: Request, delivered_text: DeliveredText, go_on: Mapping[str, bytes]) -> Request | None:
     """With the assistant's words as the last message, and the members that tell the engine to go on with them."""
-    members = _sound(request, said, Operation.CHAT)
+    members = _sound(request, delivered_text, Operation.CHAT)
     if members is None or _value(members, "add_generation_prompt") is False:
         return None
     messages = _value(members, "messages")
     if not isinstance(messages, list) or not messages or messages[-1].get("role") == "assistant":
         return None
-    words = {"role": "assistant", "content": said.text}
-    return _continued(request, said, members, {"messages": _encode([*messages, words]), **go_on}, None)
+    words = {"role": "assistant", "content": delivered_text.text}
+    return _continued(request, delivered_text, members, {"messages": _encode([*messages, words]), **go_on}, None)
 
 
-def continue_text(request: Request, said: Said, *, tokens_default: int | None) -> Request | None:
+def continue_text(request: Request, delivered_text: DeliveredText, *, tokens_default: int | None) -> Request | None:
     """With what was said behind the prompt; a prompt of token ids has no text to put it behind.
 
     `tokens_default` is how many tokens the engine writes when nobody says; None: until the model ends.
     """
-    members = _sound(request, said, Operation.COMPLETION)
+    members = _sound(request, delivered_text, Operation.COMPLETION)
     prompt = None if members is None else _value(members, "prompt")
     if members is None or not isinstance(prompt, str):
         return None
-    if _limit(request, members) is None and tokens_default is not None and tokens_default <= said.tokens:
+    if _limit(request, members) is None and tokens_default is not None and tokens_default <= delivered_text.tokens:
         return None
-    return _continued(request, said, members, {"prompt": _encode(prompt + said.text)}, tokens_default)
+    return _continued(
+        request, delivered_text, members, {"prompt": _encode(prompt + delivered_text.text)}, tokens_default
+    )
 
 
-def _sound(request: Request, said: Said, operation: Operation) -> Members | None:
+def _sound(request: Request, delivered_text: DeliveredText, operation: Operation) -> Members | None:
     """The members of the body, or None where this answer cannot be taken up."""
-    if request.operation is not operation or request.choices != 1 or not said.text:
+    if request.operation is not operation or request.choices != 1 or not delivered_text.text:
         return None
-    if said.text[-1].isspace():
+    if delivered_text.text[-1].isspace():
         # Words carry the space before them: behind a space the model would have to begin in the middle of one, and
         # chat templates that trim a message would have it write the space again.
         return None
@@ -94,7 +96,7 @@ def _sound(request: Request, said: Said, operation: Operation) -> Members | None
     if not all(_is_harmless(name, _value(members, name)) for name in UNSOUND.keys() & members.keys()):
         return None
     limit = _limit(request, members)
-    return None if limit is not None and limit <= said.tokens else members
+    return None if limit is not None and limit <= delivered_text.tokens else members
 
 
 def _is_harmless(name: str, value: object) -> bool:
@@ -103,18 +105,22 @@ def _is_harmless(name: str, value: object) -> bool:
 
 
 def _continued(
-    request: Request, said: Said, members: Members, changes: dict[str, bytes], tokens_default: int | None
+    request: Request,
+    delivered_text: DeliveredText,
+    members: Members,
+    changes: dict[str, bytes],
+    tokens_default: int | None,
 ) -> Request:
     left = None
     limit = _limit(request, members) or tokens_default
     if limit is not None:
-        left = limit - said.tokens
+        left = limit - delivered_text.tokens
         named = [name for name in LIMITS if isinstance(_value(members, name), int)] or ["max_tokens"]
         changes |= {name: _encode(left) for name in named}
     return msgspec.structs.replace(
         request,
         body=put(request.body, changes),
-        prompt_chars=request.prompt_chars + len(said.text),
+        prompt_chars=request.prompt_chars + len(delivered_text.text),
         output_tokens_max=left,
     )
 

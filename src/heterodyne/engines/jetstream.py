@@ -14,8 +14,8 @@ from heterodyne.domain.errors import EngineGarbage, InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
 from heterodyne.engines.openai import OwnEngineDialect
-from heterodyne.engines.prometheus_page import Page, count, read_page, share
-from heterodyne.ports.engine import Call
+from heterodyne.engines.prometheus_page import PrometheusPage, count, read_page, share
+from heterodyne.ports.engine import EngineRequest
 
 TOKENS_DEFAULT = 16  # as OpenAI has it; JetStream wants a number
 SLOTS_SHARE, KV_SHARE = "jetstream_slots_used_percentage", "kv_cache_utilization_perc"
@@ -72,7 +72,7 @@ class JetStreamDialect(OwnEngineDialect):
     has_choices = False
     capabilities: frozenset[Capability] = frozenset()
 
-    def call(self, request: Request, replica: Replica) -> Call:
+    def call(self, request: Request, replica: Replica) -> EngineRequest:
         super().call(request, replica)  # for what it refuses
         if request.stream:
             raise InvalidField("stream: the engine of this model does not stream.", param="stream")
@@ -82,9 +82,9 @@ class JetStreamDialect(OwnEngineDialect):
             if value is not None and value is not False and value not in ("", [], {}):
                 raise InvalidField(f"{name}: the engine of this model does not know it.", param=name)
         body = {"max_tokens": asked.max_tokens or TOKENS_DEFAULT, **_content(asked.prompt)}
-        return Call(replica.base_path + "/v1/generate", msgspec.json.encode(body))
+        return EngineRequest(replica.base_path + "/v1/generate", msgspec.json.encode(body))
 
-    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | Call:
+    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
         """It counts neither prompt nor answer; the token ids of the answer tell why it ended."""
         text, tokens = "", 0
         for sample in _samples(body):
@@ -142,7 +142,7 @@ def _samples(body: bytes) -> Iterator[_SampleText]:
         raise EngineGarbage("The engine's answer is not a row of JSON objects.") from error
 
 
-def _adapters(page: Page) -> tuple[str, ...]:
+def _adapters(page: PrometheusPage) -> tuple[str, ...]:
     names = {
         name for sample in page.samples(LORA) for name in sample.labels.get("running_lora_adapters", "").split(",")
     }

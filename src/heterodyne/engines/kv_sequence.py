@@ -11,7 +11,7 @@ NUMBER_BYTES = 8  # big-endian, before the payload; -1 ends a replay
 END_OF_REPLAY = (-1).to_bytes(NUMBER_BYTES, "big", signed=True)
 
 
-class Step(NamedTuple):
+class SequenceStep(NamedTuple):
     """What to do, in this order: forget the engine's cache, apply the message, ask for a replay."""
 
     forgets: bool = False
@@ -19,7 +19,7 @@ class Step(NamedTuple):
     replay_from: int | None = None  # keep the message, and live ones after it, until the replay has ended
 
 
-APPLY, DROP = Step(applies=True), Step()
+APPLY, DROP = SequenceStep(applies=True), SequenceStep()
 
 
 class SequenceWatch:
@@ -32,7 +32,7 @@ class SequenceWatch:
         self._live = -1  # the last that came live
         self._held: int | None = None  # the live one that waits for a replay
 
-    def live(self, number: int) -> Step:
+    def live(self, number: int) -> SequenceStep:
         """A message came as it was published. A number that goes back is an engine that has started again."""
         is_restart = number <= self._live
         if is_restart:
@@ -42,23 +42,23 @@ class SequenceWatch:
             return DROP  # the replay had it
         if number == self._next:
             self._next += 1
-            return Step(forgets=is_restart, applies=True)
+            return SequenceStep(forgets=is_restart, applies=True)
         self._held = number
-        return Step(forgets=is_restart, replay_from=self._next)
+        return SequenceStep(forgets=is_restart, replay_from=self._next)
 
-    def replayed(self, number: int) -> Step:
+    def replayed(self, number: int) -> SequenceStep:
         """A message came from the replay; what it skips is lost."""
         if number < self._next:
             return DROP
         is_gap = number > self._next
         self._next = number + 1
-        return Step(forgets=is_gap, applies=True)
+        return SequenceStep(forgets=is_gap, applies=True)
 
-    def replay_ended(self) -> Step:
+    def replay_ended(self) -> SequenceStep:
         """What becomes of the message that was held back; also when there was nobody to ask."""
         held, self._held = self._held, None
         if held is None or held < self._next:
             return DROP
         is_gap = held > self._next
         self._next = held + 1
-        return Step(forgets=is_gap, applies=True)
+        return SequenceStep(forgets=is_gap, applies=True)

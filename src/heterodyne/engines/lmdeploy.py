@@ -13,7 +13,7 @@ from heterodyne.engines.continuation import continue_chat, continue_text
 from heterodyne.engines.error_answer import context_exceeded
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import count, read_page, share
-from heterodyne.ports.engine import Call, Said
+from heterodyne.ports.engine import DeliveredText, EngineRequest
 from heterodyne.ports.engine_control import ControlCall
 
 RUNNING = "lmdeploy:num_requests_running"
@@ -67,17 +67,19 @@ class LmdeployDialect(OwnEngineDialect):
     )
     context_words = ("context length", "session_len", "session length")
 
-    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | Call:
+    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
         """Up to 0.14 a prompt beyond its context is answered with nothing, ended by its length."""
         if body.find(b'"completion_tokens":0') >= 0 and _is_cut_to_nothing(body):
             raise context_exceeded(request, "The prompt is longer than the context of this model.")
         return body
 
-    def continuation(self, request: Request, said: Said) -> Request | None:
+    def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         """A last message of the assistant's is continued without further words."""
         if request.operation is Operation.CHAT:
-            return continue_chat(request, said, {})
-        return None if request.output_tokens_max is None else continue_text(request, said, tokens_default=None)
+            return continue_chat(request, delivered_text, {})
+        return (
+            None if request.output_tokens_max is None else continue_text(request, delivered_text, tokens_default=None)
+        )
 
     def is_ready(self, status: int, body: bytes) -> bool:
         if status != 200:

@@ -13,7 +13,7 @@ from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_text
 from heterodyne.engines.json_edit import without_nulls
 from heterodyne.engines.openai import OwnEngineDialect
-from heterodyne.ports.engine import Call, Said
+from heterodyne.ports.engine import DeliveredText, EngineRequest
 
 
 class _Logprobs(msgspec.Struct):
@@ -34,7 +34,7 @@ class MlxLmDialect(OwnEngineDialect):
     has_choices = False
     capabilities = frozenset({Capability.TOOLS})
 
-    def call(self, request: Request, replica: Replica) -> Call:
+    def call(self, request: Request, replica: Replica) -> EngineRequest:
         path, body = super().call(request, replica)
         body = without_nulls(body)
         if request.operation is Operation.COMPLETION and body.find(b'"logprobs"') >= 0:
@@ -43,13 +43,13 @@ class MlxLmDialect(OwnEngineDialect):
                 raise InvalidField(
                     "logprobs: the engine of this model has none for text completions.", param="logprobs"
                 )
-        return Call(path, body)
+        return EngineRequest(path, body)
 
-    def continuation(self, request: Request, said: Said) -> Request | None:
+    def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         """Its chat template always opens a new message; plain text goes on behind the prompt."""
         if request.output_tokens_max is None:
             return None
-        return continue_text(request, said, tokens_default=None)
+        return continue_text(request, delivered_text, tokens_default=None)
 
     def is_ready(self, status: int, body: bytes) -> bool:
         return status == 200

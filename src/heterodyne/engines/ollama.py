@@ -17,7 +17,7 @@ from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import context_exceeded
 from heterodyne.engines.json_edit import put
 from heterodyne.engines.openai import OwnEngineDialect
-from heterodyne.ports.engine import Call
+from heterodyne.ports.engine import EngineRequest
 
 
 class _Limits(msgspec.Struct):
@@ -51,7 +51,7 @@ class OllamaDialect(OwnEngineDialect):
     capabilities = frozenset({Capability.TOOLS, Capability.JSON_SCHEMA, Capability.VISION, Capability.EMBEDDINGS})
     context_words = ("exceeds the context length", "exceeds maximum context length", "context length exceeded")
 
-    def call(self, request: Request, replica: Replica) -> Call:
+    def call(self, request: Request, replica: Replica) -> EngineRequest:
         context = replica.context_tokens
         if context is not None and request.prompt_chars > context * CHARS_PER_TOKEN_MAX:
             message = (
@@ -59,7 +59,7 @@ class OllamaDialect(OwnEngineDialect):
             )
             raise context_exceeded(request, message)
         path, body = super().call(request, replica)
-        return Call(path, _with_old_limit(body))
+        return EngineRequest(path, _with_old_limit(body))
 
     def is_ready(self, status: int, body: bytes) -> bool:
         return status == 200

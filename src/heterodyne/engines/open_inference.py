@@ -13,7 +13,7 @@ from heterodyne.domain.request import Operation, Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.openai import OwnEngineDialect
-from heterodyne.ports.engine import Call
+from heterodyne.ports.engine import EngineRequest
 
 UNKNOWN_MODEL = "request for unknown model"  # Triton's words, lower case; older ones say them with 400
 
@@ -28,14 +28,14 @@ class OpenInferenceDialect(OwnEngineDialect):
     operations = frozenset({Operation.INFER})
     capabilities: frozenset[Capability] = frozenset()
 
-    def call(self, request: Request, replica: Replica) -> Call:
+    def call(self, request: Request, replica: Replica) -> EngineRequest:
         """The model is in the path, by the engine's own name for it; the body does not have it."""
         if request.operation is not Operation.INFER:
             raise EngineRefused(f"The engine of this model has no {request.operation} call.", status=501)
         path = f"{replica.base_path}/v2/models/{quote(replica.engine_model or replica.model, safe='')}"
         if request.model_version is not None:
             path += f"/versions/{quote(request.model_version, safe='')}"
-        return Call(path + "/infer", request.body)
+        return EngineRequest(path + "/infer", request.body)
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         """A model that it does not have is the operator's business, a version that it does not have the caller's."""

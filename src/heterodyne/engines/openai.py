@@ -15,7 +15,7 @@ from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import CALLERS_STATUSES, context_exceeded, full, read_error, refused
 from heterodyne.engines.json_edit import put, put_first
 from heterodyne.engines.model_list import read_model_list
-from heterodyne.ports.engine import Call, EventEdit, Said
+from heterodyne.ports.engine import DeliveredText, EngineRequest, EventEdit
 from heterodyne.ports.engine_control import ControlCall
 
 PATHS = {
@@ -48,7 +48,7 @@ class OpenAIDialect:
     has_choices: bool = True  # False: it writes one answer however many are asked for
     context_words: tuple[str, ...] = ("maximum context length",)  # lower case; in messages of its refusals
 
-    def call(self, request: Request, replica: Replica) -> Call:
+    def call(self, request: Request, replica: Replica) -> EngineRequest:
         """Asks every stream for its usage, so that tokens are counted and not guessed."""
         if request.operation not in self.operations:
             raise EngineRefused(f"The engine of this model has no {request.operation} call.", status=501)
@@ -64,9 +64,9 @@ class OpenAIDialect:
                 body = put(body, {"stream_options": INCLUDE_USAGE})
             else:
                 body = put_first(body, b'"stream_options":' + INCLUDE_USAGE)
-        return Call(replica.base_path + PATHS[request.operation], body)
+        return EngineRequest(replica.base_path + PATHS[request.operation], body)
 
-    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | Call:
+    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
         return body
 
     def stream_edit(self, request: Request) -> EventEdit | None:
@@ -81,7 +81,7 @@ class OpenAIDialect:
             return EngineUnavailable("The provider's quota for the gateway's key is used up; its operator has to look.")
         return refused(status, message, code, param)
 
-    def continuation(self, request: Request, said: Said) -> Request | None:
+    def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         return None
 
     def is_ready(self, status: int, body: bytes) -> bool:

@@ -28,7 +28,7 @@ _ESCAPED = re.compile(r"\\(.)")
 _UNESCAPED = {"n": "\n", '"': '"', "\\": "\\"}
 
 
-class Sample(NamedTuple):
+class PrometheusSample(NamedTuple):
     """One line; its labels stay as they came until somebody asks."""
 
     raw_labels: bytes
@@ -39,15 +39,15 @@ class Sample(NamedTuple):
         return _labels(self.raw_labels)
 
 
-class Page:
+class PrometheusPage:
     """The samples of the wanted names; what is not a number has been left out."""
 
     __slots__ = ("_samples",)
 
-    def __init__(self, samples: dict[str, list[Sample]]) -> None:
+    def __init__(self, samples: dict[str, list[PrometheusSample]]) -> None:
         self._samples = samples
 
-    def samples(self, name: str) -> list[Sample]:
+    def samples(self, name: str) -> list[PrometheusSample]:
         """Every line of this name."""
         return self._samples.get(name, [])
 
@@ -72,18 +72,18 @@ class Page:
         found = self._first(names)
         return max(sample.value for sample in found) if found else None
 
-    def _first(self, names: tuple[str, ...]) -> list[Sample]:
+    def _first(self, names: tuple[str, ...]) -> list[PrometheusSample]:
         return next((found for name in names if (found := self._samples.get(name))), [])
 
 
-def read_page(body: bytes, names: Iterable[str | tuple[str, ...]]) -> Page:
+def read_page(body: bytes, names: Iterable[str | tuple[str, ...]]) -> PrometheusPage:
     """Of names that stand together in a tuple the first that the page has, for engines that have renamed a metric.
 
     Raises `EngineGarbage` with what the page is instead, or when it has none of the names.
     """
     _check(body)
     page = b"\n" + body + b"\n"
-    samples: dict[str, list[Sample]] = {}
+    samples: dict[str, list[PrometheusSample]] = {}
     wanted = [(name,) if isinstance(name, str) else name for name in names]
     for spellings in wanted:
         for name in spellings:
@@ -93,7 +93,7 @@ def read_page(body: bytes, names: Iterable[str | tuple[str, ...]]) -> Page:
     if not samples:
         shown = ", ".join(spellings[0] for spellings in wanted[:SHOWN]) + (", …" if len(wanted) > SHOWN else "")
         raise EngineGarbage(f"The metrics page has none of {shown}; is it another engine's?")
-    return Page(samples)
+    return PrometheusPage(samples)
 
 
 def count(value: float | None) -> int | None:
@@ -118,10 +118,10 @@ def _check(body: bytes) -> None:
         raise EngineGarbage("The metrics page is JSON, not Prometheus.")
 
 
-def _samples(page: bytes, name: str) -> list[Sample]:
+def _samples(page: bytes, name: str) -> list[PrometheusSample]:
     needle = b"\n" + name.encode()
     is_scattered = name.endswith("_sum")
-    found: list[Sample] = []
+    found: list[PrometheusSample] = []
     at = page.find(needle)
     while at >= 0:
         place = at + len(needle)
@@ -138,13 +138,13 @@ def _samples(page: bytes, name: str) -> list[Sample]:
     return [sample for sample in found if not math.isnan(sample.value)]
 
 
-def _sample(page: bytes, place: int, name: str) -> Sample:
+def _sample(page: bytes, place: int, name: str) -> PrometheusSample:
     labels = _LABELS.match(page, place)
     if labels is None:
         raise EngineGarbage(f"The metrics page has a {name} whose labels do not end.")
     number = _NUMBER.match(page, labels.end())
     try:
-        return Sample(labels[1], float(number[1] if number else b""))
+        return PrometheusSample(labels[1], float(number[1] if number else b""))
     except ValueError as error:
         raise EngineGarbage(f"The metrics page has a {name} that is no number.") from error
 

@@ -14,7 +14,7 @@ from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.json_edit import put
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import count, read_page, share
-from heterodyne.ports.engine import Call, Said
+from heterodyne.ports.engine import DeliveredText, EngineRequest
 from heterodyne.ports.engine_control import ControlCall
 
 TEXT_TOKENS_DEFAULT = 16  # of a completion whose length nobody says
@@ -52,12 +52,12 @@ class SglangDialect(OwnEngineDialect):
     capabilities = frozenset(Capability)
     context_words = ("model's context length", "maximum context length", "maximum allowed length")
 
-    def continuation(self, request: Request, said: Said) -> Request | None:
+    def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         if request.operation is Operation.CHAT:
-            return continue_chat(request, said, GO_ON)
-        return continue_text(request, said, tokens_default=TEXT_TOKENS_DEFAULT)
+            return continue_chat(request, delivered_text, GO_ON)
+        return continue_text(request, delivered_text, tokens_default=TEXT_TOKENS_DEFAULT)
 
-    def call(self, request: Request, replica: Replica) -> Call:
+    def call(self, request: Request, replica: Replica) -> EngineRequest:
         """An adapter is asked for beside the model: alone in its place, the model itself would answer."""
         path, body = super().call(request, replica)
         if replica.adapters and request.model in replica.adapters:
@@ -65,7 +65,7 @@ class SglangDialect(OwnEngineDialect):
             if request.operation not in (Operation.TOKENIZE, Operation.DETOKENIZE):
                 changes["lora_path"] = msgspec.json.encode(request.model)
             body = put(body, changes)
-        return Call(path, body)
+        return EngineRequest(path, body)
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         if status == 400 and NO_ADAPTER in read_error(body).message:

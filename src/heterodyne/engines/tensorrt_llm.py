@@ -9,7 +9,7 @@ from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_text
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import count, read_page, share
-from heterodyne.ports.engine import Said
+from heterodyne.ports.engine import DeliveredText
 from heterodyne.ports.engine_control import ControlCall
 
 RUNNING, WAITING = "trtllm_num_requests_running", "trtllm_num_requests_waiting"
@@ -41,11 +41,11 @@ class TensorRtLlmDialect(OwnEngineDialect):
     )
     context_words = ("max_num_tokens", "max_seq_len", "max_input_len", "default_max_tokens", "maximum context length")
 
-    def continuation(self, request: Request, said: Said) -> Request | None:
+    def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         """Its chat closes every message with the template's end of turn; only text can go on, within a given limit."""
         if request.output_tokens_max is None:
             return None
-        return continue_text(request, said, tokens_default=None)
+        return continue_text(request, delivered_text, tokens_default=None)
 
     def is_ready(self, status: int, body: bytes) -> bool:
         return status == 200

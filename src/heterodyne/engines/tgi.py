@@ -9,7 +9,7 @@ from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_chat, continue_text
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import count, read_page
-from heterodyne.ports.engine import Said
+from heterodyne.ports.engine import DeliveredText
 
 GENERATION_FAILED = 424
 RUNNING, WAITING = "tgi_batch_current_size", "tgi_queue_size"
@@ -45,11 +45,13 @@ class TgiDialect(OwnEngineDialect):
             return EngineRefused("The engine failed while it generated.", status=502)
         return super().refusal(request, status, body)
 
-    def continuation(self, request: Request, said: Said) -> Request | None:
+    def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         """A last message of the assistant's is continued without further words."""
         if request.operation is Operation.CHAT:
-            return continue_chat(request, said, {})
-        return None if request.output_tokens_max is None else continue_text(request, said, tokens_default=None)
+            return continue_chat(request, delivered_text, {})
+        return (
+            None if request.output_tokens_max is None else continue_text(request, delivered_text, tokens_default=None)
+        )
 
     def is_ready(self, status: int, body: bytes) -> bool:
         return status == 200

@@ -11,8 +11,8 @@ from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
 from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.openai import OwnEngineDialect
-from heterodyne.engines.prometheus_page import Page, Sample, count, read_page, share
-from heterodyne.ports.engine import Said
+from heterodyne.engines.prometheus_page import PrometheusPage, PrometheusSample, count, read_page, share
+from heterodyne.ports.engine import DeliveredText
 from heterodyne.ports.engine_control import ControlCall
 
 DIGITS_MAX = 12
@@ -61,10 +61,10 @@ class VllmDialect(OwnEngineDialect):
         "greater than max_model_len",
     )
 
-    def continuation(self, request: Request, said: Said) -> Request | None:
+    def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         if request.operation is Operation.CHAT:
-            return continue_chat(request, said, GO_ON)
-        return continue_text(request, said, tokens_default=TEXT_TOKENS_DEFAULT)
+            return continue_chat(request, delivered_text, GO_ON)
+        return continue_text(request, delivered_text, tokens_default=TEXT_TOKENS_DEFAULT)
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         """Its routes depend on the model: one that generates has no embeddings, and its web server says so."""
@@ -110,7 +110,7 @@ class VllmDialect(OwnEngineDialect):
         return ControlCall("POST", "/wake_up")
 
 
-def _memory(page: Page) -> tuple[int | None, int | None]:
+def _memory(page: PrometheusPage) -> tuple[int | None, int | None]:
     """Tokens that fit, of all ranks together, and tokens of a block; both are labels, and may say `None`."""
     tokens, size = 0, None
     for sample in page.samples(CACHE):
@@ -120,18 +120,18 @@ def _memory(page: Page) -> tuple[int | None, int | None]:
     return tokens or None, size
 
 
-def _number(sample: Sample, label: str) -> int | None:
+def _number(sample: PrometheusSample, label: str) -> int | None:
     text = sample.labels.get(label, "")
     return int(text) if text.isdecimal() and len(text) <= DIGITS_MAX else None
 
 
-def _adapters(page: Page) -> tuple[str, ...]:
+def _adapters(page: PrometheusPage) -> tuple[str, ...]:
     """Those that requests use, in the newest line: its value is a time, and old lines are never taken away."""
     newest = max(page.samples(LORA), key=lambda sample: sample.value, default=None)
     names = "" if newest is None else newest.labels.get("running_lora_adapters", "")
     return tuple(name for name in names.split(",") if name)
 
 
-def _is_asleep(page: Page) -> bool:
+def _is_asleep(page: PrometheusPage) -> bool:
     awake = [sample.value for sample in page.samples(SLEEP) if sample.labels.get("sleep_state") == "awake"]
     return bool(awake) and not all(awake)

@@ -15,10 +15,10 @@ from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import PendingJob
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.ports.adapters import AdapterUse
-from heterodyne.ports.engine import Call
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
-from heterodyne.routing.standing.outcome import Outcome
+from heterodyne.ports.engine import EngineRequest
+from heterodyne.routing.health.outcome import Outcome
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Hop
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
@@ -71,8 +71,8 @@ class Attempt:
         "_owner",
         "_pieces",
         "_pieces_bytes",
+        "_replica_health",
         "_request_id",
-        "_standing",
         "_ticket",
         "_trial",
         "_use",
@@ -98,10 +98,10 @@ class Attempt:
         owner: AttemptOwner,
         back: "Backstage",
         wire: ReplicaWire,
-        call: Call | LargeCall,
+        call: EngineRequest | LargeCall,
         *,
-        ask: Ask,
-        choice: Choice,
+        routing_request: RoutingRequest,
+        choice: RoutingChoice,
         request_id: str,
         adapter: str | None,
         earns: bool,
@@ -133,11 +133,11 @@ class Attempt:
         self.choice = choice
         is_loading = adapter is not None and back.adapters.nearness(wire.replica, adapter)
         # How long an adapter takes to load says nothing of the pool's pace.
-        is_told = not choice.is_repeated and not is_loading
-        self._ticket = back.router.start(ask, choice.forecast, now_s) if is_told else None
-        self._standing = back.decider.standing.of(wire.replica.id)
-        self._trial = self._standing.on_start(now_s, ask.prompt_tokens if earns else 0)
-        back.house.occupy(wire.replica.id)
+        is_tracked = not choice.is_repeated and not is_loading
+        self._ticket = back.router.start(routing_request, choice.forecast, now_s) if is_tracked else None
+        self._replica_health = back.decider.fleet_health.of(wire.replica.id)
+        self._trial = self._replica_health.on_start(now_s, routing_request.prompt_tokens if earns else 0)
+        back.concurrency_limit.occupy(wire.replica.id)
         if is_loading:
             self.asked_at_s = NOT_YET
 
@@ -152,7 +152,7 @@ class Attempt:
             return
         self._back.pool.lend(self.wire.address, self._connected, self._unconnected, fresh=fresh)
 
-    def again(self, call: Call) -> None:
+    def again(self, call: EngineRequest) -> None:
         """Ask the same replica the next thing it takes to answer."""
         self._call, self._pieces, self._pieces_bytes, self.status = call, [], 0, 0
         self.start()
@@ -176,8 +176,8 @@ class Attempt:
             self._ticket.end(
                 now_s, output_tokens=output_tokens, cached_tokens=cached_tokens, is_complete=outcome is SUCCESS
             )
-        self._standing.on_end(outcome, now_s, self._trial)
-        self._back.house.vacate(self.wire.replica.id)
+        self._replica_health.on_end(outcome, now_s, self._trial)
+        self._back.concurrency_limit.vacate(self.wire.replica.id)
         self.relay = None  # it points back here, and nobody looks for cycles often
 
     def first_token(self, now_s: float) -> None:
@@ -186,16 +186,16 @@ class Attempt:
         if self._ticket is not None:
             self._ticket.first_token(now_s)
         if self.expected_s or self._trial:
-            self._standing.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
+            self._replica_health.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
 
     def outrun(self, now_s: float) -> None:
         """Another attempt was faster."""
-        self._standing.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
+        self._replica_health.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
         self.end(CANCELLED)
 
     def hedge_after_s(self) -> float:
         """How long it is worth waiting for the first token alone, where it is known what is usual."""
-        return self._standing.hedge_after_s(self.expected_s)
+        return self._replica_health.hedge_after_s(self.expected_s)
 
     def pause(self) -> None:
         """Whoever takes the answer cannot keep up."""
@@ -228,7 +228,7 @@ class Attempt:
 
     # Called when a large body has been made.
 
-    def _has_call(self, made: Call | HeterodyneError) -> None:
+    def _has_call(self, made: EngineRequest | HeterodyneError) -> None:
         if self.is_over:
             return
         if isinstance(made, HeterodyneError):

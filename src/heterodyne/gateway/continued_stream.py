@@ -2,7 +2,7 @@
 
 import msgspec
 
-from heterodyne.gateway.told import Told
+from heterodyne.gateway.partial_answer import PartialAnswer
 from heterodyne.ports.engine import EventEdit
 
 DONE = b"[DONE]"
@@ -11,10 +11,10 @@ DONE = b"[DONE]"
 class ContinuedStream:
     """Edits the events of the stream that goes on where `told` stopped."""
 
-    __slots__ = ("_engine_edit", "_told")
+    __slots__ = ("_engine_edit", "_partial_answer")
 
-    def __init__(self, told: Told, engine_edit: EventEdit | None) -> None:
-        self._told = told
+    def __init__(self, partial_answer: PartialAnswer, engine_edit: EventEdit | None) -> None:
+        self._partial_answer = partial_answer
         self._engine_edit = engine_edit
 
     def __call__(self, data: bytes) -> tuple[bytes, ...]:
@@ -29,11 +29,11 @@ class ContinuedStream:
             return (data,)
         if _is_opening(event):
             return ()
-        event["id"] = self._told.id or event.get("id")
-        event["created"] = self._told.created or event.get("created")
+        event["id"] = self._partial_answer.id or event.get("id")
+        event["created"] = self._partial_answer.created or event.get("created")
         usage = event.get("usage")
         if isinstance(usage, dict):
-            _count_once(usage, self._told.said.tokens)
+            _count_once(usage, self._partial_answer.delivered_text.tokens)
         return (msgspec.json.encode(event),)
 
 
@@ -51,9 +51,9 @@ def _is_opening(event: dict[str, object]) -> bool:
     )
 
 
-def _count_once(usage: dict[str, object], said_tokens: int) -> None:
+def _count_once(usage: dict[str, object], delivered_tokens: int) -> None:
     """What was said before is part of the second prompt, and was the first replica's answer."""
     prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if isinstance(prompt, int) and isinstance(completion, int):
-        asked, answered = max(0, prompt - said_tokens), completion + said_tokens
+        asked, answered = max(0, prompt - delivered_tokens), completion + delivered_tokens
         usage |= {"prompt_tokens": asked, "completion_tokens": answered, "total_tokens": asked + answered}

@@ -8,15 +8,15 @@ from msgspec import Struct
 
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 
 
 class Decided(Struct, frozen=True, gc=False):
     """One decision. The prompt's block hashes, which may be long, are not kept, and nothing of its text."""
 
     id: str
-    choice: Choice
+    choice: RoutingChoice
     record: RequestRecord | None  # None: the request is still being answered
     model: str
     prompt_tokens: int
@@ -27,9 +27,9 @@ class Decided(Struct, frozen=True, gc=False):
     policy: str
 
     @property
-    def ask(self) -> Ask:
+    def routing_request(self) -> RoutingRequest:
         """What the decision was about."""
-        return Ask(
+        return RoutingRequest(
             model=self.model,
             prompt_tokens=self.prompt_tokens,
             output_tokens=self.output_tokens,
@@ -40,19 +40,21 @@ class Decided(Struct, frozen=True, gc=False):
         )
 
 
-def decided(request_id: str, ask: Ask, choice: Choice, record: RequestRecord | None) -> Decided:
+def decided(
+    request_id: str, routing_request: RoutingRequest, choice: RoutingChoice, record: RequestRecord | None
+) -> Decided:
     """What is to be kept of a decision."""
     return Decided(
         request_id,
         choice,
         record,
-        ask.model,
-        ask.prompt_tokens,
-        ask.output_tokens,
-        ask.urgency,
-        ask.ttft_slo_s,
-        ask.itl_slo_s,
-        ask.policy,
+        routing_request.model,
+        routing_request.prompt_tokens,
+        routing_request.output_tokens,
+        routing_request.urgency,
+        routing_request.ttft_slo_s,
+        routing_request.itl_slo_s,
+        routing_request.policy,
     )
 
 

@@ -36,19 +36,19 @@ from heterodyne.gateway.attempt import (
 )
 from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.continued_stream import ContinuedStream
-from heterodyne.gateway.decider import NOBODY
+from heterodyne.gateway.decider import NO_REPLICAS
 from heterodyne.gateway.decision_log import Decided, decided
-from heterodyne.gateway.finished import Finished, Try, end_stay, with_usage
+from heterodyne.gateway.finished import Finished, Try, end_hold, with_usage
 from heterodyne.gateway.fleet_view import ReplicaWire
-from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, WholeAnswer, answer_beside, whole_answer
+from heterodyne.gateway.hold import Hold
+from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer, answer_beside, whole_answer
 from heterodyne.gateway.offload.large import LargeCall
+from heterodyne.gateway.partial_answer import PartialAnswer, read_partial_answer
 from heterodyne.gateway.relay import StreamRelay
-from heterodyne.gateway.stay import Stay
-from heterodyne.gateway.told import Told, read_told
-from heterodyne.ports.engine import Call, EventEdit, Said
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
-from heterodyne.routing.standing.outcome import Outcome
+from heterodyne.ports.engine import DeliveredText, EngineRequest, EventEdit
+from heterodyne.routing.health.outcome import Outcome
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.tracing.context import Hop, Trace
 from heterodyne.wire.server_connection import ServerConnection
@@ -71,7 +71,6 @@ class Exchange:
     """Owns the attempts while they last; leaves what is to be written down when it ends."""
 
     __slots__ = (
-        "_ask",
         "_attempts",
         "_back",
         "_bytes_before",
@@ -82,17 +81,18 @@ class Exchange:
         "_failed",
         "_first_byte_at_s",
         "_hedge_at_s",
+        "_hold",
         "_is_ended",
         "_is_hedged",
         "_is_paused",
         "_is_plain",
         "_kept",
         "_may_continue",
+        "_partial_answer",
         "_request",
         "_retries",
+        "_routing_request",
         "_started_at_s",
-        "_stay",
-        "_told",
         "_tries",
         "_winner",
         "_wire",
@@ -103,8 +103,8 @@ class Exchange:
         back: Backstage,
         client: ServerConnection,
         request: Request,
-        ask: Ask,
-        stay: Stay,
+        routing_request: RoutingRequest,
+        hold: Hold,
         *,
         is_plain: bool = False,
     ) -> None:
@@ -113,29 +113,31 @@ class Exchange:
         self._is_plain = is_plain
         self._client = client
         self._request = request
-        self._ask = ask
-        self._stay = stay
-        self._choice: Choice | None = None  # the latest decision, or the winner's
+        self._routing_request = routing_request
+        self._hold = hold
+        self._choice: RoutingChoice | None = None  # the latest decision, or the winner's
         self._attempts: list[Attempt] = []  # that are not over
         self._winner: Attempt | None = None  # the one whose answer the client gets
         self._wire: ReplicaWire | None = None  # of the replica that was asked last, or won
         self._tries: list[Try] = []
-        self._failed = NOBODY
+        self._failed = NO_REPLICAS
         self._retries = 0
         self._continuations = 0
         self._bytes_before = 0  # sent by replicas that broke off
         self._events_before = 0  # of theirs, those with words in them
         self._is_hedged = False
         self._hedge_at_s = NEVER
-        self._told: Told | None = None  # what earlier replicas said, when this answer is a continued one
+        self._partial_answer: PartialAnswer | None = (
+            None  # what earlier replicas said, when this answer is a continued one
+        )
         self._may_continue = request.stream and back.settings.continues_streams
-        self._kept: list[bytes] | None = [] if self._may_continue or back.auditor is not None else None
+        self._kept: list[bytes] | None = [] if self._may_continue or back.audit_recorder is not None else None
         self._started_at_s = back.clock()
         self._first_byte_at_s = 0.0
         self._is_paused = False
         self._is_ended = False
 
-    def start(self, choice: Choice) -> None:
+    def start(self, choice: RoutingChoice) -> None:
         """Take a place in the house and ask the first replica; raises what its engine cannot be asked."""
         call = self._call(choice.target)
         self._place(choice)
@@ -149,7 +151,7 @@ class Exchange:
     def decided(self) -> Decided | None:
         """The latest decision; None before the first."""
         choice = self._choice
-        return None if choice is None else decided(self._request.id, self._ask, choice, None)
+        return None if choice is None else decided(self._request.id, self._routing_request, choice, None)
 
     # Called by the client connection.
 
@@ -179,8 +181,8 @@ class Exchange:
         if not request.stream:
             return None
         edit: EventEdit | None = attempt.wire.dialect.stream_edit(request)
-        if self._told is not None:
-            edit = ContinuedStream(self._told, edit)
+        if self._partial_answer is not None:
+            edit = ContinuedStream(self._partial_answer, edit)
         return StreamRelay(
             self._client,
             attempt,
@@ -188,8 +190,8 @@ class Exchange:
             wants_usage=request.wants_usage,
             edit=edit,
             keep=self._kept,
-            slot=self._stay.slot,
-            before=self._told.said.tokens if self._told is not None else 0,
+            slot=self._hold.slot,
+            before=self._partial_answer.delivered_text.tokens if self._partial_answer is not None else 0,
             event_bytes_max=self._back.settings.event_bytes_max,
         )
 
@@ -289,14 +291,14 @@ class Exchange:
     def forget_kept(self) -> None:
         """Remember no more; a break from here on is an error."""
         self._may_continue = False
-        if self._back.auditor is not None:
+        if self._back.audit_recorder is not None:
             return
         self._kept = None
         if self._winner is not None and self._winner.relay is not None:
             self._winner.relay.stop_keeping()
 
-    def _try(self, choice: Choice, call: Call | LargeCall, *, earns: bool = False) -> None:
-        target = choice.forecast.seat.replica
+    def _try(self, choice: RoutingChoice, call: EngineRequest | LargeCall, *, earns: bool = False) -> None:
+        target = choice.forecast.state.replica
         wire = self._back.fleet.wire(target.id)
         self._choice = choice
         self._place(choice)
@@ -305,13 +307,13 @@ class Exchange:
             self._back,
             wire,
             call,
-            ask=self._ask,
+            routing_request=self._routing_request,
             choice=choice,
             request_id=self._request.id,
             adapter=self._request.model if target.adapters and self._request.model in target.adapters else None,
             earns=earns,
             is_paused=self._is_paused,
-            hop=None if self._stay.trace is None else self._hop(self._stay.trace),
+            hop=None if self._hold.trace is None else self._hop(self._hold.trace),
         )
         self._attempts.append(attempt)
         self._wire = wire
@@ -323,16 +325,18 @@ class Exchange:
         assert self._back.tracer is not None
         return self._back.tracer.hop(trace)
 
-    def _place(self, choice: Choice) -> None:
+    def _place(self, choice: RoutingChoice) -> None:
         """Write down where it is sent, where that is news, so that somebody can tell if this worker dies."""
-        back, stay = self._back, self._stay
-        bookkeeper, replica = back.bookkeeper, choice.forecast.seat.replica.id
-        if bookkeeper is None or stay.placed_on == replica:
+        back, hold = self._back, self._hold
+        usage_recorder, replica = back.usage_recorder, choice.forecast.state.replica.id
+        if usage_recorder is None or hold.placed_on == replica:
             return
         at = back.wall_clock() - (back.clock() - self._started_at_s)
         forecast = choice.forecast
-        stay.slot = bookkeeper.place(self._request, self._ask, stay.caller, forecast, at=at, slot=stay.slot)
-        stay.placed_on = replica
+        hold.slot = usage_recorder.place(
+            self._request, self._routing_request, hold.caller, forecast, at=at, slot=hold.slot
+        )
+        hold.placed_on = replica
 
     def _retry(self, *, is_free: bool) -> bool:
         """Another replica, if one may be asked and the answer has not begun; a refused connection cost nobody work."""
@@ -341,19 +345,21 @@ class Exchange:
             return False
         if self._retries + 1 >= (CONNECTS_MAX if is_free else ATTEMPTS_MAX):
             return False
-        choice = back.decider.try_decide(request, self._ask, self._failed)
+        choice = back.decider.try_decide(request, self._routing_request, self._failed)
         call = self._try_call(choice)
         if choice is None or call is None:
             return False
         target = choice.target
-        if not is_free and not back.standing.try_retry(target.model, self._ask.prompt_tokens, back.clock()):
+        if not is_free and not back.fleet_health.try_retry(
+            target.model, self._routing_request.prompt_tokens, back.clock()
+        ):
             return False
         self._retries += 1
         metrics.retries.add((target.model, target.pool))
         self._try(choice, call)
         return True
 
-    def _try_call(self, choice: Choice | None) -> Call | LargeCall | None:
+    def _try_call(self, choice: RoutingChoice | None) -> EngineRequest | LargeCall | None:
         """The request in the words of a replica's engine; None where it has no words for it."""
         if choice is None:
             return None
@@ -362,11 +368,11 @@ class Exchange:
         except HeterodyneError:
             return None
 
-    def _call(self, target: Replica, said: Said | None = None) -> Call | LargeCall:
+    def _call(self, target: Replica, delivered_text: DeliveredText | None = None) -> EngineRequest | LargeCall:
         """The same, raising what the engine cannot be asked; that of a large body is made when it is to be sent."""
         request = self._request
         if request.is_large:
-            return LargeCall(self._back.offload, request, target, self._stay.caller.salt, said)
+            return LargeCall(self._back.offload, request, target, self._hold.caller.salt, delivered_text)
         return self._back.fleet.wire(target.id).dialect.call(request, target)
 
     def _has_lost_adapter(self, attempt: Attempt) -> bool:
@@ -381,7 +387,7 @@ class Exchange:
         if len(self._attempts) != 1 or self._winner is not None or self._is_hedged:
             return
         back, late = self._back, self._attempts[0].wire.replica
-        choice = back.decider.try_decide(self._request, self._ask, self._failed | {late.id})
+        choice = back.decider.try_decide(self._request, self._routing_request, self._failed | {late.id})
         call = self._try_call(choice)
         if choice is None or call is None or choice.target.model != late.model:
             return
@@ -389,7 +395,7 @@ class Exchange:
         adapter = self._attempts[0].adapter
         if adapter is not None and back.adapters.nearness(target, adapter):
             return  # nobody loads an adapter to be quicker
-        if not back.standing.try_hedge(target.model):
+        if not back.fleet_health.try_hedge(target.model):
             return
         self._is_hedged = True
         metrics.hedges.add((target.model, target.pool))
@@ -410,7 +416,7 @@ class Exchange:
     def _stalled(self, attempt: Attempt, message: str) -> None:
         self.attempt_failed(attempt, EngineStalled(message))
 
-    def _answer(self, attempt: Attempt, pieces: list[bytes]) -> WholeAnswer | Call | None:
+    def _answer(self, attempt: Attempt, pieces: list[bytes]) -> TranslatedAnswer | EngineRequest | None:
         """An engine's answer in the client's words; None: they are found beside the worker. Raises what it refuses."""
         dialect, request = attempt.wire.dialect, self._request
         size = sum(map(len, pieces))
@@ -424,13 +430,13 @@ class Exchange:
                 request,
                 attempt.wire.replica,
                 pieces,
-                owner=self._stay.caller.salt,
+                owner=self._hold.caller.salt,
                 done=partial(self._answered_beside, attempt),
             )
             return None
         return whole_answer(dialect, request, attempt.wire.replica, b"".join(pieces))
 
-    def _answered_beside(self, attempt: Attempt, answer: WholeAnswer | Call | HeterodyneError) -> None:
+    def _answered_beside(self, attempt: Attempt, answer: TranslatedAnswer | EngineRequest | HeterodyneError) -> None:
         attempt.work = None
         if attempt.is_over or self._is_ended:
             return
@@ -451,8 +457,8 @@ class Exchange:
         else:
             self._callers_fault(attempt, error)
 
-    def _take_whole(self, attempt: Attempt, answer: WholeAnswer | Call) -> None:
-        if isinstance(answer, Call):
+    def _take_whole(self, attempt: Attempt, answer: TranslatedAnswer | EngineRequest) -> None:
+        if isinstance(answer, EngineRequest):
             attempt.again(answer)
             return
         reported = answer.usage
@@ -467,9 +473,9 @@ class Exchange:
         else:
             attempt.end(SUCCESS, output_tokens=reported.completion_tokens, cached_tokens=reported.cached_tokens)
         self._tried(attempt, SUCCESS)
-        if self._stay.slot is not None and reported is not None:
-            self._stay.slot.delivered = reported.completion_tokens
-        if self._back.auditor is not None:
+        if self._hold.slot is not None and reported is not None:
+            self._hold.slot.delivered = reported.completion_tokens
+        if self._back.audit_recorder is not None:
             self._kept = answer.pieces
         self._end(200, "", reported, answer.size)
         client = self._client
@@ -485,60 +491,74 @@ class Exchange:
         if self._kept is None or not self._may_continue or self._continuations >= CONTINUATIONS_MAX:
             return False
         try:
-            told = read_told(self._kept, request.operation, is_chunked=client.speaks_chunked)
+            partial_answer = read_partial_answer(self._kept, request.operation, is_chunked=client.speaks_chunked)
         except (ValueError, RecursionError):
             return False
-        if told is None or self._back.clock() > request.deadline_s:
+        if partial_answer is None or self._back.clock() > request.deadline_s:
             return False
-        events = told.said.tokens
+        events = partial_answer.delivered_text.tokens
         if self._wire is not None:  # an event of its may have held several
-            told = structs.replace(told, said=self._said(told.said, self._wire.replica.pool))
-        if told.is_complete:
-            self._close_in_its_place(told, broken)
+            partial_answer = structs.replace(
+                partial_answer,
+                delivered_text=self._with_estimated_tokens(partial_answer.delivered_text, self._wire.replica.pool),
+            )
+        if partial_answer.is_complete:
+            self._close_in_its_place(partial_answer, broken)
             return True
-        found = self._try_successor(told)
+        found = self._try_successor(partial_answer)
         if found is None:
             return False
         choice, call = found
         target = choice.target
-        if not self._back.standing.try_retry(target.model, self._ask.prompt_tokens, self._back.clock()):
+        if not self._back.fleet_health.try_retry(target.model, self._routing_request.prompt_tokens, self._back.clock()):
             return False
-        self._told, self._events_before = told, events
+        self._partial_answer, self._events_before = partial_answer, events
         self._bytes_before += broken.bytes_sent if broken is not None else 0
         self._continuations += 1
         self._winner = None
         metrics.continuations.add((target.model, target.pool))
-        _log.info("stream_continued", request_id=request.id, replica=target.id, tokens_before=told.said.tokens)
+        _log.info(
+            "stream_continued",
+            request_id=request.id,
+            replica=target.id,
+            tokens_before=partial_answer.delivered_text.tokens,
+        )
         self._try(choice, call)
         return True
 
-    def _said(self, said: Said, pool: PoolName) -> Said:
-        return said._replace(tokens=self._back.event_tokens.estimate(pool, said.tokens))
+    def _with_estimated_tokens(self, delivered_text: DeliveredText, pool: PoolName) -> DeliveredText:
+        return delivered_text._replace(tokens=self._back.event_tokens.estimate(pool, delivered_text.tokens))
 
-    def _try_successor(self, told: Told) -> tuple[Choice, Call | LargeCall] | None:
+    def _try_successor(self, partial_answer: PartialAnswer) -> tuple[RoutingChoice, EngineRequest | LargeCall] | None:
         """A replica of the same model whose engine can take the answer up, and the call that asks for the rest."""
         assert self._wire is not None
         model, tried = self._wire.replica.model, self._failed
         decider = self._back.decider
-        while (choice := decider.try_decide(self._request, self._ask, tried)) is not None:
+        while (choice := decider.try_decide(self._request, self._routing_request, tried)) is not None:
             target = choice.target
             if target.model != model:
                 return None
             if self._request.is_large:
-                return choice, self._call(target, told.said)
+                return choice, self._call(target, partial_answer.delivered_text)
             dialect = self._back.fleet.wire(target.id).dialect
-            rest = dialect.continuation(self._request, told.said)
+            rest = dialect.continuation(self._request, partial_answer.delivered_text)
             if rest is not None:
                 return choice, dialect.call(rest, target)
             tried |= {target.id}
         return None
 
-    def _close_in_its_place(self, told: Told, relay: StreamRelay | None) -> None:
+    def _close_in_its_place(self, partial_answer: PartialAnswer, relay: StreamRelay | None) -> None:
         """The model had finished and only the end of the stream was lost: say it for the engine."""
-        reported = Usage(prompt_tokens=self._ask.prompt_tokens, completion_tokens=told.said.tokens, is_estimated=True)
+        reported = Usage(
+            prompt_tokens=self._routing_request.prompt_tokens,
+            completion_tokens=partial_answer.delivered_text.tokens,
+            is_estimated=True,
+        )
         client = self._client
         if self._request.wants_usage:
-            client.write_payload(usage.event(self._request, reported, id_=told.id, created=told.created))
+            client.write_payload(
+                usage.event(self._request, reported, id_=partial_answer.id, created=partial_answer.created)
+            )
         client.write_payload(b"data: [DONE]\n\n")
         self._end(200, "", reported, relay.bytes_sent if relay is not None else 0, relay)
         client.finish_stream()
@@ -613,10 +633,10 @@ class Exchange:
             self._tried(attempt, CANCELLED)
         self._attempts.clear()
         finished = with_usage(self._finished(status, reason, reported, response_bytes, relay), self._back.event_tokens)
-        if self._stay.is_counted:
-            end_stay(finished)
+        if self._hold.is_counted:
+            end_hold(finished)
         self._back.finished(finished)
-        self._back.leave(self, self._ask.model if self._wire is None else self._wire.replica.model)
+        self._back.leave(self, self._routing_request.model if self._wire is None else self._wire.replica.model)
         self._winner = self._kept = None  # an attempt points back here, and nobody looks for cycles often
 
     def _finished(
@@ -627,15 +647,15 @@ class Exchange:
             events = relay.events
             counted = relay.usage
             # Some engines count as they go, which is better than counting events if it has kept up with them.
-            if reported is None and counted is not None and self._told is None:
+            if reported is None and counted is not None and self._partial_answer is None:
                 reported = counted if counted.completion_tokens >= events - UNCOUNTED_EVENTS_MAX else None
             if events > 1:
                 itl_s = (relay.last_at_s - relay.first_at_s) / (events - 1)
         events += self._events_before
         return Finished(
             self._request,
-            self._ask,
-            self._stay,
+            self._routing_request,
+            self._hold,
             self._choice,
             self._wire.replica if self._wire is not None else None,
             status,
@@ -651,7 +671,7 @@ class Exchange:
             self._continuations,
             self._is_hedged,
             self._tries,
-            self._kept if self._kept and self._back.auditor is not None else [],
+            self._kept if self._kept and self._back.audit_recorder is not None else [],
             self._request.stream and self._client.speaks_chunked,
         )
 
@@ -660,16 +680,16 @@ class Exchange:
         if wire is None or choice is None:
             return identity
         headers = identity + wire.response_headers + wire.decision_header(choice)
-        if self._stay.is_counted:
-            headers += self._stay.rate_headers(self._back.wall_clock())
-        if self._stay.queued_s >= QUEUED_MIN_S:
-            headers += b"x-heterodyne-queue-ms: %d\r\n" % round(1000 * self._stay.queued_s)
+        if self._hold.is_counted:
+            headers += self._hold.rate_headers(self._back.wall_clock())
+        if self._hold.queued_s >= QUEUED_MIN_S:
+            headers += b"x-heterodyne-queue-ms: %d\r\n" % round(1000 * self._hold.queued_s)
         model = wire.replica.model
-        return headers if model == self._ask.model else headers + render.model_header(model)
+        return headers if model == self._routing_request.model else headers + render.model_header(model)
 
 
-def _with_retry_after(error: EngineError, said: bytes | None) -> EngineError:
+def _with_retry_after(error: EngineError, delivered_text: bytes | None) -> EngineError:
     """The engine's own advice on when to come back, where it is a number of seconds."""
-    if said is not None and said.isdigit():
-        error.retry_after_s = min(int(said), RETRY_AFTER_MAX_S)
+    if delivered_text is not None and delivered_text.isdigit():
+        error.retry_after_s = min(int(delivered_text), RETRY_AFTER_MAX_S)
     return error

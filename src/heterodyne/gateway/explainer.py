@@ -16,15 +16,15 @@ from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.decider import has_context
 from heterodyne.gateway.decision_log import Decided
 from heterodyne.gateway.dialects import chat
-from heterodyne.gateway.wishes import Wishes
+from heterodyne.gateway.routing_hints import RoutingHints
 from heterodyne.routing import exclusion
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
 from heterodyne.routing.explain import explain
-from heterodyne.routing.explanation import Explanation, PastDecision, PromiseKept, Verdict
+from heterodyne.routing.explanation import CandidateVerdict, Explanation, PastDecision, SloOutlook
 from heterodyne.routing.kv.chain import EMPTY
-from heterodyne.routing.nobody import unknown_model
+from heterodyne.routing.no_replica import unknown_model
 from heterodyne.routing.question import Question
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 
 NO_RULE = ModelRule()
 PROMPT_TOKENS = 1000  # where neither a prompt nor its length is given
@@ -46,16 +46,18 @@ class Explainer:
         if not any(replica.model == model for replica in snapshot.replicas):
             raise UnknownModel(unknown_model(question.model, snapshot.names), param="model")
         request = self._request(question)
-        ask = self._ask(question, request)
-        told = self._explain(request, ask, adapter=named if named != model else None)
-        rule, is_late = snapshot.rules.get(model, NO_RULE), _misses(told)
-        if named == model and (is_late or _is_nobody(told)):
+        routing_request = self._routing_request(question, request)
+        explanation = self._explain(request, routing_request, adapter=named if named != model else None)
+        rule, is_late = snapshot.rules.get(model, NO_RULE), _misses(explanation)
+        if named == model and (is_late or _has_no_candidate(explanation)):
             others = rule.late_fallbacks if is_late else rule.fallbacks
-            told = self._with_fallback(told, request, ask, others, in_time=is_late)
+            explanation = self._with_fallback(explanation, request, routing_request, others, in_time=is_late)
         if not rule.routing.is_overridable and (question.policy or question.slo_ttft_ms or question.slo_itl_ms):
             note = f"Requests may not ask for another policy or promise of {model}: this is what an operator would see."
-            told = structs.replace(told, notes=(*told.notes, note))
-        return structs.replace(told, worker=self._worker, notes=(*told.notes, *self._refusals(request, told, back)))
+            explanation = structs.replace(explanation, notes=(*explanation.notes, note))
+        return structs.replace(
+            explanation, worker=self._worker, notes=(*explanation.notes, *self._refusals(request, explanation, back))
+        )
 
     def decision(self, request_id: str) -> PastDecision:
         """The decision about a request that was sent; raises when it is not kept."""
@@ -76,86 +78,88 @@ class Explainer:
 
     def _request(self, question: Question) -> Request:
         """As a client would send it: one user message, streamed."""
-        said = {
+        body = {
             "model": question.model,
             "messages": [{"role": "user", "content": question.prompt or ""}],
             "stream": True,
             "max_tokens": question.output_tokens,
         }
-        request = chat.read(msgspec.json.encode(said), "", inf, self._back.settings)
+        request = chat.read(msgspec.json.encode(body), "", inf, self._back.settings)
         if question.prompt is not None:
             return request
         return structs.replace(request, prompt_tokens=question.prompt_tokens or PROMPT_TOKENS)
 
-    def _ask(self, question: Question, request: Request) -> Ask:
+    def _routing_request(self, question: Question, request: Request) -> RoutingRequest:
         tenant = self._back.callers.salt_of(question.api_key_sha256)
-        wishes = Wishes(session=question.session, urgency=Urgency(question.urgency))
-        ask = self._back.asks.ask(request, wishes, tenant, self._back.fleet.snapshot)
+        routing_hints = RoutingHints(session=question.session, urgency=Urgency(question.urgency))
+        routing_request = self._back.request_builder.routing_request(
+            request, routing_hints, tenant, self._back.fleet.snapshot
+        )
         # An operator may ask what a policy would do that clients may not.
         return structs.replace(
-            ask,
+            routing_request,
             policy=question.policy,
-            ttft_slo_s=question.slo_ttft_ms / 1000 if question.slo_ttft_ms is not None else ask.ttft_slo_s,
-            itl_slo_s=question.slo_itl_ms / 1000 if question.slo_itl_ms is not None else ask.itl_slo_s,
-            output_tokens=self._output_tokens(question, ask),
+            ttft_slo_s=question.slo_ttft_ms / 1000 if question.slo_ttft_ms is not None else routing_request.ttft_slo_s,
+            itl_slo_s=question.slo_itl_ms / 1000 if question.slo_itl_ms is not None else routing_request.itl_slo_s,
+            output_tokens=self._output_tokens(question, routing_request),
         )
 
-    def _output_tokens(self, question: Question, ask: Ask) -> float:
+    def _output_tokens(self, question: Question, routing_request: RoutingRequest) -> float:
         if question.output_tokens is not None:
             return float(question.output_tokens)
-        replicas = self._back.fleet.snapshot.by_model.get(ask.model, ())
+        replicas = self._back.fleet.snapshot.by_model.get(routing_request.model, ())
         writes = all(replica.purpose in (None, Purpose.GENERATE) for replica in replicas)
-        return ask.output_tokens if writes else 1.0
+        return routing_request.output_tokens if writes else 1.0
 
-    def _explain(self, request: Request, ask: Ask, *, adapter: str | None = None) -> Explanation:
+    def _explain(self, request: Request, routing_request: RoutingRequest, *, adapter: str | None = None) -> Explanation:
         back, snapshot, now_s = self._back, self._back.fleet.snapshot, self._back.clock()
-        replicas = [replica for replica in snapshot.replicas if replica.model == ask.model]
-        usable = self._usable(ask.model, now_s)
+        replicas = [replica for replica in snapshot.replicas if replica.model == routing_request.model]
+        usable = self._usable(routing_request.model, now_s)
         open_to_it = {one.id for one in usable}
         excluded = {one.id: self._exclusion(one, now_s) for one in replicas if one.id not in open_to_it}
         choice, refusal = None, ""
         try:
-            usable = self._long_enough(usable, back.decider.context(request, ask), excluded)
+            usable = self._long_enough(usable, back.decider.context(request, routing_request), excluded)
         except HeterodyneError as error:
             usable, refusal = (), error.message
         if adapter is not None:
             usable = self._nearest(usable, adapter, excluded)
         router = back.router
         try:
-            choice = router.try_rehearse(ask, usable, now_s) if usable else None
+            choice = router.try_dry_run(routing_request, usable, now_s) if usable else None
         except HeterodyneError as error:
             refusal = error.message
-        forecasts = {one.seat: one for one in router.compare(ask, replicas, now_s)}
+        forecasts = {one.state: one for one in router.compare(routing_request, replicas, now_s)}
         if choice is not None:
-            forecasts |= {one.seat: one for one in (*choice.others, choice.forecast)}
+            forecasts |= {one.state: one for one in (*choice.others, choice.forecast)}
         return explain(
-            ask,
+            routing_request,
             tuple(forecasts.values()),
             choice,
-            router.objective(ask),
-            policy=router.policy(ask),
-            backup=self._backup(ask, choice, usable, now_s),
+            router.objective(routing_request),
+            policy=router.policy(routing_request),
+            backup=self._backup(routing_request, choice, usable, now_s),
             exclusions=excluded,
             tiers=snapshot.tiers,
             refusal=refusal,
-            notes=self._notes(ask.model),
+            notes=self._notes(routing_request.model),
         )
 
     def _usable(self, model: str, now_s: float) -> Sequence[Replica]:
         """Whom a request may be sent to, those that come back only once they take half of their share."""
-        standing = self._back.standing
-        usable = standing.usable(model, now_s)
-        weights = [standing.of(one.id).weight(now_s) for one in usable]
+        fleet_health = self._back.fleet_health
+        usable = fleet_health.usable(model, now_s)
+        weights = [fleet_health.of(one.id).weight(now_s) for one in usable]
         most = max(weights, default=0.0)
         return [one for one, weight in zip(usable, weights, strict=True) if HALF * most < weight]
 
     def _exclusion(self, replica: Replica, now_s: float) -> str:
         rule = self._back.fleet.snapshot.rules.get(replica.model)
-        standing = self._back.standing.of(replica.id).snapshot(now_s)
+        fleet_health = self._back.fleet_health.of(replica.id).snapshot(now_s)
         return (
             rule_against(replica, rule)
             or exclusion.by_state(replica)
-            or exclusion.by_standing(standing, now_s)
+            or exclusion.by_health(fleet_health, now_s)
             or "another was preferred"
         )
 
@@ -179,41 +183,51 @@ class Explainer:
                 excluded[one.id] = f"farther from the adapter {adapter} than another: it would have to be loaded"
         return [one for one in usable if one.id not in excluded]
 
-    def _backup(self, ask: Ask, choice: Choice | None, usable: Sequence[Replica], now_s: float) -> ReplicaId | None:
+    def _backup(
+        self, routing_request: RoutingRequest, choice: RoutingChoice | None, usable: Sequence[Replica], now_s: float
+    ) -> ReplicaId | None:
         """Who is asked when the first one fails."""
         if choice is None or len(usable) < 2:
             return None
         rest = [one for one in usable if one.id != choice.target.id]
         try:
-            second = self._back.router.try_rehearse(ask, rest, now_s)
+            second = self._back.router.try_dry_run(routing_request, rest, now_s)
         except HeterodyneError:
             return None
         return None if second is None else second.target.id
 
     def _with_fallback(
-        self, told: Explanation, request: Request, ask: Ask, others: Sequence[str], *, in_time: bool
+        self,
+        explanation: Explanation,
+        request: Request,
+        routing_request: RoutingRequest,
+        others: Sequence[str],
+        *,
+        in_time: bool,
     ) -> Explanation:
         """The first model that can stand in for it, or would in time, with its own explanation."""
         for other in others:
-            instead = self._explain(request, structs.replace(ask, model=other, chain=EMPTY))
-            if not _is_nobody(instead) and not (in_time and _misses(instead)):
+            instead = self._explain(request, structs.replace(routing_request, model=other, chain=EMPTY))
+            if not _has_no_candidate(instead) and not (in_time and _misses(instead)):
                 why = "in time" if in_time else "in its place"
                 return structs.replace(
-                    told, instead=instead, conclusion=f"{told.conclusion} {other} answers {why}: {instead.conclusion}"
+                    explanation,
+                    instead=instead,
+                    conclusion=f"{explanation.conclusion} {other} answers {why}: {instead.conclusion}",
                 )
-        return told
+        return explanation
 
     def _notes(self, model: str) -> tuple[str, ...]:
         panic = next(
-            (one for one in self._back.standing.snapshot(self._back.clock()).models if one.model == model), None
+            (one for one in self._back.fleet_health.snapshot(self._back.clock()).models if one.model == model), None
         )
         if panic is None or not panic.is_panicking:
             return ()
         return ("So many replicas fail that ejections and breakers are ignored.",)
 
-    def _refusals(self, request: Request, told: Explanation, back: Backstage) -> tuple[str, ...]:
+    def _refusals(self, request: Request, explanation: Explanation, back: Backstage) -> tuple[str, ...]:
         """What the door would say to the request once its replica is chosen."""
-        answering = told.instead or told
+        answering = explanation.instead or explanation
         if answering.reason is None:
             return ()
         replica = back.fleet.wire(ReplicaId(answering.candidates[0].replica)).replica
@@ -226,28 +240,28 @@ class Explainer:
         return ()
 
     def _past(self, known: Decided) -> Explanation:
-        router, choice, ask = self._back.router, known.choice, known.ask
-        ask = structs.replace(ask, model=choice.target.model)
-        compared = {one.seat: one for one in (*choice.others, choice.forecast)}
-        told = explain(
-            ask,
+        router, choice, routing_request = self._back.router, known.choice, known.routing_request
+        routing_request = structs.replace(routing_request, model=choice.target.model)
+        compared = {one.state: one for one in (*choice.others, choice.forecast)}
+        explanation = explain(
+            routing_request,
             tuple(compared.values()),
             choice,
-            router.objective(ask),
-            policy=router.policy(ask),
+            router.objective(routing_request),
+            policy=router.policy(routing_request),
             tiers=self._back.fleet.snapshot.tiers,
             notes=_past_notes(known),
         )
-        return structs.replace(told, worker=self._worker)
+        return structs.replace(explanation, worker=self._worker)
 
 
-def _misses(told: Explanation) -> bool:
+def _misses(explanation: Explanation) -> bool:
     """Whether the best that can be done breaks the promise."""
-    return told.reason is not None and told.candidates[0].promise is PromiseKept.BROKEN
+    return explanation.reason is not None and explanation.candidates[0].promise is SloOutlook.BROKEN
 
 
-def _is_nobody(told: Explanation) -> bool:
-    return all(candidate.verdict is Verdict.EXCLUDED for candidate in told.candidates)
+def _has_no_candidate(explanation: Explanation) -> bool:
+    return all(candidate.verdict is CandidateVerdict.EXCLUDED for candidate in explanation.candidates)
 
 
 def _past_notes(known: Decided) -> tuple[str, ...]:

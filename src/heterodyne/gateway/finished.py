@@ -15,11 +15,11 @@ from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.record import FailedTry, RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway.stay import Stay
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
-from heterodyne.routing.seat import Seat
-from heterodyne.routing.standing.outcome import Outcome
+from heterodyne.gateway.hold import Hold
+from heterodyne.routing.health.outcome import Outcome
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 
 ITL_MIN_S = 1e-6
 GENERATES = (Operation.CHAT, Operation.COMPLETION)
@@ -50,9 +50,9 @@ class Finished(Struct, frozen=True, gc=False):
     """One request, however it ended. Times are of the worker's own clock."""
 
     request: Request
-    ask: Ask
-    stay: Stay
-    choice: Choice | None  # the latest decision, or that of whoever answered; None: nobody was asked
+    routing_request: RoutingRequest
+    hold: Hold
+    choice: RoutingChoice | None  # the latest decision, or that of whoever answered; None: nobody was asked
     replica: Replica | None
     status: int
     reason: str
@@ -85,12 +85,12 @@ def record_of(finished: Finished, epoch_s: float) -> RequestRecord:
     request, replica, choice, reported = finished.request, finished.replica, finished.choice, finished.reported
     assert reported is not None, "an end says what was used"
     started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
-    model = replica.model if replica is not None else finished.ask.model
-    forecast, caller = choice.forecast if choice is not None else None, finished.stay.caller
-    trace = finished.stay.trace
+    model = replica.model if replica is not None else finished.routing_request.model
+    forecast, caller = choice.forecast if choice is not None else None, finished.hold.caller
+    trace = finished.hold.trace
     usd, share_s = None, 0.0
     if forecast is not None and _is_charged(finished):
-        share_s, usd = _took(forecast.seat, reported)
+        share_s, usd = _took(forecast.state, reported)
     return RequestRecord(
         id=request.id,
         at=epoch_s + started_at_s,
@@ -118,16 +118,16 @@ def record_of(finished: Finished, epoch_s: float) -> RequestRecord:
         tenant=caller.project,
         key=caller.key,
         tier=caller.tier,
-        urgency="" if finished.ask.urgency is INTERACTIVE else finished.ask.urgency,
-        queue_ms=finished.stay.queued_s * 1000 if finished.stay.queued_s else None,
+        urgency="" if finished.routing_request.urgency is INTERACTIVE else finished.routing_request.urgency,
+        queue_ms=finished.hold.queued_s * 1000 if finished.hold.queued_s else None,
         decision=choice.reason if choice is not None else "",
         predicted_ttft_ms=forecast.ttft_s * 1000 if forecast is not None else None,
         predicted_itl_ms=forecast.itl_s * 1000 if forecast is not None else None,
         usd=usd if usd is not None and usd < inf else None,
         replica_s=share_s,
-        is_hosted_price=forecast is not None and forecast.seat.is_by_token,
+        is_hosted_price=forecast is not None and forecast.state.is_by_token,
         hardware=(replica.hardware or "") if replica is not None else "",
-        promise=_promise(finished, reported.completion_tokens),
+        promise=_slo_outcome(finished, reported.completion_tokens),
         overhead_ms=_overhead_s(finished) * 1000,
         connect_ms=_connect_s(finished) * 1000 if first_byte_at_s and finished.tries else None,
         trace=trace.name if trace is not None else "",
@@ -135,37 +135,41 @@ def record_of(finished: Finished, epoch_s: float) -> RequestRecord:
     )
 
 
-def end_stay(finished: Finished) -> None:
+def end_hold(finished: Finished) -> None:
     """Tell whoever counts what the request used.
 
     What was never sent used nothing, and what the fleet failed is not its caller's. What an engine refused for a fault
     of the caller's counts as a request without tokens: it was sent, and nothing was computed.
     """
-    stay, choice, used = finished.stay, finished.choice, finished.reported
+    hold, choice, used = finished.hold, finished.choice, finished.reported
     if used is not None and choice is not None and _is_charged(finished):
-        share_s, usd = _took(choice.forecast.seat, used)
-        stay.end(tokens=used.prompt_tokens + used.completion_tokens, usd=0.0 if usd == inf else usd, share_s=share_s)
+        share_s, usd = _took(choice.forecast.state, used)
+        hold.end(tokens=used.prompt_tokens + used.completion_tokens, usd=0.0 if usd == inf else usd, share_s=share_s)
     elif finished.tries and finished.tries[-1].outcome is Outcome.CALLER_ERROR:
-        stay.end(tokens=0, usd=0.0, share_s=0.0)
+        hold.end(tokens=0, usd=0.0, share_s=0.0)
     else:
-        stay.cancel()
+        hold.cancel()
 
 
-def _promise(finished: Finished, tokens: int) -> str:
+def _slo_outcome(finished: Finished, tokens: int) -> str:
     """What the request waited for its turn is part of what its client waited for the first token. Of an answer that
     comes whole nobody sees the first token: it has as long as a stream of its tokens would have had."""
-    ask, stay = finished.ask, finished.stay
-    if not ask.has_slo:
+    routing_request, hold = finished.routing_request, finished.hold
+    if not routing_request.has_slo:
         return ""
     if finished.reason:  # what the caller did wrong, or may not, says nothing of the fleet
         return BROKEN if is_fault(finished.status, finished.reason) else ""
     if not finished.first_byte_at_s:
         return BROKEN
-    first_s = finished.first_byte_at_s - finished.started_at_s + stay.queued_s
+    first_s = finished.first_byte_at_s - finished.started_at_s + hold.queued_s
     if not finished.request.stream:
-        return KEPT if first_s <= ask.ttft_slo_s + ask.itl_slo_s * tokens else BROKEN
+        return KEPT if first_s <= routing_request.ttft_slo_s + routing_request.itl_slo_s * tokens else BROKEN
     itl_s = finished.itl_s
-    return KEPT if first_s <= ask.ttft_slo_s and (itl_s is None or itl_s <= ask.itl_slo_s) else BROKEN
+    return (
+        KEPT
+        if first_s <= routing_request.ttft_slo_s and (itl_s is None or itl_s <= routing_request.itl_slo_s)
+        else BROKEN
+    )
 
 
 def _failed_tries(finished: Finished) -> tuple[FailedTry, ...]:
@@ -176,8 +180,8 @@ def _failed_tries(finished: Finished) -> tuple[FailedTry, ...]:
 def _overhead_s(finished: Finished) -> float:
     if not finished.tries:
         return 0.0
-    stay = finished.stay
-    return max(0.0, finished.tries[0].asked_at_s - stay.arrived_s - stay.queued_s)
+    hold = finished.hold
+    return max(0.0, finished.tries[0].asked_at_s - hold.arrived_s - hold.queued_s)
 
 
 def _connect_s(finished: Finished) -> float:
@@ -196,7 +200,7 @@ def _is_charged(finished: Finished) -> bool:
 
 def _used(finished: Finished, event_tokens: EventTokens) -> Usage:
     return Usage(
-        prompt_tokens=finished.ask.prompt_tokens if _is_charged(finished) else 0,
+        prompt_tokens=finished.routing_request.prompt_tokens if _is_charged(finished) else 0,
         completion_tokens=_generated(finished, event_tokens),
         is_estimated=True,
     )
@@ -214,10 +218,10 @@ def _generated(finished: Finished, event_tokens: EventTokens) -> int:
     forecast, sent_at_s = choice.forecast, max(one.sent_at_s for one in finished.tries)
     decoding_s = finished.ended_at_s - sent_at_s - forecast.ttft_s
     # It may have waited behind others, so it is never charged more than was set aside for it.
-    return int(min(finished.ask.output_tokens, max(0.0, decoding_s) / max(forecast.itl_s, ITL_MIN_S)))
+    return int(min(finished.routing_request.output_tokens, max(0.0, decoding_s) / max(forecast.itl_s, ITL_MIN_S)))
 
 
-def _took(seat: Seat, used: Usage) -> tuple[float, float]:
+def _took(state: ReplicaState, used: Usage) -> tuple[float, float]:
     """Of the replica's time, and in dollars, which are infinite where nobody says what it costs."""
-    share_s = seat.share_s(used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens)
-    return share_s, seat.usd(used.prompt_tokens, used.completion_tokens, share_s)
+    share_s = state.share_s(used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens)
+    return share_s, state.usd(used.prompt_tokens, used.completion_tokens, share_s)

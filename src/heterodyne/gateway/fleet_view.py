@@ -5,7 +5,7 @@ import os
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.gateway.render import decision_header
 from heterodyne.ports.engine import EngineDialect
-from heterodyne.routing.choice import Choice
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.wire.connection_pool import Address
 
 
@@ -36,7 +36,7 @@ class ReplicaWire:
         self._host_line = f"{host}:{replica.port}".encode()
         key = os.environ.get(replica.api_key_env, "") if replica.api_key_env else ""
         self._key_line = f"authorization: Bearer {key}\r\n".encode() if key else b""
-        self._choice: Choice | None = None
+        self._choice: RoutingChoice | None = None
         self._decision_header = b""
 
     def fits(self, replica: Replica) -> bool:
@@ -60,7 +60,7 @@ class ReplicaWire:
             % (path.encode(), self._host_line, self._key_line, request_id.encode(), trace_lines, body_bytes)
         )
 
-    def decision_header(self, choice: Choice) -> bytes:
+    def decision_header(self, choice: RoutingChoice) -> bytes:
         """Why the replica was chosen; one decision may be that of several requests."""
         if choice is not self._choice:
             self._choice, self._decision_header = choice, decision_header(choice)

@@ -7,8 +7,8 @@ is zero; anything else is a mistake of ours, and soon a replica that seems busy 
 from msgspec import Struct, structs
 
 from heterodyne.admission.limits.book import LimitBook
+from heterodyne.gateway.admission import AdmissionController
 from heterodyne.gateway.backstage import Backstage
-from heterodyne.gateway.lobby import Lobby
 from heterodyne.telemetry import log, metrics
 
 LOOK_S = 1.0
@@ -49,9 +49,9 @@ class Holdings(Struct, frozen=True, kw_only=True):
 class HoldingsWatch:
     """One per worker: notices what is held for nobody, says so once, and says when it is gone."""
 
-    def __init__(self, back: Backstage, lobby: Lobby, book: LimitBook) -> None:
+    def __init__(self, back: Backstage, admission_controller: AdmissionController, book: LimitBook) -> None:
         self._back = back
-        self._lobby = lobby
+        self._admission_controller = admission_controller
         self._book = book
         self._look_at_s = 0.0
         self._looks = 0  # in a row at which something was left
@@ -59,24 +59,24 @@ class HoldingsWatch:
 
     def holdings(self) -> Holdings:
         """Now."""
-        back, queues = self._back, self._lobby.queue_snapshots()
-        seats, desks = back.router.snapshot()
-        bookkeeper = back.bookkeeper
+        back, queues = self._back, self._admission_controller.queue_snapshots()
+        states, interactive = back.router.snapshot()
+        usage_recorder = back.usage_recorder
         return Holdings(
-            requests=back.house.in_flight,
+            requests=back.concurrency_limit.in_flight,
             exchanges=len(back.exchanges),
-            waiting=self._lobby.waiting,
-            attempts=sum(back.house.by_replica.values()),
-            tickets=sum(seat.in_flight + seat.waiting + seat.decoding + seat.blind for seat in seats),
-            tokens=sum(seat.context_tokens + seat.waiting_tokens for seat in seats)
+            waiting=self._admission_controller.waiting,
+            attempts=sum(back.concurrency_limit.by_replica.values()),
+            tickets=sum(state.in_flight + state.waiting + state.decoding + state.blind for state in states),
+            tokens=sum(state.context_tokens + state.waiting_tokens for state in states)
             + sum(queue.kv_held_tokens for queue in queues),
-            work_s=sum(seat.waiting_work_s + seat.blind_work_s for seat in seats),
-            interactive=desks,
-            standings=back.standing.in_flight,
+            work_s=sum(state.waiting_work_s + state.blind_work_s for state in states),
+            interactive=interactive,
+            standings=back.fleet_health.in_flight,
             running=sum(queue.running for queue in queues),
             reservations=self._book.outstanding,
             adapter_uses=back.adapters.uses,
-            slots=0 if bookkeeper is None else bookkeeper.open,
+            slots=0 if usage_recorder is None else usage_recorder.open,
             engine_connections=back.pool.busy,
         )
 
@@ -85,7 +85,7 @@ class HoldingsWatch:
         if now_s < self._look_at_s:
             return
         self._look_at_s = now_s + LOOK_S
-        if self._back.exchanges or self._lobby.waiting:
+        if self._back.exchanges or self._admission_controller.waiting:
             self._looks = 0
             return
         left = self.holdings().left

@@ -4,7 +4,7 @@ from heterodyne.admission.scopes import visible
 from heterodyne.domain.errors import NotAllowed, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.tenant import Caller
-from heterodyne.routing.nobody import unknown_model
+from heterodyne.routing.no_replica import unknown_model
 
 
 def is_visible(name: str, caller: Caller) -> bool:

@@ -8,7 +8,7 @@ from math import ceil
 from heterodyne.admission.in_time import Outlook, check_in_time
 from heterodyne.admission.queue.dlpm import Dlpm
 from heterodyne.admission.queue.fair_queue import FairQueue
-from heterodyne.admission.queue.order import Order
+from heterodyne.admission.queue.order import QueueOrder
 from heterodyne.admission.queue.vtc import Vtc
 from heterodyne.admission.queue.waiting import Waiting
 from heterodyne.admission.settings import AdmissionSettings
@@ -16,9 +16,9 @@ from heterodyne.admission.shedding import check_shed, saturation
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.urgency import Tier
 from heterodyne.gateway.backstage import Backstage
-from heterodyne.gateway.visit import Visit
-from heterodyne.routing.ask import Ask
+from heterodyne.gateway.pending_request import PendingRequest
 from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import metrics
 
 SERVICE_MIN_S = 1e-6
@@ -26,7 +26,7 @@ RETRY_AFTER_MAX_S = 60
 # Beside one tenant of each of the other tiers that asks for everything, gold has three quarters.
 TIER_WEIGHTS = {Tier.GOLD: 16.0, Tier.SILVER: 4.0, Tier.BRONZE: 1.0}
 QUANTUM_S = 2.0  # of a replica's time: some ten prompts that nobody has in memory
-ORDERS: dict[str, Callable[[], Order]] = {"fair": Vtc, "prefix": partial(Dlpm, quantum=QUANTUM_S)}
+ORDERS: dict[str, Callable[[], QueueOrder]] = {"fair": Vtc, "prefix": partial(Dlpm, quantum=QUANTUM_S)}
 
 
 class ModelQueues:
@@ -78,27 +78,27 @@ class ModelQueues:
         self._resize(model, queue)
         return queue
 
-    def waiting_of(self, visit: Visit, forecast: Forecast | None) -> Waiting:
+    def waiting_of(self, pending: PendingRequest, forecast: Forecast | None) -> Waiting:
         """The request as its queue sees it."""
-        ask, caller = visit.ask, visit.stay.caller
+        routing_request, caller = pending.routing_request, pending.hold.caller
         least_s = 0.0 if forecast is None else max(0.0, forecast.ttft_s - forecast.wait_s)
         share_s = 0.0 if forecast is None else forecast.share_s
-        is_prefix = self._settings.queue_order == "prefix" and bool(ask.chain.hashes)
+        is_prefix = self._settings.queue_order == "prefix" and bool(routing_request.chain.hashes)
         return Waiting(
             tenant=caller.project,
             tier=caller.tier,
-            urgency=ask.urgency,
+            urgency=routing_request.urgency,
             weight=caller.weight * TIER_WEIGHTS[caller.tier],
             service=max(SERVICE_MIN_S, share_s),
-            arrived_s=visit.arrived_s,
-            deadline_s=min(visit.request.deadline_s, visit.arrived_s + ask.ttft_slo_s),
+            arrived_s=pending.arrived_s,
+            deadline_s=min(pending.request.deadline_s, pending.arrived_s + routing_request.ttft_slo_s),
             least_s=least_s,
-            kv_tokens=ask.prompt_tokens + ask.output_tokens,
-            cached_tokens=partial(self._back.router.cached_tokens, ask) if is_prefix else None,
-            handle=visit,
+            kv_tokens=routing_request.prompt_tokens + routing_request.output_tokens,
+            cached_tokens=partial(self._back.router.cached_tokens, routing_request) if is_prefix else None,
+            handle=pending,
         )
 
-    def try_forecast(self, ask: Ask, now_s: float) -> Forecast | None:
+    def try_forecast(self, routing_request: RoutingRequest, now_s: float) -> Forecast | None:
         """What it would take on the quickest kind of replica, full or not; None: nobody is there.
 
         The same kind for all that wait, or their service could not be compared: whoever has room may be of any kind.
@@ -106,56 +106,65 @@ class ModelQueues:
         snapshot = self._back.fleet.snapshot
         if self._scouts_of is not snapshot:
             self._scouts_of, self._scouts = snapshot, {}
-        scouts = self._scouts.get(ask.model)
+        scouts = self._scouts.get(routing_request.model)
         if scouts is None:
-            by_pool = {one.pool: one for one in snapshot.by_model.get(ask.model, ()) if one.is_takeable}
-            scouts = self._scouts[ask.model] = tuple(by_pool.values())
-        forecasts = self._back.router.compare(ask, scouts, now_s)
+            by_pool = {one.pool: one for one in snapshot.by_model.get(routing_request.model, ()) if one.is_takeable}
+            scouts = self._scouts[routing_request.model] = tuple(by_pool.values())
+        forecasts = self._back.router.compare(routing_request, scouts, now_s)
         return min(forecasts, key=lambda one: one.ttft_s - one.wait_s, default=None)
 
-    def pace(self, visit: Visit) -> float:
+    def pace(self, pending: PendingRequest) -> float:
         """What a second of the replica where it goes would be on the kind that service is counted on.
 
         To be sent to a slow one is nobody's gain, and must not cost its tenant later turns.
         """
-        assert visit.choice is not None
-        ask, seat = visit.ask, visit.choice.forecast.seat
-        counted = self.try_forecast(ask, self._back.clock())
-        if counted is None or counted.seat.speed is seat.speed:
+        assert pending.choice is not None
+        routing_request, state = pending.routing_request, pending.choice.forecast.state
+        counted = self.try_forecast(routing_request, self._back.clock())
+        if counted is None or counted.state.speed is state.speed:
             return 1.0
-        tokens = ask.prompt_tokens, 0, round(ask.output_tokens)
-        return counted.seat.share_s(*tokens) / max(SERVICE_MIN_S, seat.share_s(*tokens))
+        tokens = routing_request.prompt_tokens, 0, round(routing_request.output_tokens)
+        return counted.state.share_s(*tokens) / max(SERVICE_MIN_S, state.share_s(*tokens))
 
-    def check(self, visit: Visit, forecast: Forecast | None, queue: FairQueue, waiting: Waiting, now_s: float) -> None:
+    def check(
+        self, pending: PendingRequest, forecast: Forecast | None, queue: FairQueue, waiting: Waiting, now_s: float
+    ) -> None:
         """Raise where waiting would be in vain, or the tier gives way."""
-        ask, caller = visit.ask, visit.stay.caller
+        routing_request, caller = pending.routing_request, pending.hold.caller
         place = queue.place(waiting, now_s)
         # Whoever comes here found no room, or others before it: to it the fleet is full, whatever slots are free. The
         # queue is as full as its places are taken, or as its wait is long beside what was promised; less so to a tenant
         # with less in it than others, for one that floods must not have the rest of its tier refused.
-        fill = place.part * max(queue.fill(ask.urgency), queue.wait_s(ask.urgency, now_s) / ask.ttft_slo_s)
+        fill = place.part * max(
+            queue.fill(routing_request.urgency),
+            queue.wait_s(routing_request.urgency, now_s) / routing_request.ttft_slo_s,
+        )
         check_shed(
             caller.tier,
-            ask.urgency,
+            routing_request.urgency,
             saturation=saturation(load=1.0, queue_fill=fill),
             chance=self._chance(),
             retry_after_s=min(RETRY_AFTER_MAX_S, max(1, ceil(place.wait_s))),
         )
         if forecast is not None:
             ttft_s = max(0.0, forecast.ttft_s - forecast.wait_s)
-            total_s = ttft_s + ask.output_tokens / ask.sequences * forecast.itl_s if visit.request.stream else ttft_s
+            total_s = (
+                ttft_s + routing_request.output_tokens / routing_request.sequences * forecast.itl_s
+                if pending.request.stream
+                else ttft_s
+            )
             check_in_time(
                 [Outlook(wait_s=place.wait_s, ttft_s=ttft_s, total_s=total_s)],
-                arrived_s=visit.arrived_s,
+                arrived_s=pending.arrived_s,
                 now_s=now_s,
-                deadline_s=visit.request.deadline_s,
-                ttft_slo_s=ask.ttft_slo_s,
+                deadline_s=pending.request.deadline_s,
+                ttft_slo_s=routing_request.ttft_slo_s,
             )
 
-    def meter(self, visit: Visit) -> None:
+    def meter(self, pending: PendingRequest) -> None:
         """It waits no longer."""
-        waited_s = self._back.clock() - visit.arrived_s
-        labels = (visit.ask.model, visit.ask.urgency.value, visit.stay.caller.tier.value)
+        waited_s = self._back.clock() - pending.arrived_s
+        labels = (pending.routing_request.model, pending.routing_request.urgency.value, pending.hold.caller.tier.value)
         metrics.queue_wait.observe(labels, waited_s)
 
     def note_gauges(self) -> None:
@@ -166,13 +175,13 @@ class ModelQueues:
 
     def waiting_by_project(self, most: int) -> dict[str, int]:
         """How many of each project wait, for whatever model, of the projects with the most."""
-        counts = Counter(waiting.tenant for queue in self._queues.values() for waiting in queue.everybody())
+        counts = Counter(waiting.tenant for queue in self._queues.values() for waiting in queue.all_waiting())
         return dict(counts.most_common(most))
 
-    def visits(self) -> list[Visit]:
+    def pending_requests(self) -> list[PendingRequest]:
         """All that wait."""
-        visits = [waiting.handle for queue in self._queues.values() for waiting in queue.everybody()]
-        return [visit for visit in visits if isinstance(visit, Visit)]
+        pending_requests = [waiting.handle for queue in self._queues.values() for waiting in queue.all_waiting()]
+        return [pending for pending in pending_requests if isinstance(pending, PendingRequest)]
 
     def _resize(self, model: str, queue: FairQueue) -> None:
         settings = self._settings

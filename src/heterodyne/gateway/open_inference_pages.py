@@ -12,49 +12,52 @@ from heterodyne.gateway import pages, render
 from heterodyne.gateway.known_models import check_visible, no_such_model
 
 if TYPE_CHECKING:
-    from heterodyne.gateway.door import Door
+    from heterodyne.gateway.request_handler import RequestHandler
     from heterodyne.wire.message import HttpRequest
 
 MODEL_SEGMENT = 3  # of /v2/models/{model}/…
 
 
-def server(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answer:
+def server(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> pages.PageResponse:
     """GET /v2: no extension is served, neither binary tensors nor the repository."""
     return _json(200, {"name": "heterodyne", "version": __version__, "extensions": []})
 
 
-def live(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answer:
+def live(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> pages.PageResponse:
     """GET /v2/health/live: the process answers."""
     return _json(200, {"live": True})
 
 
-def ready(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answer:
+def ready(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> pages.PageResponse:
     """GET /v2/health/ready: what /health/ready says; a fleet that has lost one of its models is still of use."""
-    status = pages.ready(door, http, caller).status
+    status = pages.ready(request_handler, http, caller).status
     return _json(status, {"ready": status == 200})
 
 
-def model(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answer:
+def model(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> pages.PageResponse:
     """GET /v2/models/{model}: its tensors are the engine's to tell, so they are absent rather than empty."""
-    name, replicas = _asked(door, http, caller)
+    name, replicas = _asked(request_handler, http, caller)
     first = replicas[0]
     versions = sorted({replica.version for replica in replicas if replica.version is not None})
-    said: dict[str, object] = {"name": name, "versions": versions, "platform": first.engine}
+    metadata: dict[str, object] = {"name": name, "versions": versions, "platform": first.engine}
     if first.purpose is not None:
-        said["properties"] = {"purpose": first.purpose}
-    return _json(200, said)
+        metadata["properties"] = {"purpose": first.purpose}
+    return _json(200, metadata)
 
 
-def model_ready(door: "Door", http: "HttpRequest", caller: Caller) -> pages.Answer:
+def model_ready(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> pages.PageResponse:
     """GET /v2/models/{model}/ready"""
-    name, replicas = _asked(door, http, caller)
-    is_ready = any(replica.health is Health.READY for replica in replicas) and not door.house.is_draining
+    name, replicas = _asked(request_handler, http, caller)
+    is_ready = (
+        any(replica.health is Health.READY for replica in replicas)
+        and not request_handler.concurrency_limit.is_draining
+    )
     return _json(200 if is_ready else 503, {"name": name, "ready": is_ready})
 
 
-def _asked(door: "Door", http: "HttpRequest", caller: Caller) -> tuple[str, tuple[Replica, ...]]:
+def _asked(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> tuple[str, tuple[Replica, ...]]:
     name = unquote(http.path.split(b"/")[MODEL_SEGMENT].decode("ascii", "replace"))
-    snapshot = door.fleet.snapshot
+    snapshot = request_handler.fleet.snapshot
     check_visible(name, caller)
     replicas = snapshot.by_model.get(snapshot.model_of(name))
     if replicas is None:
@@ -62,5 +65,5 @@ def _asked(door: "Door", http: "HttpRequest", caller: Caller) -> tuple[str, tupl
     return name, replicas
 
 
-def _json(status: int, body: object) -> pages.Answer:
-    return pages.Answer(status, render.JSON, msgspec.json.encode(body))
+def _json(status: int, body: object) -> pages.PageResponse:
+    return pages.PageResponse(status, render.JSON, msgspec.json.encode(body))

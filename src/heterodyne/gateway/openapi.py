@@ -126,7 +126,7 @@ NAMED: dict[str, str] = {  # in paths
 }
 
 MILLISECONDS: Json = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
-WISHES: dict[str, tuple[str, Json]] = {  # headers of a request that is to be answered by an engine
+HINT_HEADERS: dict[str, tuple[str, Json]] = {  # headers of a request that is to be answered by an engine
     "x-heterodyne-deadline-ms": (
         "The answer must be complete in this time, else 504.",
         {"type": "integer", "minimum": 1},
@@ -213,7 +213,7 @@ def _parameters(path: str, route: Route) -> list[Json]:
     if route.read is not None:
         parameters += [
             {"name": name, "in": "header", "description": described, "schema": schema}
-            for name, (described, schema) in WISHES.items()
+            for name, (described, schema) in HINT_HEADERS.items()
         ]
     return parameters
 

@@ -15,11 +15,11 @@ from heterodyne.telemetry import exposition
 from heterodyne.telemetry import metrics as meters
 
 if TYPE_CHECKING:
-    from heterodyne.gateway.door import Door
+    from heterodyne.gateway.request_handler import RequestHandler
     from heterodyne.wire.message import HttpRequest
 
 
-class Answer(NamedTuple):
+class PageResponse(NamedTuple):
     """Status, headers, body."""
 
     status: int
@@ -27,55 +27,55 @@ class Answer(NamedTuple):
     body: bytes
 
 
-def models(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
+def models(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
     """GET /v1/models: every model and adapter once, by an alias where the key may use it by no other name."""
-    snapshot = door.fleet.snapshot
+    snapshot = request_handler.fleet.snapshot
     shown = dict.fromkeys(visible(caller, snapshot.names))
     names = [name for name in shown if name not in snapshot.aliases or snapshot.aliases[name] not in shown]
-    data = [_entry(name, caller, snapshot, door.started_at) for name in names]
+    data = [_entry(name, caller, snapshot, request_handler.started_at) for name in names]
     return _json(200, {"object": "list", "data": [entry for entry in data if entry is not None]})
 
 
-def model(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
+def model(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
     """GET /v1/models/{id}"""
     name = unquote(http.path.removeprefix(b"/v1/models/").decode("ascii", "replace"))
-    snapshot = door.fleet.snapshot
+    snapshot = request_handler.fleet.snapshot
     check_visible(name, caller)
-    entry = _entry(name, caller, snapshot, door.started_at)
+    entry = _entry(name, caller, snapshot, request_handler.started_at)
     if entry is None:
         raise no_such_model(name, caller, snapshot)
     return _json(200, entry)
 
 
-def live(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
+def live(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
     """GET /health/live: the process answers."""
     return _json(200, {"status": "ok"})
 
 
-def ready(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
+def ready(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
     """GET /health/ready: some model can be asked and we are not leaving."""
     health = {
         name: any(replica.health is Health.READY for replica in replicas)
-        for name, replicas in door.fleet.snapshot.by_model.items()
+        for name, replicas in request_handler.fleet.snapshot.by_model.items()
     }
     shown = visible(caller, health)
-    is_ready = any(health.values()) and not door.house.is_draining
-    status = "draining" if door.house.is_draining else ("ready" if is_ready else "starting")
+    is_ready = any(health.values()) and not request_handler.concurrency_limit.is_draining
+    status = "draining" if request_handler.concurrency_limit.is_draining else ("ready" if is_ready else "starting")
     body = {"status": status, "models": {name: "ready" if health[name] else "not_ready" for name in shown}}
     return _json(200 if is_ready else 503, body)
 
 
-def metrics(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
+def metrics(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
     """GET /metrics: of all workers together; those that name tenants are for whoever runs the gateway."""
-    door.note_gauges()
-    samples = exposition.gather(door.run_dir, door.worker_name, meters.ALL)
+    request_handler.note_gauges()
+    samples = exposition.gather(request_handler.run_dir, request_handler.worker_name, meters.ALL)
     shown = meters.ALL if is_operators(caller) else meters.WITHOUT_TENANTS
-    return Answer(200, render.TEXT, exposition.render(shown, samples))
+    return PageResponse(200, render.TEXT, exposition.render(shown, samples))
 
 
-def description(door: "Door", http: "HttpRequest", caller: Caller) -> Answer:
+def description(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
     """GET /openapi.json"""
-    return Answer(200, render.JSON, door.description)
+    return PageResponse(200, render.JSON, request_handler.description)
 
 
 def _entry(name: str, caller: Caller, snapshot: FleetSnapshot, created: int) -> dict[str, object] | None:
@@ -102,5 +102,5 @@ def _model(name: str, replicas: tuple[Replica, ...], created: int) -> dict[str, 
     return entry
 
 
-def _json(status: int, body: object) -> Answer:
-    return Answer(status, render.JSON, msgspec.json.encode(body))
+def _json(status: int, body: object) -> PageResponse:
+    return PageResponse(status, render.JSON, msgspec.json.encode(body))

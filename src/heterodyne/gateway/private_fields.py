@@ -7,7 +7,7 @@ from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.engines.client_fields import try_unknown
 from heterodyne.gateway.fleet_view import FleetView
-from heterodyne.routing.nobody import check_purpose
+from heterodyne.routing.no_replica import check_purpose
 
 
 def knowing(request: Request, replicas: Sequence[Replica], fleet: FleetView) -> Sequence[Replica]:

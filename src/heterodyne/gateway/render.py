@@ -5,7 +5,7 @@ from email.utils import formatdate
 import msgspec
 
 from heterodyne.domain.errors import EngineRefused, HeterodyneError, MethodNotAllowed
-from heterodyne.routing.choice import Choice
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.wire.message import status_line
 
 JSON = b"content-type: application/json\r\n"
@@ -17,7 +17,7 @@ RETRY_AFTER_S = 1  # where nobody knows better
 UNPRICED = float("inf")
 
 
-class Dateline:
+class DateHeader:
     """The Date header, formatted once a second."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ def stream_head(headers: bytes, *, chunked: bool, keeps_alive: bool) -> bytes:
     return OK + EVENTS + headers + framing + (b"" if keeps_alive else CLOSE) + b"\r\n"
 
 
-def decision_header(choice: Choice) -> bytes:
+def decision_header(choice: RoutingChoice) -> bytes:
     """Why the replica was chosen and what the request should take there, in short."""
     forecast = choice.forecast
     ttft_ms, itl_ms, usd = forecast.ttft_s * 1000.0, forecast.itl_s * 1000.0, forecast.usd

@@ -13,11 +13,11 @@ from heterodyne.gateway.dialects import chat, completion, embedding, open_infere
 from heterodyne.gateway.settings import GatewaySettings
 
 if TYPE_CHECKING:
-    from heterodyne.gateway.door import Door
+    from heterodyne.gateway.request_handler import RequestHandler
     from heterodyne.wire.message import HttpRequest
 
 Reader = Callable[[bytes, str, float, GatewaySettings], Request]
-Page = Callable[["Door", "HttpRequest", Caller], pages.Answer]
+Page = Callable[["RequestHandler", "HttpRequest", Caller], pages.PageResponse]
 
 
 class Route(Struct, frozen=True, kw_only=True):

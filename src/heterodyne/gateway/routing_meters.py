@@ -15,5 +15,5 @@ def note_routing(router: Router, fleet: FleetSnapshot) -> None:
         if speed.samples:
             metrics.prediction_error.set((pool, "ttft"), speed.ttft_error_ratio)
             metrics.prediction_error.set((pool, "itl"), speed.itl_error_ratio)
-    if router.hearsay_dropped:
-        metrics.hearsay_dropped.cell(("overflow",))[0] = router.hearsay_dropped
+    if router.gossip_dropped:
+        metrics.gossip_dropped.cell(("overflow",))[0] = router.gossip_dropped

@@ -7,35 +7,42 @@ from heterodyne.domain.errors import NotAllowed
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.engines.json_edit import put
-from heterodyne.gateway.asker import GENERATES, AskMaker
-from heterodyne.routing.ask import Ask
+from heterodyne.gateway.routing_request_builder import GENERATES, RoutingRequestBuilder
+from heterodyne.routing.routing_request import RoutingRequest
 
 
-def scoped(request: Request, ask: Ask, caller: Caller, asks: AskMaker) -> tuple[Request, Ask]:
+def scoped(
+    request: Request, routing_request: RoutingRequest, caller: Caller, request_builder: RoutingRequestBuilder
+) -> tuple[Request, RoutingRequest]:
     """Both, as its scopes leave them; raises NotAllowed with what is not."""
-    check_scopes(caller, request.operation, request.model, ask.urgency)
+    check_scopes(caller, request.operation, request.model, routing_request.urgency)
     regions = allowed_regions(caller)
     if regions is not None:
-        ask = structs.replace(ask, regions=regions)
+        routing_request = structs.replace(routing_request, regions=regions)
     try:
-        return _sized(request, ask, caller)
+        return _sized(request, routing_request, caller)
     except NotAllowed:
-        asks.doubt(ask)
+        request_builder.doubt(routing_request)
         raise
 
 
-def _sized(request: Request, ask: Ask, caller: Caller) -> tuple[Request, Ask]:
+def _sized(request: Request, routing_request: RoutingRequest, caller: Caller) -> tuple[Request, RoutingRequest]:
     sequences = request.sequences
     check_sizes(
-        caller, prompt_tokens=ask.prompt_tokens, output_tokens_max=request.output_tokens_max, sequences=sequences
+        caller,
+        prompt_tokens=routing_request.prompt_tokens,
+        output_tokens_max=request.output_tokens_max,
+        sequences=sequences,
     )
     if request.output_tokens_max is not None or request.operation not in GENERATES:
-        return request, ask
-    longest = output_tokens_left(caller, ask.prompt_tokens, sequences)
+        return request, routing_request
+    longest = output_tokens_left(caller, routing_request.prompt_tokens, sequences)
     if longest is None:
-        return request, ask
+        return request, routing_request
     changes = {"max_tokens": b"%d" % longest}
-    bounded = structs.replace(ask, output_tokens=min(ask.output_tokens, float(longest * sequences)))
+    bounded = structs.replace(
+        routing_request, output_tokens=min(routing_request.output_tokens, float(longest * sequences))
+    )
     if request.is_large:
         return structs.replace(request, changes=changes, output_tokens_max=longest), bounded
     return structs.replace(request, body=put(request.body, changes), output_tokens_max=longest), bounded

@@ -6,13 +6,13 @@ import ssl
 from msgspec import Struct
 
 from heterodyne.domain.errors import Draining
+from heterodyne.gateway.admission import AdmissionController
 from heterodyne.gateway.backstage import Backstage
-from heterodyne.gateway.door import Door
 from heterodyne.gateway.holdings import Holdings, HoldingsWatch
-from heterodyne.gateway.lobby import Lobby
+from heterodyne.gateway.loop_lag import LoopLagMonitor
+from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.settings import GatewaySettings
-from heterodyne.gateway.turn_watch import TurnWatch
-from heterodyne.routing.standing.snapshot import FleetStandingSnapshot
+from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.telemetry import log
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
@@ -44,23 +44,23 @@ class GatewayServer:
     def __init__(
         self,
         settings: GatewaySettings,
-        door: Door,
+        request_handler: RequestHandler,
         back: Backstage,
-        lobby: Lobby,
+        admission_controller: AdmissionController,
         ledger: ServerLedger,
         *,
         holdings: HoldingsWatch,
     ) -> None:
         self._settings = settings
-        self._door = door
+        self._request_handler = request_handler
         self._back = back
-        self._lobby = lobby
+        self._admission_controller = admission_controller
         self._ledger = ledger
         self._holdings = holdings
         self._limits = _limits(settings)
         self._server: asyncio.Server | None = None
         self._tls = _tls(settings)
-        self._turns = TurnWatch()
+        self._loop_lag = LoopLagMonitor()
         self.port = 0
 
     async def open(self, *, reuse_port: bool = False) -> None:
@@ -102,24 +102,24 @@ class GatewayServer:
                 except Exception as error:  # noqa: BLE001  # nor one exchange
                     _log.error("exchange_check_failed", exc_info=error)
             self._back.trim_kept()
-            self._door.large_reads.check(now_s)
-            self._lobby.tick()
+            self._request_handler.large_reads.check(now_s)
+            self._admission_controller.tick()
             self._back.write_down()
             self._holdings.look(now_s)
-            self._turns.note()
+            self._loop_lag.note()
             if not self._ledger.connections:
-                self._turns.sleep()
+                self._loop_lag.sleep()
 
     async def drain(self) -> None:
         """Take nothing new, let what runs finish for as long as the settings grant, end the rest as errors."""
-        self._back.house.is_draining = True
+        self._back.concurrency_limit.is_draining = True
         self._ledger.is_draining = True
         if self._server is not None:
             self._server.close()
         clock = self._back.clock
         until_s = clock() + self._settings.drain_timeout_s
-        reads = self._door.large_reads
-        while (self._back.exchanges or self._lobby.waiting or reads) and clock() < until_s:
+        reads = self._request_handler.large_reads
+        while (self._back.exchanges or self._admission_controller.waiting or reads) and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
         self._end_all()
         # Answers that are complete here may still be on their way out.
@@ -137,7 +137,7 @@ class GatewayServer:
             body_bytes=self._ledger.body_bytes,
             large_bodies=self._back.offload.jobs,
             unsent_bytes=sum(connection.unsent_bytes for connection in self._ledger.connections),
-            in_flight=self._back.house.in_flight,
+            in_flight=self._back.concurrency_limit.in_flight,
             exchanges=len(self._back.exchanges),
             engine_connections_busy=self._back.pool.busy,
             held=self._holdings.holdings(),
@@ -146,18 +146,18 @@ class GatewayServer:
     @property
     def longest_turn_s(self) -> tuple[float, float]:
         """The longest turn of the loop in the last minute: by the wall's clock, and in processor time."""
-        return self._turns.longest_s
+        return self._loop_lag.longest_s
 
-    def standing(self) -> FleetStandingSnapshot:
+    def fleet_health(self) -> FleetHealthSnapshot:
         """How every replica stands with this worker."""
-        return self._back.standing.snapshot(self._back.clock())
+        return self._back.fleet_health.snapshot(self._back.clock())
 
     async def close(self) -> None:
         """Cut what is left; whatever requests still hold is given back, as at any other end."""
-        self._back.house.is_draining = True
+        self._back.concurrency_limit.is_draining = True
         if self._server is not None:
             self._server.close()
-        self._turns.sleep()
+        self._loop_lag.sleep()
         self._end_all()
         for connection in tuple(self._ledger.connections):
             connection.abort()
@@ -166,14 +166,14 @@ class GatewayServer:
         await self._back.pool.close()
 
     def _end_all(self) -> None:
-        self._door.large_reads.close()
-        self._lobby.close()
+        self._request_handler.large_reads.close()
+        self._admission_controller.close()
         for exchange in tuple(self._back.exchanges):
             exchange.give_up(Draining("The gateway shut down before the answer was complete."))
 
     def _connection(self) -> ServerConnection:
-        self._turns.wake()
-        return ServerConnection(self._door, self._limits, self._ledger, self._back.clock)
+        self._loop_lag.wake()
+        return ServerConnection(self._request_handler, self._limits, self._ledger, self._back.clock)
 
 
 def _limits(settings: GatewaySettings) -> WireLimits:

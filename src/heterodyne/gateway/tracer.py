@@ -12,7 +12,7 @@ from heterodyne.telemetry.settings import TelemetrySettings
 from heterodyne.telemetry.tracing import context
 from heterodyne.telemetry.tracing.context import Hop, RandomBits, Trace
 from heterodyne.telemetry.tracing.facts import RequestFacts, TryFacts
-from heterodyne.telemetry.tracing.sampling import Kept, Rate, Ratio, why_kept
+from heterodyne.telemetry.tracing.sampling import Rate, Ratio, SamplingReason, sampling_reason
 from heterodyne.telemetry.tracing.span import Span
 from heterodyne.telemetry.tracing.spans import spans_of
 
@@ -54,15 +54,15 @@ class Tracer:
 
     def finished(self, finished: Finished, record: RequestRecord) -> None:
         """A request that replicas were asked for has ended."""
-        stay = finished.stay
-        trace = stay.trace
+        hold = finished.hold
+        trace = hold.trace
         assert trace is not None
-        kept = why_kept(
+        kept = sampling_reason(
             is_sampled=trace.is_sampled,
             status=finished.status,
             reason=finished.reason,
             outcomes=(one.outcome for one in finished.tries),
-            first_s=(finished.first_byte_at_s or finished.ended_at_s) - stay.arrived_s,
+            first_s=(finished.first_byte_at_s or finished.ended_at_s) - hold.arrived_s,
             slow_s=self._slow_s,
         )
         if kept is None or not self._has_room():
@@ -73,11 +73,11 @@ class Tracer:
             kept=kept,
             record=record,
             epoch_ns=self._epoch_ns(),
-            arrived_at_s=stay.arrived_s,
+            arrived_at_s=hold.arrived_s,
             ended_at_s=finished.ended_at_s,
             first_at_s=finished.first_byte_at_s,
-            wait_began_at_s=finished.started_at_s - stay.queued_s,
-            waited_s=stay.queued_s,
+            wait_began_at_s=finished.started_at_s - hold.queued_s,
+            waited_s=hold.queued_s,
             tries=tuple(_facts_of(finished)),
             operation=request.operation,
             output_tokens_max=request.output_tokens_max,
@@ -135,8 +135,8 @@ class Tracer:
             self._add(spans_of(facts, self._bits))
         return record
 
-    def _why_kept(self, trace: Trace, record: RequestRecord, first_s: float) -> Kept | None:
-        kept = why_kept(
+    def _why_kept(self, trace: Trace, record: RequestRecord, first_s: float) -> SamplingReason | None:
+        kept = sampling_reason(
             is_sampled=trace.is_sampled,
             status=record.status,
             reason=record.reason,

@@ -63,7 +63,7 @@ def event(request: Request, counted: Usage, *, id_: str, created: int) -> bytes:
     """The event that ends a stream with its count, for an engine that broke off before it."""
     kind = "text_completion" if request.operation is Operation.COMPLETION else "chat.completion.chunk"
     total = counted.prompt_tokens + counted.completion_tokens
-    said = {
+    payload = {
         "id": id_,
         "object": kind,
         "created": created,
@@ -75,7 +75,7 @@ def event(request: Request, counted: Usage, *, id_: str, created: int) -> bytes:
             "total_tokens": total,
         },
     }
-    return b"data: " + msgspec.json.encode(said) + b"\n\n"
+    return b"data: " + msgspec.json.encode(payload) + b"\n\n"
 
 
 def _usage(reported: _Reported | None) -> Usage | None:

@@ -14,7 +14,7 @@ class Link(Struct, frozen=True, kw_only=True):
     latency_s: float = 5e-6  # of one small message
 
 
-class Price(Struct, frozen=True, kw_only=True):
+class ChipPrice(Struct, frozen=True, kw_only=True):
     """What one chip costs for an hour somewhere."""
 
     provider: str
@@ -38,7 +38,7 @@ class Accelerator(Struct, frozen=True, kw_only=True):
     link: Link
     fast_domain_chips: int  # chips the link joins
     power_w: float | None = None  # None: not published
-    prices: tuple[Price, ...] = ()
+    prices: tuple[ChipPrice, ...] = ()
     engines: tuple[str, ...] = ()
     precisions: tuple[Precision, ...] = ()  # that weights may be kept in
     formats: tuple[str, ...] = ()  # the names quantised weights go by there

@@ -48,7 +48,7 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str = ""
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class ProfileMatch(Struct, frozen=True, kw_only=True):
     """A profile and what it rests on."""
 
     profile: Profile
@@ -58,7 +58,7 @@ class Found(Struct, frozen=True, kw_only=True):
 PRIOR = Profile(key=ProfileKey(), prices=DATASHEET, source="datasheet rates and published priors")
 
 
-def find_profile(profiles: Iterable[Profile], wanted: ProfileKey, *, own: Iterable[Profile] = ()) -> Found:
+def find_profile(profiles: Iterable[Profile], wanted: ProfileKey, *, own: Iterable[Profile] = ()) -> ProfileMatch:
     """The profile that speaks most closely for what is wanted; the datasheet prior when none does.
 
     `own` are the operator's: among those as near in chip, kind of model and precision they win.
@@ -66,11 +66,11 @@ def find_profile(profiles: Iterable[Profile], wanted: ProfileKey, *, own: Iterab
     candidates = [*((profile, True) for profile in own), *((profile, False) for profile in profiles)]
     speaking = [(profile, is_own) for profile, is_own in candidates if _speaks_for(profile.key, wanted)]
     if not speaking:
-        return Found(profile=PRIOR, basis=Basis.DATASHEET)
+        return ProfileMatch(profile=PRIOR, basis=Basis.DATASHEET)
     best, is_own = max(speaking, key=lambda one: _nearness(one[0].key, wanted, is_own=one[1]))
     if is_own:
-        return Found(profile=best, basis=Basis.OWN)
-    return Found(profile=best, basis=Basis.CHIP if best.key.chip is not None else Basis.FAMILY)
+        return ProfileMatch(profile=best, basis=Basis.OWN)
+    return ProfileMatch(profile=best, basis=Basis.CHIP if best.key.chip is not None else Basis.FAMILY)
 
 
 def _speaks_for(key: ProfileKey, wanted: ProfileKey) -> bool:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from heterodyne.physics.hardware import Accelerator
 from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
-from heterodyne.physics.profile import Found, Profile, ProfileKey, find_profile
+from heterodyne.physics.profile import Profile, ProfileKey, ProfileMatch, find_profile
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,7 +33,7 @@ def profile_for(
     tp: int,
     engine_version: str | None = None,
     measured: Sequence[Profile] = (),
-) -> Found:
+) -> ProfileMatch:
     """The nearest profile, and what it rests on; `measured` are the operator's own."""
     wanted = ProfileKey(
         engine=engine,

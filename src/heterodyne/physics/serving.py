@@ -29,7 +29,7 @@ class Load(Struct, frozen=True, kw_only=True):
         return self.prompt_tokens + self.output_tokens / 2
 
 
-class Replica(Struct, frozen=True, kw_only=True):
+class ReplicaSpec(Struct, frozen=True, kw_only=True):
     """A placement with its prices and limits."""
 
     placement: Placement
@@ -40,7 +40,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     speculation: Speculation | None = None
 
 
-class Served(Struct, frozen=True, kw_only=True):
+class ServingEstimate(Struct, frozen=True, kw_only=True):
     """What a load gets."""
 
     running: float  # sequences in the batch; the rest wait for memory
@@ -69,11 +69,11 @@ class Goodput(Struct, frozen=True, kw_only=True):
     """The most a replica serves within an SLO; `served` is None when even one request misses it."""
 
     concurrency: int
-    served: Served | None
+    served: ServingEstimate | None
     binding: Binding
 
 
-def serve(replica: Replica, load: Load) -> Served:
+def serve(replica: ReplicaSpec, load: Load) -> ServingEstimate:
     """Times and throughput at a steady concurrency."""
     placement, prices = replica.placement, replica.profile.prices
     running = running_sequences(load, replica.kv_capacity_tokens)
@@ -102,7 +102,7 @@ def serve(replica: Replica, load: Load) -> Served:
     # Whoever finds no memory waits until those inside leave.
     waiting_s = (load.concurrency / running - 1) * (ttft_s + answer_s)
     requests_per_s = running / (ttft_s + answer_s)
-    return Served(
+    return ServingEstimate(
         running=running,
         ttft_s=ttft_s + waiting_s,
         itl_s=itl_s,
@@ -131,10 +131,10 @@ def serving_terms(placement: Placement, load: Load, *, running: float, chunk_tok
     return Terms(*(here + share * there for here, there in zip(step, prompt, strict=True)))
 
 
-def goodput(replica: Replica, slo: Slo, *, prompt_tokens: float, output_tokens: float) -> Goodput:
+def goodput(replica: ReplicaSpec, slo: Slo, *, prompt_tokens: float, output_tokens: float) -> Goodput:
     """The largest concurrency within the SLO; both times only grow with it, so halving the range finds it."""
 
-    def served(concurrency: int) -> Served:
+    def served(concurrency: int) -> ServingEstimate:
         return serve(replica, Load(concurrency=concurrency, prompt_tokens=prompt_tokens, output_tokens=output_tokens))
 
     low, high = 0, CONCURRENCY_MAX
@@ -148,7 +148,7 @@ def goodput(replica: Replica, slo: Slo, *, prompt_tokens: float, output_tokens: 
     return Goodput(concurrency=low, served=served(low) if low else None, binding=beyond or Binding.CONCURRENCY)
 
 
-def _broken(served: Served, slo: Slo) -> Binding | None:
+def _broken(served: ServingEstimate, slo: Slo) -> Binding | None:
     if served.itl_s > slo.itl_s:
         return Binding.ITL
     return Binding.TTFT if served.ttft_s > slo.ttft_s else None

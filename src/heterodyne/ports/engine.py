@@ -8,14 +8,14 @@ from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 
 
-class Call(NamedTuple):
+class EngineRequest(NamedTuple):
     """One POST to an engine."""
 
     path: str
     body: bytes
 
 
-class Said(NamedTuple):
+class DeliveredText(NamedTuple):
     """The part of an answer that its client already has."""
 
     text: str
@@ -33,11 +33,11 @@ class EngineDialect(Protocol):
     health_path: str
     client_fields: frozenset[str]  # beside OpenAI's API, by path, that clients may send; pools may open more
 
-    def call(self, request: Request, replica: Replica) -> Call:
+    def call(self, request: Request, replica: Replica) -> EngineRequest:
         """What to POST; the client's own bytes wherever nothing must change."""
         ...
 
-    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | Call:
+    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
         """The engine's whole 200 answer as an OpenAI client expects it, or the next call it takes to get there."""
         ...
 
@@ -49,7 +49,7 @@ class EngineDialect(Protocol):
         """The engine's error answer as one of ours."""
         ...
 
-    def continuation(self, request: Request, said: Said) -> Request | None:
+    def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         """The request that goes on where an answer broke off, for `call` of any replica of this engine.
 
         None where the engine cannot, or where what was cut cannot be taken up soundly.

@@ -23,7 +23,7 @@ class Want(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     wanted: int  # more than that saves the next exchange
 
 
-class Report(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+class LeaseReport(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A correction, never refused: below zero what is given back, above zero what was used without a lease.
 
     Of a counter without a window it is all that the holder holds now, so that what was lost is restored.
@@ -40,7 +40,7 @@ class LeaseCall(Struct, frozen=True, kw_only=True, array_like=True):
 
     holder: str  # the worker
     sequence: int  # one higher for each new call; a call sent again has its old one, and gets its old answer
-    reports: tuple[Report, ...] = ()
+    reports: tuple[LeaseReport, ...] = ()
     groups: tuple[tuple[Want, ...], ...] = ()
 
 
@@ -73,7 +73,7 @@ class LeaseSource(Protocol):
     async def close(self) -> None: ...
 
 
-class Counter(NamedTuple):
+class LimitCounter(NamedTuple):
     """One counter in one window."""
 
     name: str
@@ -83,7 +83,7 @@ class Counter(NamedTuple):
 class LimitReader(Protocol):
     """Says how far counters have got, without taking anything."""
 
-    async def read(self, counters: Sequence[Counter]) -> tuple[int, ...]:
+    async def read(self, counters: Sequence[LimitCounter]) -> tuple[int, ...]:
         """What is lent or used, in their order: a lease that a worker holds and has not used yet counts as used.
 
         Raises `StoreUnavailable` when there is no answer in time.

@@ -137,7 +137,7 @@ class KeyView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     problem: str = ""  # why it is refused: what is stored of it cannot be read; empty: it can
 
 
-class ChangeKind(StrEnum):
+class TenantChangeKind(StrEnum):
     """What an operator did."""
 
     ORGANISATION_CREATED = "organisation_created"
@@ -160,7 +160,7 @@ class TenantChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: int  # of the tenants, after it
     at: float  # seconds since the epoch
     who: str
-    kind: ChangeKind
+    kind: TenantChangeKind
     subject: str  # its id
     before: Organisation | Project | KeyView | None = None  # None: it is new
     after: Organisation | Project | KeyView

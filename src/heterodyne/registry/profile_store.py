@@ -59,8 +59,8 @@ def read_profiles(path: Path, *, is_required: bool = True) -> tuple[Profile, ...
     except OSError as error:
         raise InvalidSpec(f"{path}: cannot be read: {error.strerror}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        said = with_near_field(str(error), ProfileFile, Profile, ProfileKey, FirstToken, Prices)
-        raise InvalidSpec(f"{path}: not a file of profiles: {said}") from error
+        message = with_near_field(str(error), ProfileFile, Profile, ProfileKey, FirstToken, Prices)
+        raise InvalidSpec(f"{path}: not a file of profiles: {message}") from error
     for index, profile in enumerate(profiles):
         _check(profile, f"{path}: profiles[{index}]")
     return profiles

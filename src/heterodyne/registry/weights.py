@@ -5,8 +5,8 @@ from pathlib import Path
 from heterodyne.domain.errors import WeightsCorrupt
 from heterodyne.domain.url_secrets import without_secrets
 from heterodyne.ports.weights import Progress
-from heterodyne.registry.arrival import Arrival, inspect
 from heterodyne.registry.cache import CacheEntry, Manifest, WeightCache, cache_folder
+from heterodyne.registry.fetched_weights import FetchedWeights, inspect
 from heterodyne.registry.hashing import sha256_of
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.registry.sources.catalogue import SOURCES
@@ -65,11 +65,11 @@ def _keep(uri: str, sha256: str | None, entry: CacheEntry, arrived: Path) -> Pat
     return entry.keep(uri, arrival.weight_files, _loadable(arrival, entry), arrival.files)
 
 
-def _loadable(arrival: Arrival, entry: CacheEntry) -> Path:
+def _loadable(arrival: FetchedWeights, entry: CacheEntry) -> Path:
     """The weight file, or the GGUF it converts to, kept in the cache even for a model that lies elsewhere."""
     if arrival.bert_folder is None:
         return arrival.weight_file
-    from heterodyne.registry.bert_gguf import convert  # noqa: PLC0415 - numpy and gguf load only to convert
+    from heterodyne.registry.conversion.bert_gguf import convert  # noqa: PLC0415 - numpy and gguf load only to convert
 
     target = entry.content / f"{arrival.bert_folder.name}.f16.gguf"
     convert(arrival.bert_folder, target)

@@ -5,12 +5,12 @@ from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.routing.peers.catalogue import PEERS
 from heterodyne.routing.picker import Picker
-from heterodyne.routing.policies.affinity import Affinity
-from heterodyne.routing.policies.cost import Cost
-from heterodyne.routing.policies.load import Load
-from heterodyne.routing.policies.mix import Mix
+from heterodyne.routing.policies.affinity import AffinityObjective
+from heterodyne.routing.policies.cost import CostObjective
+from heterodyne.routing.policies.load import LoadObjective
+from heterodyne.routing.policies.mix import MixObjective
 from heterodyne.routing.policies.objective import Objective
-from heterodyne.routing.policies.slo import Slo
+from heterodyne.routing.policies.slo import SloObjective
 
 OBJECTIVES = ("slo", "cost", "affinity", "load", "mix")
 EVEN_MIX = {"slo": 0.5, "cost": 0.5}
@@ -20,16 +20,18 @@ def objective(name: str, rule: RoutingRule) -> Objective:
     """One of our own, as the rule tunes it."""
     match name:
         case "slo":
-            return Slo()
+            return SloObjective()
         case "cost":
-            return Cost()
+            return CostObjective()
         case "load":
-            return Load()
+            return LoadObjective()
         case "affinity":
-            return Affinity(_RulePreference(rule))
+            return AffinityObjective(_RulePreference(rule))
         case "mix":
             weights = rule.mix or EVEN_MIX
-            return Mix(slo=weights.get("slo", 0.0), cost=weights.get("cost", 0.0), load=weights.get("load", 0.0))
+            return MixObjective(
+                slo=weights.get("slo", 0.0), cost=weights.get("cost", 0.0), load=weights.get("load", 0.0)
+            )
     raise unknown_name("policy", name, OBJECTIVES)
 
 

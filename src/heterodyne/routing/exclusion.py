@@ -2,7 +2,7 @@
 
 from heterodyne.domain.counted import counted
 from heterodyne.domain.fleet import Health, Replica
-from heterodyne.routing.standing.snapshot import Obstacle, StandingSnapshot
+from heterodyne.routing.health.snapshot import Obstacle, ReplicaHealthSnapshot
 
 
 def by_state(replica: Replica) -> str:
@@ -18,20 +18,20 @@ def by_state(replica: Replica) -> str:
     return ""
 
 
-def by_standing(standing: StandingSnapshot, now_s: float) -> str:
+def by_health(replica_health: ReplicaHealthSnapshot, now_s: float) -> str:
     """What its answers have shown."""
-    match standing.obstacle:
+    match replica_health.obstacle:
         case Obstacle.EJECTED:
-            left_s = (standing.ejected_until_s or now_s) - now_s
+            left_s = (replica_health.ejected_until_s or now_s) - now_s
             return f"ejected after failures, for {max(0.0, left_s):.0f} s more"
         case Obstacle.BREAKER_OPEN:
             return "its breaker is open after failures"
         case Obstacle.TRIAL_RUNNING:
             return "its breaker lets one trial request through at a time"
         case Obstacle.FULL:
-            return f"full: {counted(standing.in_flight, 'request')} of at most {standing.in_flight_limit}"
+            return f"full: {counted(replica_health.in_flight, 'request')} of at most {replica_health.in_flight_limit}"
         case Obstacle.PAUSED:
             return "paused: its engine has just said that it is busy"
-    if standing.weight < 1.0:
-        return f"coming back: it takes {standing.weight:.0%} of its share for now"
+    if replica_health.weight < 1.0:
+        return f"coming back: it takes {replica_health.weight:.0%} of its share for now"
     return ""

@@ -4,23 +4,30 @@ from collections.abc import Mapping, Sequence
 from math import ceil, inf
 
 from heterodyne.domain.fleet import ReplicaId
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
-from heterodyne.routing.explanation import Asked, Candidate, Explanation, PromiseKept, Span, Verdict
+from heterodyne.routing.explanation import (
+    Candidate,
+    CandidateVerdict,
+    ExplainedRequest,
+    Explanation,
+    PredictedRange,
+    SloOutlook,
+)
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import BROKEN, Objective, promise
+from heterodyne.routing.policies.objective import BROKEN, Objective, slo_outlook
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.why import ms, why_chosen, why_passed
 
-PROMISES = tuple(PromiseKept)  # in the order of `policies.objective`
+SLO_OUTLOOKS = tuple(SloOutlook)  # in the order of `policies.objective`
 
 Exclusions = Mapping[ReplicaId, str]
 Tiers = Mapping[ReplicaId, int]
 
 
 def explain(
-    ask: Ask,
+    request: RoutingRequest,
     forecasts: Sequence[Forecast],
-    choice: Choice | None,
+    choice: RoutingChoice | None,
     objective: Objective,
     *,
     policy: str,
@@ -32,52 +39,52 @@ def explain(
 ) -> Explanation:
     """No choice: nobody may be asked, another system's rule decides, or, as `refusal` says, nobody is good enough."""
     exclusions, tiers = exclusions or {}, tiers or {}
-    chosen = None if choice is None else choice.forecast.seat
+    chosen = None if choice is None else choice.forecast.state
 
     def place(forecast: Forecast) -> tuple[bool, bool, int, tuple[int, float, float]]:
-        id = forecast.seat.replica.id
-        return forecast.seat is not chosen, id in exclusions, tiers.get(id, 0), objective.rank(ask, forecast)
+        id = forecast.state.replica.id
+        return forecast.state is not chosen, id in exclusions, tiers.get(id, 0), objective.rank(request, forecast)
 
     ordered = sorted(forecasts, key=place)
-    open_to_it = [one for one in ordered if one.seat.replica.id not in exclusions]
+    open_to_it = [one for one in ordered if one.state.replica.id not in exclusions]
     candidates = []
     for forecast in ordered:
-        id = forecast.seat.replica.id
-        if choice is not None and forecast.seat is chosen:
-            verdict, reason = Verdict.CHOSEN, why_chosen(ask, choice, objective)
+        id = forecast.state.replica.id
+        if choice is not None and forecast.state is chosen:
+            verdict, reason = CandidateVerdict.CHOSEN, why_chosen(request, choice, objective)
         elif id in exclusions:
-            verdict, reason = Verdict.EXCLUDED, exclusions[id]
+            verdict, reason = CandidateVerdict.EXCLUDED, exclusions[id]
         elif choice is None:
-            verdict = Verdict.PASSED
+            verdict = CandidateVerdict.PASSED
             reason = "no room for such work" if refusal else f"placed by the rule of {policy}, whatever the forecast"
         else:
-            verdict = Verdict.BACKUP if id == backup else Verdict.PASSED
+            verdict = CandidateVerdict.BACKUP if id == backup else CandidateVerdict.PASSED
             is_later = tiers.get(id, 0) > tiers.get(choice.target.id, 0)
-            reason = why_passed(ask, choice, forecast, objective, is_later_tier=is_later)
-        candidates.append(_candidate(ask, forecast, verdict, reason))
+            reason = why_passed(request, choice, forecast, objective, is_later_tier=is_later)
+        candidates.append(_candidate(request, forecast, verdict, reason))
     return Explanation(
-        asked=_asked(ask, policy),
+        asked=_explained_request(request, policy),
         candidates=tuple(candidates),
         reason=None if choice is None else choice.reason,
-        conclusion=refusal or _conclusion(ask, choice, open_to_it, objective, policy=policy, backup=backup),
+        conclusion=refusal or _conclusion(request, choice, open_to_it, objective, policy=policy, backup=backup),
         notes=notes,
     )
 
 
-def _asked(ask: Ask, policy: str) -> Asked:
-    return Asked(
-        model=ask.model,
+def _explained_request(request: RoutingRequest, policy: str) -> ExplainedRequest:
+    return ExplainedRequest(
+        model=request.model,
         policy=policy,
-        urgency=ask.urgency,
-        prompt_tokens=ask.prompt_tokens,
-        output_tokens=ask.output_tokens,
-        slo_ttft_ms=_ms_or_none(ask.ttft_slo_s),
-        slo_itl_ms=_ms_or_none(ask.itl_slo_s),
+        urgency=request.urgency,
+        prompt_tokens=request.prompt_tokens,
+        output_tokens=request.output_tokens,
+        slo_ttft_ms=_ms_or_none(request.ttft_slo_s),
+        slo_itl_ms=_ms_or_none(request.itl_slo_s),
     )
 
 
-def _candidate(ask: Ask, forecast: Forecast, verdict: Verdict, reason: str) -> Candidate:
-    replica = forecast.seat.replica
+def _candidate(request: RoutingRequest, forecast: Forecast, verdict: CandidateVerdict, reason: str) -> Candidate:
+    replica = forecast.state.replica
     usd = forecast.usd if forecast.usd < inf else None
     return Candidate(
         replica=replica.id,
@@ -91,16 +98,16 @@ def _candidate(ask: Ask, forecast: Forecast, verdict: Verdict, reason: str) -> C
         load=forecast.load,
         cached_tokens=round(forecast.cached_tokens),
         usd=usd,
-        usd_per_million_tokens=None if usd is None else usd / (ask.prompt_tokens + ask.output_tokens) * 1e6,
+        usd_per_million_tokens=None if usd is None else usd / (request.prompt_tokens + request.output_tokens) * 1e6,
         risk=forecast.risk,
-        promise=PROMISES[promise(forecast)] if ask.has_slo else None,
+        promise=SLO_OUTLOOKS[slo_outlook(forecast)] if request.has_slo else None,
         verdict=verdict,
         reason=reason,
     )
 
 
-def _span(middle_s: float, low_s: float, high_s: float) -> Span:
-    return Span(ms=middle_s * 1000, low_ms=low_s * 1000, high_ms=high_s * 1000)
+def _span(middle_s: float, low_s: float, high_s: float) -> PredictedRange:
+    return PredictedRange(ms=middle_s * 1000, low_ms=low_s * 1000, high_ms=high_s * 1000)
 
 
 def _ms_or_none(limit_s: float) -> float | None:
@@ -108,8 +115,8 @@ def _ms_or_none(limit_s: float) -> float | None:
 
 
 def _conclusion(
-    ask: Ask,
-    choice: Choice | None,
+    request: RoutingRequest,
+    choice: RoutingChoice | None,
     open_to_it: Sequence[Forecast],
     objective: Objective,
     *,
@@ -117,23 +124,23 @@ def _conclusion(
     backup: ReplicaId | None,
 ) -> str:
     if not open_to_it:
-        return f"No replica of {ask.model} may be asked now."
+        return f"No replica of {request.model} may be asked now."
     if choice is None:
         return f"{policy} places requests by its own rule; forecasts play no part in it."
     after = f" {backup} would be asked if it failed." if backup is not None else ""
-    said = f"{choice.target.id}: {why_chosen(ask, choice, objective)}.{after}"
-    return f"{_best_possible(ask, open_to_it)} {said}" if ask.has_slo and choice.promise == BROKEN else said
+    said = f"{choice.target.id}: {why_chosen(request, choice, objective)}.{after}"
+    return f"{_best_possible(request, open_to_it)} {said}" if request.has_slo and choice.slo_outlook == BROKEN else said
 
 
-def _best_possible(ask: Ask, forecasts: Sequence[Forecast]) -> str:
+def _best_possible(request: RoutingRequest, forecasts: Sequence[Forecast]) -> str:
     """What could be promised instead, where nobody keeps what is."""
     missed = []
     soonest = min(forecasts, key=lambda one: one.ttft_high_s)
-    if soonest.ttft_high_s > ask.ttft_slo_s:
-        missed.append(_missed("TTFT", ask.ttft_slo_s, soonest, soonest.ttft_s, soonest.ttft_high_s))
+    if soonest.ttft_high_s > request.ttft_slo_s:
+        missed.append(_missed("TTFT", request.ttft_slo_s, soonest, soonest.ttft_s, soonest.ttft_high_s))
     quickest = min(forecasts, key=lambda one: one.itl_high_s)
-    if quickest.itl_high_s > ask.itl_slo_s:
-        missed.append(_missed("ITL", ask.itl_slo_s, quickest, quickest.itl_s, quickest.itl_high_s))
+    if quickest.itl_high_s > request.itl_slo_s:
+        missed.append(_missed("ITL", request.itl_slo_s, quickest, quickest.itl_s, quickest.itl_high_s))
     if missed:
         return f"No replica keeps the promise. {' '.join(missed)}"
     return (
@@ -144,6 +151,6 @@ def _best_possible(ask: Ask, forecasts: Sequence[Forecast]) -> str:
 
 def _missed(name: str, limit_s: float, best: Forecast, middle_s: float, high_s: float) -> str:
     return (
-        f"{name} {limit_s * 1000:g} ms: the best is {best.seat.replica.id} with {ms(middle_s)} ms, and a "
+        f"{name} {limit_s * 1000:g} ms: the best is {best.state.replica.id} with {ms(middle_s)} ms, and a "
         f"promise of {ceil(high_s * 1000)} ms would hold 19 times out of 20."
     )

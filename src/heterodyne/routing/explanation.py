@@ -9,7 +9,7 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.urgency import Urgency
 
 
-class PromiseKept(StrEnum):
+class SloOutlook(StrEnum):
     """How well a replica would keep what is promised."""
 
     KEPT = "kept"
@@ -18,7 +18,7 @@ class PromiseKept(StrEnum):
     BROKEN = "broken"
 
 
-class Verdict(StrEnum):
+class CandidateVerdict(StrEnum):
     """What became of one replica."""
 
     CHOSEN = "chosen"
@@ -27,7 +27,7 @@ class Verdict(StrEnum):
     EXCLUDED = "excluded"  # may not be asked now
 
 
-class Span(Struct, frozen=True, kw_only=True):
+class PredictedRange(Struct, frozen=True, kw_only=True):
     """A prediction: nine times out of ten the truth lies between the two ends."""
 
     ms: float
@@ -43,20 +43,20 @@ class Candidate(Struct, frozen=True, kw_only=True):
     hardware: str | None
     tp: int
     region: str | None
-    ttft: Span
-    itl: Span
+    ttft: PredictedRange
+    itl: PredictedRange
     wait_ms: float  # of the TTFT, before anybody turns to the request
     load: float  # share of its room that would be taken, 1 or more when it is full
     cached_tokens: int  # of the prompt
     usd: float | None  # of this request; None: nobody says what the replica costs
     usd_per_million_tokens: float | None  # of requests of this shape, prompt and answer together
     risk: float  # promises it would break: its own, and those made to others on the replica
-    promise: PromiseKept | None  # None: nothing is promised
-    verdict: Verdict
+    promise: SloOutlook | None  # None: nothing is promised
+    verdict: CandidateVerdict
     reason: str  # a sentence without a full stop
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class ExplainedRequest(Struct, frozen=True, kw_only=True):
     """The request, as far as its place depends on it; of its text nothing."""
 
     model: str
@@ -71,7 +71,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 class Explanation(Struct, frozen=True, kw_only=True):
     """One decision about one model."""
 
-    asked: Asked
+    asked: ExplainedRequest
     candidates: tuple[Candidate, ...]  # the chosen one first, then in the order of the policy, then those excluded
     reason: Reason | None  # None: no replica is chosen
     conclusion: str

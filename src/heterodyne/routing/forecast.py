@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from heterodyne.routing.seat import Seat
+    from heterodyne.routing.replica_state import ReplicaState
 
 
 class Forecast(Struct, frozen=True, gc=False):
     """One candidate. What its TTFT is made of is kept, so that the truth can be held against it."""
 
-    seat: "Seat"
+    state: "ReplicaState"
     ttft_s: float
     ttft_high_s: float  # 19 times out of 20 it is sooner
     itl_s: float
@@ -35,9 +35,9 @@ class Forecast(Struct, frozen=True, gc=False):
     @property
     def ttft_low_s(self) -> float:
         """19 times out of 20 it is later."""
-        return self.ttft_s * self.seat.ttft_band(self).low
+        return self.ttft_s * self.state.ttft_band(self).low
 
     @property
     def itl_low_s(self) -> float:
         """The same, of the time between tokens."""
-        return self.itl_s * self.seat.speed.itl_band.low
+        return self.itl_s * self.state.speed.itl_band.low

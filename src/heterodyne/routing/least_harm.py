@@ -7,17 +7,17 @@ looked at too: all of a small fleet, a sample of a large one, which finds nearly
 
 from collections.abc import Mapping, Sequence
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 LOOKED_AT_MAX = 16
 
 
 def others(
-    ask: Ask,
-    pools: Sequence[Sequence[Seat]],
+    request: RoutingRequest,
+    pools: Sequence[Sequence[ReplicaState]],
     known: Sequence[Forecast],
     cached: Mapping[int, float],
     *,
@@ -25,12 +25,12 @@ def others(
     chance: Chance,
 ) -> list[Forecast]:
     """Forecasts of replicas that have none yet."""
-    done = {forecast.seat.place for forecast in known}
-    rest = [seat for seats in pools for seat in seats if seat.place not in done]
+    done = {forecast.state.place for forecast in known}
+    rest = [state for states in pools for state in states if state.place not in done]
     room = LOOKED_AT_MAX - len(known)
     if len(rest) > room:
         # Every so many of them, from a random one on: as good as a sample, and from every pool.
         stride = len(rest) / max(1, room)
         begin = chance() * stride
         rest = [rest[int(begin + stride * number)] for number in range(room)]
-    return [seat.forecast(ask, cached.get(seat.place, 0.0), now_s) for seat in rest]
+    return [state.forecast(request, cached.get(state.place, 0.0), now_s) for state in rest]

@@ -5,13 +5,13 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 Chance = Callable[[], float]  # uniform, from 0 up to 1
 
 
-class Ended(Struct, frozen=True, kw_only=True, gc=False):
+class FinishedRequestStats(Struct, frozen=True, kw_only=True, gc=False):
     """How a request fared on the replica that was picked."""
 
     ttft_s: float | None  # None: no first token was seen, as of an answer that came whole
@@ -26,14 +26,16 @@ class Picker(Protocol):
 
     name: str
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """One of these, of which there is at least one and each may take the request."""
         ...
 
-    def on_start(self, ask: Ask, seat: Seat, now_s: float) -> None:
+    def on_start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
         """The request goes there; after a retry not where it was meant to."""
         ...
 
-    def on_end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float) -> None:
+    def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
         """It is over."""
         ...

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from math import inf
 
 from heterodyne.domain.decision import Reason
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.kv.fetch import fetch_s
 from heterodyne.routing.least_harm import others
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.policies.objective import KEPT, LIKELY, Objective, Rank, promise
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.policies.objective import KEPT, LIKELY, Objective, Rank, slo_outlook
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 
 TIE_STEPS = 0.25  # replicas are as good as each other when less than this part of a step lies between them
 UNTIMELY_S = 1e6  # behind every replica whose steps are quick enough
@@ -28,32 +28,42 @@ NOTHING_CACHED: Cached = {}
 
 
 def choose(
-    ask: Ask, pools: Sequence[Sequence[Seat]], cached: Cached, objective: Objective, *, now_s: float, chance: Chance
-) -> Choice:
+    request: RoutingRequest,
+    pools: Sequence[Sequence[ReplicaState]],
+    cached: Cached,
+    objective: Objective,
+    *,
+    now_s: float,
+    chance: Chance,
+) -> RoutingChoice:
     """The best of all pools, none of which is empty."""
     forecasts = []
     is_lost = False
-    for seats in pools:
-        held_tokens = _held(seats, cached)
-        seat = seats[0] if len(seats) == 1 else _soonest(ask, seats, cached, held_tokens, now_s=now_s, chance=chance)
-        forecasts.append(seat.forecast(ask, cached.get(seat.place, 0.0) if cached else 0.0, now_s, held_tokens))
-        is_lost = is_lost or seat.speed.is_lost
+    for states in pools:
+        held_tokens = _held(states, cached)
+        state = (
+            states[0]
+            if len(states) == 1
+            else _soonest(request, states, cached, held_tokens, now_s=now_s, chance=chance)
+        )
+        forecasts.append(state.forecast(request, cached.get(state.place, 0.0) if cached else 0.0, now_s, held_tokens))
+        is_lost = is_lost or state.speed.is_lost
     if is_lost and len(forecasts) > 1:
         # Where predictions are no guide, what can be counted is.
-        best = min(forecasts, key=lambda one: (round(one.load, 2), objective.rank(ask, one)))
-        return Choice(best, promise(best), Reason.LEAST_LOADED, tuple(forecasts))
-    best, rank = _best(ask, forecasts, objective)
+        best = min(forecasts, key=lambda one: (round(one.load, 2), objective.rank(request, one)))
+        return RoutingChoice(best, slo_outlook(best), Reason.LEAST_LOADED, tuple(forecasts))
+    best, rank = _best(request, forecasts, objective)
     if rank[0] > LIKELY:
-        forecasts += others(ask, pools, forecasts, cached, now_s=now_s, chance=chance)
-        best, rank = _best(ask, forecasts, objective)
-        return Choice(best, rank[0], Reason.LEAST_HARM, tuple(forecasts))
+        forecasts += others(request, pools, forecasts, cached, now_s=now_s, chance=chance)
+        best, rank = _best(request, forecasts, objective)
+        return RoutingChoice(best, rank[0], Reason.LEAST_HARM, tuple(forecasts))
     if len(forecasts) == 1:
-        return Choice(best, rank[0], Reason.ONLY_POOL)
+        return RoutingChoice(best, rank[0], Reason.ONLY_POOL)
     if chance() < EXPLORED_SHARE:
-        stale = _stalest(ask, forecasts, objective, now_s)
+        stale = _stalest(request, forecasts, objective, now_s)
         if stale is not None and stale is not best:
-            return Choice(stale, KEPT, Reason.EXPLORED, tuple(forecasts))
-    return Choice(best, rank[0], REASONS[objective.name], tuple(forecasts))
+            return RoutingChoice(stale, KEPT, Reason.EXPLORED, tuple(forecasts))
+    return RoutingChoice(best, rank[0], REASONS[objective.name], tuple(forecasts))
 
 
 REASONS = {
@@ -65,47 +75,53 @@ REASONS = {
 }
 
 
-def _held(seats: Sequence[Seat], cached: Cached) -> float:
+def _held(states: Sequence[ReplicaState], cached: Cached) -> float:
     """What a replica of the pool has of the prompt and could send to the others."""
-    if not cached or seats[0].speed.prior.kv_fetch_token_s == inf:
+    if not cached or states[0].speed.prior.kv_fetch_token_s == inf:
         return 0.0
-    return max(cached.get(seat.place, 0.0) * seat.trust for seat in seats)
+    return max(cached.get(state.place, 0.0) * state.trust for state in states)
 
 
 def _soonest(
-    ask: Ask, seats: Sequence[Seat], cached: Cached, held_tokens: float, *, now_s: float, chance: Chance
-) -> Seat:
+    request: RoutingRequest,
+    states: Sequence[ReplicaState],
+    cached: Cached,
+    held_tokens: float,
+    *,
+    now_s: float,
+    chance: Chance,
+) -> ReplicaState:
     """Of equal replicas the one with the earliest first token, and quick enough steps where any has them."""
-    speed = seats[0].speed
+    speed = states[0].speed
     prior = speed.prior
-    steps = speed.steps * (1.5 + ask.prompt_tokens // prior.step_tokens)
+    steps = speed.steps * (1.5 + request.prompt_tokens // prior.step_tokens)
     pace = speed.prompts
-    batch_slo_s = ask.itl_slo_s - speed.step_s
+    batch_slo_s = request.itl_slo_s - speed.step_s
     token_s, token_squared_s = prior.prompt_token_s, prior.prompt_token_squared_s
-    best = second = seats[0]
+    best = second = states[0]
     best_s = second_s = inf
-    begin = int(chance() * len(seats))
-    for seat in (*seats[begin:], *seats[:begin]):
-        wait_s, batch_s = seat.free_at_s - now_s, seat.batch_s
-        if wait_s < seat.least_s:
-            wait_s = seat.least_s
+    begin = int(chance() * len(states))
+    for state in (*states[begin:], *states[:begin]):
+        wait_s, batch_s = state.free_at_s - now_s, state.batch_s
+        if wait_s < state.least_s:
+            wait_s = state.least_s
         if batch_s:
             wait_s += steps * batch_s
             if batch_s > batch_slo_s:
                 wait_s += UNTIMELY_S
-        elif not cached and wait_s <= 0.0 and not seat.in_flight:
-            return seat  # it has nothing to do: nobody could be sooner
+        elif not cached and wait_s <= 0.0 and not state.in_flight:
+            return state  # it has nothing to do: nobody could be sooner
         if cached:
-            tokens = cached[seat.place] * seat.trust if seat.place in cached else 0.0
+            tokens = cached[state.place] * state.trust if state.place in cached else 0.0
             if held_tokens > tokens:
                 link_s = fetch_s(prior, pace, own_tokens=tokens, held_tokens=held_tokens)
                 if link_s < inf:
                     tokens, wait_s = held_tokens, wait_s + link_s
             wait_s -= pace * tokens * (token_s + token_squared_s * tokens)
         if wait_s < best_s:
-            best, second, second_s, best_s = seat, best, best_s, wait_s
+            best, second, second_s, best_s = state, best, best_s, wait_s
         elif wait_s < second_s:
-            second, second_s = seat, wait_s
+            second, second_s = state, wait_s
     if second_s - best_s < TIE_STEPS * speed.step_s:
         more = 0 if cached else second.in_flight - best.in_flight
         if more < 0 or (not more and chance() < 0.5):
@@ -113,20 +129,22 @@ def _soonest(
     return best
 
 
-def _best(ask: Ask, forecasts: Sequence[Forecast], objective: Objective) -> tuple[Forecast, Rank]:
-    best, rank = forecasts[0], objective.rank(ask, forecasts[0])
+def _best(request: RoutingRequest, forecasts: Sequence[Forecast], objective: Objective) -> tuple[Forecast, Rank]:
+    best, rank = forecasts[0], objective.rank(request, forecasts[0])
     for forecast in forecasts[1:]:
-        other = objective.rank(ask, forecast)
+        other = objective.rank(request, forecast)
         if other < rank:
             best, rank = forecast, other
     return best, rank
 
 
-def _stalest(ask: Ask, forecasts: Sequence[Forecast], objective: Objective, now_s: float) -> Forecast | None:
+def _stalest(
+    request: RoutingRequest, forecasts: Sequence[Forecast], objective: Objective, now_s: float
+) -> Forecast | None:
     """A replica of the pool that was not heard of for longest, where it should keep the promise."""
     stale = [
         forecast
         for forecast in forecasts
-        if now_s - forecast.seat.speed.heard_at_s > STALE_S and objective.rank(ask, forecast)[0] == KEPT
+        if now_s - forecast.state.speed.heard_at_s > STALE_S and objective.rank(request, forecast)[0] == KEPT
     ]
-    return min(stale, key=lambda forecast: forecast.seat.speed.heard_at_s, default=None)
+    return min(stale, key=lambda forecast: forecast.state.speed.heard_at_s, default=None)

@@ -16,25 +16,25 @@ from math import inf
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.kv_event import KvEvent
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
-from heterodyne.routing.desk import Desk
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.kv.exact import ExactBlocks
-from heterodyne.routing.kv.hearsay import Hearsay, hear
+from heterodyne.routing.kv.gossip import PrefixGossip, receive_gossip
 from heterodyne.routing.kv.index import PrefixIndex
+from heterodyne.routing.model_router import ModelRouter
 from heterodyne.routing.peers.catalogue import PEERS
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.policies.objective import Objective
-from heterodyne.routing.policies.slo import Slo
+from heterodyne.routing.policies.slo import SloObjective
 from heterodyne.routing.prediction.pool_speed import PoolSpeed, PoolSpeedSnapshot
 from heterodyne.routing.prediction.prior import UNKNOWN, Prior
 from heterodyne.routing.predictive import NOTHING_CACHED
-from heterodyne.routing.seat import Seat, SeatSnapshot
+from heterodyne.routing.replica_state import ReplicaState, ReplicaStateSnapshot
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 
 NO_RULE = ModelRule()
-DEFAULT = Slo()
+DEFAULT = SloObjective()
 
 PriorOf = Callable[[Replica], Prior | None]
 
@@ -50,134 +50,137 @@ class Router:
         self._chance = chance
         self._index = PrefixIndex()
         self._exact = ExactBlocks(self._index)
-        self._hearsay = Hearsay() if has_others else None
-        self._seats: dict[ReplicaId, Seat] = {}
+        self._gossip = PrefixGossip() if has_others else None
+        self._states: dict[ReplicaId, ReplicaState] = {}
         self._free_places: list[int] = []
         self._limits: dict[int, float] = {}
         self._speeds: dict[PoolName, PoolSpeed] = {}
-        self._desks: dict[str, Desk] = {}
-        self._gone: list[Seat] = []  # of replicas that left before their requests ended
-        self._gone_desks: list[Desk] = []
+        self._model_routers: dict[str, ModelRouter] = {}
+        self._gone: list[ReplicaState] = []  # of replicas that left before their requests ended
+        self._gone_model_routers: list[ModelRouter] = []
         self.publish(fleet, now_s)
 
     def publish(self, fleet: FleetSnapshot, now_s: float) -> None:
         """Welcome who is new, forget who is gone."""
         present = {replica.id: replica for replica in fleet.replicas}
         for gone in [
-            seat
-            for known, seat in self._seats.items()
-            if known not in present or _has_changed(seat.replica, present[known])
+            state
+            for known, state in self._states.items()
+            if known not in present or _has_changed(state.replica, present[known])
         ]:
             self._leave(gone, now_s)
             if gone.replica.id in present:
                 self._speeds.pop(gone.replica.pool, None)  # what was learned was learned of something else
         for replica in fleet.replicas:
-            seat = self._seats.get(replica.id)
-            if seat is None:
-                self._seats[replica.id] = self._seat(replica, now_s)
+            state = self._states.get(replica.id)
+            if state is None:
+                self._states[replica.id] = self._new_state(replica, now_s)
             else:
-                seat.publish(replica, now_s)
-            self._limit(self._seats[replica.id])
+                state.publish(replica, now_s)
+            self._limit(self._states[replica.id])
         pools = Counter(replica.pool for replica in fleet.replicas)
         self._speeds = {pool: speed for pool, speed in self._speeds.items() if pool in pools}
         for pool, speed in self._speeds.items():
             speed.replicas = pools[pool]
-        self._gone = [seat for seat in self._gone if seat.in_flight]
-        self._gone_desks = [
-            desk
-            for desk in (*self._gone_desks, *(one for model, one in self._desks.items() if model not in fleet.by_model))
-            if desk.reserve.now
+        self._gone = [state for state in self._gone if state.in_flight]
+        self._gone_model_routers = [
+            model_router
+            for model_router in (
+                *self._gone_model_routers,
+                *(one for model, one in self._model_routers.items() if model not in fleet.by_model),
+            )
+            if model_router.reserve.now
         ]
-        self._desks = {model: self._desk(model, fleet) for model in fleet.by_model}
+        self._model_routers = {model: self._model_router(model, fleet) for model in fleet.by_model}
         for model, replicas in fleet.by_model.items():
-            self._desks[model].publish([self._seats[replica.id] for replica in replicas], fleet)
+            self._model_routers[model].publish([self._states[replica.id] for replica in replicas], fleet)
 
-    def decide(self, ask: Ask, usable: Sequence[Replica], now_s: float) -> Choice:
+    def decide(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float) -> RoutingChoice:
         """Where to send the request, among replicas of its model that may take it: at least one."""
-        return self._desks[ask.model].choose(ask, usable, now_s, self._chance)
+        return self._model_routers[request.model].choose(request, usable, now_s, self._chance)
 
-    def forecast(self, ask: Ask, replica: ReplicaId, now_s: float) -> Forecast:
+    def forecast(self, request: RoutingRequest, replica: ReplicaId, now_s: float) -> Forecast:
         """What it would take there, whoever chose the replica."""
-        seat = self._seats[replica]
-        cached = self._index.matches(ask.chain).get(seat.place, 0.0) if ask.chain.hashes else 0.0
-        return seat.forecast(ask, cached, now_s)
+        state = self._states[replica]
+        cached = self._index.matches(request.chain).get(state.place, 0.0) if request.chain.hashes else 0.0
+        return state.forecast(request, cached, now_s)
 
-    def compare(self, ask: Ask, replicas: Sequence[Replica], now_s: float) -> tuple[Forecast, ...]:
+    def compare(self, request: RoutingRequest, replicas: Sequence[Replica], now_s: float) -> tuple[Forecast, ...]:
         """What it would take on each of these, whether they may be asked or not; nothing is decided."""
-        cached = self._index.matches(ask.chain) if ask.chain.hashes else NOTHING_CACHED
-        seats = (self._seats[replica.id] for replica in replicas)
-        return tuple(seat.forecast(ask, cached.get(seat.place, 0.0), now_s) for seat in seats)
+        cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
+        states = (self._states[replica.id] for replica in replicas)
+        return tuple(state.forecast(request, cached.get(state.place, 0.0), now_s) for state in states)
 
-    def try_rehearse(self, ask: Ask, usable: Sequence[Replica], now_s: float) -> Choice | None:
+    def try_dry_run(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float) -> RoutingChoice | None:
         """What `decide` would say, with nothing left to chance; None where another system's rule decides, for those
         may remember what they are asked."""
-        desk = self._desks[ask.model]
-        if self.policy(ask) in PEERS and not (len(usable) == 1 and ask.urgency is Urgency.INTERACTIVE):
+        model_router = self._model_routers[request.model]
+        if self.policy(request) in PEERS and not (len(usable) == 1 and request.urgency is Urgency.INTERACTIVE):
             return None
-        return desk.choose(ask, usable, now_s, _even)
+        return model_router.choose(request, usable, now_s, _even)
 
-    def objective(self, ask: Ask) -> Objective:
+    def objective(self, request: RoutingRequest) -> Objective:
         """What the request's forecasts are compared by; where another system's rule decides, what we would go by."""
-        desk = self._desks.get(ask.model)
-        return DEFAULT if desk is None or self.policy(ask) in PEERS else desk.objective(ask)
+        model_router = self._model_routers.get(request.model)
+        return DEFAULT if model_router is None or self.policy(request) in PEERS else model_router.objective(request)
 
-    def policy(self, ask: Ask) -> str:
+    def policy(self, request: RoutingRequest) -> str:
         """The name of what decides."""
-        desk = self._desks.get(ask.model)
-        if desk is None:
-            return ask.policy or DEFAULT.name
-        name = ask.policy or desk.rule.policy
-        return name if name in PEERS else desk.objective(ask).name
+        model_router = self._model_routers.get(request.model)
+        if model_router is None:
+            return request.policy or DEFAULT.name
+        name = request.policy or model_router.rule.policy
+        return name if name in PEERS else model_router.objective(request).name
 
-    def cached_tokens(self, ask: Ask) -> float:
+    def cached_tokens(self, request: RoutingRequest) -> float:
         """The most of its prompt that a replica should have in memory."""
-        return max(self._index.matches(ask.chain).values(), default=0.0) if ask.chain.hashes else 0.0
+        return max(self._index.matches(request.chain).values(), default=0.0) if request.chain.hashes else 0.0
 
     def kv_tokens(self, model: str) -> float:
         """What all replicas of the model can hold; infinite where nobody knows."""
-        desk = self._desks.get(model)
-        return inf if desk is None else desk.kv_tokens
+        model_router = self._model_routers.get(model)
+        return inf if model_router is None else model_router.kv_tokens
 
-    def start(self, ask: Ask, forecast: Forecast, now_s: float) -> Ticket:
+    def start(self, request: RoutingRequest, forecast: Forecast, now_s: float) -> Ticket:
         """The request is sent to the replica of a forecast made just now."""
-        return Ticket(ask, forecast, self._desks.get(ask.model), now_s)
+        return Ticket(request, forecast, self._model_routers.get(request.model), now_s)
 
     def on_memory_lost(self, replica: ReplicaId, now_s: float) -> None:
         """It has restarted or emptied its cache: nothing of a prompt is there any more."""
-        seat = self._seats.get(replica)
-        if seat is not None:
-            self._index.forget(seat.place)
-            seat.belief.on_forgotten(now_s)
-            for desk in self._desks.values():
-                desk.forget(seat.place)
+        state = self._states.get(replica)
+        if state is not None:
+            self._index.forget(state.place)
+            state.belief.on_forgotten(now_s)
+            for model_router in self._model_routers.values():
+                model_router.forget(state.place)
 
     def on_kv_event(self, replica: ReplicaId, event: KvEvent, rank: int | None, now_s: float) -> None:
         """The engine tells of its cache."""
-        seat = self._seats.get(replica)
-        if seat is not None and self._exact.on_kv_event(seat.place, event, rank):
+        state = self._states.get(replica)
+        if state is not None and self._exact.on_kv_event(state.place, event, rank):
             self.on_memory_lost(replica, now_s)
 
     def on_kv_gap(self, replica: ReplicaId, now_s: float) -> None:
         """Some of what the engine told was lost: what it still holds is not known, though it may be much."""
-        seat = self._seats.get(replica)
-        if seat is not None:
-            self._exact.on_gap(seat.place)
-            seat.belief.on_forgotten(now_s)
+        state = self._states.get(replica)
+        if state is not None:
+            self._exact.on_gap(state.place)
+            state.belief.on_forgotten(now_s)
 
     def on_kv_restart(self, replica: ReplicaId, now_s: float) -> None:
         """From here on the engine tells everything it holds, and may have begun anew."""
-        seat = self._seats.get(replica)
-        if seat is not None:
-            self._exact.on_restart(seat.place)
+        state = self._states.get(replica)
+        if state is not None:
+            self._exact.on_restart(state.place)
             self.on_memory_lost(replica, now_s)
 
-    def take_hearsay(self) -> bytes | None:
+    def take_gossip(self) -> bytes | None:
         """The next message for other workers; None: there are none, or there is nothing more to tell them."""
-        return None if self._hearsay is None else self._hearsay.take()
+        return None if self._gossip is None else self._gossip.take()
 
-    def hear(self, message: bytes) -> int:
+    def receive_gossip(self, message: bytes) -> int:
         """What another worker tells; raises `ValueError` where it cannot be read."""
-        return hear(message, self._index, self._place_of)
+        return receive_gossip(message, self._index, self._place_of)
 
     @property
     def prefix_entries(self) -> int:
@@ -185,57 +188,59 @@ class Router:
         return self._index.entries
 
     @property
-    def hearsay_dropped(self) -> int:
+    def gossip_dropped(self) -> int:
         """Prompts that other workers were not told of because nobody took the messages in time."""
-        return 0 if self._hearsay is None else self._hearsay.dropped
+        return 0 if self._gossip is None else self._gossip.dropped
 
-    def snapshot(self) -> tuple[list[SeatSnapshot], int]:
+    def snapshot(self) -> tuple[list[ReplicaStateSnapshot], int]:
         """The sums of every seat that may hold something, and interactive requests in flight."""
-        seats = [seat.snapshot() for seat in (*self._seats.values(), *self._gone)]
-        return seats, sum(desk.reserve.now for desk in (*self._desks.values(), *self._gone_desks))
+        states = [state.snapshot() for state in (*self._states.values(), *self._gone)]
+        return states, sum(
+            model_router.reserve.now for model_router in (*self._model_routers.values(), *self._gone_model_routers)
+        )
 
     def trusts(self) -> Mapping[ReplicaId, float]:
         """How far the prefix index is believed about each replica."""
-        return {replica: seat.trust for replica, seat in self._seats.items()}
+        return {replica: state.trust for replica, state in self._states.items()}
 
     def speeds(self) -> Mapping[PoolName, PoolSpeedSnapshot]:
         """What has been learned of each pool."""
         return {pool: speed.snapshot() for pool, speed in self._speeds.items()}
 
-    def _desk(self, model: str, fleet: FleetSnapshot) -> Desk:
+    def _model_router(self, model: str, fleet: FleetSnapshot) -> ModelRouter:
         rule = fleet.rules.get(model, NO_RULE).routing
-        desk = self._desks.get(model)
-        if desk is None:
-            return Desk(rule, self._index, self._hearsay)
-        if desk.rule != rule:
-            desk.take(rule)
-        return desk
+        model_router = self._model_routers.get(model)
+        if model_router is None:
+            return ModelRouter(rule, self._index, self._gossip)
+        if model_router.rule != rule:
+            model_router.take(rule)
+        return model_router
 
-    def _seat(self, replica: Replica, now_s: float) -> Seat:
+    def _new_state(self, replica: Replica, now_s: float) -> ReplicaState:
         speed = self._speeds.get(replica.pool)
         if speed is None:
             speed = self._speeds[replica.pool] = PoolSpeed(self._prior_of(replica) or UNKNOWN)
-        place = self._free_places.pop() if self._free_places else len(self._seats)
-        return Seat(replica, place, speed, now_s)
+        place = self._free_places.pop() if self._free_places else len(self._states)
+        return ReplicaState(replica, place, speed, now_s)
 
-    def _limit(self, seat: Seat) -> None:
+    def _limit(self, state: ReplicaState) -> None:
         """The index remembers no more of a replica than it holds; a place keeps its limit until it is told another."""
-        if self._limits.get(seat.place) != seat.kv_tokens:
-            self._limits[seat.place] = seat.kv_tokens
-            self._index.limit(seat.place, seat.kv_tokens)
+        if self._limits.get(state.place) != state.kv_tokens:
+            self._limits[state.place] = state.kv_tokens
+            self._index.limit(state.place, state.kv_tokens)
 
     def _place_of(self, replica: ReplicaId) -> int | None:
-        seat = self._seats.get(replica)
-        return None if seat is None else seat.place
+        state = self._states.get(replica)
+        return None if state is None else state.place
 
-    def _leave(self, seat: Seat, now_s: float) -> None:
+    def _leave(self, state: ReplicaState, now_s: float) -> None:
         """Requests still there end on a seat that nobody looks at."""
-        self.on_memory_lost(seat.replica.id, now_s)
-        seat.is_gone = True
-        self._exact.leave(seat.place)
-        del self._seats[seat.replica.id]
-        self._gone.append(seat)
-        self._free_places.append(seat.place)
+        self.on_memory_lost(state.replica.id, now_s)
+        state.is_gone = True
+        self._exact.leave(state.place)
+        del self._states[state.replica.id]
+        self._gone.append(state)
+        self._free_places.append(state.place)
 
 
 def _even() -> float:

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from heterodyne.domain.decision import Reason
 from heterodyne.domain.errors import NoSpareCapacity
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, RISK_KEPT, Objective, promise
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.policies.objective import KEPT, RISK_KEPT, Objective, slo_outlook
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 
 HALF_LIFE_S = 60.0  # of the memory of how much there was
 RETRY_AFTER_S = 5
@@ -47,22 +47,28 @@ class Reserve:
 
 
 def choose_spare(
-    ask: Ask, seats: Sequence[Seat], cached: Mapping[int, float], objective: Objective, *, to_come: float, now_s: float
-) -> Choice:
+    request: RoutingRequest,
+    states: Sequence[ReplicaState],
+    cached: Mapping[int, float],
+    objective: Objective,
+    *,
+    to_come: float,
+    now_s: float,
+) -> RoutingChoice:
     """The best of the replicas that have room beside what is to come; raises where none has."""
-    each = to_come / len(seats)
-    forecasts = [seat.forecast_beside(each, ask, cached.get(seat.place, 0.0), now_s) for seat in seats]
-    spare = [one for one in forecasts if promise(one) == KEPT or (each < LIKELY_MIN and _is_idle(one))]
+    each = to_come / len(states)
+    forecasts = [state.forecast_beside(each, request, cached.get(state.place, 0.0), now_s) for state in states]
+    spare = [one for one in forecasts if slo_outlook(one) == KEPT or (each < LIKELY_MIN and _is_idle(one))]
     if not spare:
         raise NoSpareCapacity(
-            f"There is no spare capacity for {ask.urgency.value} work of {ask.model!r} now.",
+            f"There is no spare capacity for {request.urgency.value} work of {request.model!r} now.",
             retry_after_s=RETRY_AFTER_S,
         )
-    best = min(spare, key=lambda forecast: objective.rank(ask, forecast))
-    return Choice(best, KEPT, Reason.SPARE, tuple(forecasts))
+    best = min(spare, key=lambda forecast: objective.rank(request, forecast))
+    return RoutingChoice(best, KEPT, Reason.SPARE, tuple(forecasts))
 
 
 def _is_idle(forecast: Forecast) -> bool:
     """Nobody uses the replica, so it is spare, though it may hold a single request and so be full with it."""
-    seat = forecast.seat
-    return not seat.in_flight and not seat.others and forecast.risk < RISK_KEPT
+    state = forecast.state
+    return not state.in_flight and not state.others and forecast.risk < RISK_KEPT

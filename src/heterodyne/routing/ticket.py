@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.picker import Ended
+from heterodyne.routing.picker import FinishedRequestStats
+from heterodyne.routing.routing_request import RoutingRequest
 
 if TYPE_CHECKING:
-    from heterodyne.routing.desk import Desk
+    from heterodyne.routing.model_router import ModelRouter
 
 INTERACTIVE = Urgency.INTERACTIVE
 TOKENS_MIN = 4  # shorter answers say little about the time between tokens
@@ -20,48 +20,50 @@ class Ticket:
     __slots__ = (
         "_areas",
         "_blind_until_s",
-        "_desk",
         "_first_at_s",
         "_is_over",
+        "_model_router",
         "_picker",
         "_said_tokens",
         "_started_at_s",
-        "ask",
         "forecast",
-        "seat",
+        "request",
+        "state",
     )
 
-    def __init__(self, ask: Ask, forecast: Forecast, desk: "Desk | None", now_s: float) -> None:
-        self.ask = ask
-        self._desk = desk
-        self._picker = None if desk is None else desk.picker  # another may be there when it ends
+    def __init__(
+        self, request: RoutingRequest, forecast: Forecast, model_router: "ModelRouter | None", now_s: float
+    ) -> None:
+        self.request = request
+        self._model_router = model_router
+        self._picker = None if model_router is None else model_router.picker  # another may be there when it ends
         self.forecast = forecast
-        self.seat = seat = forecast.seat
+        self.state = state = forecast.state
         self._started_at_s = now_s
         self._first_at_s: float | None = None
         self._areas = (0.0, 0.0, 0.0)
         self._is_over = False
         self._blind_until_s = 0.0  # when the seat thinks that the prompt is done, of an answer that comes whole
         # Of what was fetched an engine says that it was cached: nothing to hold against the index.
-        self._said_tokens = 0 if desk is None else desk.start(ask, seat, now_s)
+        self._said_tokens = 0 if model_router is None else model_router.start(request, state, now_s)
         if forecast.link_s:
             self._said_tokens = 0
-        if ask.streams:
-            seat.start(ask, forecast, now_s)
+        if request.streams:
+            state.start(request, forecast, now_s)
         else:
-            self._blind_until_s = seat.start_blind(ask, forecast, now_s)
+            self._blind_until_s = state.start_blind(request, forecast, now_s)
 
     def first_token(self, now_s: float) -> None:
         """The answer begins; only answers that stream are told of it."""
-        if self._first_at_s is not None or not self.ask.streams:
+        if self._first_at_s is not None or not self.request.streams:
             return
         self._first_at_s = now_s
-        ask, seat, forecast = self.ask, self.seat, self.forecast
-        if seat.speed.try_hear_first(now_s):
+        request, state, forecast = self.request, self.state, self.forecast
+        if state.speed.try_hear_first(now_s):
             _learn_first(forecast, now_s - self._started_at_s)
-        self._areas = seat.first_token(ask, forecast, now_s)
-        if ask.chain.hashes and self._desk is not None:
-            self._desk.first_token(ask, seat)
+        self._areas = state.first_token(request, forecast, now_s)
+        if request.chain.hashes and self._model_router is not None:
+            self._model_router.first_token(request, state)
 
     def end(
         self, now_s: float, *, output_tokens: int, cached_tokens: int | None = None, is_complete: bool = True
@@ -69,39 +71,39 @@ class Ticket:
         """Over; from the pace of an answer that is not complete nothing is learned."""
         assert not self._is_over, "a ticket ends once"
         self._is_over = True
-        ask, seat, desk = self.ask, self.seat, self._desk
-        if desk is not None and ask.urgency is INTERACTIVE:
-            desk.reserve.end()
-        if desk is not None and (self._said_tokens or self._picker is not None):
-            ended = Ended(
+        request, state, model_router = self.request, self.state, self._model_router
+        if model_router is not None and request.urgency is INTERACTIVE:
+            model_router.reserve.end()
+        if model_router is not None and (self._said_tokens or self._picker is not None):
+            ended = FinishedRequestStats(
                 ttft_s=None if self._first_at_s is None else self._first_at_s - self._started_at_s,
                 total_s=now_s - self._started_at_s,
                 output_tokens=output_tokens,
                 cached_tokens=cached_tokens,
                 is_complete=is_complete,
             )
-            desk.end(ask, seat, ended, now_s, said_tokens=self._said_tokens, picker=self._picker)
-        if desk is not None and is_complete and not ask.streams and ask.chain.hashes:
-            desk.first_token(ask, seat)  # it came with the rest
+            model_router.end(request, state, ended, now_s, said_tokens=self._said_tokens, picker=self._picker)
+        if model_router is not None and is_complete and not request.streams and request.chain.hashes:
+            model_router.first_token(request, state)  # it came with the rest
         # Answers that come side by side come at no pace that one alone has.
-        if is_complete and ask.sequences == 1 and seat.speed.try_hear_later(now_s):
+        if is_complete and request.sequences == 1 and state.speed.try_hear_later(now_s):
             if output_tokens:
-                seat.speed.learn_answer(output_tokens)
+                state.speed.learn_answer(output_tokens)
             if self._first_at_s is None:
-                if not ask.streams:
+                if not request.streams:
                     _learn_whole(self.forecast, now_s - self._started_at_s, output_tokens)
             elif output_tokens >= TOKENS_MIN:
-                self._learn_later(now_s - self._first_at_s, output_tokens - 1, seat.areas(now_s))
-        if ask.streams:
-            seat.end(ask, self.forecast, now_s, waited=self._first_at_s is None)
+                self._learn_later(now_s - self._first_at_s, output_tokens - 1, state.areas(now_s))
+        if request.streams:
+            state.end(request, self.forecast, now_s, waited=self._first_at_s is None)
         else:
-            seat.end_blind(ask, self.forecast, now_s, until_s=self._blind_until_s)
+            state.end_blind(request, self.forecast, now_s, until_s=self._blind_until_s)
 
     def _learn_later(self, took_s: float, gaps: int, areas: tuple[float, float, float]) -> None:
         """The pace of its tokens, beside what ran in the meantime."""
         if took_s <= 0.0:
             return
-        speed = self.seat.speed
+        speed = self.state.speed
         prior = speed.prior
         sequences, context, work_s = (after - before for after, before in zip(areas, self._areas, strict=True))
         batch_s = (prior.sequence_s * sequences + prior.context_token_s * context) / took_s
@@ -110,11 +112,11 @@ class Ticket:
 
 
 def _learn_first(forecast: Forecast, ttft_s: float) -> None:
-    seat = forecast.seat
-    seat.ttft_band(forecast).learn(forecast.ttft_s, ttft_s)
+    state = forecast.state
+    state.ttft_band(forecast).learn(forecast.ttft_s, ttft_s)
     # Who waits for others to leave learns how long they stay, not how fast prompts are.
     if not forecast.room_s:
-        seat.speed.learn_first(forecast.work_s, forecast.backlog_s, forecast.steps_s, ttft_s - forecast.link_s)
+        state.speed.learn_first(forecast.work_s, forecast.backlog_s, forecast.steps_s, ttft_s - forecast.link_s)
 
 
 def _learn_whole(forecast: Forecast, total_s: float, output_tokens: int) -> None:
@@ -123,7 +125,7 @@ def _learn_whole(forecast: Forecast, total_s: float, output_tokens: int) -> None
     off = total_s / (forecast.ttft_s + gaps * forecast.itl_s)
     _learn_first(forecast, forecast.ttft_s * off)
     if gaps:
-        seat = forecast.seat
-        speed = seat.speed
-        speed.learn_later(max(0.0, seat.step_prior_s - speed.prior.step_s), 0.0, forecast.itl_s * off)
+        state = forecast.state
+        speed = state.speed
+        speed.learn_later(max(0.0, state.step_prior_s - speed.prior.step_s), 0.0, forecast.itl_s * off)
         speed.itl_band.learn(forecast.itl_s, forecast.itl_s * off)

@@ -3,10 +3,10 @@
 from math import inf
 
 from heterodyne.domain.decision import Reason
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import BROKEN, CROWDED, KEPT, LIKELY, Objective, promise
+from heterodyne.routing.policies.objective import BROKEN, CROWDED, KEPT, LIKELY, Objective, slo_outlook
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 
 SAME = 1.005  # times as much is no difference worth words
 
@@ -27,26 +27,30 @@ CHOSEN = {
 _AMONG_KEEPERS = (Reason.FASTEST, Reason.CHEAPEST, Reason.BEST_MIX)
 
 
-def why_chosen(ask: Ask, choice: Choice, objective: Objective) -> str:
+def why_chosen(request: RoutingRequest, choice: RoutingChoice, objective: Objective) -> str:
     """Of the one that is asked."""
     said = CHOSEN[choice.reason]
     if choice.reason is Reason.LEAST_LOADED and objective.name != "load":
         return f"{said}: the forecasts of some pool are too far off to go by"
-    if choice.reason is Reason.PREFERRED and not _is_preferred(ask, choice.forecast, objective):
+    if choice.reason is Reason.PREFERRED and not _is_preferred(request, choice.forecast, objective):
         return "the soonest, as none of the preferred kind is to be had"
-    if ask.has_slo and choice.reason in _AMONG_KEEPERS:
-        return f"{said} of those that {'probably ' if choice.promise == LIKELY else ''}keep the promise"
+    if request.has_slo and choice.reason in _AMONG_KEEPERS:
+        return f"{said} of those that {'probably ' if choice.slo_outlook == LIKELY else ''}keep the promise"
     return said
 
 
-def why_passed(ask: Ask, choice: Choice, forecast: Forecast, objective: Objective, *, is_later_tier: bool) -> str:
+def why_passed(
+    request: RoutingRequest, choice: RoutingChoice, forecast: Forecast, objective: Objective, *, is_later_tier: bool
+) -> str:
     """Of one that might have been asked."""
-    chosen, kept = choice.forecast, promise(forecast)
+    chosen, kept = choice.forecast, slo_outlook(forecast)
     if choice.reason is Reason.LEAST_HARM and kept > KEPT:
-        return f"{_why_not_kept(ask, forecast, kept)}; {forecast.risk:.2f} promises at risk against {chosen.risk:.2f}"
-    is_compared_by_promise = choice.reason not in (Reason.LEAST_LOADED, Reason.PEER)
-    if is_compared_by_promise and kept > KEPT and (kept >= choice.promise or kept > LIKELY):
-        return _why_not_kept(ask, forecast, kept)
+        return (
+            f"{_why_not_kept(request, forecast, kept)}; {forecast.risk:.2f} promises at risk against {chosen.risk:.2f}"
+        )
+    is_compared_by_slo = choice.reason not in (Reason.LEAST_LOADED, Reason.PEER)
+    if is_compared_by_slo and kept > KEPT and (kept >= choice.slo_outlook or kept > LIKELY):
+        return _why_not_kept(request, forecast, kept)
     if is_later_tier:
         return "comes after replicas of preferred regions and of our own"
     match choice.reason:
@@ -62,7 +66,9 @@ def why_passed(ask: Ask, choice: Choice, forecast: Forecast, objective: Objectiv
             return f"{forecast.usd / chosen.usd:.2f} times the price"
         case Reason.LEAST_LOADED if f"{forecast.load:.0%}" != f"{chosen.load:.0%}":
             return f"fuller: {forecast.load:.0%} against {chosen.load:.0%}"
-        case Reason.PREFERRED if not _is_preferred(ask, forecast, objective) and _is_preferred(ask, chosen, objective):
+        case Reason.PREFERRED if not _is_preferred(request, forecast, objective) and _is_preferred(
+            request, chosen, objective
+        ):
             return "not of the preferred kind"
         case Reason.BEST_MIX:
             return "weighed worse"
@@ -76,18 +82,18 @@ def ms(seconds: float) -> str:
     return f"{seconds * 1000:.0f}" if seconds >= 0.1 else f"{seconds * 1000:.3g}"
 
 
-def _is_preferred(ask: Ask, forecast: Forecast, objective: Objective) -> bool:
+def _is_preferred(request: RoutingRequest, forecast: Forecast, objective: Objective) -> bool:
     """By the rank of the policy `affinity`, whose second part says so where the promise is kept."""
-    kept, place, _ = objective.rank(ask, forecast)
+    kept, place, _ = objective.rank(request, forecast)
     return kept == KEPT and place == 0.0
 
 
-def _why_not_kept(ask: Ask, forecast: Forecast, kept: int) -> str:
+def _why_not_kept(request: RoutingRequest, forecast: Forecast, kept: int) -> str:
     if kept == BROKEN:
-        if forecast.ttft_s > ask.ttft_slo_s:
-            return f"too late: TTFT {ms(forecast.ttft_s)} of {ms(ask.ttft_slo_s)} ms"
-        if forecast.itl_s > ask.itl_slo_s:
-            return f"too slow: ITL {ms(forecast.itl_s)} of {ms(ask.itl_slo_s)} ms"
+        if forecast.ttft_s > request.ttft_slo_s:
+            return f"too late: TTFT {ms(forecast.ttft_s)} of {ms(request.ttft_slo_s)} ms"
+        if forecast.itl_s > request.itl_slo_s:
+            return f"too slow: ITL {ms(forecast.itl_s)} of {ms(request.itl_slo_s)} ms"
         return "too likely to break a promise, its own or one made to others there"
     if kept == CROWDED:
         return f"over capacity: {forecast.load:.0%} of its room"

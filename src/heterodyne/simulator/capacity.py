@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.candidate import Shape
-from heterodyne.planning.room import replica_requests_per_s
+from heterodyne.planning.hardware.candidate import RequestShape
+from heterodyne.planning.hardware.pool_capacity import replica_requests_per_s
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.workload import Workload
 
@@ -26,6 +26,6 @@ def capacity_rps(pools: Sequence[LaidOutPool], traffic: Workload, slo: Slo) -> f
 
 
 def _replica_rps(pool: LaidOutPool, traffic: Workload, slo: Slo) -> float:
-    shape = Shape(prompt_tokens=traffic.prompt_tokens_mean, output_tokens=traffic.output_tokens_mean)
+    shape = RequestShape(prompt_tokens=traffic.prompt_tokens_mean, output_tokens=traffic.output_tokens_mean)
     rate = replica_requests_per_s(pool.layout, pool.profile, pool.scheduling, shape=shape, slo=slo)
     return rate / pool.slowdown

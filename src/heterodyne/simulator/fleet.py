@@ -15,12 +15,12 @@ from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.profile import Basis, Profile
 from heterodyne.physics.profile_catalogue import profile_for
+from heterodyne.physics.replica.from_layout import placement_of, scheduling_of
 from heterodyne.physics.replica.job import Scheduling
 from heterodyne.physics.replica.machine import ReplicaMachine
-from heterodyne.physics.replica.of_layout import placement_of, scheduling_of
 from heterodyne.physics.replica.step_clock import StepClock
-from heterodyne.planning.replica_price import replica_price
-from heterodyne.routing.prediction.of_pool import doubt_of
+from heterodyne.planning.hardware.replica_price import replica_price
+from heterodyne.routing.prediction.pool_prior import doubt_of
 from heterodyne.routing.prediction.prior import Prior, prior_of
 from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
 

@@ -5,7 +5,7 @@ from math import inf
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import Replica
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import Ended, ReplicaMachine
+from heterodyne.physics.replica.machine import ReplicaMachine, StepResult
 
 
 class SimulatedReplica:
@@ -41,7 +41,7 @@ class SimulatedReplica:
         step = machine.cut(machine.ready_at_s)
         self.wake_at_s = machine.ready_at_s if step is None else step.ends_at_s
 
-    def wake(self, now_s: float) -> Ended | None:
+    def wake(self, now_s: float) -> StepResult | None:
         """What the step brought about that ends now, if one does; the next begins."""
         machine = self.machine
         step = machine.step

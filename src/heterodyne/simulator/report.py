@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.run import Trial
-from heterodyne.simulator.tally import Tally
+from heterodyne.simulator.tally import SimulationTally
 
 
-class Spread(Struct, frozen=True, kw_only=True):
+class LatencyQuantiles(Struct, frozen=True, kw_only=True):
     """A time over all requests that were answered."""
 
     mean_s: float
@@ -31,7 +31,7 @@ class PoolShare(Struct, frozen=True, kw_only=True):
     usd: float | None  # None: it has no price
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class SimulationReport(Struct, frozen=True, kw_only=True):
     """One policy on one fleet under one trace."""
 
     policy: str
@@ -47,9 +47,9 @@ class Report(Struct, frozen=True, kw_only=True):
     attainment: float  # share of requests within both limits, the mean time between tokens of each counting as its ITL
     attainment_ttft: float
     attainment_itl: float
-    ttft: Spread
-    itl: Spread  # of the requests' means
-    total: Spread
+    ttft: LatencyQuantiles
+    itl: LatencyQuantiles  # of the requests' means
+    total: LatencyQuantiles
     output_tokens: int
     output_tokens_within_slo: int
     usd: float | None  # the whole fleet for the whole time, and hosted tokens; None: a pool has no price
@@ -62,7 +62,7 @@ class Report(Struct, frozen=True, kw_only=True):
     pools: tuple[PoolShare, ...]
 
 
-def report(tally: Tally, trial: Trial) -> Report:
+def report(tally: SimulationTally, trial: Trial) -> SimulationReport:
     """The figures of a finished run."""
     slo, answered = trial.slo, len(tally.ttft_s)
     came = answered + tally.refused
@@ -73,7 +73,7 @@ def report(tally: Tally, trial: Trial) -> Report:
     good_tokens = sum(tokens for tokens, is_good in zip(tally.output_tokens, within, strict=True) if is_good)
     usd = _sum([_usd(replica, span_s) for replica in tally.replicas])
     inside = [replica.inside_s / span_s if span_s else 0.0 for replica in tally.replicas]
-    return Report(
+    return SimulationReport(
         policy=trial.policy,
         seed=trial.seed,
         replicas=len(tally.replicas),
@@ -107,12 +107,12 @@ def _share(times_s: Sequence[float], limit_s: float, came: int) -> float:
     return sum(one <= limit_s for one in times_s) / came
 
 
-def _spread(times_s: Sequence[float]) -> Spread:
+def _spread(times_s: Sequence[float]) -> LatencyQuantiles:
     if not times_s:
-        return Spread(mean_s=0.0, p50_s=0.0, p90_s=0.0, p99_s=0.0, max_s=0.0)
+        return LatencyQuantiles(mean_s=0.0, p50_s=0.0, p90_s=0.0, p99_s=0.0, max_s=0.0)
     ordered = sorted(times_s)
     p50, p90, p99 = (ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.9, 0.99))
-    return Spread(mean_s=sum(ordered) / len(ordered), p50_s=p50, p90_s=p90, p99_s=p99, max_s=ordered[-1])
+    return LatencyQuantiles(mean_s=sum(ordered) / len(ordered), p50_s=p50, p90_s=p90, p99_s=p99, max_s=ordered[-1])
 
 
 def _usd(replica: SimulatedReplica, seconds: float) -> float | None:

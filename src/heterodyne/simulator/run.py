@@ -16,21 +16,21 @@ from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import Ended
+from heterodyne.physics.replica.machine import StepResult
 from heterodyne.physics.serving import Slo
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.catalogue import check_policy
 from heterodyne.routing.prediction.output_length import OutputLengths
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 from heterodyne.simulator.fleet import LaidOutPool
-from heterodyne.simulator.foretold import Foretold, foretell
+from heterodyne.simulator.forecast_record import ForecastRecord, record_forecast
 from heterodyne.simulator.replica import SimulatedReplica
-from heterodyne.simulator.tally import Tally
-from heterodyne.simulator.workload import Visit, Workload
+from heterodyne.simulator.tally import SimulationTally
+from heterodyne.simulator.workload import SimulatedRequest, Workload
 
-ARRIVALS_TOLD = 200  # at a time
+ARRIVALS_REPORTED = 200  # at a time
 
 
 class SpeedChange(Struct, frozen=True, kw_only=True):
@@ -53,16 +53,18 @@ class Trial(Struct, frozen=True, kw_only=True):
     keeps_forecasts: bool = False  # in the tally, beside what came of them
 
 
-class Journey:
+class RunningRequest:
     """One request under way."""
 
-    __slots__ = ("first_at_s", "foretold", "replica", "ticket", "visit")
+    __slots__ = ("first_at_s", "predicted", "replica", "request", "ticket")
 
-    def __init__(self, visit: Visit, replica: SimulatedReplica, ticket: Ticket, foretold: Foretold | None) -> None:
-        self.visit = visit
+    def __init__(
+        self, request: SimulatedRequest, replica: SimulatedReplica, ticket: Ticket, predicted: ForecastRecord | None
+    ) -> None:
+        self.request = request
         self.replica = replica
         self.ticket = ticket
-        self.foretold = foretold
+        self.predicted = predicted
         self.first_at_s: float | None = None
 
 
@@ -72,7 +74,7 @@ def run(
     trial: Trial,
     *,
     on_arrivals: Callable[[int], None] = lambda _: None,
-) -> Tally:
+) -> SimulationTally:
     """Drive the traffic through the fleet until the last request has ended; `on_arrivals` hears how many have come
     since it was last told."""
     check_policy(trial.policy)
@@ -83,11 +85,11 @@ def run(
     return _Run(pools, traffic, trial).drive(_telling(traffic, on_arrivals))
 
 
-def _telling(visits: Iterable[Visit], on_arrivals: Callable[[int], None]) -> Iterator[Visit]:
-    for number, visit in enumerate(visits, 1):
-        if number % ARRIVALS_TOLD == 0:
-            on_arrivals(ARRIVALS_TOLD)
-        yield visit
+def _telling(arrivals: Iterable[SimulatedRequest], on_arrivals: Callable[[int], None]) -> Iterator[SimulatedRequest]:
+    for number, request in enumerate(arrivals, 1):
+        if number % ARRIVALS_REPORTED == 0:
+            on_arrivals(ARRIVALS_REPORTED)
+        yield request
 
 
 class _Run:
@@ -109,11 +111,11 @@ class _Run:
         self._tokens_min = min(pool.sequence_tokens_max for pool in pools)
         self._tokens_max = max(pool.sequence_tokens_max for pool in pools)
         self._lengths = OutputLengths()
-        self._journeys: dict[int, Journey] = {}
+        self._running_requests: dict[int, RunningRequest] = {}
         self._events: list[tuple[float, int]] = []  # when, and which replica; stale where it wakes at another time
         self._gauges_at_s = 0.0
         self._turn = 0  # of the gauges
-        self._tally = Tally(self._replicas)
+        self._tally = SimulationTally(self._replicas)
         self._listed = [replica.listed for replica in self._replicas]  # with the gauges that were read last
         self._usable: Sequence[Replica] = ()
         priors = {pool.name: pool.prior() for pool in pools}
@@ -123,10 +125,10 @@ class _Run:
 
         self._router = Router(self._fleet(), prior_of=prior, chance=Random(trial.seed).random, now_s=0.0)  # noqa: S311 (no secret)
 
-    def drive(self, visits: Iterable[Visit]) -> Tally:
-        coming = iter(visits)
-        visit = next(coming, None)
-        arrives_at_s = inf if visit is None else visit.at_s
+    def drive(self, arrivals: Iterable[SimulatedRequest]) -> SimulationTally:
+        coming = iter(arrivals)
+        request = next(coming, None)
+        arrives_at_s = inf if request is None else request.at_s
         events, replicas = self._events, self._replicas
         while True:
             if events and events[0][0] < arrives_at_s:
@@ -141,45 +143,47 @@ class _Run:
                     heappush(events, (replica.wake_at_s, number))
                 if ended is not None and (ended.prompted or ended.finished):
                     self._tell(ended, now_s)
-            elif visit is not None:
+            elif request is not None:
                 if arrives_at_s >= self._gauges_at_s:
                     self._publish(arrives_at_s)
-                self._arrive(visit)
-                visit = next(coming, None)
-                arrives_at_s = inf if visit is None else visit.at_s
+                self._arrive(request)
+                request = next(coming, None)
+                arrives_at_s = inf if request is None else request.at_s
             else:
                 break
         return self._tally
 
-    def _arrive(self, visit: Visit) -> None:
-        now_s, tokens = visit.at_s, visit.prompt_tokens + visit.output_tokens
+    def _arrive(self, request: SimulatedRequest) -> None:
+        now_s, tokens = request.at_s, request.prompt_tokens + request.output_tokens
         self._tally.last_came_at_s = now_s
         if tokens > self._tokens_max:
             self._tally.refused += 1
             return
         slo = self._trial.slo
-        ask = Ask(
+        routing_request = RoutingRequest(
             model=self._model,
-            prompt_tokens=visit.prompt_tokens,
+            prompt_tokens=request.prompt_tokens,
             output_tokens=self._lengths.expect(None, None),
-            chain=visit.chain,
-            session=visit.session,
+            chain=request.chain,
+            session=request.session,
             ttft_slo_s=slo.ttft_s,
             itl_slo_s=slo.itl_s,
         )
         usable = self._usable if tokens <= self._tokens_min else self._able(tokens)
-        forecast = self._router.decide(ask, usable, now_s).forecast
-        number = self._numbers[forecast.seat.replica.id]
+        forecast = self._router.decide(routing_request, usable, now_s).forecast
+        number = self._numbers[forecast.state.replica.id]
         replica = self._replicas[number]
-        foretold = foretell(forecast, now_s) if self._trial.keeps_forecasts else None
-        self._journeys[visit.number] = Journey(visit, replica, self._router.start(ask, forecast, now_s), foretold)
+        predicted = record_forecast(forecast, now_s) if self._trial.keeps_forecasts else None
+        self._running_requests[request.number] = RunningRequest(
+            request, replica, self._router.start(routing_request, forecast, now_s), predicted
+        )
         woke_at_s = replica.wake_at_s
         replica.submit(
             Job(
-                id=visit.number,
-                prompt_tokens=visit.prompt_tokens,
-                output_tokens=visit.output_tokens,
-                blocks=visit.numbers,
+                id=request.number,
+                prompt_tokens=request.prompt_tokens,
+                output_tokens=request.output_tokens,
+                blocks=request.numbers,
             ),
             now_s,
         )
@@ -194,22 +198,22 @@ class _Run:
             if tokens <= replica.sequence_tokens_max
         ]
 
-    def _tell(self, ended: Ended, now_s: float) -> None:
+    def _tell(self, ended: StepResult, now_s: float) -> None:
         """First tokens and ends, to the router and to the report."""
-        journeys = self._journeys
+        running_requests = self._running_requests
         for job_id in ended.prompted:
-            journey = journeys[job_id]
-            if journey.first_at_s is None:
-                journey.first_at_s = now_s
-                journey.ticket.first_token(now_s)
+            running_request = running_requests[job_id]
+            if running_request.first_at_s is None:
+                running_request.first_at_s = now_s
+                running_request.ticket.first_token(now_s)
         for job_id, cached_tokens in zip(ended.finished, ended.cached_tokens, strict=True):
-            journey = journeys.pop(job_id)
-            visit = journey.visit
-            journey.ticket.end(now_s, output_tokens=visit.output_tokens, cached_tokens=cached_tokens)
-            self._lengths.learn(None, visit.output_tokens)
-            assert journey.first_at_s is not None
-            journey.replica.end(visit.prompt_tokens, visit.output_tokens, now_s - visit.at_s)
-            self._tally.end(visit, journey.first_at_s, now_s, cached_tokens, journey.foretold)
+            running_request = running_requests.pop(job_id)
+            request = running_request.request
+            running_request.ticket.end(now_s, output_tokens=request.output_tokens, cached_tokens=cached_tokens)
+            self._lengths.learn(None, request.output_tokens)
+            assert running_request.first_at_s is not None
+            running_request.replica.end(request.prompt_tokens, request.output_tokens, now_s - request.at_s)
+            self._tally.end(request, running_request.first_at_s, now_s, cached_tokens, running_request.predicted)
 
     def _publish(self, now_s: float) -> None:
         """What the gauges say now they said when they were last due: nothing has happened since."""

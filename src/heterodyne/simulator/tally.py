@@ -2,21 +2,21 @@
 
 from collections.abc import Sequence
 
-from heterodyne.simulator.foretold import Foretold
+from heterodyne.simulator.forecast_record import ForecastRecord
 from heterodyne.simulator.replica import SimulatedReplica
-from heterodyne.simulator.workload import Visit
+from heterodyne.simulator.workload import SimulatedRequest
 
 
-class Tally:
+class SimulationTally:
     """Grows while the run lasts."""
 
     __slots__ = (
         "cached_tokens",
         "ended_at_s",
-        "foretold",
         "itl_s",
         "last_came_at_s",
         "output_tokens",
+        "predicted",
         "prompt_tokens",
         "refused",
         "replicas",
@@ -36,18 +36,23 @@ class Tally:
         self.itl_s: list[float] = []  # the mean between two of its tokens
         self.total_s: list[float] = []
         self.output_tokens: list[int] = []
-        self.foretold: list[Foretold] = []  # empty where the trial does not keep them
+        self.predicted: list[ForecastRecord] = []  # empty where the trial does not keep them
 
     def end(
-        self, visit: Visit, first_at_s: float, now_s: float, cached_tokens: int, foretold: Foretold | None = None
+        self,
+        request: SimulatedRequest,
+        first_at_s: float,
+        now_s: float,
+        cached_tokens: int,
+        predicted: ForecastRecord | None = None,
     ) -> None:
         """One is answered."""
         self.ended_at_s = now_s
-        self.prompt_tokens += visit.prompt_tokens
+        self.prompt_tokens += request.prompt_tokens
         self.cached_tokens += cached_tokens
-        self.ttft_s.append(first_at_s - visit.at_s)
-        self.itl_s.append((now_s - first_at_s) / max(1, visit.output_tokens - 1))
-        self.total_s.append(now_s - visit.at_s)
-        self.output_tokens.append(visit.output_tokens)
-        if foretold is not None:
-            self.foretold.append(foretold)
+        self.ttft_s.append(first_at_s - request.at_s)
+        self.itl_s.append((now_s - first_at_s) / max(1, request.output_tokens - 1))
+        self.total_s.append(now_s - request.at_s)
+        self.output_tokens.append(request.output_tokens)
+        if predicted is not None:
+            self.predicted.append(predicted)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.planning.arrival import Arrival
+from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.routing.kv.chain import EMPTY, Chain, chain_of_blocks
 
 HASH_TOKENS = 16  # where the log has no hashes, and nobody asks
@@ -13,7 +13,7 @@ NO_SALT = b""  # a log tells no tenants apart
 SAME_SESSION_SHARE = 0.5  # of a prompt that an earlier one began with too, for both to be one conversation
 
 
-class Visit(Struct, frozen=True, kw_only=True, gc=False):
+class SimulatedRequest(Struct, frozen=True, kw_only=True, gc=False):
     """One request as it comes."""
 
     number: int
@@ -28,7 +28,7 @@ class Visit(Struct, frozen=True, kw_only=True, gc=False):
 class Workload(Struct, frozen=True, kw_only=True):
     """Traffic, made while it is walked through: the log over and over, each time with prompts nobody has seen."""
 
-    visits: tuple[Visit, ...]  # of the log, at the wanted pace
+    arrivals: tuple[SimulatedRequest, ...]  # of the log, at the wanted pace
     lap_s: float  # from one walk through the log to the next
     requests: int
     hash_tokens: int  # in each block of a prompt
@@ -37,22 +37,22 @@ class Workload(Struct, frozen=True, kw_only=True):
     @property
     def prompt_tokens_mean(self) -> float:
         """Over the log."""
-        return sum(one.prompt_tokens for one in self.visits) / len(self.visits)
+        return sum(one.prompt_tokens for one in self.arrivals) / len(self.arrivals)
 
     @property
     def output_tokens_mean(self) -> float:
         """Over the log."""
-        return sum(one.output_tokens for one in self.visits) / len(self.visits)
+        return sum(one.output_tokens for one in self.arrivals) / len(self.arrivals)
 
-    def __iter__(self) -> Iterator[Visit]:
+    def __iter__(self) -> Iterator[SimulatedRequest]:
         """In the order they come."""
         for number in range(self.requests):
-            lap, place = divmod(number, len(self.visits))
-            visit = self.visits[place]
-            yield _again(visit, number, lap, self) if lap else visit
+            lap, place = divmod(number, len(self.arrivals))
+            request = self.arrivals[place]
+            yield _again(request, number, lap, self) if lap else request
 
 
-def workload(log: Sequence[Arrival], *, rate: float | None = None, requests: int | None = None) -> Workload:
+def workload(log: Sequence[TraceRequest], *, rate: float | None = None, requests: int | None = None) -> Workload:
     """The first `requests` of a log, or more than it has by repeating it; `rate` None leaves the times as they are."""
     if not log:
         raise InvalidSpec("the trace is empty: it has no request with a prompt")
@@ -67,11 +67,11 @@ def workload(log: Sequence[Arrival], *, rate: float | None = None, requests: int
     hash_tokens = _hash_tokens(ordered)
     known: dict[int | str, int] = {}
     sessions = _Sessions()
-    visits = []
+    arrivals = []
     for number, (at_s, one) in enumerate(zip(times_s, ordered, strict=True)):
         numbers = _numbers(one, known)
-        visits.append(
-            Visit(
+        arrivals.append(
+            SimulatedRequest(
                 number=number,
                 at_s=at_s,
                 prompt_tokens=one.prompt_tokens,
@@ -82,15 +82,15 @@ def workload(log: Sequence[Arrival], *, rate: float | None = None, requests: int
             )
         )
     return Workload(
-        visits=tuple(visits),
+        arrivals=tuple(arrivals),
         lap_s=lap_s,
-        requests=requests or len(visits),
+        requests=requests or len(arrivals),
         hash_tokens=hash_tokens,
         blocks=len(known),
     )
 
 
-def _times_s(ordered: Sequence[Arrival], rate: float | None) -> tuple[list[float], float]:
+def _times_s(ordered: Sequence[TraceRequest], rate: float | None) -> tuple[list[float], float]:
     """When each comes, and when the log may begin again: a mean gap after its last request."""
     count = len(ordered)
     begin_s, span_s = ordered[0].at_s, ordered[-1].at_s - ordered[0].at_s
@@ -101,30 +101,30 @@ def _times_s(ordered: Sequence[Arrival], rate: float | None) -> tuple[list[float
     return [(one.at_s - begin_s) * stretch for one in ordered], lap_s * stretch
 
 
-def _hash_tokens(log: Sequence[Arrival]) -> int:
+def _hash_tokens(log: Sequence[TraceRequest]) -> int:
     sizes = {one.block_tokens for one in log if one.block_hashes}
     if len(sizes) > 1:
         raise InvalidSpec(f"the trace hashes prompts in blocks of {sorted(sizes)} tokens; one size is needed")
     return sizes.pop() if sizes else HASH_TOKENS
 
 
-def _numbers(arrival: Arrival, known: dict[int | str, int]) -> tuple[int, ...]:
+def _numbers(arrival: TraceRequest, known: dict[int | str, int]) -> tuple[int, ...]:
     """A number of our own for the hash of each full block."""
     full = arrival.block_hashes[: arrival.prompt_tokens // arrival.block_tokens]
     return tuple([known.setdefault(one, len(known)) for one in full])
 
 
-def _again(visit: Visit, number: int, lap: int, load: Workload) -> Visit:
+def _again(request: SimulatedRequest, number: int, lap: int, load: Workload) -> SimulatedRequest:
     """The same request on a later walk, whose prompts share with each other and with none before."""
-    numbers = tuple([one + lap * load.blocks for one in visit.numbers])
-    return Visit(
+    numbers = tuple([one + lap * load.blocks for one in request.numbers])
+    return SimulatedRequest(
         number=number,
-        at_s=visit.at_s + lap * load.lap_s,
-        prompt_tokens=visit.prompt_tokens,
-        output_tokens=visit.output_tokens,
+        at_s=request.at_s + lap * load.lap_s,
+        prompt_tokens=request.prompt_tokens,
+        output_tokens=request.output_tokens,
         numbers=numbers,
         chain=chain_of_blocks(NO_SALT, numbers, load.hash_tokens) if numbers else EMPTY,
-        session=f"{lap}:{visit.session}" if visit.session else "",
+        session=f"{lap}:{request.session}" if request.session else "",
     )
 
 

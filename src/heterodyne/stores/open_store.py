@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heterodyne.domain.errors import StoreInvalid
-from heterodyne.stores.sqlite import SqliteDatabase
-from heterodyne.stores.sqlite_tenants import SqliteTenants
-from heterodyne.stores.tenants import Tenants
+from heterodyne.stores.sql.tenants.sql_tenants import SqlTenants
+from heterodyne.stores.sqlite.database import SqliteDatabase
+from heterodyne.stores.sqlite.tenants import SqliteTenants
 
 if TYPE_CHECKING:
-    from heterodyne.stores.postgres import PostgresDatabase
+    from heterodyne.stores.postgres.database import PostgresDatabase
 
 FILE_NAME = "heterodyne.db"
 POSTGRES_SCHEMES = ("postgresql://", "postgres://")
@@ -25,7 +25,7 @@ async def open_database(url: str, environ: Mapping[str, str]) -> "SqliteDatabase
         return await SqliteDatabase.open(sqlite_path(url, environ))
     if url.startswith(POSTGRES_SCHEMES):
         try:
-            from heterodyne.stores.postgres import PostgresDatabase  # noqa: PLC0415 - an extra
+            from heterodyne.stores.postgres.database import PostgresDatabase  # noqa: PLC0415 - an extra
         except ImportError as error:
             raise StoreInvalid(DRIVER_MISSING) from error
         return await PostgresDatabase.open(url)
@@ -38,11 +38,11 @@ def unknown_scheme(url: str) -> StoreInvalid:
     return StoreInvalid(f'`stores.url` begins with "{scheme}:"; it is sqlite:PATH or postgresql://USER@HOST/NAME.')
 
 
-def tenants_in(database: "SqliteDatabase | PostgresDatabase") -> Tenants:
+def tenants_in(database: "SqliteDatabase | PostgresDatabase") -> SqlTenants:
     """The tenant store in an open database."""
     if isinstance(database, SqliteDatabase):
         return SqliteTenants(database)
-    from heterodyne.stores.postgres_tenants import PostgresTenants  # noqa: PLC0415 - an extra
+    from heterodyne.stores.postgres.tenants import PostgresTenants  # noqa: PLC0415 - an extra
 
     return PostgresTenants(database)
 

@@ -30,7 +30,7 @@ def own_samples(meters: Iterable[Meter]) -> list[Sample]:
     return [sample for meter in meters for sample in meter.samples()]
 
 
-def leave(run_dir: Path, name: str, samples: list[Sample]) -> bool:
+def write_samples(run_dir: Path, name: str, samples: list[Sample]) -> bool:
     """Write one process's numbers for the others to read; False: the disk did not take them."""
     return try_write(run_dir / f"{name}.meters", msgspec.msgpack.encode(samples), "meters")
 

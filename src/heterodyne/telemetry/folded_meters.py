@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from heterodyne.telemetry import log
-from heterodyne.telemetry.exposition import FOLDED, leave, merge
+from heterodyne.telemetry.exposition import FOLDED, merge, write_samples
 from heterodyne.telemetry.meters import Meter, Sample, SharedCounter
 
 Mark = tuple[int, int]  # what tells a file from one that took its place
@@ -47,7 +47,7 @@ class FoldedMeters:
         """Leave what has no file, or none any more; until then the files of those that are gone stay if they can."""
         if not self._gone and (not self._kept or (self._run_dir / f"{FOLDED}.meters").exists()):
             return
-        if not leave(self._run_dir, FOLDED, self._kept):
+        if not write_samples(self._run_dir, FOLDED, self._kept):
             return
         for path, mark in self._gone:
             try:

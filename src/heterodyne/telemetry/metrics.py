@@ -75,7 +75,7 @@ queue = Histogram(
     REQUEST,
     bounds=SECONDS,
 )
-promises = Counter(
+slo_outcomes = Counter(
     "heterodyne_gateway_promises_total",
     "Requests with a promise of latency that a replica was asked for, by whether it was kept; those that failed "
     "through their client, or whose client left early, are not among them.",
@@ -248,20 +248,20 @@ adapter_load_seconds = Histogram(
     ("model", "pool"),
     bounds=SECONDS,
 )
-STANDING = ("pool", "replica")
-ejected = SharedGauge("heterodyne_routing_ejected", "1 while a worker has ejected the replica.", STANDING)
-ejections = Counter("heterodyne_routing_ejections_total", "How often a replica was ejected.", STANDING)
+REPLICA = ("pool", "replica")
+ejected = SharedGauge("heterodyne_routing_ejected", "1 while a worker has ejected the replica.", REPLICA)
+ejections = Counter("heterodyne_routing_ejections_total", "How often a replica was ejected.", REPLICA)
 ejections_refused = Counter(
     "heterodyne_routing_ejections_refused_total", "Ejections that the share of the pool did not allow.", ("pool",)
 )
 breaker_open = SharedGauge(
-    "heterodyne_routing_breaker_open", "1 while a replica's breaker is open, 0.5 while half-open.", STANDING
+    "heterodyne_routing_breaker_open", "1 while a replica's breaker is open, 0.5 while half-open.", REPLICA
 )
 weight = SharedGauge(
-    "heterodyne_routing_weight_ratio", "Share of its usual work a replica gets; below 1 in slow start.", STANDING
+    "heterodyne_routing_weight_ratio", "Share of its usual work a replica gets; below 1 in slow start.", REPLICA
 )
 in_flight_limit = Gauge(
-    "heterodyne_routing_in_flight_limit", "Requests a replica may hold, as its speed shows; all workers.", STANDING
+    "heterodyne_routing_in_flight_limit", "Requests a replica may hold, as its speed shows; all workers.", REPLICA
 )
 panic = SharedGauge(
     "heterodyne_routing_panic", "1 while too few replicas are in good standing for standing to count.", ("model",)
@@ -284,7 +284,7 @@ prefix_entries = Gauge(
     "Blocks in the prefix index, counted once for every replica that holds them and every worker that knows.",
 )
 prefix_trust = SharedGauge(
-    "heterodyne_routing_prefix_trust", "How far the prefix index is believed about a replica, 0 to 1.", STANDING
+    "heterodyne_routing_prefix_trust", "How far the prefix index is believed about a replica, 0 to 1.", REPLICA
 )
 kv_events = Counter(
     "heterodyne_routing_kv_events_total",
@@ -296,11 +296,11 @@ kv_gaps = Counter(
     "How often KV events of a replica were lost for good or could not be read; every worker counts its own.",
     ("replica",),
 )
-hearsay_sent = Counter(
+gossip_sent = Counter(
     "heterodyne_routing_hearsay_sent_total", "Messages about computed prompts sent to other workers, one for each."
 )
-hearsay_heard = Counter("heterodyne_routing_hearsay_heard_total", "Such messages read from other workers.")
-hearsay_dropped = Counter(
+gossip_received = Counter("heterodyne_routing_hearsay_heard_total", "Such messages read from other workers.")
+gossip_dropped = Counter(
     "heterodyne_routing_hearsay_dropped_total",
     "What workers did not learn of each other: messages another had no room for (full) or could not read (malformed), "
     "and prompts that were not told in time (overflow).",
@@ -378,7 +378,7 @@ ALL: tuple[Meter, ...] = (
     completion_length,
     refusals,
     queue,
-    promises,
+    slo_outcomes,
     overhead,
     connect,
     usd,
@@ -438,9 +438,9 @@ ALL: tuple[Meter, ...] = (
     prefix_trust,
     kv_events,
     kv_gaps,
-    hearsay_sent,
-    hearsay_heard,
-    hearsay_dropped,
+    gossip_sent,
+    gossip_received,
+    gossip_dropped,
     records_dropped,
     writes_failed,
     loop_failures,

@@ -132,7 +132,7 @@ def _find_cells(key: _Key) -> _Cells:
     return (
         metrics.requests.cell((*labels, str(status), reason, outcome_of(status, reason))),
         metrics.decisions.cell((model, pool, decision)) if decision else None,
-        metrics.promises.cell((*client, promise)) if promise else None,
+        metrics.slo_outcomes.cell((*client, promise)) if promise else None,
         metrics.overhead.cell((model, pool)),
         metrics.duration.cell(labels),
         metrics.ttft.cell(labels),

@@ -53,7 +53,7 @@ def head(status: int, headers: Headers, *, keeps_alive: bool, is_chunked: bool =
     return b"%b%bdate: %b\r\n\r\n" % (status_line(status), b"".join(lines), formatdate(usegmt=True).encode())
 
 
-class AsgiTurn:
+class AsgiResponder:
     """Answers one request by what an application sends."""
 
     def __init__(

@@ -47,7 +47,7 @@ class Owner(Protocol):
     def is_closed(self, connection: "ClientConnection") -> None: ...
 
 
-class Body(IntEnum):
+class BodyFraming(IntEnum):
     """How the end of the current answer's body is found."""
 
     NONE = 0
@@ -58,7 +58,7 @@ class Body(IntEnum):
 
 
 # On the request path an enum's member costs five times as much as a global.
-NONE, HEAD, LENGTH, CHUNKED, UNTIL_CLOSE = Body
+NONE, HEAD, LENGTH, CHUNKED, UNTIL_CLOSE = BodyFraming
 
 
 class ClientConnection(asyncio.Protocol):
@@ -278,8 +278,8 @@ class ClientConnection(asyncio.Protocol):
         assert listener is not None
         self._body = NONE
         # An engine that has answered before it was told everything takes the rest for another request.
-        is_told = self._paced is None or self._paced.is_done
-        if self._keep_alive and self.is_open and is_told:
+        is_sent = self._paced is None or self._paced.is_done
+        if self._keep_alive and self.is_open and is_sent:
             if self._is_paused:
                 self.resume()  # the last bytes came while the client could not keep up
             self._owner.is_idle(self)

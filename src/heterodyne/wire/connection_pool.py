@@ -19,7 +19,7 @@ class Address(NamedTuple):
     tls: bool = False
 
 
-class Lane:
+class AddressPool:
     """The connections to one address."""
 
     __slots__ = ("_idle", "_idle_max", "open")
@@ -78,8 +78,8 @@ class ConnectionPool:
         self._idle_max = idle_max
         self._connect_timeout_s = connect_timeout_s
         self._tls = tls
-        self._lanes: dict[Address, Lane] = {}
-        self._retired: list[Lane] = []  # whose last answers are under way
+        self._address_pools: dict[Address, AddressPool] = {}
+        self._retired: list[AddressPool] = []  # whose last answers are under way
         self._connecting: set[asyncio.Task[None]] = set()
 
     def lend(self, address: Address, connected: Connected, failed: Failed, *, fresh: bool = False) -> None:
@@ -87,53 +87,59 @@ class ConnectionPool:
 
         `fresh` insists on a new one, for a request whose reused connection turned out to be dead.
         """
-        lane = self._lanes.get(address)
-        if lane is None:
-            lane = self._lanes[address] = Lane(self._idle_max)
-        connection = None if fresh else lane.try_take()
+        address_pool = self._address_pools.get(address)
+        if address_pool is None:
+            address_pool = self._address_pools[address] = AddressPool(self._idle_max)
+        connection = None if fresh else address_pool.try_take()
         if connection is not None:
             connected(connection)
             return
-        task = self._loop.create_task(self._connect(address, lane, connected, failed))
+        task = self._loop.create_task(self._connect(address, address_pool, connected, failed))
         self._connecting.add(task)
         task.add_done_callback(self._connecting.discard)
 
     def forget(self, keep: set[Address]) -> None:
         """Let go of addresses that left the fleet; answers that are under way come to their end."""
-        for address in [address for address in self._lanes if address not in keep]:
-            lane = self._lanes.pop(address)
-            lane.retire()
-            self._retired.append(lane)
-        self._retired = [lane for lane in self._retired if lane.open]
+        for address in [address for address in self._address_pools if address not in keep]:
+            address_pool = self._address_pools.pop(address)
+            address_pool.retire()
+            self._retired.append(address_pool)
+        self._retired = [address_pool for address_pool in self._retired if address_pool.open]
 
     async def close(self) -> None:
         """End every connection and every attempt at one."""
         for task in tuple(self._connecting):
             task.cancel()
         await asyncio.gather(*self._connecting, return_exceptions=True)
-        for lane in (*self._lanes.values(), *self._retired):
-            for connection in tuple(lane.open):
+        for address_pool in (*self._address_pools.values(), *self._retired):
+            for connection in tuple(address_pool.open):
                 connection.cancel()
-        self._retired += self._lanes.values()
-        self._lanes.clear()
+        self._retired += self._address_pools.values()
+        self._address_pools.clear()
 
     @property
     def busy(self) -> int:
         """Connections with an answer under way, to addresses that left included."""
-        return sum(len(lane.open) - lane.idle_count for lane in (*self._lanes.values(), *self._retired))
+        return sum(
+            len(address_pool.open) - address_pool.idle_count
+            for address_pool in (*self._address_pools.values(), *self._retired)
+        )
 
     def snapshot(self) -> dict[Address, tuple[int, int]]:
         """Open and idle connections per address."""
-        return {address: (len(lane.open), lane.idle_count) for address, lane in self._lanes.items()}
+        return {
+            address: (len(address_pool.open), address_pool.idle_count)
+            for address, address_pool in self._address_pools.items()
+        }
 
-    async def _connect(self, address: Address, lane: Lane, connected: Connected, failed: Failed) -> None:
+    async def _connect(self, address: Address, address_pool: AddressPool, connected: Connected, failed: Failed) -> None:
         if address.tls and self._tls is None:
             self._tls = ssl.create_default_context()  # once: it reads every certificate the system trusts
         context = self._tls if address.tls else None
         try:
             async with deadline(self._connect_timeout_s):
                 _, connection = await self._loop.create_connection(
-                    lambda: ClientConnection(lane), address.host, address.port, ssl=context
+                    lambda: ClientConnection(address_pool), address.host, address.port, ssl=context
                 )
         except TimeoutError:
             failed(EngineUnavailable(f"No connection to the engine within {self._connect_timeout_s:g} s."))
@@ -143,5 +149,5 @@ class ConnectionPool:
             if not connection.is_open:
                 failed(EngineUnavailable("The engine closed a new connection at once."))
                 return
-            lane.open.add(connection)
+            address_pool.open.add(connection)
             connected(connection)

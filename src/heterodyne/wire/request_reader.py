@@ -61,7 +61,7 @@ class Reading(IntEnum):
 BETWEEN, HEAD, BODY = Reading
 
 
-class Deaf(Exception):  # nothing is wrong: it ends the parsing of what is read past anyway
+class ParsingStopped(Exception):  # nothing is wrong: it ends the parsing of what is read past anyway
     """Raised inside the parser, which stops there."""
 
 
@@ -162,7 +162,7 @@ class RequestReader:
             except httptools.HttpParserCallbackError as error:
                 if isinstance(error.__context__, MemoryError):
                     self._broken(Overloaded("There is no memory for this request; try again shortly.", retry_after_s=1))
-                elif not isinstance(error.__context__, Deaf):
+                elif not isinstance(error.__context__, ParsingStopped):
                     raise
             except httptools.HttpParserError as error:
                 self._broken(MalformedHttp(f"Malformed HTTP request: {error}"))
@@ -193,7 +193,7 @@ class RequestReader:
 
     def on_message_begin(self) -> None:
         if self.is_deaf:
-            raise Deaf
+            raise ParsingStopped
         self._head_bytes = 0
         self.reading = HEAD
         self.since_s = self._clock()
@@ -211,7 +211,7 @@ class RequestReader:
 
     def on_headers_complete(self) -> None:
         if self.is_deaf:
-            raise Deaf
+            raise ParsingStopped
         limits, parser, headers = self._limits, self._parser, self._headers
         # A head that came alone and in one piece is no longer than the piece.
         may_be_large = self._head_bytes or self._is_behind_another or len(self._fed) > limits.head_bytes_max
@@ -255,7 +255,7 @@ class RequestReader:
 
     def on_body(self, body: bytes) -> None:
         if self.is_deaf:
-            raise Deaf
+            raise ParsingStopped
         size = len(body)
         self._body_bytes = body_bytes = self._body_bytes + size
         bytes_max = self._body_bytes_max
@@ -282,7 +282,7 @@ class RequestReader:
 
     def on_message_complete(self) -> None:
         if self.is_deaf:
-            raise Deaf
+            raise ParsingStopped
         request = self._request
         if request is None:
             return  # of a head that is read again
@@ -372,7 +372,7 @@ class RequestReader:
     def _break(self, problem: HeterodyneError) -> NoReturn:
         """Inside the parser."""
         self._broken(problem)
-        raise Deaf
+        raise ParsingStopped
 
     def _broken(self, problem: HeterodyneError) -> None:
         if not self.is_deaf:

@@ -23,7 +23,7 @@ TURN_S = 0.001  # for reading in one turn of the loop: others wait meanwhile
 LOOKED_AT_MAX = 64  # connections, to find one that gives way
 
 
-class Turn(Protocol):
+class Responder(Protocol):
     """Whoever answers the current request later."""
 
     def client_gone(self) -> None: ...
@@ -38,7 +38,7 @@ class Handler(Protocol):
         """The head is complete, and nothing of the body is held yet: whether it may come, and how much of it."""
         ...
 
-    def handle(self, request: HttpRequest, connection: "ServerConnection") -> Turn | None:
+    def handle(self, request: HttpRequest, connection: "ServerConnection") -> Responder | None:
         """Answer now and return None, or return the turn that will answer; one that was refused has no body."""
         ...
 
@@ -88,10 +88,10 @@ class ServerConnection(asyncio.Protocol):
         "_problem",
         "_reader",
         "_request",
+        "_responder",
         "_served",
         "_taken_at_s",
         "_transport",
-        "_turn",
         "_unread",
         "_unsent_bytes",
     )
@@ -105,7 +105,7 @@ class ServerConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._problem: HeterodyneError | None = None  # the input is broken and the client has yet to be told
         self._request: HttpRequest | None = None  # being answered
-        self._turn: Turn | None = None
+        self._responder: Responder | None = None
         self._pending: deque[HttpRequest] = deque()
         self._paced: PacedWrite | None = None  # the rest of a long answer, on its way out
         self._idle_since_s = clock()  # the last answer was complete, or lingering began
@@ -157,19 +157,19 @@ class ServerConnection(asyncio.Protocol):
         self._ledger.body_bytes -= held
         self._pending.clear()
         self._request = None
-        turn, self._turn = self._turn, None
-        if turn is not None:
-            turn.client_gone()
+        responder, self._responder = self._responder, None
+        if responder is not None:
+            responder.client_gone()
 
     def pause_writing(self) -> None:
         self._is_writing_paused = True
-        if self._turn is not None:
-            self._turn.client_slow()
+        if self._responder is not None:
+            self._responder.client_slow()
 
     def resume_writing(self) -> None:
         self._is_writing_paused = False
-        if self._turn is not None:
-            self._turn.client_ready()
+        if self._responder is not None:
+            self._responder.client_ready()
         else:
             self._advance()
 
@@ -232,7 +232,7 @@ class ServerConnection(asyncio.Protocol):
             return
         if last:
             self._transport.write(last)
-        request, self._request, self._turn = self._request, None, None
+        request, self._request, self._responder = self._request, None, None
         if request is not None:
             self._ledger.body_bytes -= len(request.body)
         if request is None or not request.keep_alive:
@@ -245,18 +245,18 @@ class ServerConnection(asyncio.Protocol):
     def finish_paced(self, head: bytes, pieces: Sequence[bytes]) -> None:
         """The current answer, long as it is, and nobody has more to say to it."""
         if self._transport is not None:
-            self._turn = None
+            self._responder = None
             self._paced = PacedWrite(self._transport, (head, *pieces), self._paced_out)
 
     def is_answering(self, request: HttpRequest) -> bool:
         """Whether that request's answer is not complete yet."""
         return self._request is request
 
-    def hand_over(self, turn: Turn) -> None:
+    def hand_over(self, responder: Responder) -> None:
         """Somebody else answers the current request from here."""
-        self._turn = turn
+        self._responder = responder
         if self._is_writing_paused:
-            turn.client_slow()
+            responder.client_slow()
 
     def finish_stream(self) -> None:
         """The current streamed answer is complete."""
@@ -264,13 +264,13 @@ class ServerConnection(asyncio.Protocol):
 
     def abort(self) -> None:
         """Cut the connection: the current answer cannot be completed and must not look complete."""
-        self._turn = None
+        self._responder = None
         if self._transport is not None:
             self._transport.abort()
 
     def hang_up(self) -> None:
         """Send what is written and close, though the current answer is not complete."""
-        self._turn = None
+        self._responder = None
         self._close()
 
     # Called by the worker's clock.
@@ -332,10 +332,10 @@ class ServerConnection(asyncio.Protocol):
     def _serve(self, request: HttpRequest) -> None:
         self._served += 1
         self._request = request
-        turn = self._handler.handle(request, self)
+        responder = self._handler.handle(request, self)
         # An answer given at once has already moved the connection on.
-        if turn is not None and self._request is request:
-            self._turn = turn
+        if responder is not None and self._request is request:
+            self._responder = responder
 
     @property
     def _is_free(self) -> bool:

@@ -9,7 +9,7 @@ from heterodyne.admission.context import check_context, context_wanted, contexts
 from heterodyne.domain.errors import ContextExceeded, InvalidField
 from heterodyne.domain.fleet import Health
 from heterodyne.domain.request import Operation, Request
-from tests.support.seats import replica
+from tests.support.replica_states import replica
 
 REQUEST = Request(id="1", operation=Operation.COMPLETION, model="m", body=b"")
 

@@ -5,6 +5,7 @@ import pytest
 from heterodyne.alerts.catalogue import ALERTS
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import (
+    AlertWindow,
     AuditSignals,
     BooksSignals,
     LimitSignals,
@@ -14,9 +15,8 @@ from heterodyne.alerts.signals import (
     QueueSignals,
     ReplicaSignals,
     Signals,
-    Tail,
-    Tally,
-    Window,
+    TtftPercentile,
+    WindowCounts,
 )
 
 DEFAULTS = AlertSettings()
@@ -36,11 +36,13 @@ def of_models(*models: ModelSignals) -> Signals:
 
 def burning(share: float, requests: int = 1000, short_share: float | None = None) -> ModelSignals:
     """A model of which this share goes wrong in every window, or another in the short ones."""
-    shares = dict.fromkeys(Window, share)
+    shares = dict.fromkeys(AlertWindow, share)
     if short_share is not None:
-        shares |= dict.fromkeys((Window.M5, Window.M30), short_share)
+        shares |= dict.fromkeys((AlertWindow.M5, AlertWindow.M30), short_share)
     tallies = {
-        window: Tally(requests=requests, faults=round(one * requests), promised=requests, broken=round(one * requests))
+        window: WindowCounts(
+            requests=requests, faults=round(one * requests), promised=requests, broken=round(one * requests)
+        )
         for window, one in shares.items()
     }
     return ModelSignals(model="m", tallies=tallies)
@@ -64,7 +66,7 @@ def test_failures_that_have_ended_page_nobody() -> None:
 
 
 def test_what_was_turned_away_before_it_had_a_model_is_told_of_the_gateway() -> None:
-    tallies = dict.fromkeys(Window, Tally(requests=100, faults=50))
+    tallies = dict.fromkeys(AlertWindow, WindowCounts(requests=100, faults=50))
     assert fires("failed_requests_burn_fast", of_models(ModelSignals(model="", tallies=tallies))) == ["the gateway"]
 
 
@@ -137,7 +139,7 @@ def test_a_queue_grows_beside_what_it_was(now: float, before: float | None, is_t
 
 
 def late(count: int, ms: float) -> Signals:
-    tail = Tail(count=count, ms=ms)
+    tail = TtftPercentile(count=count, ms=ms)
     return of_models(ModelSignals(model="m", tallies={}, ttft_p99=tail, ttft_p999=tail))
 
 

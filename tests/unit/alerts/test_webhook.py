@@ -5,10 +5,10 @@ import json
 import pytest
 
 from heterodyne.alerts.alert import Severity
-from heterodyne.alerts.desk import Notice, Phase
+from heterodyne.alerts.evaluator import Notice, Phase
 from heterodyne.alerts.message import body
 from heterodyne.alerts.settings import AlertSettings
-from heterodyne.alerts.webhook import Format, read_webhook
+from heterodyne.alerts.webhook import WebhookFormat, read_webhook
 from heterodyne.domain.errors import InvalidSpec
 
 SECRET = "T0SECRET0B1"
@@ -29,7 +29,7 @@ def test_an_address_in_the_environment_is_read_and_never_shown() -> None:
     webhook = read_webhook("chat", {"url_env": "HOOK", "format": "slack"}, {"HOOK": ADDRESS + "\n"})
     assert (webhook.host, webhook.port, webhook.tls) == ("hooks.example.com", 443, True)
     assert webhook.path == f"/services/{SECRET}?x=1"
-    assert webhook.format is Format.SLACK
+    assert webhook.format is WebhookFormat.SLACK
     assert SECRET not in f"{webhook!r} {webhook} {webhook.place}"
     assert webhook.place == "https://hooks.example.com"
 
@@ -80,15 +80,15 @@ def test_a_webhook_may_want_pages_only(least: str, wanted: set[str]) -> None:
 
 
 def test_the_generic_form_has_every_field_and_an_id_that_stays() -> None:
-    message = json.loads(body(NOTICE, Format.GENERIC, "gateway-1"))
+    message = json.loads(body(NOTICE, WebhookFormat.GENERIC, "gateway-1"))
     assert message["phase"] == "firing"
     assert (message["name"], message["severity"], message["subject"]) == ("kv_full", "ticket", "h100")
     assert (message["since_at"], message["at"], message["gateway"]) == (100.0, 400.0, "gateway-1")
-    assert message["id"] == json.loads(body(NOTICE, Format.GENERIC, "gateway-1"))["id"]
+    assert message["id"] == json.loads(body(NOTICE, WebhookFormat.GENERIC, "gateway-1"))["id"]
 
 
 def test_the_text_form_is_one_line_that_cannot_be_read_as_markup() -> None:
-    message = json.loads(body(NOTICE, Format.SLACK, "gateway-1"))
+    message = json.loads(body(NOTICE, WebhookFormat.SLACK, "gateway-1"))
     assert list(message) == ["text"]
     assert "&lt;h100&gt; &amp; friends" in message["text"]
     assert "\n" not in message["text"]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from heterodyne.assembly.gateway import running_gateway
-from heterodyne.assembly.replicas import model_rules, remote_replicas
 from heterodyne.config.settings import Settings
 from heterodyne.emulator.server import EmulatorServer
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.physics.engine_kind import EngineKind
+from heterodyne.supervisor.configured_replicas import model_rules, remote_replicas
 from heterodyne.telemetry.settings import TelemetrySettings
 from tests.support.emulators import order
 from tests.support.kv_publishers import ANYWHERE

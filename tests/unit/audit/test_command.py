@@ -37,7 +37,7 @@ def key(place: Path) -> AuditKey:
 
 @pytest.fixture
 def run(place: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setitem(COMMANDS, "audit", ("heterodyne.cli.audit", "Verify the audit log."))
+    monkeypatch.setitem(COMMANDS, "audit", ("heterodyne.cli.audit.command", "Verify the audit log."))
 
     def invoke(command: str, *words: str) -> Result:
         return CliRunner().invoke(cli, ["audit", command, "--dir", str(place), *words], prog_name="heterodyne")

@@ -11,7 +11,7 @@ import pytest
 from heterodyne.audit.anchor import AnchorFile, make_anchor
 from heterodyne.audit.finding import Damage
 from heterodyne.audit.key import AuditKey
-from heterodyne.audit.line import Line, try_read_line
+from heterodyne.audit.line import AuditLine, try_read_line
 from heterodyne.audit.log import AuditLog
 from heterodyne.audit.segments import list_segments, segment_path
 from heterodyne.audit.verify import verify
@@ -20,13 +20,13 @@ from heterodyne.domain.errors import AuditBroken, InvalidField, StoreInvalid, St
 from tests.support.audits import SMALL, append, fill, lines_of, request_entry, write_lines
 
 
-def read(key: AuditKey, raw: bytes) -> Line:
+def read(key: AuditKey, raw: bytes) -> AuditLine:
     line = try_read_line(key, raw)
     assert line is not None
     return line
 
 
-def last_line(folder: Path, key: AuditKey) -> Line:
+def last_line(folder: Path, key: AuditKey) -> AuditLine:
     return read(key, lines_of(folder, list_segments(folder)[-1].number)[-1])
 
 

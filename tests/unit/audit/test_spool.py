@@ -14,7 +14,7 @@ import pytest
 from heterodyne.audit.collect import collect
 from heterodyne.audit.key import AuditKey, ContentKey
 from heterodyne.audit.log import AuditLog
-from heterodyne.audit.search import Wanted, search
+from heterodyne.audit.search import AuditQuery, search
 from heterodyne.audit.settings import AuditSettings
 from heterodyne.audit.spool import AuditSpool
 from heterodyne.audit.spool_file import create_spool, frame, records
@@ -36,7 +36,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 def entries(folder: Path, key: AuditKey) -> list[AuditEntry]:
     found: list[AuditEntry] = []
-    assert search(folder, key, Wanted(), lambda one: found.append(one.entry)).is_intact
+    assert search(folder, key, AuditQuery(), lambda one: found.append(one.entry)).is_intact
     return found
 
 

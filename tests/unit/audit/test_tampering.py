@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from heterodyne.audit.finding import Damage, Finding
+from heterodyne.audit.finding import AuditFinding, Damage
 from heterodyne.audit.key import AuditKey
 from heterodyne.audit.line import write_line
 from heterodyne.audit.segments import list_segments, segment_path
@@ -246,5 +246,5 @@ def test_a_line_of_any_length_is_read_in_bounded_pieces(
 
 
 def test_a_finding_reads_as_a_place_and_what_is_wrong() -> None:
-    finding = Finding(damage=Damage.MISSING, file="audit-000001.jsonl", line=4, seq=7, words="it is not there")
+    finding = AuditFinding(damage=Damage.MISSING, file="audit-000001.jsonl", line=4, seq=7, words="it is not there")
     assert str(finding) == "audit-000001.jsonl:4: entry 7 missing: it is not there"

@@ -4,17 +4,17 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from heterodyne.bench.failure import ExchangeFailed, Failure
+from heterodyne.bench.failure import BenchFailure, ExchangeFailed
 from heterodyne.bench.plan import BenchPlan
 from heterodyne.bench.report import make_report
 from heterodyne.bench.table import render
-from heterodyne.bench.tally import Tally, Timing
+from heterodyne.bench.tally import BenchTally, ResponseTiming
 
 PLAN = BenchPlan(url="http://127.0.0.1:1", model="m", rate_requests_per_s=5.0, requests=4)
 
 
-def timing(*, meant_at_s: float, sent_at_s: float, is_usage_reported: bool = True) -> Timing:
-    return Timing(
+def timing(*, meant_at_s: float, sent_at_s: float, is_usage_reported: bool = True) -> ResponseTiming:
+    return ResponseTiming(
         meant_at_s=meant_at_s,
         sent_at_s=sent_at_s,
         content_at_s=[meant_at_s + 1.0, meant_at_s + 1.1, meant_at_s + 1.3],
@@ -25,13 +25,13 @@ def timing(*, meant_at_s: float, sent_at_s: float, is_usage_reported: bool = Tru
     )
 
 
-def tally() -> Tally:
-    counts = Tally()
+def tally() -> BenchTally:
+    counts = BenchTally()
     counts.sent = 4
     counts.add(timing(meant_at_s=0.0, sent_at_s=0.0))
     counts.add(timing(meant_at_s=1.0, sent_at_s=1.5, is_usage_reported=False))
-    counts.add_failure(ExchangeFailed(Failure.HTTP_429, "HTTP 429: slow down"))
-    counts.add_failure(ExchangeFailed(Failure.HTTP_429, "HTTP 429: slower"))
+    counts.add_failure(ExchangeFailed(BenchFailure.HTTP_429, "HTTP 429: slow down"))
+    counts.add_failure(ExchangeFailed(BenchFailure.HTTP_429, "HTTP 429: slower"))
     return counts
 
 
@@ -66,7 +66,7 @@ def test_failures_are_counted_by_kind_with_one_example() -> None:
 
 
 def test_a_run_without_answers_still_has_a_report() -> None:
-    report = make_report(PLAN, Tally(), elapsed_s=0.0)
+    report = make_report(PLAN, BenchTally(), elapsed_s=0.0)
     assert report.e2e_ms is None
     assert report.requests_per_s == 0.0
     assert msgspec.json.decode(msgspec.json.encode(report))["ttft_ms"] is None

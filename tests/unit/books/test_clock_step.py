@@ -2,7 +2,7 @@
 
 from heterodyne.books.clock_step import STEADY_S, STEP_S, ClockStep
 from heterodyne.ports.leases import NO_WINDOW, LeaseCall, Want
-from heterodyne.stores.memory_leases import HOLDER_TTL_S, MemoryLeases
+from heterodyne.stores.leases.memory import HOLDER_TTL_S, MemoryLeases
 
 
 def test_a_clock_that_was_set_is_not_believed_for_a_while() -> None:

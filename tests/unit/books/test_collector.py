@@ -9,7 +9,7 @@ import pytest
 from heterodyne.books.collector import Collector
 from heterodyne.books.flight_slots import FlightSlots
 from heterodyne.books.segment import segments
-from heterodyne.books.spool import Spool
+from heterodyne.books.spool import UsageSpool
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.history import HistoryQuery
 from heterodyne.domain.usage import RequestQuery, UsageQuery
@@ -20,10 +20,10 @@ DAY_S = 86400.0
 AGES_DAYS = (0.5, 1.5, 9.5, 14.5)
 
 
-def spooled(folder: Path, *numbers: int, life: str = "1", **other: int) -> tuple[Spool, FlightSlots]:
+def spooled(folder: Path, *numbers: int, life: str = "1", **other: int) -> tuple[UsageSpool, FlightSlots]:
     """Each in a batch of its own."""
     slots = FlightSlots(folder / f"w.{life}.slots", 8)
-    spool = Spool(folder, "w", life, slots, **other)
+    spool = UsageSpool(folder, "w", life, slots, **other)
     for number in numbers:
         spool.finish(slots.open(opening(number)), ending())
         spool.flush()

@@ -3,7 +3,7 @@
 import pytest
 
 from heterodyne.books.cost import pool_cost, request_usd, whole_micro
-from heterodyne.books.uptime import Up, UptimeMeter
+from heterodyne.books.uptime import RunningReplica, UptimeMeter
 from heterodyne.domain.fleet import Price
 from heterodyne.domain.usage import IdleRow
 
@@ -66,10 +66,10 @@ def test_a_pool_without_tokens_has_no_price_per_token() -> None:
 
 def test_time_up_falls_on_its_day() -> None:
     meter = UptimeMeter("life")
-    two = [Up("p", "h100", 3.6), Up("p", "h100", 3.6)]
+    two = [RunningReplica("p", "h100", 3.6), RunningReplica("p", "h100", 3.6)]
     meter.tick(MIDNIGHT - 60, two)
     assert meter.uptimes() == ()
-    meter.tick(MIDNIGHT + 30, [Up("p", "h100", 3.6)])
+    meter.tick(MIDNIGHT + 30, [RunningReplica("p", "h100", 3.6)])
     meter.tick(MIDNIGHT + 90, [])
     meter.tick(MIDNIGHT + 150, two)
     before, after = meter.uptimes()
@@ -80,15 +80,15 @@ def test_time_up_falls_on_its_day() -> None:
 
 def test_a_machine_that_slept_or_whose_clock_was_set_back_paid_for_nothing_meanwhile() -> None:
     meter = UptimeMeter("life")
-    meter.tick(MIDNIGHT, [Up("p", "h", 1.0)])
-    meter.tick(MIDNIGHT + 7200, [Up("p", "h", 1.0)])
-    meter.tick(MIDNIGHT + 3600, [Up("p", "h", 1.0)])
+    meter.tick(MIDNIGHT, [RunningReplica("p", "h", 1.0)])
+    meter.tick(MIDNIGHT + 7200, [RunningReplica("p", "h", 1.0)])
+    meter.tick(MIDNIGHT + 3600, [RunningReplica("p", "h", 1.0)])
     assert meter.uptimes() == ()
 
 
 def test_days_that_are_over_are_not_kept() -> None:
     meter = UptimeMeter("life")
     for minute in range(0, 3 * 24 * 60, 4):
-        meter.tick(MIDNIGHT + minute * 60, [Up("p", "h", 1.0)])
+        meter.tick(MIDNIGHT + minute * 60, [RunningReplica("p", "h", 1.0)])
     assert [up.day for up in meter.uptimes()] == ["2026-11-03", "2026-11-04"]
     assert meter.uptimes()[0].up_us == 24 * HOUR_US

@@ -5,7 +5,7 @@ from pathlib import Path
 from heterodyne.books.flight_slots import FlightSlots
 from heterodyne.books.recover import recover_all
 from heterodyne.books.segment import read_batches, segments
-from heterodyne.books.spool import Spool
+from heterodyne.books.spool import UsageSpool
 from heterodyne.domain.usage import GATEWAY_KILLED, FlightTerms, UsageRecord
 from tests.support.usage_records import ending, opening, record
 
@@ -16,7 +16,7 @@ def records(folder: Path) -> list[UsageRecord]:
 
 def test_what_was_in_flight_is_billed_as_delivered(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 8)
-    spool = Spool(tmp_path, "w", "1", slots)
+    spool = UsageSpool(tmp_path, "w", "1", slots)
     spool.finish(slots.open(opening(1)), ending())
     spool.flush()
     hosted = FlightTerms(prompt_tokens=1000, usd_per_million_prompt_tokens=2.0, usd_per_million_completion_tokens=10.0)
@@ -45,7 +45,7 @@ def test_what_was_in_flight_is_billed_as_delivered(tmp_path: Path) -> None:
 
 def test_a_record_that_was_written_is_not_made_again(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 8)
-    spool = Spool(tmp_path, "w", "1", slots)
+    spool = UsageSpool(tmp_path, "w", "1", slots)
     spool.finish(slots.open(opening(1)), ending())
     left = slots.path.read_bytes()
     spool.flush()
@@ -73,7 +73,7 @@ def test_a_slot_that_cannot_be_read_is_kept(tmp_path: Path) -> None:
 
 def test_a_segment_that_nobody_handed_over_is(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 2)
-    spool = Spool(tmp_path, "w", "1", slots)
+    spool = UsageSpool(tmp_path, "w", "1", slots)
     spool.finish(slots.open(opening(1)), ending())
     spool.flush()
     slots.close()  # empty, so the file is gone

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from heterodyne.books.flight_slots import FlightSlots
-from heterodyne.books.segment import FRAME, Tail, read_batches, segments
-from heterodyne.books.spool import LOOSE_MAX, SEGMENT_AGE_MAX_S, Spool
+from heterodyne.books.segment import FRAME, SegmentTail, read_batches, segments
+from heterodyne.books.spool import LOOSE_MAX, SEGMENT_AGE_MAX_S, UsageSpool
 from heterodyne.domain.errors import StoreUnavailable
 from tests.support.usage_records import ending, opening, record
 
 EVERYTHING = 1 << 30
 
 
-def spool_in(folder: Path, **other: object) -> tuple[Spool, FlightSlots]:
+def spool_in(folder: Path, **other: object) -> tuple[UsageSpool, FlightSlots]:
     slots = FlightSlots(folder / "w.1.slots", 8)
-    return Spool(folder, "w", "1", slots, **other), slots
+    return UsageSpool(folder, "w", "1", slots, **other), slots
 
 
 def ids(folder: Path) -> list[str]:
@@ -73,7 +73,7 @@ def test_segments_end_by_size_and_by_age(tmp_path: Path) -> None:
         spool.finish(slots.open(opening(number)), ending())
     spool.flush()
     assert [path.name for path in segments(tmp_path)] == ["w.1.00000001.ready"]
-    spool = Spool(tmp_path, "w", "2", slots, clock=lambda: now[0])
+    spool = UsageSpool(tmp_path, "w", "2", slots, clock=lambda: now[0])
     spool.finish(slots.open(opening(5)), ending())
     spool.flush()
     assert segments(tmp_path)[-1].suffix == ".open"
@@ -143,14 +143,14 @@ def test_refusals_are_bounded_and_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("edit", "tail"),
     [
-        (lambda content: content, Tail.NOTHING),
-        (lambda content: content[:-1], Tail.CUT),
-        (lambda content: content + b"\x01", Tail.CUT),
-        (lambda content: content[:-1] + bytes([content[-1] ^ 1]), Tail.DAMAGED),
-        (lambda content: content + b"\xff" * 20, Tail.DAMAGED),
+        (lambda content: content, SegmentTail.NOTHING),
+        (lambda content: content[:-1], SegmentTail.CUT),
+        (lambda content: content + b"\x01", SegmentTail.CUT),
+        (lambda content: content[:-1] + bytes([content[-1] ^ 1]), SegmentTail.DAMAGED),
+        (lambda content: content + b"\xff" * 20, SegmentTail.DAMAGED),
     ],
 )
-def test_what_is_no_batch_is_not_read(tmp_path: Path, edit: object, tail: Tail) -> None:
+def test_what_is_no_batch_is_not_read(tmp_path: Path, edit: object, tail: SegmentTail) -> None:
     spool, slots = spool_in(tmp_path)
     for number in range(2):
         spool.finish(slots.open(opening(number)), ending())

@@ -8,7 +8,7 @@ import pytest
 
 from heterodyne import __version__
 from heterodyne.cli import main
-from heterodyne.cli.reference_pages.commands import every_command
+from heterodyne.cli.reference.commands import every_command
 from heterodyne.domain.errors import PortInUse, SettingsInvalid
 
 

@@ -16,15 +16,17 @@ import pytest
 
 import heterodyne
 from heterodyne.audit.key import open_key
-from heterodyne.cli import calibration_table, explain_table, fleet_table
+from heterodyne.cli.calibrate import calibration_table
 from heterodyne.cli.columns import laid_out
+from heterodyne.cli.explain import decision_table
+from heterodyne.cli.fleet import replica_table
 from heterodyne.cli.output import print_table
-from heterodyne.console.decisions import DecisionPage
-from heterodyne.planning.calibration_points import Point
+from heterodyne.console.decisions.service import DecisionPage
+from heterodyne.planning.calibration.points import CalibrationPoint
 from heterodyne.routing.explanation import PastDecision
 from tests.support.audits import fill
-from tests.unit.cli.test_explain import RECORD, ROW, TOLD
-from tests.unit.cli.test_fleet import page, row
+from tests.unit.cli.explain.test_command import RECORD, ROW, TOLD
+from tests.unit.cli.fleet.test_command import page, row
 from tests.unit.cli.test_simulate import FLEET
 
 WIDTH = 100
@@ -90,13 +92,13 @@ def test_tables_of_a_running_gateway_fit_too(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(WIDTH))
-    print_table(fleet_table.HEADER, fleet_table.table_rows(page(row(problems=(LONG,)), row(id="a-long-name-12"))))
-    explain_table.print_explanation(
+    print_table(replica_table.HEADER, replica_table.table_rows(page(row(problems=(LONG,)), row(id="a-long-name-12"))))
+    decision_table.print_explanation(
         msgspec.structs.replace(TOLD, candidates=(ROW, msgspec.structs.replace(ROW, region="eu-west", reason=REASON)))
     )
-    explain_table.print_past(PastDecision(id="req_1", explanation=TOLD, record=RECORD))
-    explain_table.print_latest(DecisionPage(decisions=(RECORD, msgspec.structs.replace(RECORD, id="req_" + "0" * 20))))
-    calibration_table.print_points((Point(concurrency=8, prompt_tokens=512, output_tokens=64),))
+    decision_table.print_past(PastDecision(id="req_1", explanation=TOLD, record=RECORD))
+    decision_table.print_latest(DecisionPage(decisions=(RECORD, msgspec.structs.replace(RECORD, id="req_" + "0" * 20))))
+    calibration_table.print_points((CalibrationPoint(concurrency=8, prompt_tokens=512, output_tokens=64),))
     shown = capsys.readouterr().out
     assert max(len(line) for line in shown.splitlines()) <= WIDTH
     assert all(word in shown for word in ("Connection", "refused", "0.0000645", "123", "(90-180)", "cheapest"))
@@ -104,11 +106,16 @@ def test_tables_of_a_running_gateway_fit_too(
 
 def test_whoever_prints_a_table_is_tried_above() -> None:
     tried = {
-        *("audit", "calibration_table", "config", "explain_table", "fleet", "hardware", "hardware_ranking", "keys"),
-        *("memory_answer", "mix_tables", "models", "output", "simulate", "tenants", "traffic_profile", "usage_table"),
+        *("audit/command", "calibrate/calibration_table", "config", "explain/decision_table", "fleet/command"),
+        *("hardware", "plan/hardware_table", "keys/command", "plan/memory_table", "plan/mix_tables"),
+        *("models/command", "output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
     }
     folder = Path(heterodyne.__file__).parent / "cli"
-    printing = {path.stem for path in folder.rglob("*.py") if "print_table(" in path.read_text(encoding="utf-8")}
+    printing = {
+        str(path.relative_to(folder).with_suffix(""))
+        for path in folder.rglob("*.py")
+        if "print_table(" in path.read_text(encoding="utf-8")
+    }
     assert printing == tried
 
 

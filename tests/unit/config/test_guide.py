@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from heterodyne.assembly.replicas import model_rules, remote_replicas
 from heterodyne.config.load import load
 from heterodyne.domain.fleet import FleetSnapshot, Price
+from heterodyne.supervisor.configured_replicas import model_rules, remote_replicas
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "configure.md"
 MODEL = "llama-3.1-70b"

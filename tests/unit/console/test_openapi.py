@@ -9,12 +9,12 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from heterodyne.console.app import admin_app
-from heterodyne.console.desks import Desks
 from heterodyne.console.openapi import PATH
+from heterodyne.console.services import ConsoleServices
 from heterodyne.console.settings import ConsoleSettings
 from tests.support.asgi import ask
 from tests.support.consoles import instruments
-from tests.support.office_desks import office_desk
+from tests.support.store_services import store_services
 
 KEYED = ConsoleSettings(operator_keys_sha256=(hashlib.sha256(b"secret").hexdigest(),))
 
@@ -27,8 +27,8 @@ class NoFleet:
 def everything(settings: ConsoleSettings) -> Starlette:
     """A console with all it can have."""
     nobody: Any = NoFleet()
-    desks = Desks(tenants=nobody, capacity=nobody, plans=nobody, rehearsals=nobody)
-    return admin_app(settings, nobody, office_desk(), instruments(settings, desks=desks))
+    services = ConsoleServices(tenants=nobody, capacity=nobody, plans=nobody, rehearsals=nobody)
+    return admin_app(settings, nobody, store_services(), instruments(settings, services=services))
 
 
 APP = everything(KEYED)
@@ -84,7 +84,7 @@ async def test_only_health_and_signing_in_are_open_and_every_other_refusal_has_t
             assert path in OPEN or "401" in operation["responses"], path
             for status, response in operation["responses"].items():
                 if status != "200":
-                    assert references(response) == {"#/components/schemas/Error"}, (path, status)
+                    assert references(response) == {"#/components/schemas/AdminError"}, (path, status)
 
 
 async def test_what_takes_a_body_refuses_fields_it_does_not_name() -> None:

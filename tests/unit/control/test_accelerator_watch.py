@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from heterodyne.assembly.fleet_meters import device_samples
-from heterodyne.config.pool_checks import accelerator_urls_can_be_called
+from heterodyne.config.checks.pool_checks import accelerator_urls_can_be_called
 from heterodyne.config.settings import Settings
 from heterodyne.control.accelerator_watch import DEVICES_MAX, AcceleratorsSeen, AcceleratorWatch
 from heterodyne.fleet.settings import PoolSettings
+from heterodyne.supervisor.meters.fleet import device_samples
 from tests.support.watches import WAIT_S, Pages
 from tests.unit.engines.test_accelerators import AMD, DCGM, MIB, TPU
 

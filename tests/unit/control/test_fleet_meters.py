@@ -1,7 +1,7 @@
 """What engines say of themselves, with the labels of the pool they are in."""
 
 from heterodyne.control import fleet_meters
-from heterodyne.control.look import Look
+from heterodyne.control.prober import ProbeResult
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.emulator.server import EmulatorServer
 from heterodyne.telemetry import metrics
@@ -19,8 +19,8 @@ def value(meter: Meter, labels: Labels) -> float | None:
     return next((sample.values[0] for sample in meter.samples() if sample.labels == labels), None)
 
 
-def look(load: EngineLoad | None = None, *, is_ready: bool = True) -> Look:
-    return Look(at_s=1.0, took_s=0.1, is_ready=is_ready, load=load, load_at_s=1.0)
+def probe(load: EngineLoad | None = None, *, is_ready: bool = True) -> ProbeResult:
+    return ProbeResult(at_s=1.0, took_s=0.1, is_ready=is_ready, load=load, load_at_s=1.0)
 
 
 async def test_an_engines_own_counts_are_passed_on_and_leave_with_it() -> None:
@@ -42,13 +42,13 @@ def test_a_count_goes_back_only_with_a_restart() -> None:
     one = replica(1, index=7, hardware="l4")
     labels = (one.pool, one.id, "l4")
     said = EngineLoad(prompt_tokens=100.0, output_tokens=50.0, prefix_query_tokens=100.0, prefix_hit_tokens=25.0)
-    fleet_meters.observe(one, one, look(said), has_restarted=False)
+    fleet_meters.observe(one, one, probe(said), has_restarted=False)
     assert value(metrics.engine_prefix_hit_ratio, labels) == 0.25
     # A difference of two counters that are not read in the same instant.
-    fleet_meters.observe(one, one, look(EngineLoad(prompt_tokens=99.0, output_tokens=51.0)), has_restarted=False)
+    fleet_meters.observe(one, one, probe(EngineLoad(prompt_tokens=99.0, output_tokens=51.0)), has_restarted=False)
     assert value(metrics.engine_prompt_tokens, labels) == 100
     assert value(metrics.engine_output_tokens, labels) == 51
-    fleet_meters.observe(one, one, look(EngineLoad(prompt_tokens=3.0, output_tokens=2.0)), has_restarted=True)
+    fleet_meters.observe(one, one, probe(EngineLoad(prompt_tokens=3.0, output_tokens=2.0)), has_restarted=True)
     assert value(metrics.engine_prompt_tokens, labels) == 3
     assert value(metrics.engine_prefix_query_tokens, labels) is None
     fleet_meters.forget(one)
@@ -56,8 +56,8 @@ def test_a_count_goes_back_only_with_a_restart() -> None:
 
 def test_counts_of_a_replica_that_is_not_seen_are_not_kept() -> None:
     one = replica(1, index=8)
-    fleet_meters.observe(one, one, look(EngineLoad(running=2, output_tokens=50.0)), has_restarted=False)
-    fleet_meters.observe(one, one, look(is_ready=False), has_restarted=False)
+    fleet_meters.observe(one, one, probe(EngineLoad(running=2, output_tokens=50.0)), has_restarted=False)
+    fleet_meters.observe(one, one, probe(is_ready=False), has_restarted=False)
     assert value(metrics.engine_output_tokens, (one.pool, one.id, "")) is None
     fleet_meters.forget(one)
     assert value(metrics.engine_running, (one.pool, one.id, "")) is None

@@ -24,7 +24,7 @@ from heterodyne.routing.router import Router
 from heterodyne.telemetry import metrics
 from tests.support.emulators import order
 from tests.support.kv_publishers import ANYWHERE, publishing_fleet, removed, stored, written
-from tests.support.seats import ROUND, ask, even, fleet, replica
+from tests.support.replica_states import ROUND, even, fleet, replica, routing_request
 from tests.support.surfaces import call, chat
 
 RESET = {EngineKind.VLLM: "/reset_prefix_cache", EngineKind.SGLANG: "/flush_cache"}
@@ -92,13 +92,13 @@ def routing(snapshot: FleetSnapshot) -> Router:
 
 
 def believe(router: Router) -> None:
-    asked = ask(chain=CHAIN)
-    ticket = router.start(asked, router.forecast(asked, ReplicaId("a"), 0.0), 0.0)
+    request = routing_request(chain=CHAIN)
+    ticket = router.start(request, router.forecast(request, ReplicaId("a"), 0.0), 0.0)
     ticket.first_token(0.1)
 
 
 def believed(router: Router) -> float:
-    return router.forecast(ask(chain=CHAIN), ReplicaId("a"), 1.0).cached_tokens
+    return router.forecast(routing_request(chain=CHAIN), ReplicaId("a"), 1.0).cached_tokens
 
 
 @pytest.mark.parametrize("engine", [EngineKind.VLLM, EngineKind.SGLANG])

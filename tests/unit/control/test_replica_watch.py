@@ -2,7 +2,7 @@
 
 import pytest
 
-from heterodyne.control.look import Look
+from heterodyne.control.prober import ProbeResult
 from heterodyne.control.problems import ProblemKind
 from heterodyne.control.replica_watch import GRACE_S, MODELS_INTERVAL_S, ReplicaWatch
 from heterodyne.domain.engine_load import EngineLoad, ServedModel
@@ -19,12 +19,12 @@ def watch(**changes: object) -> ReplicaWatch:
     return ReplicaWatch(Replica(**{**fields, **changes}), "pools.h100.urls[1]", now_s=0.0)
 
 
-def up(at_s: float, **seen: object) -> Look:
-    return Look(at_s=at_s, took_s=0.002, is_ready=True, **seen)  # type: ignore[arg-type]
+def up(at_s: float, **seen: object) -> ProbeResult:
+    return ProbeResult(at_s=at_s, took_s=0.002, is_ready=True, **seen)  # type: ignore[arg-type]
 
 
-def down(at_s: float, error: str = "no") -> Look:
-    return Look(at_s=at_s, took_s=0.002, is_ready=False, error=error)
+def down(at_s: float, error: str = "no") -> ProbeResult:
+    return ProbeResult(at_s=at_s, took_s=0.002, is_ready=False, error=error)
 
 
 def texts(replica: ReplicaWatch) -> list[str]:
@@ -43,8 +43,8 @@ def test_a_replica_is_starting_until_it_is_first_ready() -> None:
 
 def test_one_lost_look_is_no_verdict_but_two_are() -> None:
     replica = watch()
-    for look in (up(1.0), down(2.0)):
-        replica.take(look, 0)
+    for probe in (up(1.0), down(2.0)):
+        replica.take(probe, 0)
     assert replica.seen.health is Health.READY
     replica.take(up(3.0), 0)
     replica.take(down(4.0), 0)

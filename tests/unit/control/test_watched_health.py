@@ -9,7 +9,7 @@ import pytest
 from heterodyne.control.problems import ProblemKind
 from heterodyne.domain.fleet import Health
 from heterodyne.testing import behaviours
-from heterodyne.testing.rude_server import RudeServer
+from heterodyne.testing.dropping_server import DroppingServer
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from tests.support.watches import Pages, hundredfold, replica, watching
 
@@ -86,7 +86,7 @@ async def test_an_engine_that_drops_idle_connections_stays_ready() -> None:
 
 
 async def test_whoever_cannot_be_reached_is_named_with_the_reason() -> None:
-    async with RudeServer() as rude:
+    async with DroppingServer() as rude:
         fleet = (
             replica(1, 0),
             replica(80, 1, host="gpu-nine.invalid"),

@@ -5,11 +5,11 @@ import time
 import msgspec
 import pytest
 
-from heterodyne.assembly.replicas import remote_replicas
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import Health
 from heterodyne.emulator.server import EmulatorServer
 from heterodyne.fleet.settings import PoolSettings
+from heterodyne.supervisor.configured_replicas import remote_replicas
 from heterodyne.telemetry import metrics
 from tests.support.emulators import CONTEXT_TOKENS, order
 from tests.support.watches import Pages, replica, watching

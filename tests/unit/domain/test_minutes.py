@@ -9,7 +9,7 @@ from heterodyne.domain.minutes import (
     OTHERS,
     Labels,
     MinuteKey,
-    Tally,
+    MinuteTally,
     bounded,
     merged_sums,
     sums_of,
@@ -80,8 +80,8 @@ def test_sets_that_are_there_stay_themselves() -> None:
     assert {labels: tally.requests for labels, tally in kept.items()} == {known[3]: 2, OTHERS: 7}
 
 
-def sums(requests: int) -> Tally:
-    tally = Tally()
+def sums(requests: int) -> MinuteTally:
+    tally = MinuteTally()
     for number in range(requests):
         tally.add(record(number))
     return tally

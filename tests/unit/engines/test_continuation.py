@@ -5,9 +5,9 @@ import pytest
 
 from heterodyne.domain.request import Operation, Request
 from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
-from heterodyne.ports.engine import Said
+from heterodyne.ports.engine import DeliveredText
 
-SAID = Said("Because of", 2)
+SAID = DeliveredText("Because of", 2)
 MESSAGES = [{"role": "user", "content": "why?", "x": [1.50]}]
 
 
@@ -38,7 +38,7 @@ def test_a_chat_is_told_to_go_on_with_its_last_message() -> None:
 
 
 def test_a_text_goes_on_behind_what_was_said() -> None:
-    continued = continue_text(text(max_tokens=10, seed=3), Said(" because", 1), tokens_default=16)
+    continued = continue_text(text(max_tokens=10, seed=3), DeliveredText(" because", 1), tokens_default=16)
     assert continued is not None
     assert msgspec.json.decode(continued.body) == {"model": "m", "prompt": "why? because", "max_tokens": 9, "seed": 3}
     assert continued.output_tokens_max == 9
@@ -51,7 +51,7 @@ def test_what_the_engine_would_write_unasked_is_a_limit_too() -> None:
     unlimited = continue_text(text(), SAID, tokens_default=None)
     assert unlimited is not None
     assert "max_tokens" not in msgspec.json.decode(unlimited.body)
-    assert continue_text(text(), Said("x", 16), tokens_default=16) is None
+    assert continue_text(text(), DeliveredText("x", 16), tokens_default=16) is None
 
 
 def test_whichever_limit_was_given_is_made_smaller() -> None:
@@ -128,5 +128,5 @@ def test_a_conversation_the_client_itself_has_left_open_is_not_taken_up() -> Non
 
 @pytest.mark.parametrize("words", ["", "Because ", "Because\n", " "])
 def test_nothing_or_an_open_space_is_no_place_to_go_on_from(words: str) -> None:
-    assert continue_chat(chat(), Said(words, 1), GO_ON) is None
-    assert continue_text(text(), Said(words, 1), tokens_default=None) is None
+    assert continue_chat(chat(), DeliveredText(words, 1), GO_ON) is None
+    assert continue_text(text(), DeliveredText(words, 1), tokens_default=None) is None

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.kv_event import AllBlocksCleared, BlockRemoved, BlockStored
-from heterodyne.emulator.kv_changes import BlocksRemoved, BlocksStored, CacheCleared
-from heterodyne.emulator.kv_dialects import in_sglang, in_vllm
+from heterodyne.emulator.kv.changes import BlocksRemoved, BlocksStored, CacheCleared
+from heterodyne.emulator.kv.dialects import in_sglang, in_vllm
 from heterodyne.engines import kv_events
 from heterodyne.engines.kv_events import read_kv_events
 

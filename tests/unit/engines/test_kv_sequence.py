@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heterodyne.engines.kv_sequence import SequenceWatch, Step
+from heterodyne.engines.kv_sequence import SequenceStep, SequenceWatch
 
-APPLY, DROP = Step(applies=True), Step()
+APPLY, DROP = SequenceStep(applies=True), SequenceStep()
 
 
 def watch_at(number: int) -> SequenceWatch:
@@ -21,7 +21,7 @@ def test_what_comes_in_order_is_applied() -> None:
 
 def test_a_gap_is_asked_for_and_filled() -> None:
     watch = watch_at(3)
-    assert watch.live(6) == Step(replay_from=3)
+    assert watch.live(6) == SequenceStep(replay_from=3)
     assert [watch.replayed(number) for number in (3, 4, 5, 6, 7)] == [APPLY] * 5
     assert watch.replay_ended() == DROP, "the replay had it"
     assert watch.live(7) == DROP, "the replay had it"
@@ -39,31 +39,31 @@ def test_a_replay_that_ends_before_the_held_message_leaves_it_to_be_applied() ->
 def test_what_the_engine_no_longer_has_costs_all_that_was_known() -> None:
     watch = watch_at(3)
     watch.live(9)
-    assert watch.replayed(7) == Step(forgets=True, applies=True)
+    assert watch.replayed(7) == SequenceStep(forgets=True, applies=True)
     assert watch.replayed(8) == APPLY
     assert watch.replay_ended() == APPLY
 
 
 def test_without_a_replay_a_gap_costs_all_that_was_known() -> None:
     watch = watch_at(3)
-    assert watch.live(5) == Step(replay_from=3)
-    assert watch.replay_ended() == Step(forgets=True, applies=True)
+    assert watch.live(5) == SequenceStep(replay_from=3)
+    assert watch.replay_ended() == SequenceStep(forgets=True, applies=True)
     assert watch.live(6) == APPLY
 
 
 def test_who_joins_late_asks_for_everything() -> None:
     watch = SequenceWatch()
-    assert watch.live(40) == Step(replay_from=0)
+    assert watch.live(40) == SequenceStep(replay_from=0)
     assert watch.replayed(0) == APPLY
 
 
 def test_a_number_that_goes_back_is_an_engine_that_started_again() -> None:
     watch = watch_at(5)
-    assert watch.live(0) == Step(forgets=True, applies=True)
+    assert watch.live(0) == SequenceStep(forgets=True, applies=True)
     assert watch.live(1) == APPLY
-    assert watch.live(1) == Step(forgets=True, replay_from=0), "the same number is another life too"
+    assert watch.live(1) == SequenceStep(forgets=True, replay_from=0), "the same number is another life too"
     watch = watch_at(5)
-    assert watch.live(2) == Step(forgets=True, replay_from=0)
+    assert watch.live(2) == SequenceStep(forgets=True, replay_from=0)
     assert [watch.replayed(number) for number in (0, 1)] == [APPLY] * 2
     assert watch.replay_ended() == APPLY
 

@@ -1,10 +1,10 @@
 """Where replicas publish, from what their pool says."""
 
-from heterodyne.assembly.replicas import remote_replicas
 from heterodyne.config.settings import Settings
 from heterodyne.domain.kv_event import KvPublisher
 from heterodyne.fleet.kv_publishers import kv_publishers
 from heterodyne.fleet.settings import PoolSettings
+from heterodyne.supervisor.configured_replicas import remote_replicas
 
 
 def pool(*urls: str, **fields: object) -> PoolSettings:

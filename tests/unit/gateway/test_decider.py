@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from heterodyne.control.adapter_keeper import AdapterKeeper
+from heterodyne.control.adapter_loader import AdapterLoader
 from heterodyne.domain.decision import Reason
 from heterodyne.domain.errors import ContextExceeded, EnginesFull, EngineUnavailable, InvalidField, UnknownModel
 from heterodyne.domain.fleet import (
@@ -24,12 +24,12 @@ from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.fleet_view import FleetView
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
+from heterodyne.routing.health.fleet_health import FleetHealth
+from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.settings import RoutingSettings
-from heterodyne.routing.standing.fleet_standing import FleetStanding
-from heterodyne.routing.standing.outcome import Outcome
 from heterodyne.wire.connection_pool import ConnectionPool
 
 
@@ -61,12 +61,12 @@ class Rig:
         self.now_s = 0.0
         self.chances: Iterator[float] = iter(())
         view = FleetView(DIALECTS, snapshot)
-        self.standing = FleetStanding(RoutingSettings(), snapshot, 0.0)
+        self.fleet_health = FleetHealth(RoutingSettings(), snapshot, 0.0)
         self.router = Router(snapshot, prior_of=lambda _: None, chance=self.chance, now_s=0.0)
         loop = asyncio.new_event_loop()
-        keeper = AdapterKeeper(ENGINES, ConnectionPool(loop, idle_max=0, connect_timeout_s=1.0), clock=self.clock)
+        keeper = AdapterLoader(ENGINES, ConnectionPool(loop, idle_max=0, connect_timeout_s=1.0), clock=self.clock)
         loop.close()
-        self.decider = Decider(view, self.standing, self.router, keeper, clock=self.clock, chance=self.chance)
+        self.decider = Decider(view, self.fleet_health, self.router, keeper, clock=self.clock, chance=self.chance)
 
     def clock(self) -> float:
         return self.now_s
@@ -74,16 +74,20 @@ class Rig:
     def chance(self) -> float:
         return next(self.chances, 0.9)
 
-    def decide(self, asked: Request | None = None, *, failed: tuple[str, ...] = (), **fields: object) -> Choice:
+    def decide(self, asked: Request | None = None, *, failed: tuple[str, ...] = (), **fields: object) -> RoutingChoice:
         asked = asked or request()
-        ask = Ask(**{"model": asked.model, "prompt_tokens": 100, "output_tokens": 100.0, **fields})  # type: ignore[arg-type]
-        return self.decider.decide(asked, ask, frozenset(map(ReplicaId, failed)))
+        routing_request = RoutingRequest(
+            **{"model": asked.model, "prompt_tokens": 100, "output_tokens": 100.0, **fields}
+        )  # type: ignore[arg-type]
+        return self.decider.decide(asked, routing_request, frozenset(map(ReplicaId, failed)))
 
     def fill(self, name: str, count: int) -> None:
         """So many requests are on their way there."""
-        ask = Ask(model="m", prompt_tokens=1000, output_tokens=100.0)
+        routing_request = RoutingRequest(model="m", prompt_tokens=1000, output_tokens=100.0)
         for _ in range(count):
-            self.router.start(ask, self.router.forecast(ask, ReplicaId(name), self.now_s), self.now_s)
+            self.router.start(
+                routing_request, self.router.forecast(routing_request, ReplicaId(name), self.now_s), self.now_s
+            )
 
 
 def test_the_replica_with_less_to_do_is_asked() -> None:
@@ -161,7 +165,7 @@ def test_a_replica_that_has_just_come_back_gets_a_growing_share() -> None:
     both = fleet(replica("a"), replica("b"))
     rig = Rig(fleet(replica("a", health=Health.DOWN), replica("b")))
     rig.now_s = 100.0
-    for part in (rig.standing, rig.router):
+    for part in (rig.fleet_health, rig.router):
         part.publish(both, 100.0)
     rig.fill("b", 20)
     rig.chances = iter([0.5])
@@ -175,7 +179,7 @@ def test_a_replica_that_has_just_come_back_gets_a_growing_share() -> None:
 def test_replicas_that_all_have_just_started_share_as_ever() -> None:
     rig = Rig(fleet(replica("a", health=Health.STARTING), replica("b", health=Health.STARTING)))
     ready = fleet(replica("a"), replica("b"))
-    for part in (rig.standing, rig.router):
+    for part in (rig.fleet_health, rig.router):
         part.publish(ready, 1.0)
     rig.now_s = 1.0
     rig.fill("a", 2)
@@ -214,9 +218,9 @@ def test_a_model_that_would_be_late_is_answered_by_one_that_would_not() -> None:
 
 def test_a_replica_that_keeps_failing_is_left_out() -> None:
     rig = Rig(fleet(*[replica(name) for name in "abc"]))
-    standing = rig.standing.of(ReplicaId("a"))
+    fleet_health = rig.fleet_health.of(ReplicaId("a"))
     for _ in range(5):
-        standing.on_end(Outcome.ENGINE_FAILED, 0.0, standing.on_start(0.0, 1))
+        fleet_health.on_end(Outcome.ENGINE_FAILED, 0.0, fleet_health.on_start(0.0, 1))
     rig.fill("b", 3)
     rig.fill("c", 3)
     assert rig.decide().target.id != "a"
@@ -227,9 +231,9 @@ def test_a_chosen_pool_is_the_only_one_asked_and_nobody_stands_in_for_it() -> No
     stand_in = replica("c", model="n")
     rig = Rig(fleet(first, second, stand_in, m=ModelRule(fallbacks=("n",))))
     for pool, id in (("other", "b"), ("p-m", "a")):
-        choice = rig.decider.decide(request(), Ask(model="m", prompt_tokens=1, output_tokens=1.0, pool=pool))
+        choice = rig.decider.decide(request(), RoutingRequest(model="m", prompt_tokens=1, output_tokens=1.0, pool=pool))
         assert choice.target.id == id
-    chosen = Ask(model="m", prompt_tokens=1, output_tokens=1.0, pool="other")
+    chosen = RoutingRequest(model="m", prompt_tokens=1, output_tokens=1.0, pool="other")
     with pytest.raises(EngineUnavailable):
         rig.decider.decide(request(), chosen, frozenset({ReplicaId("b")}))
 

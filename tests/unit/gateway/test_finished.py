@@ -8,8 +8,8 @@ from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
 from heterodyne.gateway.finished import Finished, Try, record_of, with_usage
-from heterodyne.gateway.stay import Stay
-from tests.support.seats import ask, replica, router
+from heterodyne.gateway.hold import Hold
+from tests.support.replica_states import replica, router, routing_request
 
 WHERE = replica("a", hardware="h100-sxm")
 ASKED = Request(id="req_1", operation=Operation.CHAT, model="m", body=b"{}", stream=True)
@@ -17,15 +17,15 @@ ASKED = Request(id="req_1", operation=Operation.CHAT, model="m", body=b"{}", str
 
 def finished(queued_s: float = 0.0, **facts: object) -> Finished:
     """Arrived at 10.000, sent at 10.004 plus its wait, first token 0.2 s after its decision, 20 ms a token."""
-    stay = Stay(LOCAL, 10.0)
-    stay.queued_s = queued_s
+    hold = Hold(LOCAL, 10.0)
+    hold.queued_s = queued_s
     decided_s = 10.001 + queued_s
-    promised = ask(ttft_slo_s=0.25, itl_slo_s=0.05)
+    promised = routing_request(ttft_slo_s=0.25, itl_slo_s=0.05)
     return structs.replace(
         Finished(
             ASKED,
             promised,
-            stay,
+            hold,
             router(WHERE).decide(promised, (WHERE,), 0.0),
             WHERE,
             200,
@@ -66,7 +66,7 @@ def test_an_answer_that_comes_whole_has_as_long_as_its_tokens_would_have_had() -
 
 
 def test_nothing_is_said_of_a_promise_that_was_not_made_or_that_nobody_waited_for() -> None:
-    assert record(finished(ask=ask())).promise == ""
+    assert record(finished(routing_request=routing_request())).promise == ""
     assert record(finished(reason="client_gone", status=499)).promise == ""
 
 

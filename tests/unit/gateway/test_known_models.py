@@ -7,7 +7,7 @@ from heterodyne.domain.errors import NotAllowed
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule
 from heterodyne.domain.tenant import Scopes
 from heterodyne.gateway.known_models import check_visible, is_visible, no_such_model
-from tests.support.seats import replica
+from tests.support.replica_states import replica
 from tests.support.tenants import caller
 
 FLEET = FleetSnapshot.of(

@@ -53,7 +53,7 @@ def test_an_errors_headers_say_what_to_do() -> None:
 
 
 def test_the_date_is_written_as_http_wants_it_and_once_a_second() -> None:
-    dateline = render.Dateline()
+    dateline = render.DateHeader()
     first = dateline.at(784111777.1)
     assert first == b"date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
     assert dateline.at(784111777.9) is first

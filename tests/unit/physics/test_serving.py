@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from heterodyne.physics.prices import DATASHEET
 from heterodyne.physics.profile import PRIOR
-from heterodyne.physics.serving import Binding, Load, Replica, Slo, goodput, serve, serving_terms
+from heterodyne.physics.serving import Binding, Load, ReplicaSpec, Slo, goodput, serve, serving_terms
 from heterodyne.physics.step_time import Speculation, decode_step_s, prefill_s
 from tests.support.physics import placement
 
-REPLICA = Replica(placement=placement(tp=2), profile=PRIOR)
+REPLICA = ReplicaSpec(placement=placement(tp=2), profile=PRIOR)
 APART = msgspec.structs.replace(REPLICA, is_prefill_apart=True)
 LOAD = Load(concurrency=8, prompt_tokens=2000, output_tokens=200)
 

@@ -5,13 +5,13 @@ import pytest
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
-from heterodyne.physics.profile import Basis, Found
+from heterodyne.physics.profile import Basis, ProfileMatch
 from heterodyne.physics.profile_catalogue import profile_for, shipped_profiles
 
 LLAMA = model_spec("llama-3.1-8b")
 
 
-def found(chip: str, engine: str, precision: Precision = Precision.BF16) -> Found:
+def found(chip: str, engine: str, precision: Precision = Precision.BF16) -> ProfileMatch:
     return profile_for(LLAMA, accelerator(chip), engine=engine, precision=precision, tp=1)
 
 

@@ -1,7 +1,7 @@
 """Which names of a fleet are adapters, and of what."""
 
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule
-from heterodyne.routing.nobody import unknown_model
+from heterodyne.routing.no_replica import unknown_model
 from tests.support.watches import replica
 
 

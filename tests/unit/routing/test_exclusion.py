@@ -8,11 +8,11 @@ from msgspec import structs
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Replica, rule_against
 from heterodyne.domain.routing_rule import Requirement
-from heterodyne.routing.exclusion import by_standing, by_state
+from heterodyne.routing.exclusion import by_health, by_state
+from heterodyne.routing.health.fleet_health import FleetHealth
+from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.settings import RoutingSettings
-from heterodyne.routing.standing.fleet_standing import FleetStanding
-from heterodyne.routing.standing.outcome import Outcome
-from tests.support.seats import replica
+from tests.support.replica_states import replica
 
 GIB = 2**30
 REPLICAS = (
@@ -63,13 +63,13 @@ def test_states_are_told() -> None:
 
 def test_a_full_replica_and_one_that_fails_are_told() -> None:
     full = replica("a", in_flight_max=2)
-    standing = FleetStanding(
+    fleet_health = FleetHealth(
         RoutingSettings(ejection_failures=2, panic_share=0.0), FleetSnapshot.of(1, (full, replica("b"))), 0.0
     )
     for _ in range(2):
-        standing.of(full.id).on_start(0.0, 10)
-    assert by_standing(standing.of(full.id).snapshot(0.0), 0.0) == "full: 2 requests of at most 2"
+        fleet_health.of(full.id).on_start(0.0, 10)
+    assert by_health(fleet_health.of(full.id).snapshot(0.0), 0.0) == "full: 2 requests of at most 2"
     for _ in range(2):
-        standing.of(full.id).on_end(Outcome.BROKE, 1.0)
-    assert by_standing(standing.of(full.id).snapshot(1.0), 1.0) == "ejected after failures, for 30 s more"
-    assert by_standing(standing.of(replica("b").id).snapshot(1.0), 1.0) == ""
+        fleet_health.of(full.id).on_end(Outcome.BROKE, 1.0)
+    assert by_health(fleet_health.of(full.id).snapshot(1.0), 1.0) == "ejected after failures, for 30 s more"
+    assert by_health(fleet_health.of(replica("b").id).snapshot(1.0), 1.0) == ""

@@ -6,13 +6,13 @@ from msgspec import structs
 from heterodyne.domain.decision import Reason
 from heterodyne.domain.fleet import Price, Replica
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
-from heterodyne.routing.ask import Ask
-from heterodyne.routing.choice import Choice
 from heterodyne.routing.explain import explain
-from heterodyne.routing.explanation import Candidate, Explanation, PromiseKept, Verdict
+from heterodyne.routing.explanation import Candidate, CandidateVerdict, Explanation, SloOutlook
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
-from tests.support.seats import LATER_S, ROUND, ask, fill, replica, router
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
+from tests.support.replica_states import LATER_S, ROUND, fill, replica, router, routing_request
 
 
 def of_ttft(ttft_s: float) -> Prior:
@@ -28,14 +28,14 @@ FAST, SLOW, LATE = (
     replica("late", "late"),
 )
 PRIORS = {"fast": of_ttft(0.1), "slow": of_ttft(0.2), "late": of_ttft(5.0)}
-PROMISED = ask(ttft_slo_s=0.8)
+PROMISED = routing_request(ttft_slo_s=0.8)
 
 
-def told(one: Router, asked: Ask, *replicas: Replica, excluded: dict[str, str] | None = None) -> Explanation:
+def told(one: Router, asked: RoutingRequest, *replicas: Replica, excluded: dict[str, str] | None = None) -> Explanation:
     """Of a dry run."""
     excluded = excluded or {}
     usable = [each for each in replicas if each.id not in excluded]
-    choice = one.try_rehearse(asked, usable, LATER_S) if usable else None
+    choice = one.try_dry_run(asked, usable, LATER_S) if usable else None
     return explain(
         asked,
         one.compare(asked, replicas, LATER_S),
@@ -57,7 +57,11 @@ def mixed(**rule: object) -> Router:
 def test_replicas_are_in_the_order_of_the_policy_each_with_its_reason() -> None:
     explanation = told(mixed(), PROMISED, SLOW, LATE, FAST)
     assert [one.replica for one in explanation.candidates] == ["fast", "slow", "late"]
-    assert [one.verdict for one in explanation.candidates] == [Verdict.CHOSEN, Verdict.PASSED, Verdict.PASSED]
+    assert [one.verdict for one in explanation.candidates] == [
+        CandidateVerdict.CHOSEN,
+        CandidateVerdict.PASSED,
+        CandidateVerdict.PASSED,
+    ]
     reasons = [one.reason for one in explanation.candidates]
     assert reasons[0] == "the earliest first token of those that keep the promise"
     assert reasons[1] == "first token 100 ms later"
@@ -86,9 +90,9 @@ def test_predictions_lie_between_their_ends() -> None:
 
 
 def test_a_promise_nobody_keeps_is_answered_with_what_the_best_can_do() -> None:
-    explanation = told(mixed(), ask(ttft_slo_s=0.001), FAST, SLOW, LATE)
+    explanation = told(mixed(), routing_request(ttft_slo_s=0.001), FAST, SLOW, LATE)
     assert explanation.reason is Reason.LEAST_HARM
-    assert all(one.promise is PromiseKept.BROKEN for one in explanation.candidates)
+    assert all(one.promise is SloOutlook.BROKEN for one in explanation.candidates)
     high_ms = rows(explanation)["fast"].ttft.high_ms
     assert explanation.conclusion.startswith("No replica keeps the promise. TTFT 1 ms: the best is fast with 100 ms")
     assert f"a promise of {int(high_ms) + 1} ms would hold" in explanation.conclusion
@@ -96,10 +100,10 @@ def test_a_promise_nobody_keeps_is_answered_with_what_the_best_can_do() -> None:
 
 def test_a_replica_over_capacity_is_said_to_be() -> None:
     one = mixed()
-    fill(one.forecast(PROMISED, FAST.id, 0.0).seat, 98)
+    fill(one.forecast(PROMISED, FAST.id, 0.0).state, 98)
     explanation = told(one, PROMISED, FAST, SLOW, LATE)
     assert explanation.candidates[0].replica == "slow"
-    assert rows(explanation)["fast"].promise is PromiseKept.CROWDED
+    assert rows(explanation)["fast"].promise is SloOutlook.CROWDED
     assert rows(explanation)["fast"].reason == "over capacity: 99% of its room"
 
 
@@ -107,7 +111,7 @@ def test_those_that_may_not_be_asked_are_forecast_and_come_last() -> None:
     explanation = told(mixed(), PROMISED, FAST, SLOW, LATE, excluded={"fast": "down"})
     assert [one.replica for one in explanation.candidates] == ["slow", "late", "fast"]
     row = rows(explanation)["fast"]
-    assert (row.verdict, row.reason, round(row.ttft.ms)) == (Verdict.EXCLUDED, "down", 100)
+    assert (row.verdict, row.reason, round(row.ttft.ms)) == (CandidateVerdict.EXCLUDED, "down", 100)
 
 
 def test_with_nobody_to_ask_there_is_no_decision() -> None:
@@ -117,7 +121,7 @@ def test_with_nobody_to_ask_there_is_no_decision() -> None:
 
 
 def test_without_a_promise_none_is_kept() -> None:
-    explanation = told(mixed(), ask(), FAST, SLOW, LATE)
+    explanation = told(mixed(), routing_request(), FAST, SLOW, LATE)
     assert {one.promise for one in explanation.candidates} == {None}
     assert explanation.conclusion == "fast: the earliest first token."
     assert rows(explanation)["late"].reason == "first token 4900 ms later"
@@ -134,13 +138,13 @@ def test_preferred_hardware_is_named_as_the_reason() -> None:
 def test_hosted_capacity_is_for_when_ours_is_not_enough() -> None:
     hosted = replica("hosted", "fast", price=Price(usd_per_million_prompt_tokens=1.0))
     one = router(SLOW, hosted, priors=PRIORS)
-    row = rows(told(one, ask(), SLOW, hosted))["slow"]
-    assert row.verdict is Verdict.CHOSEN
+    row = rows(told(one, routing_request(), SLOW, hosted))["slow"]
+    assert row.verdict is CandidateVerdict.CHOSEN
     explanation = explain(
-        ask(),
-        one.compare(ask(), [SLOW, hosted], LATER_S),
-        one.try_rehearse(ask(), [SLOW, hosted], LATER_S),
-        one.objective(ask()),
+        routing_request(),
+        one.compare(routing_request(), [SLOW, hosted], LATER_S),
+        one.try_dry_run(routing_request(), [SLOW, hosted], LATER_S),
+        one.objective(routing_request()),
         policy="slo",
         tiers={hosted.id: 1},
     )
@@ -149,7 +153,7 @@ def test_hosted_capacity_is_for_when_ours_is_not_enough() -> None:
 
 def test_a_conversation_at_home_is_told() -> None:
     one = mixed(kv=KvStrategy.STICKY)
-    asked = ask(session="s", prompt_tokens=100)
+    asked = routing_request(session="s", prompt_tokens=100)
     one.start(asked, one.forecast(asked, SLOW.id, 0.0), 0.0).end(1.0, output_tokens=1)
     explanation = told(one, asked, FAST, SLOW, LATE)
     assert explanation.reason in (Reason.HOME, Reason.FASTEST)
@@ -163,7 +167,7 @@ def test_a_rehearsal_leaves_nothing_to_chance_and_nothing_behind() -> None:
 
     one = router(FAST, SLOW, LATE, priors=PRIORS, chance=never)
     before = one.compare(PROMISED, [FAST], LATER_S)[0]
-    choices = [one.try_rehearse(PROMISED, [FAST, SLOW, LATE], LATER_S) for _ in range(200)]
+    choices = [one.try_dry_run(PROMISED, [FAST, SLOW, LATE], LATER_S) for _ in range(200)]
     assert {choice.target.id for choice in choices if choice is not None} == {"fast"}
     assert one.compare(PROMISED, [FAST], LATER_S)[0] == before
 
@@ -183,7 +187,7 @@ def test_another_systems_rule_is_not_rehearsed_for_it_remembers() -> None:
 def test_a_choice_knows_what_it_was_compared_with() -> None:
     one = mixed()
     choice = one.decide(PROMISED, [FAST, SLOW, LATE], LATER_S)
-    assert {forecast.seat.replica.id for forecast in choice.others} == {"fast", "slow", "late"}
+    assert {forecast.state.replica.id for forecast in choice.others} == {"fast", "slow", "late"}
     assert choice.forecast in choice.others
 
 
@@ -192,7 +196,7 @@ def test_what_several_tiers_offered_is_known_too() -> None:
     one = router(LATE, hosted, priors={**PRIORS, "hosted": of_ttft(0.1)})
     choice = one.decide(PROMISED, [LATE, hosted], LATER_S)
     assert choice.target is hosted
-    assert {forecast.seat.replica.id for forecast in choice.others} == {"late", "hosted"}
+    assert {forecast.state.replica.id for forecast in choice.others} == {"late", "hosted"}
 
 
 def test_every_reason_has_its_words() -> None:
@@ -202,7 +206,7 @@ def test_every_reason_has_its_words() -> None:
         explanation = explain(
             PROMISED,
             one.compare(PROMISED, [FAST, SLOW, LATE], LATER_S),
-            Choice(forecast, 0, reason),
+            RoutingChoice(forecast, 0, reason),
             one.objective(PROMISED),
             policy="slo",
         )

@@ -2,70 +2,78 @@
 
 from msgspec import structs
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.least_harm import LOOKED_AT_MAX
-from heterodyne.routing.policies.slo import Slo
+from heterodyne.routing.policies.slo import SloObjective
 from heterodyne.routing.predictive import choose
-from heterodyne.routing.seat import Seat
-from tests.support.seats import ROUND, ask, seat, send
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
+from tests.support.replica_states import ROUND, replica_state, routing_request, send
 
 
 def least_harm(
-    asked: Ask, pools: list[list[Seat]], cached: dict[int, float], now_s: float, chance: float = 0.0
+    request: RoutingRequest,
+    pools: list[list[ReplicaState]],
+    cached: dict[int, float],
+    now_s: float,
+    chance: float = 0.0,
 ) -> Forecast:
-    return choose(asked, pools, cached, Slo(), now_s=now_s, chance=lambda: chance).forecast
+    return choose(request, pools, cached, SloObjective(), now_s=now_s, chance=lambda: chance).forecast
 
 
-def late(one: Seat, prompts: int) -> Seat:
+def late(one: ReplicaState, prompts: int) -> ReplicaState:
     for _ in range(prompts):
-        send(one, ask(1000))
+        send(one, routing_request(1000))
     return one
 
 
 def test_one_that_is_late_anyway_goes_where_it_is_late_already() -> None:
-    hopeless, in_time = late(seat("hopeless"), 40), late(seat("in time", 1), 8)
-    long = ask(5000, ttft_slo_s=1.0)
+    hopeless, in_time = late(replica_state("hopeless"), 40), late(replica_state("in time", 1), 8)
+    long = routing_request(5000, ttft_slo_s=1.0)
     assert in_time.forecast(long, 0.0, 0.0).ttft_s < hopeless.forecast(long, 0.0, 0.0).ttft_s
-    assert least_harm(long, [[in_time], [hopeless]], {}, 0.0).seat is hopeless
+    assert least_harm(long, [[in_time], [hopeless]], {}, 0.0).state is hopeless
 
 
 def test_of_those_that_do_as_much_harm_the_soonest() -> None:
-    sooner, later = late(seat("sooner"), 1), late(seat("later", 1), 2)
-    assert least_harm(ask(ttft_slo_s=0.001), [[later, sooner]], {}, 0.0).seat is sooner
+    sooner, later = late(replica_state("sooner"), 1), late(replica_state("later", 1), 2)
+    assert least_harm(routing_request(ttft_slo_s=0.001), [[later, sooner]], {}, 0.0).state is sooner
 
 
 def test_every_replica_of_every_pool_is_looked_at() -> None:
-    seats = [late(seat(str(number), number), 9 - number) for number in range(9)]
-    tight = ask(1000, ttft_slo_s=0.2)
-    assert least_harm(tight, [seats[:4], seats[4:]], {}, 0.0).seat is seats[8]
+    replica_states = [late(replica_state(str(number), number), 9 - number) for number in range(9)]
+    tight = routing_request(1000, ttft_slo_s=0.2)
+    assert least_harm(tight, [replica_states[:4], replica_states[4:]], {}, 0.0).state is replica_states[8]
 
 
 def test_what_a_replica_has_in_memory_counts() -> None:
-    cold, warm = seat("cold"), seat("warm", 1)
-    assert least_harm(ask(ttft_slo_s=0.08), [[cold, warm]], {1: 900.0}, 0.0).seat is warm
+    cold, warm = replica_state("cold"), replica_state("warm", 1)
+    assert least_harm(routing_request(ttft_slo_s=0.08), [[cold, warm]], {1: 900.0}, 0.0).state is warm
 
 
-class Fixed(Seat):
+class Fixed(ReplicaState):
     """A seat whose forecast is what it is told."""
 
-    def forecast(self, ask: Ask, cached_tokens: float, now_s: float, held_tokens: float = 0.0) -> Forecast:
-        usual = super().forecast(ask, cached_tokens, now_s, held_tokens)
+    def forecast(
+        self, routing_request: RoutingRequest, cached_tokens: float, now_s: float, held_tokens: float = 0.0
+    ) -> Forecast:
+        usual = super().forecast(routing_request, cached_tokens, now_s, held_tokens)
         return structs.replace(usual, risk=self.others / 1000, ttft_s=10.0 - self.others / 1000)
 
 
 def test_small_steps_of_harm_do_not_add_up() -> None:
-    seats = []
+    replica_states = []
     for number in range(LOOKED_AT_MAX):
-        one = Fixed(seat().replica, number, seat(prior=ROUND).speed, 0.0)
+        one = Fixed(replica_state().replica, number, replica_state(prior=ROUND).speed, 0.0)
         one.others = 600 + 15 * number  # a risk of 0.600, 0.615, … each a little sooner than the one before
-        seats.append(one)
-    assert least_harm(ask(ttft_slo_s=1.0), [seats], {}, 0.0).risk < 0.65
+        replica_states.append(one)
+    assert least_harm(routing_request(ttft_slo_s=1.0), [replica_states], {}, 0.0).risk < 0.65
 
 
 def test_of_a_large_fleet_a_sample_is_looked_at() -> None:
-    seats = [late(seat(str(number), number), 1) for number in range(200)]
-    tight = ask(1000, ttft_slo_s=0.01)
-    seen = {least_harm(tight, [seats], {}, 0.0, number / 50).seat.place for number in range(50)}
+    replica_states = [late(replica_state(str(number), number), 1) for number in range(200)]
+    tight = routing_request(1000, ttft_slo_s=0.01)
+    seen = {least_harm(tight, [replica_states], {}, 0.0, number / 50).state.place for number in range(50)}
     assert len(seen) > 5, "another sample every time"
-    assert len(choose(tight, [seats], {}, Slo(), now_s=0.0, chance=lambda: 0.3).others) == LOOKED_AT_MAX
+    assert (
+        len(choose(tight, [replica_states], {}, SloObjective(), now_s=0.0, chance=lambda: 0.3).others) == LOOKED_AT_MAX
+    )

@@ -7,12 +7,12 @@ from heterodyne.domain.decision import Reason
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.catalogue import objective
-from heterodyne.routing.policies.objective import CROWDED, KEPT, LIKELY, LOAD_MAX, promise
+from heterodyne.routing.policies.objective import CROWDED, KEPT, LIKELY, LOAD_MAX, slo_outlook
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
-from tests.support.seats import LATER_S, ROUND, fill, replica, router, seat
+from heterodyne.routing.routing_request import RoutingRequest
+from tests.support.replica_states import LATER_S, ROUND, fill, replica, replica_state, router
 
 HOUR_S = 3600.0
 
@@ -32,7 +32,7 @@ STATES = {  # P50 TTFT, and the share of its capacity in use
     "tpu-v5e": (0.450, 0.40),
     "h200-sxm": (0.150, 0.98),
 }
-CHAT = Ask(model="m", prompt_tokens=1000, output_tokens=100.0, ttft_slo_s=0.5)
+CHAT = RoutingRequest(model="m", prompt_tokens=1000, output_tokens=100.0, ttft_slo_s=0.5)
 
 
 def slo_fleet() -> tuple[Router, dict[str, Replica]]:
@@ -40,15 +40,15 @@ def slo_fleet() -> tuple[Router, dict[str, Replica]]:
     priors = {name: prior_of_ttft(ttft_s) for name, (ttft_s, _) in STATES.items()}
     one = router(*replicas.values(), rule=RoutingRule(policy="slo", ttft_slo_s=0.5), priors=priors)
     for name, (_, share) in STATES.items():
-        fill(one.forecast(CHAT, name, 0.0).seat, round(100 * share) - 1)  # the request itself is one more
+        fill(one.forecast(CHAT, name, 0.0).state, round(100 * share) - 1)  # the request itself is one more
     return one, replicas
 
 
-def order(one: Router, replicas: dict[str, Replica], asked: Ask) -> list[str]:
+def order(one: Router, replicas: dict[str, Replica], request: RoutingRequest) -> list[str]:
     """Who is chosen, who when that one is gone, and so on."""
     left, chosen = dict(replicas), []
     while left:
-        chosen.append(one.decide(asked, list(left.values()), LATER_S).target.id)
+        chosen.append(one.decide(request, list(left.values()), LATER_S).target.id)
         del left[chosen[-1]]
     return chosen
 
@@ -64,7 +64,7 @@ def test_the_pools_are_in_the_states_of_the_slo_table() -> None:
 def test_slo_routing_takes_h100_and_mi300x_as_its_backup() -> None:
     one, replicas = slo_fleet()
     choice = one.decide(CHAT, list(replicas.values()), LATER_S)
-    assert (choice.target.id, choice.reason, choice.promise) == ("h100-sxm", Reason.FASTEST, KEPT)
+    assert (choice.target.id, choice.reason, choice.slo_outlook) == ("h100-sxm", Reason.FASTEST, KEPT)
     assert order(one, replicas, CHAT)[:2] == ["h100-sxm", "mi300x"]
 
 
@@ -82,7 +82,7 @@ def test_slo_routing_takes_tpu_v5e_before_h200_that_is_over_capacity() -> None:
 
 def test_each_pool_of_the_slo_table_stands_where_it_does_for_the_reason_given_there() -> None:
     one, _ = slo_fleet()
-    stands = {name: promise(one.forecast(CHAT, name, LATER_S)) for name in STATES}
+    stands = {name: slo_outlook(one.forecast(CHAT, name, LATER_S)) for name in STATES}
     assert stands == {
         "h100-sxm": KEPT,  # the best option
         "mi300x": KEPT,  # a backup: as sure, and slower
@@ -96,7 +96,7 @@ def test_each_pool_of_the_slo_table_stands_where_it_does_for_the_reason_given_th
 
 def test_h200_is_the_fastest_again_as_soon_as_it_has_room() -> None:
     one, replicas = slo_fleet()
-    state = one.forecast(CHAT, "h200-sxm", LATER_S).seat
+    state = one.forecast(CHAT, "h200-sxm", LATER_S).state
     state.slots = 200  # twice the capacity
     assert order(one, replicas, CHAT)[0] == "h200-sxm"
 
@@ -104,7 +104,7 @@ def test_h200_is_the_fastest_again_as_soon_as_it_has_room() -> None:
 # Cost-based: batch inference, complete within one hour.
 
 USD_PER_MILLION_TOKENS = {"tpu-v5e": 0.80, "mi300x": 1.20, "h100-sxm": 2.50, "h200-sxm": 3.00}
-BATCH = Ask(model="m", prompt_tokens=1000, output_tokens=1000.0, ttft_slo_s=HOUR_S, urgency=Urgency.BATCH)
+BATCH = RoutingRequest(model="m", prompt_tokens=1000, output_tokens=1000.0, ttft_slo_s=HOUR_S, urgency=Urgency.BATCH)
 TOKENS = BATCH.prompt_tokens + BATCH.output_tokens
 # The dearer the faster, as it is in life: the table is about dollars all the same.
 SPEEDS = {"tpu-v5e": 1.0, "mi300x": 0.5, "h100-sxm": 0.4, "h200-sxm": 0.3}
@@ -118,7 +118,7 @@ def cost_fleet(**usd: float) -> tuple[Router, dict[str, Replica]]:
         priors[name] = structs.replace(
             ROUND, prompt_token_s=1e-4 * slowness, step_s=0.01 * slowness, sequence_s=1e-4 * slowness
         )
-        for_a_dollar_an_hour = seat(prior=priors[name], usd_per_hour=1.0).forecast(BATCH, 0.0, 0.0).usd
+        for_a_dollar_an_hour = replica_state(prior=priors[name], usd_per_hour=1.0).forecast(BATCH, 0.0, 0.0).usd
         usd_per_hour = usd_per_million * TOKENS / 1e6 / for_a_dollar_an_hour
         replicas[name] = replica(name, name, hardware=name, usd_per_hour=usd_per_hour)
     return router(*replicas.values(), rule=RoutingRule(policy="cost"), priors=priors), replicas
@@ -139,7 +139,7 @@ def test_cost_routing_takes_tpu_v5e_then_mi300x_then_h100_and_h200_last() -> Non
 
 def test_every_pool_of_the_cost_table_meets_the_hour_so_that_price_alone_decides() -> None:
     one, _ = cost_fleet()
-    assert {promise(one.forecast(BATCH, name, 0.0)) for name in USD_PER_MILLION_TOKENS} == {KEPT}
+    assert {slo_outlook(one.forecast(BATCH, name, 0.0)) for name in USD_PER_MILLION_TOKENS} == {KEPT}
     by_time = sorted(USD_PER_MILLION_TOKENS, key=lambda name: one.forecast(BATCH, name, 0.0).ttft_s)
     assert by_time == ["h200-sxm", "h100-sxm", "mi300x", "tpu-v5e"]  # the reverse
 

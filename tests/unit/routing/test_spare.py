@@ -10,9 +10,9 @@ from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.router import Router
 from heterodyne.routing.spare import HALF_LIFE_S, Reserve
 from heterodyne.routing.ticket import Ticket
-from tests.support.seats import ROUND, ask, replica
+from tests.support.replica_states import ROUND, replica, routing_request
 
-BATCH = ask(1000, urgency=Urgency.BATCH)
+BATCH = routing_request(1000, urgency=Urgency.BATCH)
 RULE = ModelRule(routing=RoutingRule(ttft_slo_s=1.0, itl_slo_s=0.03))
 
 
@@ -22,12 +22,12 @@ def router(*prices: float) -> tuple[Router, FleetSnapshot]:
     return Router(fleet, prior_of=lambda _: ROUND, chance=lambda: 0.5, now_s=0.0), fleet
 
 
-def place(to: Router, fleet: FleetSnapshot, asked: object, count: int, now_s: float) -> list[Ticket]:
+def place(to: Router, fleet: FleetSnapshot, request: object, count: int, now_s: float) -> list[Ticket]:
     """So many are placed, and decode."""
     tickets = []
     for _ in range(count):
-        forecast = to.decide(asked, fleet.replicas, now_s).forecast  # type: ignore[arg-type]
-        tickets.append(to.start(asked, forecast, now_s))  # type: ignore[arg-type]
+        forecast = to.decide(request, fleet.replicas, now_s).forecast  # type: ignore[arg-type]
+        tickets.append(to.start(request, forecast, now_s))  # type: ignore[arg-type]
         tickets[-1].first_token(now_s)
     return tickets
 
@@ -48,13 +48,13 @@ def test_batch_work_stops_where_it_would_cost_others_their_promise() -> None:
     with pytest.raises(NoSpareCapacity) as caught:
         place(to, fleet, BATCH, 1000, 0.0)
     assert caught.value.retry_after_s
-    waiting = ask(100, ttft_slo_s=1.0, itl_slo_s=0.03)
+    waiting = routing_request(100, ttft_slo_s=1.0, itl_slo_s=0.03)
     assert to.forecast(waiting, ReplicaId("r0"), 0.0).itl_s < 0.03, "what was promised is still to be had"
 
 
 def test_room_that_interactive_work_had_a_moment_ago_is_kept_for_it() -> None:
     to, fleet = router(1.0)
-    interactive = ask(100, ttft_slo_s=1.0, itl_slo_s=0.03)
+    interactive = routing_request(100, ttft_slo_s=1.0, itl_slo_s=0.03)
     for ticket in place(to, fleet, interactive, 60, 0.0):
         ticket.end(1.0, output_tokens=20)
     at_once = _room(to, fleet, 1.0)

@@ -12,7 +12,7 @@ from heterodyne.routing.kv.chain import chain_of_blocks
 from heterodyne.routing.kv.trust import PRIOR
 from heterodyne.routing.router import Router
 from heterodyne.routing.ticket import Ticket
-from tests.support.seats import ask, replica, router
+from tests.support.replica_states import replica, router, routing_request
 
 BLOCK_TOKENS = 100
 BLOCKS = 10  # shared by all requests of a topic; one more is each one's own
@@ -67,12 +67,12 @@ class World:
         self.number += 1
         hashes = [topic * 100 + block for block in range(1, BLOCKS + 1)]
         chain = chain_of_blocks(b"salt", [*hashes, 1_000_000 + self.number], BLOCK_TOKENS)
-        asked = ask(PROMPT_TOKENS, 20.0, chain=chain, ttft_slo_s=1.0)
-        choice = self.router.decide(asked, self.replicas, self.now_s)
+        request = routing_request(PROMPT_TOKENS, 20.0, chain=chain, ttft_slo_s=1.0)
+        choice = self.router.decide(request, self.replicas, self.now_s)
         assert 0.0 <= choice.forecast.cached_tokens <= BLOCKS * BLOCK_TOKENS  # never more than was sent there
         name = choice.target.id
         self.sent[name] += 1
-        ticket = self.router.start(asked, choice.forecast, self.now_s)
+        ticket = self.router.start(request, choice.forecast, self.now_s)
         first_at_s, cached = self.engines[name].take(topic, self.now_s)
         self.cached_tokens += cached
         heappush(self.events, (first_at_s, self.number, "first", ticket, None))
@@ -89,13 +89,13 @@ class World:
 
     def believed(self, name: str) -> float:
         """How far the index is believed there."""
-        return self.router.forecast(ask(), name, self.now_s).seat.trust
+        return self.router.forecast(routing_request(), name, self.now_s).state.trust
 
     def held(self, name: str, topic: int = 0) -> float:
         """Tokens of a topic that the router thinks are there."""
         hashes = [topic * 100 + block for block in range(1, BLOCKS + 1)]
-        asked = ask(PROMPT_TOKENS, chain=chain_of_blocks(b"salt", hashes, BLOCK_TOKENS))
-        return self.router.forecast(asked, name, self.now_s).cached_tokens
+        request = routing_request(PROMPT_TOKENS, chain=chain_of_blocks(b"salt", hashes, BLOCK_TOKENS))
+        return self.router.forecast(request, name, self.now_s).cached_tokens
 
     @property
     def hit_share(self) -> float:

@@ -2,10 +2,13 @@
 
 import pytest
 
-from heterodyne.planning.arrival import Arrival
+from heterodyne.planning.traffic.trace_request import TraceRequest
 from tests.support.simulations import log, pools, simulate
 
-TWO = [Arrival(at_s=0.0, prompt_tokens=1000, output_tokens=101), Arrival(at_s=60.0, prompt_tokens=10, output_tokens=1)]
+TWO = [
+    TraceRequest(at_s=0.0, prompt_tokens=1000, output_tokens=101),
+    TraceRequest(at_s=60.0, prompt_tokens=10, output_tokens=1),
+]
 
 
 def test_dollars_are_of_the_whole_fleet_and_of_busy_seconds() -> None:

@@ -5,8 +5,8 @@ import pytest
 
 from heterodyne.domain.errors import UnknownName
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.rehearsal import rehearse
-from heterodyne.planning.arrival import Arrival
+from heterodyne.physics.replica.simulation import simulate_replica
+from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.report import report
 from heterodyne.simulator.run import Trial, run
 from heterodyne.simulator.workload import workload
@@ -19,7 +19,7 @@ def test_one_replica_gives_the_times_that_its_machine_gives_alone(engine: str) -
     traffic = workload(log(200))
     tally = run(fleet, traffic, Trial(policy="slo", seed=1, slo=SLO))
     [machine] = fleet[0].machines(traffic.hash_tokens)
-    alone = rehearse(
+    alone = simulate_replica(
         machine,
         [
             (one.at_s, Job(id=one.number, prompt_tokens=one.prompt_tokens, output_tokens=one.output_tokens))
@@ -53,7 +53,7 @@ def test_every_request_is_answered_and_every_token_counted() -> None:
 
 
 def test_a_request_that_fits_nowhere_is_refused_and_counts_as_missed() -> None:
-    long = Arrival(at_s=100.0, prompt_tokens=200_000, output_tokens=10)
+    long = TraceRequest(at_s=100.0, prompt_tokens=200_000, output_tokens=10)
     got = simulate(pools(), [long, *log(9)])
     assert (got.requests, got.refused) == (10, 1)
     assert got.attainment <= 0.9
@@ -61,7 +61,7 @@ def test_a_request_that_fits_nowhere_is_refused_and_counts_as_missed() -> None:
 
 def test_a_long_request_goes_where_there_is_room_for_it() -> None:
     fleet = pools(context_tokens=4096) + pools(context_tokens=100_000)
-    arrivals = [Arrival(at_s=float(number), prompt_tokens=50_000, output_tokens=10) for number in range(5)]
+    arrivals = [TraceRequest(at_s=float(number), prompt_tokens=50_000, output_tokens=10) for number in range(5)]
     trial = Trial(policy="round-robin", seed=1, slo=SLO)
     named = tuple(
         msgspec.structs.replace(
@@ -77,7 +77,9 @@ def test_a_long_request_goes_where_there_is_room_for_it() -> None:
 
 def test_prompts_that_begin_alike_are_found_in_memory() -> None:
     arrivals = [
-        Arrival(at_s=float(number), prompt_tokens=2048 + 100, output_tokens=5, block_hashes=(1, 2, 3, 4, 100 + number))
+        TraceRequest(
+            at_s=float(number), prompt_tokens=2048 + 100, output_tokens=5, block_hashes=(1, 2, 3, 4, 100 + number)
+        )
         for number in range(10)
     ]
     got = simulate(pools(replicas=1), arrivals)
@@ -85,7 +87,7 @@ def test_prompts_that_begin_alike_are_found_in_memory() -> None:
 
 
 def test_a_pool_slower_than_physics_says_takes_so_much_longer() -> None:
-    [alone] = [Arrival(at_s=0.0, prompt_tokens=1000, output_tokens=101)]
+    [alone] = [TraceRequest(at_s=0.0, prompt_tokens=1000, output_tokens=101)]
     fast, slow = simulate(pools(), [alone]), simulate(pools(slowdown=3.0), [alone])
     assert slow.itl.mean_s == pytest.approx(3 * fast.itl.mean_s)
 

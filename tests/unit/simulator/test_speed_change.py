@@ -7,7 +7,7 @@ import pytest
 from heterodyne.domain.errors import UnknownName
 from heterodyne.simulator.report import report
 from heterodyne.simulator.run import SpeedChange, Trial, run
-from heterodyne.simulator.tally import Tally
+from heterodyne.simulator.tally import SimulationTally
 from heterodyne.simulator.workload import workload
 from tests.support.simulations import SLO, log, pools
 
@@ -16,14 +16,14 @@ HALF_S = REQUESTS * GAP_S / 2
 SLOWER = SpeedChange(at_s=HALF_S, pool="only", slowdown=3.0)
 
 
-def drive(*changes: SpeedChange, keeps_forecasts: bool = True) -> Tally:
+def drive(*changes: SpeedChange, keeps_forecasts: bool = True) -> SimulationTally:
     trial = Trial(policy="slo", seed=1, slo=SLO, speed_changes=changes, keeps_forecasts=keeps_forecasts)
     return run(pools(replicas=2), workload(log(REQUESTS, gap_s=GAP_S)), trial)
 
 
-def paces(tally: Tally, since_s: float, until_s: float) -> list[tuple[float, float]]:
+def paces(tally: SimulationTally, since_s: float, until_s: float) -> list[tuple[float, float]]:
     """ITL as it was foretold and as it was, of long answers to requests that came in a time."""
-    told = zip(tally.foretold, tally.itl_s, tally.output_tokens, strict=True)
+    told = zip(tally.predicted, tally.itl_s, tally.output_tokens, strict=True)
     came = sorted((one.at_s, one.itl_s, itl_s) for one, itl_s, tokens in told if tokens > 50)
     return [(expected_s, itl_s) for at_s, expected_s, itl_s in came if since_s <= at_s < until_s]
 
@@ -44,14 +44,14 @@ def test_the_router_learns_of_it_from_the_answers() -> None:
 
 def test_forecasts_are_kept_in_the_order_of_the_answers_with_their_bounds() -> None:
     tally = drive()
-    assert len(tally.foretold) == len(tally.ttft_s) == REQUESTS
-    assert all(one.ttft_low_s <= one.ttft_s <= one.ttft_high_s for one in tally.foretold)
-    ended_s = [one.at_s + total_s for one, total_s in zip(tally.foretold, tally.total_s, strict=True)]
+    assert len(tally.predicted) == len(tally.ttft_s) == REQUESTS
+    assert all(one.ttft_low_s <= one.ttft_s <= one.ttft_high_s for one in tally.predicted)
+    ended_s = [one.at_s + total_s for one, total_s in zip(tally.predicted, tally.total_s, strict=True)]
     assert ended_s == pytest.approx(sorted(ended_s))
 
 
 def test_forecasts_are_not_kept_unless_they_are_asked_for() -> None:
-    assert drive(keeps_forecasts=False).foretold == []
+    assert drive(keeps_forecasts=False).predicted == []
 
 
 def test_arrivals_end_before_the_last_answer() -> None:

@@ -3,14 +3,14 @@
 import pytest
 
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.planning.arrival import Arrival
+from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.workload import workload
 from tests.support.simulations import log
 
 
-def hashed(*chains: tuple[int | str, ...]) -> list[Arrival]:
+def hashed(*chains: tuple[int | str, ...]) -> list[TraceRequest]:
     return [
-        Arrival(at_s=float(number), prompt_tokens=512 * len(chain), output_tokens=9, block_hashes=chain)
+        TraceRequest(at_s=float(number), prompt_tokens=512 * len(chain), output_tokens=9, block_hashes=chain)
         for number, chain in enumerate(chains)
     ]
 
@@ -24,7 +24,7 @@ def test_a_log_that_is_out_of_order_is_put_in_order() -> None:
 
 
 def test_a_rate_stretches_time_and_keeps_bursts() -> None:
-    arrivals = [Arrival(at_s=at_s, prompt_tokens=5, output_tokens=5) for at_s in (0.0, 1.0, 1.0, 3.0)]
+    arrivals = [TraceRequest(at_s=at_s, prompt_tokens=5, output_tokens=5) for at_s in (0.0, 1.0, 1.0, 3.0)]
     assert [one.at_s for one in workload(arrivals, rate=10.0)] == pytest.approx([0.0, 0.1, 0.1, 0.3])
 
 
@@ -33,23 +33,23 @@ def test_a_log_of_one_moment_is_spread_evenly_at_a_rate() -> None:
 
 
 def test_more_requests_than_the_log_has_repeat_it_at_the_same_rate() -> None:
-    visits = list(workload(log(10, gap_s=1.0), rate=5.0, requests=25))
-    assert [one.number for one in visits] == list(range(25))
-    assert visits[24].at_s == pytest.approx(24 / 5)
-    assert visits[24].prompt_tokens == visits[4].prompt_tokens
+    requests = list(workload(log(10, gap_s=1.0), rate=5.0, requests=25))
+    assert [one.number for one in requests] == list(range(25))
+    assert requests[24].at_s == pytest.approx(24 / 5)
+    assert requests[24].prompt_tokens == requests[4].prompt_tokens
 
 
 def test_a_repeated_prompt_shares_nothing_with_the_walk_before() -> None:
-    visits = list(workload(hashed(("a", "b"), ("a", "c")), requests=4))
-    assert visits[0].numbers[0] == visits[1].numbers[0]
-    assert visits[2].numbers[0] == visits[3].numbers[0]
-    assert {*visits[0].numbers, *visits[1].numbers}.isdisjoint({*visits[2].numbers, *visits[3].numbers})
-    assert visits[2].chain.hashes != visits[0].chain.hashes
+    requests = list(workload(hashed(("a", "b"), ("a", "c")), requests=4))
+    assert requests[0].numbers[0] == requests[1].numbers[0]
+    assert requests[2].numbers[0] == requests[3].numbers[0]
+    assert {*requests[0].numbers, *requests[1].numbers}.isdisjoint({*requests[2].numbers, *requests[3].numbers})
+    assert requests[2].chain.hashes != requests[0].chain.hashes
 
 
 def test_only_full_blocks_are_in_the_chain() -> None:
-    [visit] = workload([Arrival(at_s=0.0, prompt_tokens=1100, output_tokens=9, block_hashes=(1, 2, 3))])
-    assert visit.chain.ends == (512, 1024)
+    [request] = workload([TraceRequest(at_s=0.0, prompt_tokens=1100, output_tokens=9, block_hashes=(1, 2, 3))])
+    assert request.chain.ends == (512, 1024)
 
 
 def test_a_prompt_that_goes_on_belongs_to_the_conversation_and_a_shared_beginning_alone_does_not() -> None:
@@ -66,6 +66,6 @@ def test_a_prompt_that_goes_on_belongs_to_the_conversation_and_a_shared_beginnin
         (log(2, gap_s=0.0), {"requests": 3}, "--rate"),
     ],
 )
-def test_what_cannot_be_says_why(arrivals: list[Arrival], wish: dict[str, float], said: str) -> None:
+def test_what_cannot_be_says_why(arrivals: list[TraceRequest], wish: dict[str, float], said: str) -> None:
     with pytest.raises(InvalidSpec, match=said):
         workload(arrivals, **wish)  # type: ignore[arg-type]

@@ -6,8 +6,8 @@ import pytest
 
 from heterodyne.domain.errors import StoreInvalid
 from heterodyne.stores.open_store import open_database, sqlite_path, tenants_in
-from heterodyne.stores.postgres_tenants import PostgresTenants
-from heterodyne.stores.sqlite_tenants import SqliteTenants
+from heterodyne.stores.postgres.tenants import PostgresTenants
+from heterodyne.stores.sqlite.tenants import SqliteTenants
 from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture
 
 

@@ -52,8 +52,8 @@ def test_every_metric_we_have_renders_and_is_named_for_its_room() -> None:
 
 def test_whoever_is_asked_adds_the_others_to_its_own(tmp_path: Path) -> None:
     all_meters = meters()
-    exposition.leave(tmp_path, "worker-0", [Sample("requests_total", ("a",), [100.0])])  # its own, and stale
-    exposition.leave(tmp_path, "worker-1", [Sample("requests_total", ("a",), [3.0]), Sample("open", (), [1.0])])
+    exposition.write_samples(tmp_path, "worker-0", [Sample("requests_total", ("a",), [100.0])])  # its own, and stale
+    exposition.write_samples(tmp_path, "worker-1", [Sample("requests_total", ("a",), [3.0]), Sample("open", (), [1.0])])
     found = parsed(all_meters, list(exposition.gather(tmp_path, "worker-0", all_meters)))
     assert found["requests_total", "a"] == 5
     assert found["open", ""] == 6
@@ -63,7 +63,9 @@ def test_the_counters_of_a_worker_that_died_are_kept_and_its_gauges_are_not(tmp_
     all_meters = meters()
     folded = FoldedMeters(tmp_path, all_meters)
     for _ in range(2):
-        exposition.leave(tmp_path, "worker-1", [Sample("requests_total", ("a",), [3.0]), Sample("open", (), [1.0])])
+        exposition.write_samples(
+            tmp_path, "worker-1", [Sample("requests_total", ("a",), [3.0]), Sample("open", (), [1.0])]
+        )
         folded.fold("worker-1")
         folded.fold("worker-1")
     found = parsed(all_meters, list(exposition.gather(tmp_path, "worker-0", all_meters)))
@@ -80,7 +82,7 @@ def test_a_page_is_of_one_process_where_there_is_only_one() -> None:
 def test_what_every_worker_sees_for_itself_is_not_added_up(tmp_path: Path) -> None:
     seen = SharedGauge("waiting", "Waiting.", ("model",))
     seen.set(("a",), 4)
-    exposition.leave(tmp_path, "worker-1", [Sample("waiting", ("a",), [5.0]), Sample("waiting", ("b",), [1.0])])
+    exposition.write_samples(tmp_path, "worker-1", [Sample("waiting", ("a",), [5.0]), Sample("waiting", ("b",), [1.0])])
     found = parsed((seen,), list(exposition.gather(tmp_path, "worker-0", (seen,))))
     assert (found["waiting", "a"], found["waiting", "b"]) == (5, 1)
 
@@ -98,7 +100,7 @@ def test_what_others_count_is_seen_once_and_dies_with_whoever_saw_it(tmp_path: P
     seen = SharedCounter("tokens_total", "Tokens.", ("model",))
     seen.raise_to(("a",), 10)
     seen.raise_to(("a",), 9)
-    exposition.leave(tmp_path, "worker-1", [Sample("tokens_total", ("a",), [12.0])])
+    exposition.write_samples(tmp_path, "worker-1", [Sample("tokens_total", ("a",), [12.0])])
     assert parsed((seen,), list(exposition.gather(tmp_path, "worker-0", (seen,))))["tokens_total", "a"] == 12
     FoldedMeters(tmp_path, (seen,)).fold("worker-1")
     assert parsed((seen,), list(exposition.gather(tmp_path, "worker-0", (seen,))))["tokens_total", "a"] == 10

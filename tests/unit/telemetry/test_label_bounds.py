@@ -3,9 +3,9 @@
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
-from heterodyne.assembly.fleet_meters import LIMITS_MAX, limit_samples
-from heterodyne.console.tenant_now import LimitUse
+from heterodyne.console.tenants_now.pages import LimitUse
 from heterodyne.domain.record import RequestRecord
+from heterodyne.supervisor.meters.fleet import LIMITS_MAX, limit_samples
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.meters import LABEL_SETS_MAX, OVERFLOW, Counter
 from heterodyne.telemetry.request_meters import RequestMeters

@@ -118,7 +118,7 @@ def test_a_time_on_the_end_of_a_bucket_is_within_it() -> None:
 
 
 def test_promises_are_counted_by_whether_they_were_kept() -> None:
-    added = observed(metrics.promises, changed(promise="kept"), changed(promise="broken"), changed(promise=""))
+    added = observed(metrics.slo_outcomes, changed(promise="kept"), changed(promise="broken"), changed(promise=""))
     assert {sample.labels: sample.values for sample in added} == {
         (MODEL, "p", "h100", "interactive", "gold", "kept"): [1.0],
         (MODEL, "p", "h100", "interactive", "gold", "broken"): [1.0],

@@ -44,7 +44,7 @@ def test_the_counters_of_dead_workers_wait_in_memory_for_a_disk_that_takes_them(
     counter = Counter("requests_total", "Requests.")
     folded = FoldedMeters(folder, [counter])
     for count in (3.0, 4.0):
-        exposition.leave(folder, "worker-0", [Sample("requests_total", (), [count])])
+        exposition.write_samples(folder, "worker-0", [Sample("requests_total", (), [count])])
         (folder / "folded.meters").mkdir(exist_ok=True)  # nothing can be put there: no rename onto a folder
         folded.fold("worker-0")
     (folder / "folded.meters").rmdir()
@@ -73,6 +73,6 @@ def test_a_lasting_trouble_is_said_once_a_minute_and_its_end_once() -> None:
 @pytest.mark.parametrize("content", [b"", b"\xc1", msgspec.msgpack.encode({"a": 1})])
 def test_numbers_that_cannot_be_read_cost_only_themselves(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "worker-0.meters").write_bytes(content)
-    exposition.leave(tmp_path, "worker-1", [Sample("requests_total", (), [1.0])])
+    exposition.write_samples(tmp_path, "worker-1", [Sample("requests_total", (), [1.0])])
     assert len(list(exposition.gather(tmp_path, "", []))) == 1
     FoldedMeters(tmp_path, []).fold("worker-0")

@@ -6,7 +6,7 @@ import pytest
 
 from heterodyne.domain.errors import EngineError, EngineUnavailable
 from heterodyne.testing import behaviours
-from heterodyne.testing.rude_server import RudeServer
+from heterodyne.testing.dropping_server import DroppingServer
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.connection_pool import Address, ConnectionPool
@@ -64,7 +64,7 @@ async def test_nobody_listening_is_an_error_and_not_a_wait() -> None:
 
 
 async def test_a_connection_dropped_at_once_is_an_error_and_does_not_stay_behind() -> None:
-    async with RudeServer() as rude:
+    async with DroppingServer() as rude:
         pool, address = ConnectionPool(asyncio.get_running_loop()), Address("127.0.0.1", rude.port)
         for _ in range(5):
             try:

@@ -4,8 +4,8 @@ from math import ceil
 
 from msgspec import Struct
 
-from heterodyne.admission.limits.calendar import Span
-from heterodyne.admission.limits.pot import MICRO_USD_PER_USD, Measure, Pot
+from heterodyne.admission.limits.calendar import LimitPeriod
+from heterodyne.admission.limits.leased_counter import MICRO_USD_PER_USD, LeasedCounter, Measure
 from heterodyne.domain.errors import BudgetSpent, LimitReached
 
 RETRY_RUNNING_S = 1  # nobody knows when a running request ends
@@ -13,18 +13,18 @@ RETRY_RUNNING_S = 1  # nobody knows when a running request ends
 _UNITS = {Measure.REQUESTS: "requests", Measure.TOKENS: "tokens", Measure.RUNNING: "concurrent requests"}
 
 
-class Refused(Struct, frozen=True, kw_only=True):
+class LimitRefusal(Struct, frozen=True, kw_only=True):
     """Which limit said no. Amounts are whole: requests, tokens, micro-dollars."""
 
     level: str  # project:acme/search
     limit_name: str  # tokens_per_minute
     measure: Measure
-    span: Span
+    period: LimitPeriod
     limit: int
     asked: int
     remaining: int
     reset_s: float  # to the next window; 0 where there is none
-    pots: tuple[Pot, ...]  # of the request, for its headers
+    leased_counters: tuple[LeasedCounter, ...]  # of the request, for its headers
     gateways: int | None = None  # the limit was shared out among so many, as its counters cannot be reached; None: no
 
     @property
@@ -37,7 +37,7 @@ class Refused(Struct, frozen=True, kw_only=True):
         """None: the same request will not pass."""
         if self.is_hopeless:
             return None
-        return RETRY_RUNNING_S if self.span is Span.NONE else max(1, ceil(self.reset_s))
+        return RETRY_RUNNING_S if self.period is LimitPeriod.NONE else max(1, ceil(self.reset_s))
 
     @property
     def message(self) -> str:
@@ -49,43 +49,50 @@ class Refused(Struct, frozen=True, kw_only=True):
         return kind(self.message, retry_after_s=self.retry_after_s)
 
 
-def refused(pot: Pot, pots: tuple[Pot, ...], asked: int, remaining: int, now_s: float, **more: int) -> Refused:
+def refused(
+    leased_counter: LeasedCounter,
+    leased_counters: tuple[LeasedCounter, ...],
+    asked: int,
+    remaining: int,
+    now_s: float,
+    **more: int,
+) -> LimitRefusal:
     """By this pot, of these."""
-    return Refused(
-        level=pot.level,
-        limit_name=pot.limit_name,
-        measure=pot.measure,
-        span=pot.span,
-        limit=pot.limit,
+    return LimitRefusal(
+        level=leased_counter.level,
+        limit_name=leased_counter.limit_name,
+        measure=leased_counter.measure,
+        period=leased_counter.period,
+        limit=leased_counter.limit,
         asked=asked,
         remaining=max(0, remaining),
-        reset_s=0.0 if pot.span is Span.NONE else max(0.0, pot.ends_s - now_s),
-        pots=pots,
+        reset_s=0.0 if leased_counter.period is LimitPeriod.NONE else max(0.0, leased_counter.ends_s - now_s),
+        leased_counters=leased_counters,
         gateways=more.get("gateways"),
     )
 
 
-def _reason(no: Refused) -> str:
-    if no.span is Span.NONE:
+def _reason(no: LimitRefusal) -> str:
+    if no.period is LimitPeriod.NONE:
         return f"{no.limit} requests may run at once, and they do; try again when one has ended."
-    allowed, asked = f"{_amount(no, no.limit)} per {no.span}", _amount(no, no.asked)
+    allowed, asked = f"{_amount(no, no.limit)} per {no.period}", _amount(no, no.asked)
     if no.limit == 0:
         return f"{allowed} are allowed, which is none."
     if no.is_hopeless:
         return f"the request may need {asked}, and {allowed} are allowed; ask for a shorter answer or send less."
-    again = f"the next {no.span} begins in {_duration(no.reset_s)}."
+    again = f"the next {no.period} begins in {_duration(no.reset_s)}."
     if no.remaining == 0:
         return f"{allowed} are used up; {again}"
     return f"the request may need {asked}, and of {allowed} {_amount(no, no.remaining)} are left; {again}"
 
 
-def _shared(no: Refused) -> str:
+def _shared(no: LimitRefusal) -> str:
     if no.gateways is None:
         return ""
     return f" The counters cannot be reached: each of {no.gateways} gateway workers allows its part of the limit."
 
 
-def _amount(no: Refused, amount: int) -> str:
+def _amount(no: LimitRefusal, amount: int) -> str:
     if no.measure is Measure.MICRO_USD:
         dollars = amount / MICRO_USD_PER_USD
         return f"${dollars:.2f}" if dollars >= 0.01 or not amount else f"${dollars:.6f}"

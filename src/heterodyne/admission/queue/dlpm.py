@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from itertools import islice
 from math import floor
 
-from heterodyne.admission.queue.line import Line
-from heterodyne.admission.queue.turns import Turns
+from heterodyne.admission.queue.counter_heap import CounterHeap
+from heterodyne.admission.queue.tenant_queue import TenantQueue
 from heterodyne.admission.queue.waiting import Waiting
 
 LOOKS_MAX = 96  # prefixes looked up in one turn
@@ -24,7 +24,7 @@ DEPTH_MAX = 8  # of them of one tenant
 JUMPS_MAX = 32  # times that a request is overtaken by others of its tenant
 
 
-class Dlpm(Turns):
+class Dlpm(CounterHeap):
     """Larger quanta find more of their prefixes, smaller ones are fairer over short times."""
 
     __slots__ = ("_level", "_looks_max", "_quantum", "floor")
@@ -37,58 +37,58 @@ class Dlpm(Turns):
         self._level = quantum
         self.floor = 0.0
 
-    def first(self) -> Line:
+    def first(self) -> TenantQueue:
         """The line with the longest cached prefix of those with a deficit, which becomes its head."""
         smallest = self.smallest()
         self._refill(smallest)
         depth = min(DEPTH_MAX, self._looks_max // self.size) or 1
         best, most_tokens = smallest, _pick(smallest, depth)
-        for line in self.small(self._looks_max):
-            if line.counter < self._level and line is not smallest:
-                tokens = _pick(line, depth)
+        for tenant_queue in self.small(self._looks_max):
+            if tenant_queue.counter < self._level and tenant_queue is not smallest:
+                tokens = _pick(tenant_queue, depth)
                 if tokens > most_tokens:
-                    best, most_tokens = line, tokens
+                    best, most_tokens = tenant_queue, tokens
         return best
 
-    def in_turn(self) -> Iterator[Line]:
+    def in_turn(self) -> Iterator[TenantQueue]:
         """The first, then by counter."""
         first = self.first()
         yield first
-        for line in self.ascending():
-            if line is not first:
-                yield line
+        for tenant_queue in self.ascending():
+            if tenant_queue is not first:
+                yield tenant_queue
 
-    def pass_by(self, line: Line, taken: Line) -> None:
+    def pass_by(self, tenant_queue: TenantQueue, taken: TenantQueue) -> None:
         """One quantum is all that it can have saved up."""
         self._refill(taken)
-        if line.counter < self.floor:
-            line.counter = self.floor
-            self.move(line)
+        if tenant_queue.counter < self.floor:
+            tenant_queue.counter = self.floor
+            self.move(tenant_queue)
 
-    def advance(self, line: Line) -> None:
+    def advance(self, tenant_queue: TenantQueue) -> None:
         """Whoever is served without a deficit, because nobody else can go, has one from here."""
-        self._refill(line)
-        line.jumped = line.jumped + 1 if line.pick is not None else 0
+        self._refill(tenant_queue)
+        tenant_queue.jumped = tenant_queue.jumped + 1 if tenant_queue.pick is not None else 0
 
-    def _refill(self, line: Line) -> None:
+    def _refill(self, tenant_queue: TenantQueue) -> None:
         """As many quanta as give the line a deficit."""
-        behind = line.counter - self._level
+        behind = tenant_queue.counter - self._level
         if behind >= 0.0:
             self._level += self._quantum * (floor(behind / self._quantum) + 1)
             self.floor = self._level - self._quantum
 
 
-def _pick(line: Line, depth: int) -> float:
+def _pick(tenant_queue: TenantQueue, depth: int) -> float:
     """Make the warmest of the first few the line's head, and say how warm it is; of equals the first that came."""
-    line.pick = None
-    if depth == 1 or line.jumped >= JUMPS_MAX or len(line.waiting) == 1:
-        return _cached_tokens(next(iter(line.waiting)))
-    looked_at = islice(line.waiting, depth)
+    tenant_queue.pick = None
+    if depth == 1 or tenant_queue.jumped >= JUMPS_MAX or len(tenant_queue.waiting) == 1:
+        return _cached_tokens(next(iter(tenant_queue.waiting)))
+    looked_at = islice(tenant_queue.waiting, depth)
     most_tokens = _cached_tokens(next(looked_at))
     for waiting in looked_at:
         tokens = _cached_tokens(waiting)
         if tokens > most_tokens:
-            line.pick, most_tokens = waiting, tokens
+            tenant_queue.pick, most_tokens = waiting, tokens
     return most_tokens
 
 

@@ -5,15 +5,15 @@ from heapq import nlargest
 from itertools import islice
 from math import ceil, inf
 
-from heterodyne.admission.queue.class_lines import ClassLines
+from heterodyne.admission.queue.class_queue import ClassQueue
 from heterodyne.admission.queue.deadlines import Deadlines
 from heterodyne.admission.queue.drain import Drain
-from heterodyne.admission.queue.line import Line
-from heterodyne.admission.queue.order import Order
-from heterodyne.admission.queue.place import place
-from heterodyne.admission.queue.snapshot import ClassWaiting, Place, QueueSnapshot, TenantWaiting
+from heterodyne.admission.queue.order import QueueOrder
+from heterodyne.admission.queue.position import place
+from heterodyne.admission.queue.snapshot import ClassWaiting, QueuePosition, QueueSnapshot, TenantWaiting
+from heterodyne.admission.queue.tenant_queue import TenantQueue
 from heterodyne.admission.queue.vtc import Vtc
-from heterodyne.admission.queue.waiting import CanStart, Room, Waiting
+from heterodyne.admission.queue.waiting import CanStart, StartVerdict, Waiting
 from heterodyne.domain.errors import QueueFull
 from heterodyne.domain.urgency import Urgency
 
@@ -37,7 +37,7 @@ class FairQueue:
         *,
         queue_max: int,
         tenant_queue_max: int,
-        order: Callable[[], Order] = Vtc,
+        order: Callable[[], QueueOrder] = Vtc,
         kv_share_max: float = KV_SHARE_MAX,
         drain_per_s_prior: float = 1.0,
         class_shares: Mapping[Urgency, float] = CLASS_SHARES,
@@ -48,7 +48,7 @@ class FairQueue:
         self._kv_share_max = kv_share_max
         self._kv_room = 0.0  # that one tenant may hold while others wait; 0: nobody knows
         self._classes = {
-            urgency: ClassLines(order(), class_shares.get(urgency, 0.0), drain_per_s_prior) for urgency in Urgency
+            urgency: ClassQueue(order(), class_shares.get(urgency, 0.0), drain_per_s_prior) for urgency in Urgency
         }
         self._in_order = tuple(self._classes.values())  # as Urgency lists them: the most urgent first
         self._depth = 0
@@ -76,18 +76,20 @@ class FairQueue:
         """Wait from here; raises `QueueFull` where the class or the tenant has as many waiting as may."""
         assert waiting.weight > 0.0
         assert 0.0 < waiting.service < inf
-        lines = self._classes[waiting.urgency]
-        if lines.depth + len(self._expired) >= self._queue_max:
-            raise self._full(waiting, lines.depth, f"{waiting.urgency.value} requests", now_s)
-        line = lines.find(waiting.tenant)
-        if line is not None and len(line.waiting) >= self._tenant_queue_max:
-            raise self._full(waiting, len(line.waiting), f"{waiting.urgency.value} requests of this tenant", now_s)
+        class_queue = self._classes[waiting.urgency]
+        if class_queue.depth + len(self._expired) >= self._queue_max:
+            raise self._full(waiting, class_queue.depth, f"{waiting.urgency.value} requests", now_s)
+        tenant_queue = class_queue.find(waiting.tenant)
+        if tenant_queue is not None and len(tenant_queue.waiting) >= self._tenant_queue_max:
+            raise self._full(
+                waiting, len(tenant_queue.waiting), f"{waiting.urgency.value} requests of this tenant", now_s
+            )
         if not self._depth:
             self._drain.begin(now_s)
-        if not lines.depth:
-            lines.turning.begin(now_s)
+        if not class_queue.depth:
+            class_queue.turning.begin(now_s)
         self._depth += 1
-        lines.add(waiting)
+        class_queue.add(waiting)
         if waiting.deadline_s < inf:
             self._deadlines.add(waiting, self._depth)
 
@@ -101,9 +103,14 @@ class FairQueue:
         self._drop(waiting)
         return True
 
-    def everybody(self) -> list[Waiting]:
+    def all_waiting(self) -> list[Waiting]:
         """All that wait, in no order."""
-        waiting = [one for lines in self._in_order for line in lines.waiting_lines() for one in line.waiting]
+        waiting = [
+            one
+            for class_queue in self._in_order
+            for tenant_queue in class_queue.waiting_tenants()
+            for one in tenant_queue.waiting
+        ]
         return [*waiting, *self._expired]
 
     def expire(self, now_s: float) -> list[Waiting]:
@@ -128,17 +135,17 @@ class FairQueue:
         if now_s >= self._deadlines.look_at_s:
             self._set_late_aside(now_s)
         if self._depth > self._in_order[0].depth:
-            for lines in self._in_order[1:]:
-                if lines.credit and self._is_due(lines):
-                    taken = self._try_class(lines, can_start)
+            for class_queue in self._in_order[1:]:
+                if class_queue.credit and self._is_due(class_queue):
+                    taken = self._try_class(class_queue, can_start)
                     if isinstance(taken, Waiting):
-                        return self._started(lines, taken, now_s)
-        for lines in self._in_order:
-            if lines.depth:
-                taken = self._try_class(lines, can_start)
+                        return self._started(class_queue, taken, now_s)
+        for class_queue in self._in_order:
+            if class_queue.depth:
+                taken = self._try_class(class_queue, can_start)
                 if isinstance(taken, Waiting):
-                    return self._started(lines, taken, now_s)
-                if taken is Room.NONE:
+                    return self._started(class_queue, taken, now_s)
+                if taken is StartVerdict.NONE:
                     return None
         return None
 
@@ -171,7 +178,7 @@ class FairQueue:
 
     # What can be said of it.
 
-    def place(self, waiting: Waiting, now_s: float) -> Place:
+    def place(self, waiting: Waiting, now_s: float) -> QueuePosition:
         """Where it stands, or would stand if it were pushed now."""
         own = self._classes[waiting.urgency]
         above = self._in_order[: self._in_order.index(own)]
@@ -183,8 +190,8 @@ class FairQueue:
 
     def tenant_depth(self, tenant: str, urgency: Urgency) -> int:
         """How many of the tenant wait in the class."""
-        line = self._classes[urgency].find(tenant)
-        return 0 if line is None else len(line.waiting)
+        tenant_queue = self._classes[urgency].find(tenant)
+        return 0 if tenant_queue is None else len(tenant_queue.waiting)
 
     def fill(self, urgency: Urgency) -> float:
         """How full the queue of the class is, from 0 to 1."""
@@ -202,7 +209,7 @@ class FairQueue:
             drain_per_s=self._drain.per_s(now_s),
             running=len(self._running),
             kv_held_tokens=sum(self._kv_held.values()),
-            classes=tuple(_class_snapshot(urgency, lines) for urgency, lines in self._classes.items()),
+            classes=tuple(_class_snapshot(urgency, class_queue) for urgency, class_queue in self._classes.items()),
         )
 
     def _set_late_aside(self, now_s: float) -> None:
@@ -211,61 +218,61 @@ class FairQueue:
             self._expired[late] = None
 
     def _drop(self, waiting: Waiting) -> None:
-        lines = self._classes[waiting.urgency]
-        lines.drop(waiting)
-        if not lines.depth:
-            lines.turning.stop()
+        class_queue = self._classes[waiting.urgency]
+        class_queue.drop(waiting)
+        if not class_queue.depth:
+            class_queue.turning.stop()
         self._depth -= 1
         if not self._depth:
             self._drain.stop()
 
-    def _is_due(self, lines: ClassLines) -> bool:
+    def _is_due(self, class_queue: ClassQueue) -> bool:
         """Whether the class has earned its next request; it earns no more than that."""
-        first = lines.order.first()
-        if lines.credit < first.head.service:
+        first = class_queue.order.first()
+        if class_queue.credit < first.head.service:
             return False
-        lines.credit = first.head.service
+        class_queue.credit = first.head.service
         return True
 
-    def _try_class(self, lines: ClassLines, can_start: CanStart) -> Waiting | Room:
+    def _try_class(self, class_queue: ClassQueue, can_start: CanStart) -> Waiting | StartVerdict:
         """One of the class, served; or whether others may be asked."""
-        order = lines.order
-        line = order.first()
-        head = line.head
+        order = class_queue.order
+        tenant_queue = order.first()
+        head = tenant_queue.head
         if order.size == 1 or not self._has_its_share(head):
             room = can_start(head)
-            if room is Room.YES:
-                lines.serve(line, head)
+            if room is StartVerdict.YES:
+                class_queue.serve(tenant_queue, head)
                 return head
-            if room is Room.NONE or order.size == 1:
+            if room is StartVerdict.NONE or order.size == 1:
                 return room
-        return self._try_others(lines, can_start)
+        return self._try_others(class_queue, can_start)
 
-    def _try_others(self, lines: ClassLines, can_start: CanStart) -> Waiting | Room:
+    def _try_others(self, class_queue: ClassQueue, can_start: CanStart) -> Waiting | StartVerdict:
         """The same where the first cannot go."""
-        full_of: list[Line] = []  # lines of tenants with their share of memory
-        passed: list[Line] = []
-        for line in islice(lines.order.in_turn(), TRIES_MAX):
-            head = line.head
+        full_of: list[TenantQueue] = []  # lines of tenants with their share of memory
+        passed: list[TenantQueue] = []
+        for tenant_queue in islice(class_queue.order.in_turn(), TRIES_MAX):
+            head = tenant_queue.head
             if self._has_its_share(head):
-                full_of.append(line)
+                full_of.append(tenant_queue)
                 continue
             room = can_start(head)
-            if room is Room.YES:
+            if room is StartVerdict.YES:
                 for other in full_of:
-                    lines.order.pass_by(other, line)
-                return _serve(lines, line, passed)
-            if room is Room.NONE or line.passed >= PASSED_MAX:
-                return Room.NONE
-            passed.append(line)
+                    class_queue.order.pass_by(other, tenant_queue)
+                return _serve(class_queue, tenant_queue, passed)
+            if room is StartVerdict.NONE or tenant_queue.passed >= PASSED_MAX:
+                return StartVerdict.NONE
+            passed.append(tenant_queue)
         # Nobody else can use the memory, so it need not be left free for them.
-        for line in full_of:
-            room = can_start(line.head)
-            if room is Room.YES:
-                return _serve(lines, line, passed)
-            if room is Room.NONE:
+        for tenant_queue in full_of:
+            room = can_start(tenant_queue.head)
+            if room is StartVerdict.YES:
+                return _serve(class_queue, tenant_queue, passed)
+            if room is StartVerdict.NONE:
                 return room
-        return Room.NOT_FOR_IT
+        return StartVerdict.NOT_FOR_IT
 
     def _has_its_share(self, waiting: Waiting) -> bool:
         """Whether the tenant would hold too much; with nothing in flight it never does, or giants would starve."""
@@ -274,21 +281,21 @@ class FairQueue:
         held = self._kv_held.get(waiting.tenant, 0.0)
         return held > 0.0 and held + waiting.kv_tokens > self._kv_room
 
-    def _started(self, lines: ClassLines, waiting: Waiting, now_s: float) -> Waiting:
+    def _started(self, class_queue: ClassQueue, waiting: Waiting, now_s: float) -> Waiting:
         service = waiting.service
         self._depth -= 1
-        if lines.credit:
-            lines.credit = max(0.0, lines.credit - service)
-        if self._depth > lines.depth:
-            self._credit_below(lines, service)
+        if class_queue.credit:
+            class_queue.credit = max(0.0, class_queue.credit - service)
+        if self._depth > class_queue.depth:
+            self._credit_below(class_queue, service)
         self._drain.add(service, now_s, others_wait=self._depth > 0)
-        lines.note_turn(now_s)
+        class_queue.note_turn(now_s)
         self._running[waiting] = service
         self._hold(waiting)
         return waiting
 
-    def _credit_below(self, lines: ClassLines, service: float) -> None:
-        for lower in self._in_order[self._in_order.index(lines) + 1 :]:
+    def _credit_below(self, class_queue: ClassQueue, service: float) -> None:
+        for lower in self._in_order[self._in_order.index(class_queue) + 1 :]:
             if lower.depth:
                 lower.credit += lower.share * service
 
@@ -297,37 +304,37 @@ class FairQueue:
             self._kv_held[waiting.tenant] = self._kv_held.get(waiting.tenant, 0.0) + waiting.kv_tokens
 
     def _full(self, waiting: Waiting, depth: int, whose: str, now_s: float) -> QueueFull:
-        lines = self._classes[waiting.urgency]
-        half_s = 0.5 * lines.service / self._drain.per_s(now_s)
+        class_queue = self._classes[waiting.urgency]
+        half_s = 0.5 * class_queue.service / self._drain.per_s(now_s)
         return QueueFull(
             f"{depth} {whose} already wait for {self._model!r}, as many as may; try again when some of them are done.",
             retry_after_s=min(RETRY_AFTER_MAX_S, max(1, ceil(half_s))),
         )
 
 
-def _serve(lines: ClassLines, line: Line, passed: list[Line]) -> Waiting:
-    head = line.head
-    lines.serve(line, head)
+def _serve(class_queue: ClassQueue, tenant_queue: TenantQueue, passed: list[TenantQueue]) -> Waiting:
+    head = tenant_queue.head
+    class_queue.serve(tenant_queue, head)
     for other in passed:
         other.passed += 1
     return head
 
 
-def _class_snapshot(urgency: Urgency, lines: ClassLines) -> ClassWaiting:
-    most = nlargest(TENANTS_SHOWN, lines.waiting_lines(), key=lambda line: len(line.waiting))
+def _class_snapshot(urgency: Urgency, class_queue: ClassQueue) -> ClassWaiting:
+    most = nlargest(TENANTS_SHOWN, class_queue.waiting_tenants(), key=lambda tenant_queue: len(tenant_queue.waiting))
     return ClassWaiting(
         urgency=urgency,
-        depth=lines.depth,
-        service=lines.service,
-        tenants_waiting=lines.order.size,
-        tenants_remembered=len(lines),
+        depth=class_queue.depth,
+        service=class_queue.service,
+        tenants_waiting=class_queue.order.size,
+        tenants_remembered=len(class_queue),
         tenants=tuple(
             TenantWaiting(
-                tenant=line.tenant,
-                depth=len(line.waiting),
-                service=line.service,
-                counter=line.counter - lines.order.floor,
+                tenant=tenant_queue.tenant,
+                depth=len(tenant_queue.waiting),
+                service=tenant_queue.service,
+                counter=tenant_queue.counter - class_queue.order.floor,
             )
-            for line in most
+            for tenant_queue in most
         ),
     )

@@ -5,7 +5,7 @@ from msgspec import Struct
 from heterodyne.domain.urgency import Urgency
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class QueuePosition(Struct, frozen=True, kw_only=True):
     """Where a request stands, if nobody else comes and everything takes what is predicted."""
 
     position: int  # 1: the next

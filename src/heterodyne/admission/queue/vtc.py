@@ -13,11 +13,11 @@ bounds by the errors that are still unknown. Tenants held back by their share of
 
 from collections.abc import Iterator
 
-from heterodyne.admission.queue.line import Line
-from heterodyne.admission.queue.turns import Turns
+from heterodyne.admission.queue.counter_heap import CounterHeap
+from heterodyne.admission.queue.tenant_queue import TenantQueue
 
 
-class Vtc(Turns):
+class Vtc(CounterHeap):
     """The order that cares for nothing but fairness."""
 
     __slots__ = ("floor",)
@@ -26,20 +26,20 @@ class Vtc(Turns):
         super().__init__()
         self.floor = 0.0
 
-    first = Turns.smallest
+    first = CounterHeap.smallest
 
-    def in_turn(self) -> Iterator[Line]:
+    def in_turn(self) -> Iterator[TenantQueue]:
         """By counter."""
         return self.ascending()
 
-    def pass_by(self, line: Line, taken: Line) -> None:
+    def pass_by(self, tenant_queue: TenantQueue, taken: TenantQueue) -> None:
         """It stands where the one stands that goes before it."""
-        if line.counter < taken.counter:
-            line.counter = taken.counter
-            self.move(line)
+        if tenant_queue.counter < taken.counter:
+            tenant_queue.counter = taken.counter
+            self.move(tenant_queue)
 
-    def advance(self, line: Line) -> None:
+    def advance(self, tenant_queue: TenantQueue) -> None:
         """The floor rises to the smallest counter; after a refund that may be below it, and the floor stays."""
-        counter = line.counter if self._entries[0] is line.entry else self.smallest().counter
+        counter = tenant_queue.counter if self._entries[0] is tenant_queue.entry else self.smallest().counter
         if counter > self.floor:
             self.floor = counter

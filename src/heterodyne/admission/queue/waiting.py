@@ -30,7 +30,7 @@ class Waiting(Struct, frozen=True, kw_only=True, eq=False):
         return self.deadline_s - self.least_s
 
 
-class Room(Enum):
+class StartVerdict(Enum):
     """Whether a request could start at this moment."""
 
     YES = "yes"
@@ -38,4 +38,4 @@ class Room(Enum):
     NOT_FOR_IT = "not_for_it"  # what could serve it is full, other replicas are not: somebody else may go
 
 
-CanStart = Callable[[Waiting], Room]
+CanStart = Callable[[Waiting], StartVerdict]

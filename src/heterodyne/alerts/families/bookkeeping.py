@@ -1,6 +1,6 @@
 """Usage that does not get into the store, and entries that do not get into the audit log."""
 
-from heterodyne.alerts.alert import GATEWAY, Alert, Finding, Severity
+from heterodyne.alerts.alert import GATEWAY, Alert, AlertMatch, Severity
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import Signals
 from heterodyne.domain.counted import times
@@ -10,30 +10,30 @@ BOOKS = "books"
 AUDIT = "audit-log"
 
 
-def _judge_books_stalled(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_books_stalled(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     return None if signals.books is None else _one(bool(signals.books.problem), "")
 
 
-def _judge_books_filling(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_books_filling(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.books is None:
         return None
     return _one(signals.books.filled > FILLED_MAX, f"{signals.books.filled:.0%} of it is full.")
 
 
-def _judge_books_damaged(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_books_damaged(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     return None if signals.books is None else _one(signals.books.damaged > 0, f"{signals.books.damaged} of them.")
 
 
-def _judge_audit_stalled(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_audit_stalled(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     return None if signals.audit is None else _one(bool(signals.audit.problem), "")
 
 
-def _judge_audit_failing(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_audit_failing(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     return None if signals.audit is None else _one(signals.audit.failures > 0, f"{times(signals.audit.failures)}.")
 
 
-def _one(is_so: bool, detail: str) -> tuple[Finding, ...]:
-    return (Finding(subject=GATEWAY, detail=detail),) if is_so else ()
+def _one(is_so: bool, detail: str) -> tuple[AlertMatch, ...]:
+    return (AlertMatch(subject=GATEWAY, detail=detail),) if is_so else ()
 
 
 ALERTS = (

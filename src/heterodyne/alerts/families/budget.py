@@ -1,6 +1,6 @@
 """Dollars that an organisation or project may spend, and has."""
 
-from heterodyne.alerts.alert import Alert, Finding, Severity
+from heterodyne.alerts.alert import Alert, AlertMatch, Severity
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import Signals
 
@@ -13,7 +13,7 @@ def _low_expression(settings: AlertSettings) -> str:
     return f"{USED} > {settings.budget_max:g} < 1"
 
 
-def _judge_low(signals: Signals, settings: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_low(signals: Signals, settings: AlertSettings) -> tuple[AlertMatch, ...] | None:
     return _between(signals, settings.budget_max, 1.0)
 
 
@@ -21,16 +21,16 @@ def _spent_expression(_: AlertSettings) -> str:
     return f"{USED} >= 1"
 
 
-def _judge_spent(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_spent(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     return _between(signals, 1.0, float("inf"))
 
 
-def _between(signals: Signals, low: float, high: float) -> tuple[Finding, ...] | None:
+def _between(signals: Signals, low: float, high: float) -> tuple[AlertMatch, ...] | None:
     """From what is all but all of a limit, up to all of it; and from there on."""
     if signals.limits is None:
         return None
     return tuple(
-        Finding(subject=f"{one.level} {one.limit}", detail=f"{one.ratio:.0%} used.")
+        AlertMatch(subject=f"{one.level} {one.limit}", detail=f"{one.ratio:.0%} used.")
         for one in signals.limits
         if one.limit.startswith(DOLLARS) and (low < one.ratio or low == one.ratio == 1.0) and one.ratio < high
     )

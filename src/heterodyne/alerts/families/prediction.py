@@ -1,6 +1,6 @@
 """Predictions that have come away from the truth: routing then chooses by the wrong numbers."""
 
-from heterodyne.alerts.alert import Alert, Finding, Severity
+from heterodyne.alerts.alert import Alert, AlertMatch, Severity
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import Signals
 
@@ -13,11 +13,11 @@ def _expression(settings: AlertSettings) -> str:
     return f"{error} > {settings.predictor_drift_max:g} and {count} >= {COUNT_MIN}"
 
 
-def _judge(signals: Signals, settings: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge(signals: Signals, settings: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.predictions is None:
         return None
     return tuple(
-        Finding(subject=one.pool, detail=f"Median |ln(actual / predicted)| of TTFT {one.median:.2f}.")
+        AlertMatch(subject=one.pool, detail=f"Median |ln(actual / predicted)| of TTFT {one.median:.2f}.")
         for one in signals.predictions
         if one.count >= COUNT_MIN and one.median > settings.predictor_drift_max
     )

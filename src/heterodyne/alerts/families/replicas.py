@@ -1,6 +1,6 @@
 """Replicas and workers that are not there, or do not stay."""
 
-from heterodyne.alerts.alert import GATEWAY, Alert, Finding, Severity
+from heterodyne.alerts.alert import GATEWAY, Alert, AlertMatch, Severity
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import Signals
 from heterodyne.domain.counted import times
@@ -15,56 +15,58 @@ WORKERS = "max by (replica) (max_over_time(heterodyne_fleet_replica_ready[30m]) 
 WORKER_RESTARTS = "heterodyne_gateway_worker_restarts_total[30m]"
 
 
-def _judge_pool_down(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_pool_down(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.pools is None:
         return None
     return tuple(
-        Finding(subject=one.pool, detail=f"{one.wanted} should be.")
+        AlertMatch(subject=one.pool, detail=f"{one.wanted} should be.")
         for one in signals.pools
         if one.wanted and not one.ready
     )
 
 
-def _judge_pool_not_starting(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_pool_not_starting(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.pools is None:
         return None
     return tuple(
-        Finding(subject=one.pool, detail=f"{one.starting} should be.")
+        AlertMatch(subject=one.pool, detail=f"{one.starting} should be.")
         for one in signals.pools
         if one.starting and not one.ready
     )
 
 
-def _judge_replica_down(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_replica_down(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.pools is None:
         return None
     return tuple(
-        Finding(subject=one.pool, detail=f"{one.down} of {one.down + one.ready}.") for one in signals.pools if one.down
+        AlertMatch(subject=one.pool, detail=f"{one.down} of {one.down + one.ready}.")
+        for one in signals.pools
+        if one.down
     )
 
 
-def _judge_ejected(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_ejected(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.replicas is None:
         return None
-    return tuple(Finding(subject=one.replica, detail="") for one in signals.replicas if one.is_ejected)
+    return tuple(AlertMatch(subject=one.replica, detail="") for one in signals.replicas if one.is_ejected)
 
 
-def _judge_restarting(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_restarting(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.replicas is None:
         return None
     return tuple(
-        Finding(subject=one.replica, detail=f"{times(one.restarts)} in half an hour.")
+        AlertMatch(subject=one.replica, detail=f"{times(one.restarts)} in half an hour.")
         for one in signals.replicas
         if one.restarts >= RESTARTS_MAX
     )
 
 
-def _judge_workers(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_workers(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.worker_restarts is None:
         return None
     if signals.worker_restarts < RESTARTS_MAX:
         return ()
-    return (Finding(subject=GATEWAY, detail=f"{times(signals.worker_restarts)} in half an hour."),)
+    return (AlertMatch(subject=GATEWAY, detail=f"{times(signals.worker_restarts)} in half an hour."),)
 
 
 ALERTS = (

@@ -1,6 +1,6 @@
 """Room that runs out: seen before it shows in anybody's latency."""
 
-from heterodyne.alerts.alert import Alert, Finding, Severity
+from heterodyne.alerts.alert import Alert, AlertMatch, Severity
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import Signals
 
@@ -16,11 +16,11 @@ def _pool_expression(settings: AlertSettings) -> str:
     return f"{in_flight} / (sum by (pool) (heterodyne_routing_in_flight_limit) > 0) > {settings.saturation_max:g}"
 
 
-def _judge_pool(signals: Signals, settings: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_pool(signals: Signals, settings: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.pools is None:
         return None
     return tuple(
-        Finding(subject=one.pool, detail=f"{one.in_flight} in flight of {one.in_flight_max}.")
+        AlertMatch(subject=one.pool, detail=f"{one.in_flight} in flight of {one.in_flight_max}.")
         for one in signals.pools
         if one.in_flight_max and one.in_flight > settings.saturation_max * one.in_flight_max
     )
@@ -30,11 +30,11 @@ def _kv_expression(settings: AlertSettings) -> str:
     return f"avg by (pool) (heterodyne_fleet_engine_kv_ratio) > {settings.saturation_max:g}"
 
 
-def _judge_kv(signals: Signals, settings: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_kv(signals: Signals, settings: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.pools is None:
         return None
     return tuple(
-        Finding(subject=one.pool, detail=f"{one.kv_share:.0%} in use.")
+        AlertMatch(subject=one.pool, detail=f"{one.kv_share:.0%} in use.")
         for one in signals.pools
         if one.kv_share is not None and one.kv_share > settings.saturation_max
     )
@@ -44,11 +44,11 @@ def _engine_queue_expression(_: AlertSettings) -> str:
     return f"{WAITING} > 0 and {WAITING} > {RUNNING}"
 
 
-def _judge_engine_queue(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_engine_queue(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.pools is None:
         return None
     return tuple(
-        Finding(subject=one.pool, detail=f"{one.waiting} wait, {one.running} run.")
+        AlertMatch(subject=one.pool, detail=f"{one.waiting} wait, {one.running} run.")
         for one in signals.pools
         if one.waiting and one.running is not None and one.waiting > one.running
     )
@@ -58,11 +58,11 @@ def _queue_expression(_: AlertSettings) -> str:
     return f"{DEPTH} > 0 and {DEPTH} > {DEPTH} offset 5m"
 
 
-def _judge_queue(signals: Signals, _: AlertSettings) -> tuple[Finding, ...] | None:
+def _judge_queue(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     if signals.queues is None:
         return None
     return tuple(
-        Finding(subject=one.model, detail=f"{one.depth:g} wait, {one.depth_before:g} did five minutes ago.")
+        AlertMatch(subject=one.model, detail=f"{one.depth:g} wait, {one.depth_before:g} did five minutes ago.")
         for one in signals.queues
         if one.depth_before is not None and one.depth > one.depth_before
     )

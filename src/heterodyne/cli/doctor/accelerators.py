@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from heterodyne.cli.doctor.finding import Finding, State
+from heterodyne.cli.doctor.finding import DoctorFinding, FindingState
 from heterodyne.cli.output import bytes_in_words
 
 TOPIC = "accelerators"
@@ -16,63 +16,63 @@ CPU_FEATURES = ("avx2", "avx512f", "avx512_bf16", "amx_bf16", "asimd", "sve")  #
 MEMORY_LITTLE_BYTES = 2 * 10**9
 
 
-def accelerators() -> Iterator[Finding]:
+def accelerators() -> Iterator[DoctorFinding]:
     """One finding per accelerator, then the processor and its memory."""
     found = [*_nvidia(), *_amd(), *_tpu(), *_apple()]
     yield from found
     if not found:
-        yield Finding(topic=TOPIC, name="gpu", state=State.NOTE, value="none seen; models run on the CPU")
+        yield DoctorFinding(topic=TOPIC, name="gpu", state=FindingState.NOTE, value="none seen; models run on the CPU")
     yield _cpu()
     yield _memory()
 
 
-def _nvidia() -> Iterator[Finding]:
+def _nvidia() -> Iterator[DoctorFinding]:
     output = _run("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
     yield from _from_tool("nvidia", "nvidia-smi", output)
 
 
-def _amd() -> Iterator[Finding]:
+def _amd() -> Iterator[DoctorFinding]:
     output = _run("rocm-smi", "--showproductname", "--csv")
     if output is not None:
         output = "\n".join(output.splitlines()[1:])  # the first line is the header
     yield from _from_tool("amd", "rocm-smi", output)
 
 
-def _from_tool(name: str, tool: str, output: str | None) -> Iterator[Finding]:
+def _from_tool(name: str, tool: str, output: str | None) -> Iterator[DoctorFinding]:
     """A tool that is absent says nothing; one that fails says the driver is broken."""
     if output is None:
         return
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     for line in lines:
-        yield Finding(topic=TOPIC, name=name, state=State.GOOD, value=line)
+        yield DoctorFinding(topic=TOPIC, name=name, state=FindingState.GOOD, value=line)
     if not lines:
-        yield Finding(
+        yield DoctorFinding(
             topic=TOPIC,
             name=name,
-            state=State.WARNING,
+            state=FindingState.WARNING,
             value=f"{tool} is here and shows no device",
             advice=f"run {tool} by hand; the driver may not be loaded",
         )
 
 
-def _tpu() -> Iterator[Finding]:
+def _tpu() -> Iterator[DoctorFinding]:
     devices = sorted(Path("/dev").glob("accel*"))
     if devices:
         value = ", ".join(str(device) for device in devices)
-        yield Finding(topic=TOPIC, name="tpu", state=State.GOOD, value=value)
+        yield DoctorFinding(topic=TOPIC, name="tpu", state=FindingState.GOOD, value=value)
 
 
-def _apple() -> Iterator[Finding]:
+def _apple() -> Iterator[DoctorFinding]:
     if platform.system() == "Darwin" and platform.machine() == "arm64":
-        yield Finding(topic=TOPIC, name="apple", state=State.GOOD, value="Apple silicon, through Metal")
+        yield DoctorFinding(topic=TOPIC, name="apple", state=FindingState.GOOD, value="Apple silicon, through Metal")
 
 
-def _cpu() -> Finding:
+def _cpu() -> DoctorFinding:
     cores = os.cpu_count() or 1
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
     features = _cpu_features()
     value = f"{usable} of {cores} cores" + (f", {' '.join(features)}" if features else "")
-    return Finding(topic=TOPIC, name="cpu", state=State.GOOD, value=value)
+    return DoctorFinding(topic=TOPIC, name="cpu", state=FindingState.GOOD, value=value)
 
 
 def _cpu_features() -> list[str]:
@@ -87,15 +87,15 @@ def _cpu_features() -> list[str]:
     return [feature for feature in CPU_FEATURES if feature in flags]
 
 
-def _memory() -> Finding:
+def _memory() -> DoctorFinding:
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     value = bytes_in_words(total)
     if total >= MEMORY_LITTLE_BYTES:
-        return Finding(topic=TOPIC, name="memory", state=State.GOOD, value=value)
-    return Finding(
+        return DoctorFinding(topic=TOPIC, name="memory", state=FindingState.GOOD, value=value)
+    return DoctorFinding(
         topic=TOPIC,
         name="memory",
-        state=State.WARNING,
+        state=FindingState.WARNING,
         value=value,
         advice="only small models fit; lower slots and context_tokens of the pools",
     )

@@ -7,7 +7,7 @@ import click
 from heterodyne.cli.invocation import Invocation, pass_invocation
 
 if TYPE_CHECKING:
-    from heterodyne.cli.doctor.finding import Finding
+    from heterodyne.cli.doctor.finding import DoctorFinding
     from heterodyne.config.settings import Settings
 
 MARKS = {"good": "ok  ", "note": "note", "warning": "warn", "blocker": "FAIL"}
@@ -29,11 +29,11 @@ def doctor(ctx: click.Context, invocation: Invocation, as_json: bool) -> None:
       heterodyne doctor --json
       heterodyne --config /etc/heterodyne.toml doctor
     """
-    from heterodyne.cli.doctor.finding import State
+    from heterodyne.cli.doctor.finding import FindingState
     from heterodyne.cli.output import print_json
 
     findings = examine(invocation)
-    blockers = sum(finding.state is State.BLOCKER for finding in findings)
+    blockers = sum(finding.state is FindingState.BLOCKER for finding in findings)
     if as_json:
         print_json({"can_serve": blockers == 0, "findings": findings})
     else:
@@ -42,7 +42,7 @@ def doctor(ctx: click.Context, invocation: Invocation, as_json: bool) -> None:
     ctx.exit(1 if blockers else 0)
 
 
-def examine(invocation: Invocation) -> "list[Finding]":
+def examine(invocation: Invocation) -> "list[DoctorFinding]":
     """Every finding; where the settings are refused, the defaults stand in for the rest of the look."""
     from heterodyne.cli.doctor.accelerators import accelerators
     from heterodyne.cli.doctor.clock import clock
@@ -68,8 +68,8 @@ def examine(invocation: Invocation) -> "list[Finding]":
     ]
 
 
-def _settings(invocation: Invocation) -> "tuple[Settings, list[Finding]]":
-    from heterodyne.cli.doctor.finding import Finding, State
+def _settings(invocation: Invocation) -> "tuple[Settings, list[DoctorFinding]]":
+    from heterodyne.cli.doctor.finding import DoctorFinding, FindingState
     from heterodyne.config.problems import SettingsProblems
     from heterodyne.config.settings import Settings
 
@@ -77,20 +77,20 @@ def _settings(invocation: Invocation) -> "tuple[Settings, list[Finding]]":
         resolved = invocation.resolve()
     except SettingsProblems as error:
         return Settings(), [
-            Finding(
+            DoctorFinding(
                 topic="settings",
                 name=problem.path,
-                state=State.BLOCKER,
+                state=FindingState.BLOCKER,
                 value=problem.message,
                 advice="repair it, then run `heterodyne config check`",
             )
             for problem in error.problems
         ]
     value = f"valid; {resolved.file or 'no file, defaults hold'}"
-    return resolved.settings, [Finding(topic="settings", name="file", state=State.GOOD, value=value)]
+    return resolved.settings, [DoctorFinding(topic="settings", name="file", state=FindingState.GOOD, value=value)]
 
 
-def _print(findings: "list[Finding]") -> None:
+def _print(findings: "list[DoctorFinding]") -> None:
     topic = ""
     for finding in findings:
         if finding.topic != topic:
@@ -101,13 +101,13 @@ def _print(findings: "list[Finding]") -> None:
             click.echo(f"        {finding.advice}")
 
 
-def _verdict(findings: "list[Finding]") -> str:
-    from heterodyne.cli.doctor.finding import State
+def _verdict(findings: "list[DoctorFinding]") -> str:
+    from heterodyne.cli.doctor.finding import FindingState
     from heterodyne.cli.doctor.ports import RUNS
     from heterodyne.domain.counted import counted
 
-    blockers = sum(finding.state is State.BLOCKER for finding in findings)
-    warnings = sum(finding.state is State.WARNING for finding in findings)
+    blockers = sum(finding.state is FindingState.BLOCKER for finding in findings)
+    warnings = sum(finding.state is FindingState.WARNING for finding in findings)
     if blockers:
         return f"{blockers} {'thing keeps' if blockers == 1 else 'things keep'} this machine from serving"
     if any(finding.value == RUNS for finding in findings):

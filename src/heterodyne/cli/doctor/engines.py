@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 from msgspec import structs
 
-from heterodyne.assembly.replica_place import replica_place
-from heterodyne.assembly.replicas import remote_replicas
-from heterodyne.cli.doctor.finding import Finding, State
+from heterodyne.cli.doctor.finding import DoctorFinding, FindingState
 from heterodyne.config.settings import Settings
-from heterodyne.control.look import Looker
+from heterodyne.control.prober import Prober
 from heterodyne.control.problems import ProblemKind
 from heterodyne.control.replica_seen import ReplicaSeen
 from heterodyne.control.replica_watch import ReplicaWatch
 from heterodyne.domain.fleet import Health, Replica
 from heterodyne.engines.catalogue import ENGINES
+from heterodyne.supervisor.configured_replicas import remote_replicas
+from heterodyne.supervisor.fleet.setting_path import setting_path
 from heterodyne.wire.connection_pool import ConnectionPool
 
 TOPIC = "engines"
@@ -30,7 +30,7 @@ ADVICE = {
 UNABLE = (ProblemKind.NOT_READY, ProblemKind.WRONG_MODEL)
 
 
-def engines(settings: Settings) -> list[Finding]:
+def engines(settings: Settings) -> list[DoctorFinding]:
     """Each is looked at once, as `serve` looks again and again. Of a model that nobody answers for, it is a blocker."""
     seen = asyncio.run(_look_at_all(settings))
     able = {one.model for one in seen if not _unable(one)}
@@ -42,18 +42,18 @@ async def _look_at_all(settings: Settings) -> list[ReplicaSeen]:
     pool = ConnectionPool(asyncio.get_running_loop(), idle_max=1, connect_timeout_s=settings.gateway.connect_timeout_s)
     turns = asyncio.Semaphore(AT_ONCE_MAX)
 
-    async def look(replica: Replica) -> ReplicaSeen:
+    async def probe(replica: Replica) -> ReplicaSeen:
         # Nobody waits for it to come up: what does not answer now is down.
-        watch = ReplicaWatch(structs.replace(replica, health=Health.DOWN), replica_place(settings, replica), 0.0)
+        watch = ReplicaWatch(structs.replace(replica, health=Health.DOWN), setting_path(settings, replica), 0.0)
         async with turns:
-            seen = await Looker(replica, ENGINES[replica.engine], pool, time.monotonic).look(
+            seen = await Prober(replica, ENGINES[replica.engine], pool, time.monotonic).probe(
                 wants_models=True, has_fallback=False
             )
         watch.take(seen, 0)
         return watch.snapshot(time.monotonic())
 
     try:
-        return list(await asyncio.gather(*(look(replica) for replica in remote_replicas(settings))))
+        return list(await asyncio.gather(*(probe(replica) for replica in remote_replicas(settings))))
     finally:
         await pool.close()
 
@@ -62,17 +62,17 @@ def _unable(seen: ReplicaSeen) -> bool:
     return any(problem.kind in UNABLE for problem in seen.problems)
 
 
-def _findings(seen: ReplicaSeen, *, has_others: bool) -> Iterable[Finding]:
+def _findings(seen: ReplicaSeen, *, has_others: bool) -> Iterable[DoctorFinding]:
     if not seen.problems:
         context = "" if seen.context_tokens is None else f", {seen.context_tokens} tokens of context"
         value = f"{seen.url} answers as {seen.engine}, serves {seen.model}{context}"
-        yield Finding(topic=TOPIC, name=str(seen.id), state=State.GOOD, value=value)
+        yield DoctorFinding(topic=TOPIC, name=str(seen.id), state=FindingState.GOOD, value=value)
     for problem in seen.problems:
         is_blocking = problem.kind in UNABLE and not has_others
-        yield Finding(
+        yield DoctorFinding(
             topic=TOPIC,
             name=str(seen.id),
-            state=State.BLOCKER if is_blocking else State.WARNING,
+            state=FindingState.BLOCKER if is_blocking else FindingState.WARNING,
             value=problem.text,
             advice=ADVICE.get(problem.kind),
         )

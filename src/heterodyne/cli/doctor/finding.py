@@ -5,7 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 
-class State(StrEnum):
+class FindingState(StrEnum):
     """How serious a finding is."""
 
     GOOD = "good"
@@ -14,11 +14,11 @@ class State(StrEnum):
     BLOCKER = "blocker"  # serving will not work
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class DoctorFinding(Struct, frozen=True, kw_only=True):
     """What was looked at, what was seen, and what to do about it."""
 
     topic: str
     name: str
-    state: State
+    state: FindingState
     value: str
     advice: str | None = None  # None: nothing to do

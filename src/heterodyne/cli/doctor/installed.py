@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 
 from heterodyne import __version__
-from heterodyne.cli.doctor.finding import Finding, State
+from heterodyne.cli.doctor.finding import DoctorFinding, FindingState
 
 TOPIC = "installed"
 PYTHON_MIN = (3, 11)
@@ -16,10 +16,10 @@ REQUIRED = ("uvloop", "httptools", "msgspec")
 EMBEDDED_ENGINE = "xllamacpp"
 
 
-def installed(*, needs_embedded_engine: bool) -> Iterator[Finding]:
+def installed(*, needs_embedded_engine: bool) -> Iterator[DoctorFinding]:
     """Versions; the embedded engine is required only where a pool is started here."""
     yield _python()
-    yield Finding(topic=TOPIC, name="heterodyne", state=State.GOOD, value=__version__)
+    yield DoctorFinding(topic=TOPIC, name="heterodyne", state=FindingState.GOOD, value=__version__)
     for name in REQUIRED:
         yield _package(name, is_required=True)
     yield _package(EMBEDDED_ENGINE, is_required=needs_embedded_engine)
@@ -31,27 +31,29 @@ def newest_python(classifiers: Iterable[str]) -> tuple[int, int]:
     return max(((int(one[1]), int(one[2])) for one in versions if one), default=(sys.version_info[0], 99))
 
 
-def _python() -> Finding:
+def _python() -> DoctorFinding:
     value = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     newest = newest_python(metadata.metadata("heterodyne").get_all("Classifier") or ())
     if sys.version_info[:2] > newest:
         tried = ".".join(map(str, newest))
         advice = f"this version was tried with Python up to {tried}; take that one where something does not work"
-        return Finding(topic=TOPIC, name="python", state=State.WARNING, value=value, advice=advice)
+        return DoctorFinding(topic=TOPIC, name="python", state=FindingState.WARNING, value=value, advice=advice)
     if sys.version_info >= PYTHON_MIN:
-        return Finding(topic=TOPIC, name="python", state=State.GOOD, value=value)
-    return Finding(topic=TOPIC, name="python", state=State.BLOCKER, value=value, advice="install Python 3.11 or newer")
+        return DoctorFinding(topic=TOPIC, name="python", state=FindingState.GOOD, value=value)
+    return DoctorFinding(
+        topic=TOPIC, name="python", state=FindingState.BLOCKER, value=value, advice="install Python 3.11 or newer"
+    )
 
 
-def _package(name: str, *, is_required: bool) -> Finding:
+def _package(name: str, *, is_required: bool) -> DoctorFinding:
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Finding(
+        return DoctorFinding(
             topic=TOPIC,
             name=name,
-            state=State.BLOCKER if is_required else State.NOTE,
+            state=FindingState.BLOCKER if is_required else FindingState.NOTE,
             value="not installed",
             advice=f"{sys.executable} -m pip install {name}" if is_required else None,
         )
-    return Finding(topic=TOPIC, name=name, state=State.GOOD, value=version)
+    return DoctorFinding(topic=TOPIC, name=name, state=FindingState.GOOD, value=version)

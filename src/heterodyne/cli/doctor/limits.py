@@ -2,22 +2,22 @@
 
 import resource
 
-from heterodyne.cli.doctor.finding import Finding, State
+from heterodyne.cli.doctor.finding import DoctorFinding, FindingState
 from heterodyne.gateway.settings import GatewaySettings
 
 RESERVED = 256  # logs, libraries, the event loop, idle connections to replicas
 
 
-def file_descriptors(settings: GatewaySettings) -> Finding:
+def file_descriptors(settings: GatewaySettings) -> DoctorFinding:
     """Each client connection can need one more towards a replica."""
     soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = 2 * settings.connections_max + RESERVED
     if soft == resource.RLIM_INFINITY or soft >= needed:
-        return Finding(topic="limits", name="open files", state=State.GOOD, value=_in_words(soft))
-    return Finding(
+        return DoctorFinding(topic="limits", name="open files", state=FindingState.GOOD, value=_in_words(soft))
+    return DoctorFinding(
         topic="limits",
         name="open files",
-        state=State.WARNING,
+        state=FindingState.WARNING,
         value=f"{soft}; {settings.connections_max} connections may need {needed}",
         advice=f"ulimit -n {needed}, or lower gateway.connections_max",
     )

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from heterodyne.cli.doctor.finding import Finding, State
+from heterodyne.cli.doctor.finding import DoctorFinding, FindingState
 from heterodyne.cli.doctor.running import is_console, models_served
 from heterodyne.config.settings import Settings
 
@@ -15,7 +15,7 @@ LISTENING = "0A"  # the state column of /proc/net/tcp
 RUNS = "the gateway of these settings already runs here"
 
 
-def ports(settings: Settings) -> Iterator[Finding]:
+def ports(settings: Settings) -> Iterator[DoctorFinding]:
     """Tries to listen where the gateway and the console would; a port that is taken is asked who it is."""
     gateway, console = settings.gateway, settings.console
     is_running = False
@@ -64,17 +64,17 @@ def _try_listen(host: str, port_number: int) -> None:
         listener.listen(1)
 
 
-def _free(section: str, host: str, port_number: int) -> Finding:
-    return Finding(topic=TOPIC, name=f"{section} {host}:{port_number}", state=State.GOOD, value="free")
+def _free(section: str, host: str, port_number: int) -> DoctorFinding:
+    return DoctorFinding(topic=TOPIC, name=f"{section} {host}:{port_number}", state=FindingState.GOOD, value="free")
 
 
 def _refused(
     section: str, host: str, port_number: int, error: OSError, *, is_own: bool, served: set[str] | None = None
-) -> Finding:
+) -> DoctorFinding:
     name = f"{section} {host}:{port_number}"
     if is_own:
-        return Finding(
-            topic=TOPIC, name=name, state=State.NOTE, value=RUNS, advice="`heterodyne fleet status` shows it"
+        return DoctorFinding(
+            topic=TOPIC, name=name, state=FindingState.NOTE, value=RUNS, advice="`heterodyne fleet status` shows it"
         )
     if error.errno == errno.EADDRINUSE:
         who = holder(port_number)
@@ -90,7 +90,7 @@ def _refused(
     else:
         value = f"cannot listen: {error.strerror or error}"
         advice = f"set {section}.host to an address of this machine"
-    return Finding(topic=TOPIC, name=name, state=State.BLOCKER, value=value, advice=advice)
+    return DoctorFinding(topic=TOPIC, name=name, state=FindingState.BLOCKER, value=value, advice=advice)
 
 
 def _listening_inodes(port_number: int) -> set[str]:

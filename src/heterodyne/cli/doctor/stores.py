@@ -7,19 +7,19 @@ from collections.abc import Awaitable, Iterator
 from heterodyne.audit.settings import folder_of
 from heterodyne.books.settings import spool_folder_of
 from heterodyne.cli.doctor.clock import skew
-from heterodyne.cli.doctor.finding import Finding, State
+from heterodyne.cli.doctor.finding import DoctorFinding, FindingState
 from heterodyne.cli.doctor.folder import folder_finding
 from heterodyne.config.settings import Settings
 from heterodyne.domain.errors import HeterodyneError
-from heterodyne.stores.look import Seen, look_at_database, look_at_redis
 from heterodyne.stores.open_store import state_folder
+from heterodyne.stores.probe import StoreStatus, probe_database, probe_redis
 
 TOPIC = "stores"
 ELSEWHERE = "set XDG_STATE_HOME, or the folder's own setting, to a folder that can"
 WHEN_LITTLE = "make room: what is billed or audited is refused when it cannot be written"
 
 
-def stores(settings: Settings) -> Iterator[Finding]:
+def stores(settings: Settings) -> Iterator[DoctorFinding]:
     """The folders, then who keeps what is shared."""
     state = state_folder(os.environ)
     folders = {"state folder": state}
@@ -31,20 +31,20 @@ def stores(settings: Settings) -> Iterator[Finding]:
         folder_finding(TOPIC, name, folder, elsewhere=ELSEWHERE, when_little=WHEN_LITTLE)
         for name, folder in folders.items()
     )
-    yield from _store("database", look_at_database(settings.stores.url, os.environ), "repair or change stores.url")
+    yield from _store("database", probe_database(settings.stores.url, os.environ), "repair or change stores.url")
     if settings.stores.redis_url is not None:
-        yield from _store("redis", look_at_redis(settings.stores.redis_url), "start it, or change stores.redis_url")
+        yield from _store("redis", probe_redis(settings.stores.redis_url), "start it, or change stores.redis_url")
 
 
-def _store(name: str, look: Awaitable[Seen], advice: str) -> Iterator[Finding]:
-    async def looked() -> Seen:
+def _store(name: str, look: Awaitable[StoreStatus], advice: str) -> Iterator[DoctorFinding]:
+    async def looked() -> StoreStatus:
         return await look
 
     try:
         seen = asyncio.run(looked())
     except HeterodyneError as error:
-        yield Finding(topic=TOPIC, name=name, state=State.BLOCKER, value=error.message, advice=advice)
+        yield DoctorFinding(topic=TOPIC, name=name, state=FindingState.BLOCKER, value=error.message, advice=advice)
         return
-    yield Finding(topic=TOPIC, name=name, state=State.GOOD, value=seen.words)
+    yield DoctorFinding(topic=TOPIC, name=name, state=FindingState.GOOD, value=seen.words)
     if seen.clock_s is not None:
         yield from skew(TOPIC, name, seen.clock_s)

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from msgspec import structs
 
-from heterodyne.cli.configured_models import ConfiguredModel, configured_models
-from heterodyne.cli.doctor.finding import Finding, State
+from heterodyne.cli.doctor.finding import DoctorFinding, FindingState
 from heterodyne.cli.doctor.folder import folder_finding
+from heterodyne.cli.models.configured_models import ConfiguredModel, configured_models
 from heterodyne.cli.output import bytes_in_words
 from heterodyne.config.settings import Settings
 from heterodyne.domain.errors import HeterodyneError
@@ -19,7 +19,7 @@ PROBE_TIMEOUT_S = 10.0
 AT_ONCE_MAX = 4  # pip is a process each
 
 
-def weights(settings: Settings) -> Iterator[Finding]:
+def weights(settings: Settings) -> Iterator[DoctorFinding]:
     """The folder, then each model that is started here."""
     yield folder_finding(
         TOPIC,
@@ -33,11 +33,11 @@ def weights(settings: Settings) -> Iterator[Finding]:
         yield from threads.map(lambda model: _model(model, settings), models)
 
 
-def _model(model: ConfiguredModel, settings: Settings) -> Finding:
+def _model(model: ConfiguredModel, settings: Settings) -> DoctorFinding:
     name = f"{model.pool} ({model.model})"
     if model.cached:
         size = "" if model.size_bytes is None else f", {bytes_in_words(model.size_bytes)}"
-        return Finding(topic=TOPIC, name=name, state=State.GOOD, value=f"here{size}")
+        return DoctorFinding(topic=TOPIC, name=name, state=FindingState.GOOD, value=f"here{size}")
     pool = settings.pools[model.pool]
     assert pool.weights is not None  # else it would be neither here nor missing
     hasty = structs.replace(settings.registry, download_timeout_s=PROBE_TIMEOUT_S)
@@ -49,13 +49,15 @@ def _model(model: ConfiguredModel, settings: Settings) -> Finding:
             "bring the file there, or correct the path" if is_file else f"then: heterodyne models pull {model.pool}"
         )
         value = f"not here, and cannot be fetched: {error.message}"
-        return Finding(topic=TOPIC, name=name, state=State.BLOCKER, value=value, advice=advice)
+        return DoctorFinding(topic=TOPIC, name=name, state=FindingState.BLOCKER, value=value, advice=advice)
     if pool.weights.startswith("file:"):
-        return Finding(topic=TOPIC, name=name, state=State.GOOD, value="here; the first start reads its hash")
-    return Finding(
+        return DoctorFinding(
+            topic=TOPIC, name=name, state=FindingState.GOOD, value="here; the first start reads its hash"
+        )
+    return DoctorFinding(
         topic=TOPIC,
         name=name,
-        state=State.NOTE,
+        state=FindingState.NOTE,
         value="not fetched yet; the first start does it",
         advice=f"heterodyne models pull {model.pool}",
     )

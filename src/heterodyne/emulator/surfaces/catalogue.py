@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from heterodyne.emulator.surface import Surface
-from heterodyne.emulator.surfaces.llamacpp import LLAMACPP
-from heterodyne.emulator.surfaces.sglang import SGLANG
-from heterodyne.emulator.surfaces.tensorrt_llm import tensorrt_llm
-from heterodyne.emulator.surfaces.vllm import VLLM
+from heterodyne.emulator.surfaces.llamacpp.surface import LLAMACPP
+from heterodyne.emulator.surfaces.sglang.surface import SGLANG
+from heterodyne.emulator.surfaces.tensorrt_llm.surface import tensorrt_llm
+from heterodyne.emulator.surfaces.vllm.surface import VLLM
 from heterodyne.physics.engine_kind import EngineKind
 
 if TYPE_CHECKING:

@@ -1,12 +1,12 @@
 """The shapes engines give their refusals, and the words they have for them."""
 
-from heterodyne.emulator.page import Page, Refusal, json_page
+from heterodyne.emulator.response import EmulatorResponse, Refusal, json_response
 
 # What Python's own names for these statuses make of them, in vLLM and its relatives.
 KINDS = {400: "BadRequestError", 404: "NotFoundError", 501: "NotImplementedError", 503: "ServiceUnavailableError"}
 
 
-def nested_error(refusal: Refusal) -> Page:
+def nested_error(refusal: Refusal) -> EmulatorResponse:
     """OpenAI's shape: everything under `error`."""
     error = {
         "message": refusal.message,
@@ -14,10 +14,10 @@ def nested_error(refusal: Refusal) -> Page:
         "param": refusal.param,
         "code": refusal.status,
     }
-    return json_page({"error": error}, refusal.status)
+    return json_response({"error": error}, refusal.status)
 
 
-def flat_error(refusal: Refusal) -> Page:
+def flat_error(refusal: Refusal) -> EmulatorResponse:
     """The same fields on the top floor."""
     error = {
         "object": "error",
@@ -26,7 +26,7 @@ def flat_error(refusal: Refusal) -> Page:
         "param": refusal.param,
         "code": refusal.status,
     }
-    return json_page(error, refusal.status)
+    return json_response(error, refusal.status)
 
 
 def kind_of(status: int) -> str:

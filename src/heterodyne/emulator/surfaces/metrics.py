@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from heterodyne.emulator.observations import Distribution
+from heterodyne.emulator.observations import EmulatedHistogram
 
 
 class Metrics:
@@ -40,7 +40,7 @@ class Metrics:
             family.add_metric((*self._values, key), value)
         return family
 
-    def histogram(self, name: str, text: str, values: Distribution) -> Metric:
+    def histogram(self, name: str, text: str, values: EmulatedHistogram) -> Metric:
         """A distribution."""
         family = HistogramMetricFamily(name, text, labels=self._names)
         family.add_metric(self._values, values.buckets(), sum_value=values.sum)

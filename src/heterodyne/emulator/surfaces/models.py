@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from heterodyne.emulator.page import Page, PageMaker, json_page
+from heterodyne.emulator.response import EmulatorEndpoint, EmulatorResponse, json_response
 from heterodyne.wire.message import HttpRequest
 
 if TYPE_CHECKING:
     from heterodyne.emulator.engine import EmulatedEngine
 
 
-def models(owner: str) -> PageMaker:
+def models(owner: str) -> EmulatorEndpoint:
     """The served model, then its adapters."""
 
-    def page(engine: "EmulatedEngine", _: HttpRequest) -> Page:
+    def page(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
         order = engine.order
         base = {
             "id": order.served_model,
@@ -27,6 +27,6 @@ def models(owner: str) -> PageMaker:
             {**base, "id": adapter.name, "root": adapter.path, "parent": order.served_model}
             for adapter in engine.adapters.loaded
         ]
-        return json_page({"object": "list", "data": [base, *adapters]})
+        return json_response({"object": "list", "data": [base, *adapters]})
 
     return page

@@ -3,14 +3,14 @@ depends on the generation of the device."""
 
 from collections.abc import Mapping
 
-from heterodyne.engines.accelerators.device import MIB, PERCENT, DeviceReading, Source, Table, reading
-from heterodyne.engines.prometheus_page import Page
+from heterodyne.engines.accelerators.device import MIB, PERCENT, DeviceReading, MetricSource, Table, reading
+from heterodyne.engines.prometheus_page import PrometheusPage
 
 PREFIXES = ("", "amd_")  # it can be told to begin names with one; this is the one in use
 
 
-def _sources(*names: str, scale: float = 1.0) -> tuple[Source, ...]:
-    return tuple(Source(prefix + name, scale) for name in names for prefix in PREFIXES)
+def _sources(*names: str, scale: float = 1.0) -> tuple[MetricSource, ...]:
+    return tuple(MetricSource(prefix + name, scale) for name in names for prefix in PREFIXES)
 
 
 UTILISATION = _sources("gpu_gfx_activity", scale=PERCENT)
@@ -27,7 +27,7 @@ class Amd:
     name = "amd"
     names = tuple(source.name for source in SOURCES)
 
-    def read(self, page: Page) -> list[DeviceReading]:
+    def read(self, page: PrometheusPage) -> list[DeviceReading]:
         table = Table(page, SOURCES, _device)
         return [
             reading(

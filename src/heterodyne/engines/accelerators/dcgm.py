@@ -4,15 +4,23 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from heterodyne.engines.accelerators.device import MEMORY_BYTES_MAX, MIB, PERCENT, DeviceReading, Source, Table, reading
-from heterodyne.engines.prometheus_page import Page
+from heterodyne.engines.accelerators.device import (
+    MEMORY_BYTES_MAX,
+    MIB,
+    PERCENT,
+    DeviceReading,
+    MetricSource,
+    Table,
+    reading,
+)
+from heterodyne.engines.prometheus_page import PrometheusPage
 
 # The profiling field is there for slices of a device too, and says how busy it was rather than whether it was.
-UTILISATION = (Source("DCGM_FI_PROF_GR_ENGINE_ACTIVE"), Source("DCGM_FI_DEV_GPU_UTIL", PERCENT))
-USED, TOTAL = Source("DCGM_FI_DEV_FB_USED", MIB), Source("DCGM_FI_DEV_FB_TOTAL", MIB)
-FREE, RESERVED = Source("DCGM_FI_DEV_FB_FREE", MIB), Source("DCGM_FI_DEV_FB_RESERVED", MIB)
-POWER = (Source("DCGM_FI_DEV_POWER_USAGE"),)
-TEMPERATURE = (Source("DCGM_FI_DEV_GPU_TEMP"),)
+UTILISATION = (MetricSource("DCGM_FI_PROF_GR_ENGINE_ACTIVE"), MetricSource("DCGM_FI_DEV_GPU_UTIL", PERCENT))
+USED, TOTAL = MetricSource("DCGM_FI_DEV_FB_USED", MIB), MetricSource("DCGM_FI_DEV_FB_TOTAL", MIB)
+FREE, RESERVED = MetricSource("DCGM_FI_DEV_FB_FREE", MIB), MetricSource("DCGM_FI_DEV_FB_RESERVED", MIB)
+POWER = (MetricSource("DCGM_FI_DEV_POWER_USAGE"),)
+TEMPERATURE = (MetricSource("DCGM_FI_DEV_GPU_TEMP"),)
 SOURCES = (*UTILISATION, USED, TOTAL, FREE, RESERVED, *POWER, *TEMPERATURE)
 
 
@@ -22,7 +30,7 @@ class Dcgm:
     name = "dcgm"
     names = tuple(source.name for source in SOURCES)
 
-    def read(self, page: Page) -> list[DeviceReading]:
+    def read(self, page: PrometheusPage) -> list[DeviceReading]:
         table = Table(page, SOURCES, _device)
         return [self._reading(table, device) for device in table.devices]
 

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from heterodyne.engines.prometheus_page import Page
+from heterodyne.engines.prometheus_page import PrometheusPage
 
 MIB = float(2**20)
 PERCENT = 0.01
@@ -26,7 +26,7 @@ class DeviceReading(Struct, frozen=True, kw_only=True):
     temperature_c: float | None = None
 
 
-class Source(NamedTuple):
+class MetricSource(NamedTuple):
     """A metric, and what its value has to be multiplied with."""
 
     name: str
@@ -44,7 +44,7 @@ class Exporter(Protocol):
         """Every metric it reads."""
         ...
 
-    def read(self, page: Page) -> list[DeviceReading]:
+    def read(self, page: PrometheusPage) -> list[DeviceReading]:
         """Devices in the order of the page; none: the page is not this exporter's."""
         ...
 
@@ -55,7 +55,7 @@ DeviceOf = Callable[[Mapping[str, str]], str]
 class Table:
     """What a page says of each device, by metric."""
 
-    def __init__(self, page: Page, sources: Sequence[Source], device_of: DeviceOf) -> None:
+    def __init__(self, page: PrometheusPage, sources: Sequence[MetricSource], device_of: DeviceOf) -> None:
         self.devices: dict[str, None] = {}
         self._values: dict[tuple[str, str], float] = {}
         for source in sources:
@@ -66,7 +66,7 @@ class Table:
                     # One that several containers share has a line for each; they say the same.
                     self._values.setdefault((source.name, device), sample.value * source.scale)
 
-    def first(self, device: str, sources: Sequence[Source], least: float, most: float) -> float | None:
+    def first(self, device: str, sources: Sequence[MetricSource], least: float, most: float) -> float | None:
         """Of the first of these metrics that says something which can be."""
         for source in sources:
             value = self._values.get((source.name, device))
@@ -79,11 +79,11 @@ def reading(
     table: Table,
     device: str,
     *,
-    utilisation: Sequence[Source],
-    memory_used: Sequence[Source],
-    memory_total: Sequence[Source],
-    power: Sequence[Source] = (),
-    temperature: Sequence[Source] = (),
+    utilisation: Sequence[MetricSource],
+    memory_used: Sequence[MetricSource],
+    memory_total: Sequence[MetricSource],
+    power: Sequence[MetricSource] = (),
+    temperature: Sequence[MetricSource] = (),
 ) -> DeviceReading:
     """One device's; of several metrics the first counts that says something."""
     share = table.first(device, utilisation, 0.0, UTILISATION_MAX)

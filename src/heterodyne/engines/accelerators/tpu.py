@@ -3,14 +3,14 @@ temperature are not told."""
 
 from collections.abc import Mapping
 
-from heterodyne.engines.accelerators.device import PERCENT, DeviceReading, Source, Table, reading
-from heterodyne.engines.prometheus_page import Page
+from heterodyne.engines.accelerators.device import PERCENT, DeviceReading, MetricSource, Table, reading
+from heterodyne.engines.prometheus_page import PrometheusPage
 
 # Lines of a node are of all its chips; those without the ending only of chips that a container has. The last spelling
 # is libtpu's own, for pages that pass on what its monitoring library says.
-UTILISATION = tuple(Source(name, PERCENT) for name in ("duty_cycle_node", "duty_cycle", "duty_cycle_pct"))
-MEMORY_USED = tuple(map(Source, ("memory_used_node", "memory_used", "hbm_capacity_usage")))
-MEMORY_TOTAL = tuple(map(Source, ("memory_total_node", "memory_total", "hbm_capacity_total")))
+UTILISATION = tuple(MetricSource(name, PERCENT) for name in ("duty_cycle_node", "duty_cycle", "duty_cycle_pct"))
+MEMORY_USED = tuple(map(MetricSource, ("memory_used_node", "memory_used", "hbm_capacity_usage")))
+MEMORY_TOTAL = tuple(map(MetricSource, ("memory_total_node", "memory_total", "hbm_capacity_total")))
 SOURCES = (*UTILISATION, *MEMORY_USED, *MEMORY_TOTAL)
 
 
@@ -20,7 +20,7 @@ class Tpu:
     name = "tpu"
     names = tuple(source.name for source in SOURCES)
 
-    def read(self, page: Page) -> list[DeviceReading]:
+    def read(self, page: PrometheusPage) -> list[DeviceReading]:
         table = Table(page, SOURCES, _device)
         return [
             reading(table, device, utilisation=UTILISATION, memory_used=MEMORY_USED, memory_total=MEMORY_TOTAL)

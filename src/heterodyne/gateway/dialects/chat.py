@@ -12,7 +12,7 @@ from heterodyne.gateway.dialects.generation import Count, GenerationFields, chec
 from heterodyne.gateway.dialects.lengths import longest
 from heterodyne.gateway.dialects.members import listed, private, read_members
 from heterodyne.gateway.dialects.parts import Part, read_parts
-from heterodyne.gateway.dialects.prompts import Conversation
+from heterodyne.gateway.dialects.prompts import ChatPrompt
 from heterodyne.gateway.settings import GatewaySettings
 
 # What OpenAI's API has; the fields of single engines pass where their dialects say so.
@@ -139,7 +139,7 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         stream=bool(fields.stream),
         wants_usage=fields.wants_usage(),
         has_stream_options=fields.stream_options is not msgspec.UNSET,
-        prompt=Conversation(body),
+        prompt=ChatPrompt(body),
         private_fields=listed(own, parts.private) if own or parts.private else (),
         prompt_chars=shown_bytes(members, value_bytes) - parts.more_bytes,
         user=fields.user or "",

@@ -10,7 +10,7 @@ from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.generation import GenerationFields, check_bounds, shown_bytes
 from heterodyne.gateway.dialects.lengths import longest
 from heterodyne.gateway.dialects.members import listed, private, read_members
-from heterodyne.gateway.dialects.prompts import PlainText
+from heterodyne.gateway.dialects.prompts import TextPrompt
 from heterodyne.gateway.dialects.text import Text, check_text, count, measure
 from heterodyne.gateway.settings import GatewaySettings
 
@@ -69,7 +69,7 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         stream=bool(fields.stream),
         wants_usage=fields.wants_usage(),
         has_stream_options=fields.stream_options is not msgspec.UNSET,
-        prompt=PlainText(body) if tokens is None else None,
+        prompt=TextPrompt(body) if tokens is None else None,
         private_fields=listed(own) if own else (),
         prompt_chars=shown_bytes(members, value_bytes) if tokens is None else 0,
         prompt_tokens=tokens,

@@ -51,13 +51,13 @@ def private(members: Members, api: frozenset[str]) -> dict[str, Raw]:
         value = members[name]
         inner = _decode(value) if memoryview(value)[0] == OBJECT_START else NONE
         if inner:
-            found |= told_apart(name, inner)
+            found |= flattened(name, inner)
         else:
             found[name[:NAME_CHARS_MAX]] = value
     return found
 
 
-def told_apart(name: str, inner: Members) -> dict[str, Raw]:
+def flattened(name: str, inner: Members) -> dict[str, Raw]:
     """The members of an object by path; of very many the object itself, which no list of fields has."""
     name = name[:NAME_CHARS_MAX]
     if len(inner) > PRIVATE_KEYS_MAX:

@@ -11,7 +11,7 @@ from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects import bounds
 from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.bounds import DIMENSIONS_MAX, TENSORS_MAX
-from heterodyne.gateway.dialects.members import listed, private, read_members, told_apart
+from heterodyne.gateway.dialects.members import flattened, listed, private, read_members
 from heterodyne.gateway.settings import GatewaySettings
 
 if TYPE_CHECKING:
@@ -91,11 +91,11 @@ def _decode(body: bytes) -> InferFields:
 
 def _parameters(fields: InferFields) -> dict[str, Raw]:
     """What the protocol leaves to servers to name, by path; those of all tensors together."""
-    own = told_apart("parameters", fields.parameters)
+    own = flattened("parameters", fields.parameters)
     for tensor in fields.inputs:
-        own |= told_apart("inputs.parameters", tensor.parameters)
+        own |= flattened("inputs.parameters", tensor.parameters)
     for output in fields.outputs:
-        own |= told_apart("outputs.parameters", output.parameters)
+        own |= flattened("outputs.parameters", output.parameters)
     return own
 
 

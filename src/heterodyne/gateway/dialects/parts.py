@@ -39,7 +39,7 @@ class Part(Struct):
     uuid: Raw | UnsetType = UNSET  # the name of a picture that somebody, perhaps another tenant, has sent before
 
 
-class Said(Protocol):
+class HasContent(Protocol):
     """A message, as far as it may have parts."""
 
     content: str | list[Part] | None
@@ -55,7 +55,7 @@ class Parts(NamedTuple):
 NO_PARTS = Parts(0, frozenset())
 
 
-def read_parts(messages: Iterable[Said]) -> Parts:
+def read_parts(messages: Iterable[HasContent]) -> Parts:
     """Of all messages together; those of plain text cost a look each."""
     found = [part for message in messages if isinstance(message.content, list) for part in message.content]
     if not found:

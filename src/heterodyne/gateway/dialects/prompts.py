@@ -11,14 +11,14 @@ NULL = Raw(b"null")
 BETWEEN = b"\n"  # not inside JSON as clients send it to a machine; where it is, prefixes only end elsewhere
 
 
-class _Said(Struct):
+class _PromptMessage(Struct):
     role: str = ""
     content: Raw = NULL
     tool_calls: Raw = NULL
 
 
 class _Chat(Struct):
-    messages: list[_Said] = []
+    messages: list[_PromptMessage] = []
     tools: Raw = NULL
 
 
@@ -30,7 +30,7 @@ _chat = msgspec.json.Decoder(_Chat)
 _completion = msgspec.json.Decoder(_Completion)
 
 
-class Conversation:
+class ChatPrompt:
     """Of a chat: tools first, for templates render them before the conversation."""
 
     __slots__ = ("_body",)
@@ -53,7 +53,7 @@ class Conversation:
         return _join(chat.tools, chat.messages)
 
 
-class PlainText:
+class TextPrompt:
     """Of a completion."""
 
     __slots__ = ("_body",)
@@ -71,7 +71,7 @@ class PlainText:
         return self.whole()
 
 
-def _join(tools: Raw, messages: list[_Said]) -> bytes:
+def _join(tools: Raw, messages: list[_PromptMessage]) -> bytes:
     parts: list[bytes | Raw] = [tools]
     for message in messages:
         parts += (message.role.encode(), message.content, message.tool_calls)

@@ -6,14 +6,14 @@ from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import usage
-from heterodyne.gateway.offload.job import Answer, Failed, Result, WasAnswered, error_of, fields_of
+from heterodyne.gateway.offload.job import AnswerRead, JobFailed, ReadAnswer, Result, error_of, fields_of
 from heterodyne.gateway.offload.process import Offload, PendingJob
-from heterodyne.ports.engine import Call, EngineDialect
+from heterodyne.ports.engine import EngineDialect, EngineRequest
 
 ANSWER_BYTES_LARGE = 64 * 1024
 
 
-class WholeAnswer:
+class TranslatedAnswer:
     """What the client gets, in as many pieces as it came in, and what the engine counted."""
 
     __slots__ = ("is_error", "pieces", "size", "usage")
@@ -25,16 +25,18 @@ class WholeAnswer:
         self.is_error = is_error
 
 
-def whole_answer(dialect: EngineDialect, request: Request, replica: Replica, body: bytes) -> WholeAnswer | Call:
+def whole_answer(
+    dialect: EngineDialect, request: Request, replica: Replica, body: bytes
+) -> TranslatedAnswer | EngineRequest:
     """The answer, or the next call it takes to get there."""
     answer = dialect.answer(request, replica, body)
-    if isinstance(answer, Call):
+    if isinstance(answer, EngineRequest):
         return answer
     try:
         reported, is_error = usage.of_answer(answer)
     except (ValueError, RecursionError) as error:
         raise EngineGarbage("The engine's answer is not JSON.") from error
-    return WholeAnswer([answer], reported, is_error=is_error)
+    return TranslatedAnswer([answer], reported, is_error=is_error)
 
 
 def answer_beside(
@@ -44,18 +46,18 @@ def answer_beside(
     pieces: list[bytes],
     *,
     owner: bytes,
-    done: Callable[[WholeAnswer | Call | HeterodyneError], None],
+    done: Callable[[TranslatedAnswer | EngineRequest | HeterodyneError], None],
 ) -> PendingJob:
     """The same, told later; `pieces` are not put together in the worker."""
 
-    def told(result: Result, made: bytes) -> None:
-        if isinstance(result, Failed):
+    def on_result(result: Result, made: bytes) -> None:
+        if isinstance(result, JobFailed):
             done(error_of(result))
             return
-        assert isinstance(result, WasAnswered)
+        assert isinstance(result, AnswerRead)
         if result.next_path is not None:
-            done(Call(result.next_path, made))
+            done(EngineRequest(result.next_path, made))
         else:
-            done(WholeAnswer(pieces if result.is_same else [made], result.usage, is_error=result.is_error))
+            done(TranslatedAnswer(pieces if result.is_same else [made], result.usage, is_error=result.is_error))
 
-    return offload.submit(Answer(request=fields_of(request), replica=replica), pieces, owner, told)
+    return offload.submit(ReadAnswer(request=fields_of(request), replica=replica), pieces, owner, on_result)

@@ -14,7 +14,7 @@ from heterodyne.gateway.settings import GatewaySettings
 HEAD = Layout("<IQ")  # lengths of the message and of the body
 
 
-class Read(Struct, frozen=True, kw_only=True, tag=True):
+class ReadBody(Struct, frozen=True, kw_only=True, tag=True):
     """A client's body to a request."""
 
     path: bytes
@@ -24,7 +24,7 @@ class Read(Struct, frozen=True, kw_only=True, tag=True):
     wants_prompt: bool  # somebody may compare prompts
 
 
-class Make(Struct, frozen=True, kw_only=True, tag=True):
+class MakeCall(Struct, frozen=True, kw_only=True, tag=True):
     """A request to the call of an engine; with words it is to go on behind them."""
 
     request: dict[str, Any]
@@ -33,24 +33,24 @@ class Make(Struct, frozen=True, kw_only=True, tag=True):
     said_tokens: int = 0
 
 
-class Answer(Struct, frozen=True, kw_only=True, tag=True):
+class ReadAnswer(Struct, frozen=True, kw_only=True, tag=True):
     """An engine's whole answer to the client's; of the request there is all but its body."""
 
     request: dict[str, Any]
     replica: Replica
 
 
-Job = Read | Make | Answer
+Job = ReadBody | MakeCall | ReadAnswer
 
 
-class Failed(Struct, frozen=True, kw_only=True, tag=True):
+class JobFailed(Struct, frozen=True, kw_only=True, tag=True):
     """The error that the work ended with."""
 
     kind: str
     fields: dict[str, Any]
 
 
-class WasRead(Struct, frozen=True, kw_only=True, tag=True):
+class BodyRead(Struct, frozen=True, kw_only=True, tag=True):
     """A request but for its body; behind it stand the bytes of its prompt, as far as anybody compares them."""
 
     request: dict[str, Any]
@@ -58,14 +58,14 @@ class WasRead(Struct, frozen=True, kw_only=True, tag=True):
     opening: bytes
 
 
-class WasMade(Struct, frozen=True, kw_only=True, tag=True):
+class CallMade(Struct, frozen=True, kw_only=True, tag=True):
     """A call; behind it stands its body, unless it is the request's own."""
 
     path: str
     is_same: bool
 
 
-class WasAnswered(Struct, frozen=True, kw_only=True, tag=True):
+class AnswerRead(Struct, frozen=True, kw_only=True, tag=True):
     """An answer; behind it stands its body, unless it is the engine's own. With a path it is the next call instead."""
 
     is_same: bool
@@ -74,7 +74,7 @@ class WasAnswered(Struct, frozen=True, kw_only=True, tag=True):
     is_error: bool = False
 
 
-Result = Failed | WasRead | WasMade | WasAnswered
+Result = JobFailed | BodyRead | CallMade | AnswerRead
 
 encode = msgspec.msgpack.Encoder().encode
 decode_job = msgspec.msgpack.Decoder(Job).decode
@@ -92,12 +92,12 @@ def request_of(fields: dict[str, Any], body: bytes) -> Request:
     return Request(**{**fields, **typed}, body=body)
 
 
-def failure_of(error: HeterodyneError) -> Failed:
+def failure_of(error: HeterodyneError) -> JobFailed:
     """An error on its way to another process."""
-    return Failed(kind=type(error).__name__, fields=vars(error))
+    return JobFailed(kind=type(error).__name__, fields=vars(error))
 
 
-def error_of(failed: Failed) -> HeterodyneError:
+def error_of(failed: JobFailed) -> HeterodyneError:
     """The same error again."""
     kind = _kinds().get(failed.kind, InternalError)
     error = kind.__new__(kind, failed.fields.get("message", ""))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
-from heterodyne.gateway.offload.job import Failed, Make, Result, WasMade, error_of, fields_of
-from heterodyne.ports.engine import Call, Said
+from heterodyne.gateway.offload.job import CallMade, JobFailed, MakeCall, Result, error_of, fields_of
+from heterodyne.ports.engine import DeliveredText, EngineRequest
 
 if TYPE_CHECKING:
     from heterodyne.gateway.offload.process import Offload, PendingJob
@@ -34,35 +34,40 @@ class ReadPrompt:
 class LargeCall:
     """A call whose body is made beside the worker, once for every attempt."""
 
-    __slots__ = ("_job", "_offload", "_owner", "_replica", "_request", "_said")
+    __slots__ = ("_delivered_text", "_job", "_offload", "_owner", "_replica", "_request")
 
     def __init__(
-        self, offload: "Offload", request: Request, replica: Replica, owner: bytes, said: Said | None = None
+        self,
+        offload: "Offload",
+        request: Request,
+        replica: Replica,
+        owner: bytes,
+        delivered_text: DeliveredText | None = None,
     ) -> None:
         self._offload = offload
         self._request = request
         self._replica = replica
         self._owner = owner
-        self._said = said
+        self._delivered_text = delivered_text
         self._job: PendingJob | None = None
 
-    def make(self, when_made: Callable[[Call | HeterodyneError], None]) -> None:
+    def make(self, when_made: Callable[[EngineRequest | HeterodyneError], None]) -> None:
         """Have it made; `when_made` is told the call, or why there is none."""
-        said = self._said
-        job = Make(
+        delivered_text = self._delivered_text
+        job = MakeCall(
             request=fields_of(self._request),
             replica=self._replica,
-            said_text=None if said is None else said.text,
-            said_tokens=0 if said is None else said.tokens,
+            said_text=None if delivered_text is None else delivered_text.text,
+            said_tokens=0 if delivered_text is None else delivered_text.tokens,
         )
 
         def done(result: Result, made: bytes) -> None:
             self._job = None
-            if isinstance(result, Failed):
+            if isinstance(result, JobFailed):
                 when_made(error_of(result))
                 return
-            assert isinstance(result, WasMade)
-            when_made(Call(result.path, self._request.body if result.is_same else made))
+            assert isinstance(result, CallMade)
+            when_made(EngineRequest(result.path, self._request.body if result.is_same else made))
 
         self._job = self._offload.submit(job, (self._request.body,), self._owner, done)
 

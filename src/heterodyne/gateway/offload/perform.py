@@ -4,25 +4,25 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from heterodyne.domain.errors import EngineBroke, HeterodyneError, InternalError
-from heterodyne.domain.request import Prompt
+from heterodyne.domain.request import PromptBytes
 from heterodyne.engines.json_edit import put
 from heterodyne.gateway import routes
 from heterodyne.gateway.offload.answering import whole_answer
 from heterodyne.gateway.offload.job import (
-    Answer,
+    AnswerRead,
+    BodyRead,
+    CallMade,
     Job,
-    Make,
-    Read,
+    MakeCall,
+    ReadAnswer,
+    ReadBody,
     Result,
-    WasAnswered,
-    WasMade,
-    WasRead,
     failure_of,
     fields_of,
     request_of,
 )
 from heterodyne.gateway.offload.size import LARGE_BYTES
-from heterodyne.ports.engine import Call, EngineDialect, Said
+from heterodyne.ports.engine import DeliveredText, EngineDialect, EngineRequest
 from heterodyne.routing.kv.chain import PROMPT_BYTES_MAX
 
 Dialects = Mapping[str, EngineDialect]
@@ -32,11 +32,11 @@ def perform(job: Job, body: bytes, dialects: Dialects) -> tuple[Result, bytes]:
     """The result, and the bytes that go with it."""
     try:
         match job:
-            case Read():
+            case ReadBody():
                 return _read(job, body)
-            case Make():
+            case MakeCall():
                 return _make(job, body, dialects[job.replica.engine])
-            case Answer():
+            case ReadAnswer():
                 return _answer(job, body, dialects[job.replica.engine])
     except HeterodyneError as error:
         return failure_of(error), b""
@@ -44,7 +44,7 @@ def perform(job: Job, body: bytes, dialects: Dialects) -> tuple[Result, bytes]:
         return failure_of(InternalError("There is not enough memory to read a body of this shape.")), b""
 
 
-def _read(job: Read, body: bytes) -> tuple[Result, bytes]:
+def _read(job: ReadBody, body: bytes) -> tuple[Result, bytes]:
     route = routes.find(job.path)
     assert route is not None
     assert route.read is not None
@@ -53,35 +53,35 @@ def _read(job: Read, body: bytes) -> tuple[Result, bytes]:
     if job.wants_prompt and request.prompt is not None:
         whole, opening = request.prompt.whole(), _short(request.prompt)
     return (
-        WasRead(request=fields_of(request), prompt_bytes=len(whole), opening=opening),
+        BodyRead(request=fields_of(request), prompt_bytes=len(whole), opening=opening),
         whole[:PROMPT_BYTES_MAX],
     )
 
 
-def _short(prompt: Prompt) -> bytes:
+def _short(prompt: PromptBytes) -> bytes:
     """What tells a conversation from others; one that is long in every turn of it is told by its hash."""
     opening = prompt.opening()
     return opening if len(opening) <= LARGE_BYTES else sha256(opening).digest()
 
 
-def _make(job: Make, body: bytes, dialect: EngineDialect) -> tuple[Result, bytes]:
+def _make(job: MakeCall, body: bytes, dialect: EngineDialect) -> tuple[Result, bytes]:
     request = request_of(job.request, body)
     if request.changes:
         request = request_of({**job.request, "changes": None}, put(body, request.changes))
     if job.said_text is not None:
-        rest = dialect.continuation(request, Said(job.said_text, job.said_tokens))
+        rest = dialect.continuation(request, DeliveredText(job.said_text, job.said_tokens))
         if rest is None:
             raise EngineBroke("The engine broke off in the middle of its answer, which nobody can take up.")
         request = rest
     path, made = dialect.call(request, job.replica)
     is_same = made is body
-    return WasMade(path=path, is_same=is_same), b"" if is_same else made
+    return CallMade(path=path, is_same=is_same), b"" if is_same else made
 
 
-def _answer(job: Answer, body: bytes, dialect: EngineDialect) -> tuple[Result, bytes]:
+def _answer(job: ReadAnswer, body: bytes, dialect: EngineDialect) -> tuple[Result, bytes]:
     answer = whole_answer(dialect, request_of(job.request, b""), job.replica, body)
-    if isinstance(answer, Call):
-        return WasAnswered(is_same=False, next_path=answer.path), answer.body
+    if isinstance(answer, EngineRequest):
+        return AnswerRead(is_same=False, next_path=answer.path), answer.body
     made = answer.pieces[0]
     is_same = made is body
-    return WasAnswered(is_same=is_same, usage=answer.usage, is_error=answer.is_error), b"" if is_same else made
+    return AnswerRead(is_same=is_same, usage=answer.usage, is_error=answer.is_error), b"" if is_same else made

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from io import BytesIO
 
 from heterodyne.domain.errors import HeterodyneError, InternalError, Overloaded
-from heterodyne.gateway.offload.job import HEAD, Failed, Job, Result, decode_result, encode, failure_of
+from heterodyne.gateway.offload.job import HEAD, Job, JobFailed, Result, decode_result, encode, failure_of
 from heterodyne.telemetry import log
 from heterodyne.wire.one_read import LARGE_READ_BYTES, rest
 from heterodyne.wire.paced_write import PacedWrite
@@ -198,7 +198,7 @@ class Offload(asyncio.Protocol):
             await asyncio.to_thread(process.wait)
 
     def _give_up(self, error: HeterodyneError) -> None:
-        failed: Failed = failure_of(error)
+        failed: JobFailed = failure_of(error)
         while (job := self._try_next()) is not None:
             job.end(failed, b"")
         current, self._current = self._current, None

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from heterodyne.domain.errors import ClientGone, DeadlineExceeded, Draining, HeterodyneError
 from heterodyne.domain.request import Request
-from heterodyne.gateway.offload.job import Failed, Read, Result, WasRead, error_of, request_of
+from heterodyne.gateway.offload.job import BodyRead, JobFailed, ReadBody, Result, error_of, request_of
 from heterodyne.gateway.offload.large import ReadPrompt
 from heterodyne.gateway.offload.process import Offload, PendingJob
 
@@ -24,7 +24,7 @@ class LargeReads:
     def __len__(self) -> int:
         return len(self._reading)
 
-    def read(self, job: Read, body: bytes, owner: bytes, understood: Understood, refused: Refused) -> "LargeRead":
+    def read(self, job: ReadBody, body: bytes, owner: bytes, understood: Understood, refused: Refused) -> "LargeRead":
         """Have a body read; exactly one of the two is told, and `refused` also of a client that has left."""
         one = LargeRead(self._reading, job, body, understood, refused)
         self._reading.add(one)
@@ -49,7 +49,7 @@ class LargeRead:
     __slots__ = ("_body", "_reading", "_refused", "_understood", "deadline_s", "job")
 
     def __init__(
-        self, reading: "set[LargeRead]", job: Read, body: bytes, understood: Understood, refused: Refused
+        self, reading: "set[LargeRead]", job: ReadBody, body: bytes, understood: Understood, refused: Refused
     ) -> None:
         self._reading = reading
         self._body = body
@@ -60,13 +60,13 @@ class LargeRead:
 
     def done(self, result: Result, prompt: bytes) -> None:
         """It was read, or cannot be."""
-        if isinstance(result, WasRead):
+        if isinstance(result, BodyRead):
             self._reading.discard(self)
             request = request_of(result.request, self._body)
             read = ReadPrompt(prompt, result.opening, result.prompt_bytes) if result.prompt_bytes else None
             self._understood(structs.replace(request, prompt=read, is_large=True))
         else:
-            assert isinstance(result, Failed)
+            assert isinstance(result, JobFailed)
             self.end(error_of(result))
 
     def end(self, error: HeterodyneError) -> None:

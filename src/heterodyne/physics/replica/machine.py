@@ -20,10 +20,10 @@ from msgspec import Struct
 from heterodyne.physics.replica.block_store import BlockStore
 from heterodyne.physics.replica.job import Job, Scheduling
 from heterodyne.physics.replica.sequence import Sequence
-from heterodyne.physics.replica.step_clock import Chunk, StepClock
+from heterodyne.physics.replica.step_clock import PromptChunk, StepClock
 
 
-class Step(Struct, frozen=True, kw_only=True, gc=False):
+class EngineStep(Struct, frozen=True, kw_only=True, gc=False):
     """One pass through the model, or several equal ones in a row."""
 
     begins_at_s: float
@@ -34,14 +34,14 @@ class Step(Struct, frozen=True, kw_only=True, gc=False):
     admitted: tuple[int, ...] = ()  # jobs that join the batch with it, for the first time or again
 
 
-class Stored(Struct, frozen=True, kw_only=True, gc=False):
+class StoredBlocks(Struct, frozen=True, kw_only=True, gc=False):
     """Blocks of a job that others may share from now on."""
 
     job: Job
     indices: tuple[int, ...]  # into its blocks
 
 
-class Ended(Struct, frozen=True, kw_only=True, gc=False):
+class StepResult(Struct, frozen=True, kw_only=True, gc=False):
     """What a step brought about; whoever decodes and is not named goes on."""
 
     decoded: tuple[int, ...]  # jobs that got a token from each pass; filled only when it is asked for
@@ -51,7 +51,7 @@ class Ended(Struct, frozen=True, kw_only=True, gc=False):
     finished: tuple[int, ...]
     cached_tokens: tuple[int, ...]  # of each finished one's prompt, found in memory when it was first admitted
     preempted: tuple[int, ...]  # lost their memory before the step and wait again
-    stored: tuple[Stored, ...]
+    stored: tuple[StoredBlocks, ...]
     removed: tuple[int, ...]  # hashes of blocks that are gone
 
 
@@ -85,11 +85,11 @@ class ReplicaMachine:
         self._context_tokens = 0  # of all decoding sequences
         self._pass = 0  # decode passes so far
         self._order = 0
-        self.step: Step | None = None  # under way
-        self._chunks: list[tuple[Sequence, Chunk]] = []
+        self.step: EngineStep | None = None  # under way
+        self._chunks: list[tuple[Sequence, PromptChunk]] = []
         self._admitted: list[int] = []
         self._preempted: list[int] = []
-        self._stored: list[Stored] = []
+        self._stored: list[StoredBlocks] = []
         self._cached: list[int] = []  # of the jobs that finish
 
     # What goes in.
@@ -135,7 +135,7 @@ class ReplicaMachine:
             heappop(self._arriving)
         return self._arriving[0][0] if self._arriving else inf
 
-    def begin(self, now_s: float, *, leap_until_s: float = -inf) -> Step | None:
+    def begin(self, now_s: float, *, leap_until_s: float = -inf) -> EngineStep | None:
         """Plan the next step. With `leap_until_s`, as many decode passes as end before anything else can happen."""
         assert self.step is None, "the step before has not been finished"
         while self._arriving and self._arriving[0][0] <= now_s:
@@ -152,7 +152,7 @@ class ReplicaMachine:
             pieces = [chunk for _, chunk in chunks]
             duration_s += self._clock.chunks_s(pieces)
             prompt_tokens = sum([end - start for start, end in pieces])
-        self.step = Step(
+        self.step = EngineStep(
             begins_at_s=now_s,
             ends_at_s=now_s + duration_s,
             passes=passes,
@@ -163,7 +163,7 @@ class ReplicaMachine:
         self._admitted.clear()
         return self.step
 
-    def cut(self, at_s: float) -> Step | None:
+    def cut(self, at_s: float) -> EngineStep | None:
         """End the leap under way with its first pass that ends at this time or later; the step as it is now.
 
         After a `submit`, `cut(ready_at_s)` gives what was to be had by knowing of the job before; `cancel` comes after.
@@ -173,7 +173,7 @@ class ReplicaMachine:
             return step
         passes = self._passes_within(at_s - step.begins_at_s, step.passes)
         if passes < step.passes:
-            self.step = Step(
+            self.step = EngineStep(
                 begins_at_s=step.begins_at_s,
                 ends_at_s=step.begins_at_s + passes * self._decode_s(passes),
                 passes=passes,
@@ -183,7 +183,7 @@ class ReplicaMachine:
             )
         return self.step
 
-    def finish(self, *, names_decoded: bool = False) -> Ended:
+    def finish(self, *, names_decoded: bool = False) -> StepResult:
         """The step's time has passed."""
         step, self.step = self.step, None
         assert step is not None, "no step was begun"
@@ -193,7 +193,7 @@ class ReplicaMachine:
         prompted = self._prefill(finished) if self._chunks else []
         self.counters.passes += step.passes
         self.counters.finished += len(finished)
-        ended = Ended(
+        ended = StepResult(
             decoded=decoded,
             prompted=tuple(prompted),
             finished=tuple(finished),
@@ -240,16 +240,16 @@ class ReplicaMachine:
         """Sequences that need a new block in this pass."""
         return self._growing[number % self.scheduling.block_tokens]
 
-    def _plan_chunks(self) -> list[tuple[Sequence, Chunk]]:
+    def _plan_chunks(self) -> list[tuple[Sequence, PromptChunk]]:
         """Prompts under way first, then whoever waits, within the tokens of one step."""
         budget = self.scheduling.step_tokens
         if self.scheduling.mixes_prompts:
             budget -= len(self._decoding)
-        planned: list[tuple[Sequence, Chunk]] = []
+        planned: list[tuple[Sequence, PromptChunk]] = []
         under_way = iter(tuple(self._prefilling))
         while budget > 0 and (sequence := next(under_way, None) or self._admit()) is not None:
             end = min(sequence.prefill_tokens, sequence.done_tokens + budget)
-            planned.append((sequence, Chunk(sequence.done_tokens, end)))
+            planned.append((sequence, PromptChunk(sequence.done_tokens, end)))
             budget -= end - sequence.done_tokens
             # A block is written before anything reads it, so whoever is admitted after this one may share it already.
             self._share(sequence, end)
@@ -419,4 +419,4 @@ class ReplicaMachine:
         sequence.shared += len(hashes)
         if fresh:
             indices = tuple(first + place for place, block in enumerate(hashes) if block in fresh)
-            self._stored.append(Stored(job=sequence.job, indices=indices))
+            self._stored.append(StoredBlocks(job=sequence.job, indices=indices))

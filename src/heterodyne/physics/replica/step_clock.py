@@ -15,7 +15,7 @@ from heterodyne.physics.terms import NOTHING, decode_terms
 ALONE_CHUNK_TOKENS = 8192
 
 
-class Chunk(NamedTuple):
+class PromptChunk(NamedTuple):
     """A piece of one prompt: tokens up to `end`, of which the first `start` are known."""
 
     start: int
@@ -87,7 +87,7 @@ class StepClock:
             return fixed_s + token_s * context_tokens + window_token_s * min(context_tokens, self._window_tokens)
         return fixed_s + token_s * context_tokens
 
-    def chunks_s(self, chunks: list[Chunk]) -> float:
+    def chunks_s(self, chunks: list[PromptChunk]) -> float:
         """Pieces of prompts in one pass: layers are launched and collectives begun once for all of them."""
         seconds = self._pass_s
         for start, end in chunks:

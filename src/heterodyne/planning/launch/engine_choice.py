@@ -10,9 +10,9 @@ from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.hardware import Accelerator
 from heterodyne.physics.memory import Demand, Layout, memory_budget
 from heterodyne.physics.precision import Precision
-from heterodyne.planning.fit import fit
+from heterodyne.planning.hardware.fit import fit
 from heterodyne.planning.launch.platform import Platform, host_of, platform_of
-from heterodyne.planning.launch.wish import LaunchWish
+from heterodyne.planning.launch.requirements import LaunchRequirements
 
 # What an engine can keep keys and values in, by platform; sixteen bits it always can.
 KV_FORMATS: Mapping[tuple[EngineKind, Platform], tuple[Precision, ...]] = {
@@ -42,34 +42,34 @@ def choose_engine(chip: Accelerator, wanted: EngineKind | None) -> tuple[EngineK
     return wanted, "asked for"
 
 
-def choose_kv(wish: LaunchWish, engine: EngineKind) -> tuple[Precision, str]:
+def choose_kv(requirements: LaunchRequirements, engine: EngineKind) -> tuple[Precision, str]:
     """The format of keys and values and the reason; raises when the engine cannot keep them so."""
-    chip = wish.accelerator
+    chip = requirements.accelerator
     able = (*_SIXTEEN_BITS, *KV_FORMATS.get((engine, platform_of(chip)), ()))
-    if wish.kv_precision is not None:
-        if wish.kv_precision not in able:
+    if requirements.kv_precision is not None:
+        if requirements.kv_precision not in able:
             raise InvalidSpec(
                 f"kv-precision: {engine} on {chip.name} keeps keys and values in {', '.join(able)}, "
-                f"not {wish.kv_precision}"
+                f"not {requirements.kv_precision}"
             )
-        return wish.kv_precision, "asked for"
-    if wish.precision is Precision.FP8 and Precision.FP8 in able and Precision.FP8 in chip.flops:
+        return requirements.kv_precision, "asked for"
+    if requirements.precision is Precision.FP8 and Precision.FP8 in able and Precision.FP8 in chip.flops:
         return Precision.FP8, "the weights are fp8 already; half the bytes hold twice the sequences"
     return Precision.BF16, "sixteen bits, as the model was trained"
 
 
 def choose_width(
-    wish: LaunchWish, base: Layout, demands: Sequence[Demand], catalogue: Mapping[str, Accelerator]
+    requirements: LaunchRequirements, base: Layout, demands: Sequence[Demand], catalogue: Mapping[str, Accelerator]
 ) -> tuple[int, str]:
     """How many chips and the reason; raises `PlanImpossible` for more than one host holds, or when nothing fits."""
-    chip, host = wish.accelerator, host_of(wish.accelerator)
-    if wish.tp is not None:
-        _check_width(wish.tp, chip)
-        return wish.tp, "asked for"
-    widths = [tp for tp in host.widths if tp <= chip.fast_domain_chips and _is_shared_evenly(wish, tp)]
+    chip, host = requirements.accelerator, host_of(requirements.accelerator)
+    if requirements.tp is not None:
+        _check_width(requirements.tp, chip)
+        return requirements.tp, "asked for"
+    widths = [tp for tp in host.widths if tp <= chip.fast_domain_chips and _is_shared_evenly(requirements, tp)]
     if not widths:
         raise PlanImpossible(
-            f"{chip.name}: {wish.model.name} has {wish.model.heads} heads, which none of "
+            f"{chip.name}: {requirements.model.name} has {requirements.model.heads} heads, which none of "
             f"{', '.join(map(str, host.widths))} chips share evenly; name another chip or model"
         )
     unmet = demands[0]
@@ -106,5 +106,5 @@ def _check_width(tp: int, chip: Accelerator) -> None:
         raise InvalidSpec(f"tp: one host gives {chip.name} in {', '.join(map(str, host.widths))}, not {tp}")
 
 
-def _is_shared_evenly(wish: LaunchWish, tp: int) -> bool:
-    return wish.model.heads % (tp * host_of(wish.accelerator).ranks_per_chip) == 0
+def _is_shared_evenly(requirements: LaunchRequirements, tp: int) -> bool:
+    return requirements.model.heads % (tp * host_of(requirements.accelerator).ranks_per_chip) == 0

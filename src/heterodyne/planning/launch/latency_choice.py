@@ -10,7 +10,7 @@ from heterodyne.physics.memory import Layout
 from heterodyne.physics.parallelism import Parallelism
 from heterodyne.physics.placement import Placement, place
 from heterodyne.physics.profile import Profile
-from heterodyne.physics.serving import Load, Replica, Slo, goodput
+from heterodyne.physics.serving import Load, ReplicaSpec, Slo, goodput
 from heterodyne.physics.step_time import decode_step_s, prefill_s
 from heterodyne.physics.work import work
 from heterodyne.planning.launch.platform import PADDED, Platform
@@ -20,7 +20,7 @@ STEP_TOKENS_MIN = 256  # smaller steps spend their time on launching kernels
 STEP_TOKENS_MAX = 8192  # the memory budgets of the engines count the activations of so many
 
 
-class Pace(Struct, frozen=True, kw_only=True):
+class DecodePace(Struct, frozen=True, kw_only=True):
     """A placement that serves a class, and the times it is held to."""
 
     placement: Placement
@@ -56,7 +56,9 @@ def placed(layout: Layout, parallelism: Parallelism) -> Placement:
     return place(spread, accelerator=layout.accelerator, parallelism=parallelism)
 
 
-def choose_sequences(pace: Pace, usual: Load, *, held: int, held_because: str, platform: Platform) -> tuple[int, str]:
+def choose_sequences(
+    pace: DecodePace, usual: Load, *, held: int, held_because: str, platform: Platform
+) -> tuple[int, str]:
     """What memory holds, or fewer where more would break the class's time between tokens."""
     sequences, because = _within_budget(pace, usual, held, held_because, STEP_TOKENS_MAX)
     step_tokens, _ = choose_step_tokens(pace, sequences=sequences, guessed_tokens=0)
@@ -68,7 +70,7 @@ def choose_sequences(pace: Pace, usual: Load, *, held: int, held_because: str, p
     return sequences, because
 
 
-def choose_step_tokens(pace: Pace, *, sequences: int, guessed_tokens: int) -> tuple[int, str]:
+def choose_step_tokens(pace: DecodePace, *, sequences: int, guessed_tokens: int) -> tuple[int, str]:
     """Tokens of one step: as many as fit beside a full decode step in the budget, or many where nobody watches."""
     least = max(STEP_TOKENS_MIN, 1 << (sequences * (1 + guessed_tokens) - 1).bit_length())
     if pace.workload is not WorkloadClass.INTERACTIVE:
@@ -84,10 +86,10 @@ def choose_step_tokens(pace: Pace, *, sequences: int, guessed_tokens: int) -> tu
     return tokens, because
 
 
-def _within_budget(pace: Pace, usual: Load, held: int, held_because: str, chunk_tokens: int) -> tuple[int, str]:
+def _within_budget(pace: DecodePace, usual: Load, held: int, held_because: str, chunk_tokens: int) -> tuple[int, str]:
     # A wait for the first token is not shortened by turning sequences away, so only the other budget counts.
     most = goodput(
-        Replica(placement=pace.placement, profile=pace.profile, chunk_tokens=chunk_tokens),
+        ReplicaSpec(placement=pace.placement, profile=pace.profile, chunk_tokens=chunk_tokens),
         Slo(ttft_s=inf, itl_s=pace.slo.itl_s),
         prompt_tokens=usual.prompt_tokens,
         output_tokens=usual.output_tokens,
@@ -100,5 +102,5 @@ def _within_budget(pace: Pace, usual: Load, held: int, held_because: str, chunk_
     return held, f"{held_because}; {within} would allow {most.concurrency}"
 
 
-def _piece_s(pace: Pace, tokens: int) -> float:
+def _piece_s(pace: DecodePace, tokens: int) -> float:
     return prefill_s(pace.placement, pace.profile.prices, tokens=tokens, chunk_tokens=tokens)

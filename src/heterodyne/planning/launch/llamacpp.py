@@ -7,7 +7,7 @@ from heterodyne.planning.launch.images import LLAMACPP_BUILD, image, image_notes
 from heterodyne.planning.launch.launch_plan import ENGINE_PORT, Flag, LaunchPlan, Site
 from heterodyne.planning.launch.platform import Platform
 from heterodyne.planning.launch.sizing import Sizing
-from heterodyne.planning.launch.speculation import Guessing, GuessKind
+from heterodyne.planning.launch.speculation import DraftKind, SpeculativeDecoding
 
 DOCUMENTATION = f"Flags as in llama.cpp build {LLAMACPP_BUILD}."
 BATCH_TOKENS = 2048  # prompt tokens gathered before they are computed, in pieces of the one below
@@ -83,8 +83,8 @@ def _cache(sizing: Sizing) -> list[Flag]:
     ]
 
 
-def _speculative(guessing: Guessing, because: str) -> list[Flag]:
-    if guessing.kind is GuessKind.NGRAM or guessing.draft_weights is None:
+def _speculative(guessing: SpeculativeDecoding, because: str) -> list[Flag]:
+    if guessing.kind is DraftKind.NGRAM or guessing.draft_weights is None:
         return [Flag(words=("--spec-type", "ngram-simple"), because=because)]
     return [
         Flag(words=("--spec-type", "draft-simple"), because=because),

@@ -5,7 +5,7 @@ from heterodyne.planning.launch.environment import environment
 from heterodyne.planning.launch.images import SGLANG_VERSION, image, image_notes
 from heterodyne.planning.launch.launch_plan import ENGINE_PORT, Flag, LaunchPlan, Site
 from heterodyne.planning.launch.sizing import Sizing
-from heterodyne.planning.launch.speculation import Guessing, GuessKind
+from heterodyne.planning.launch.speculation import DraftKind, SpeculativeDecoding
 
 DOCUMENTATION = f"Flags as in the server arguments of SGLang {SGLANG_VERSION}."
 
@@ -53,8 +53,8 @@ def _shape(sizing: Sizing) -> list[Flag]:
     return flags
 
 
-def _speculative(guessing: Guessing, because: str) -> list[Flag]:
-    if guessing.kind is GuessKind.NGRAM or guessing.draft_weights is None:
+def _speculative(guessing: SpeculativeDecoding, because: str) -> list[Flag]:
+    if guessing.kind is DraftKind.NGRAM or guessing.draft_weights is None:
         return [
             Flag(words=("--speculative-algorithm", "NGRAM"), because=because),
             Flag(words=("--speculative-num-draft-tokens", str(guessing.tokens))),

@@ -14,22 +14,22 @@ from heterodyne.physics.memory import Demand, Layout, MemoryBudget, memory_budge
 from heterodyne.physics.parallelism import Parallelism
 from heterodyne.physics.profile import Basis, Profile
 from heterodyne.physics.profile_catalogue import profile_for
-from heterodyne.physics.serving import Load, Replica, Served, Slo, serve
-from heterodyne.planning.caveats import caveats
-from heterodyne.planning.fit import SLOTS_MIN
+from heterodyne.physics.serving import Load, ReplicaSpec, ServingEstimate, Slo, serve
+from heterodyne.planning.hardware.caveats import caveats
+from heterodyne.planning.hardware.fit import SLOTS_MIN
 from heterodyne.planning.launch.engine_choice import choose_engine, choose_kv, choose_width, does_not_fit
 from heterodyne.planning.launch.latency_choice import (
-    Pace,
+    DecodePace,
     choose_parallelism,
     choose_sequences,
     choose_step_tokens,
     placed,
 )
 from heterodyne.planning.launch.platform import Platform, host_of, platform_of
-from heterodyne.planning.launch.room import Room, most_sequences, room_for
-from heterodyne.planning.launch.speculation import Guessing, choose_guessing
+from heterodyne.planning.launch.requirements import LaunchRequirements
+from heterodyne.planning.launch.sequence_capacity import SequenceCapacity, budget_for, most_sequences
+from heterodyne.planning.launch.speculation import SpeculativeDecoding, choose_speculation
 from heterodyne.planning.launch.weights import Weights, choose_weights
-from heterodyne.planning.launch.wish import LaunchWish
 from heterodyne.planning.workload_class import BUDGETS, WorkloadClass
 
 CONTEXT_TOKENS = 8192  # when nobody says
@@ -38,21 +38,21 @@ SEQUENCES_MAX = {EngineKind.LLAMACPP: 256}  # compiled into llama.cpp
 SEQUENCES_MAX_USUAL = 1024
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class TypicalRequest(Struct, frozen=True, kw_only=True):
     """A usual request of a class."""
 
     prompt_tokens: int
     output_tokens: int
 
 
-REQUESTS: Mapping[WorkloadClass, Request] = {
-    WorkloadClass.INTERACTIVE: Request(prompt_tokens=1024, output_tokens=256),
-    WorkloadClass.BATCH: Request(prompt_tokens=2048, output_tokens=512),
-    WorkloadClass.BACKGROUND: Request(prompt_tokens=2048, output_tokens=512),
+REQUESTS: Mapping[WorkloadClass, TypicalRequest] = {
+    WorkloadClass.INTERACTIVE: TypicalRequest(prompt_tokens=1024, output_tokens=256),
+    WorkloadClass.BATCH: TypicalRequest(prompt_tokens=2048, output_tokens=512),
+    WorkloadClass.BACKGROUND: TypicalRequest(prompt_tokens=2048, output_tokens=512),
 }
 
 
-class Reason(Struct, frozen=True, kw_only=True):
+class SettingReason(Struct, frozen=True, kw_only=True):
     """A setting and why it is what it is."""
 
     setting: str
@@ -73,12 +73,12 @@ class Sizing(Struct, frozen=True, kw_only=True):
     sequences: int
     step_tokens: int
     memory_fraction: float
-    guessing: Guessing | None
+    guessing: SpeculativeDecoding | None
     weights: Weights
     budget: MemoryBudget  # of one chip, with all sequences inside
-    served: Served  # what the class's usual request gets with all sequences busy
+    served: ServingEstimate  # what the class's usual request gets with all sequences busy
     basis: Basis
-    reasons: dict[str, Reason]
+    reasons: dict[str, SettingReason]
     notes: tuple[str, ...]
 
     @property
@@ -92,53 +92,69 @@ class Sizing(Struct, frozen=True, kw_only=True):
         return self.reasons[setting].because
 
 
-def size(wish: LaunchWish, catalogue: Mapping[str, Accelerator], *, measured: Sequence[Profile] = ()) -> Sizing:
+def size(
+    requirements: LaunchRequirements, catalogue: Mapping[str, Accelerator], *, measured: Sequence[Profile] = ()
+) -> Sizing:
     """Derive a launch, `measured` prices first; raises `InvalidSpec` or `PlanImpossible` with what to change."""
-    chip, platform, slo = wish.accelerator, platform_of(wish.accelerator), BUDGETS[wish.workload]
-    _check(wish)
-    engine, engine_because = choose_engine(chip, wish.engine)
-    kv_precision, kv_because = choose_kv(wish, engine)
-    weights = choose_weights(wish, engine, platform)
-    context = min(CONTEXT_TOKENS, wish.model.context_tokens) if wish.context_tokens is None else wish.context_tokens
-    usual = context if wish.usual_tokens is None else min(wish.usual_tokens, context)
+    chip, platform, slo = (
+        requirements.accelerator,
+        platform_of(requirements.accelerator),
+        BUDGETS[requirements.workload],
+    )
+    _check(requirements)
+    engine, engine_because = choose_engine(chip, requirements.engine)
+    kv_precision, kv_because = choose_kv(requirements, engine)
+    weights = choose_weights(requirements, engine, platform)
+    context = (
+        min(CONTEXT_TOKENS, requirements.model.context_tokens)
+        if requirements.context_tokens is None
+        else requirements.context_tokens
+    )
+    usual = context if requirements.usual_tokens is None else min(requirements.usual_tokens, context)
     base = Layout(
-        model=wish.model,
+        model=requirements.model,
         accelerator=chip,
-        precision=wish.precision,
+        precision=requirements.precision,
         kv_precision=kv_precision,
         engine=engine,
         memory_fraction=ENGINES[engine].memory_fraction,
-        slots=None if engine is EngineKind.LLAMACPP else wish.sequences or SLOTS_MIN,
+        slots=None if engine is EngineKind.LLAMACPP else requirements.sequences or SLOTS_MIN,
     )
     demands = [Demand(context_tokens=context)]
-    if wish.sequences is not None:
-        demands.append(Demand(context_tokens=usual, concurrency=wish.sequences))
-    tp, tp_because = choose_width(wish, base, demands, catalogue)
+    if requirements.sequences is not None:
+        demands.append(Demand(context_tokens=usual, concurrency=requirements.sequences))
+    tp, tp_because = choose_width(requirements, base, demands, catalogue)
     layout = msgspec.structs.replace(base, tp=tp)
     ranks = tp * host_of(chip).ranks_per_chip
-    if wish.model.heads % ranks:
+    if requirements.model.heads % ranks:
         raise InvalidSpec(
-            f"tp: {tp} x {chip.name} are {ranks} ranks, which cannot share {wish.model.heads} heads evenly"
+            f"tp: {tp} x {chip.name} are {ranks} ranks, which cannot share {requirements.model.heads} heads evenly"
         )
-    room = Room(layout=layout, ranks=ranks, context_tokens=context, usual_tokens=usual, draft=wish.draft)
-    held = _held(wish, room, catalogue)
-    found = profile_for(wish.model, chip, engine=engine, precision=wish.precision, tp=tp, measured=measured)
+    capacity = SequenceCapacity(
+        layout=layout, ranks=ranks, context_tokens=context, usual_tokens=usual, draft=requirements.draft
+    )
+    held = _held(requirements, capacity, catalogue)
+    found = profile_for(
+        requirements.model, chip, engine=engine, precision=requirements.precision, tp=tp, measured=measured
+    )
     parallelism = choose_parallelism(layout, platform, found.profile, batch=held, context=usual / 2)
     placement = placed(layout, parallelism)
-    pace = Pace(placement=placement, profile=found.profile, workload=wish.workload, slo=slo, context=usual / 2)
-    load = _usual_load(wish.workload, usual)
-    if wish.sequences is None:
+    pace = DecodePace(
+        placement=placement, profile=found.profile, workload=requirements.workload, slo=slo, context=usual / 2
+    )
+    load = _usual_load(requirements.workload, usual)
+    if requirements.sequences is None:
         sequences, sequences_because = choose_sequences(
             pace, load, held=held, held_because=_held_because(engine, held), platform=platform
         )
     else:
-        sequences, sequences_because = wish.sequences, f"asked for; memory holds {held}"
-    guessing, guessing_because = choose_guessing(wish, engine, platform, pace, sequences=sequences)
+        sequences, sequences_because = requirements.sequences, f"asked for; memory holds {held}"
+    guessing, guessing_because = choose_speculation(requirements, engine, platform, pace, sequences=sequences)
     step_tokens, step_because = choose_step_tokens(
         pace, sequences=sequences, guessed_tokens=guessing.tokens if guessing else 0
     )
-    budget = room_for(room, sequences)
-    replica = Replica(placement=placement, profile=found.profile, chunk_tokens=step_tokens)
+    budget = budget_for(capacity, sequences)
+    replica = ReplicaSpec(placement=placement, profile=found.profile, chunk_tokens=step_tokens)
     served = serve(replica, msgspec.structs.replace(load, concurrency=sequences))
     is_expert_parallel = parallelism.ep > 1
     reasons = _reasons(
@@ -146,7 +162,11 @@ def size(wish: LaunchWish, catalogue: Mapping[str, Accelerator], *, measured: Se
         ("tp", tp, tp_because),
         ("experts", is_expert_parallel, _experts_because(layout, parallelism)),
         ("kv_precision", kv_precision, kv_because),
-        ("context", context, "asked for" if wish.context_tokens else "long enough for most; --context says otherwise"),
+        (
+            "context",
+            context,
+            "asked for" if requirements.context_tokens else "long enough for most; --context says otherwise",
+        ),
         ("sequences", sequences, sequences_because),
         ("step_tokens", step_tokens, step_because),
         ("memory_fraction", layout.memory_fraction, "the share these numbers were counted with"),
@@ -155,7 +175,7 @@ def size(wish: LaunchWish, catalogue: Mapping[str, Accelerator], *, measured: Se
     return Sizing(
         layout=layout,
         platform=platform,
-        workload=wish.workload,
+        workload=requirements.workload,
         ranks=ranks,
         is_expert_parallel=is_expert_parallel,
         context_tokens=context,
@@ -172,54 +192,59 @@ def size(wish: LaunchWish, catalogue: Mapping[str, Accelerator], *, measured: Se
         notes=(
             *weights.notes,
             *caveats(layout, Demand(context_tokens=context)),
-            *_missed(served, slo, wish.workload),
-            *([f"the draft is not used: {guessing_because}"] if wish.draft and not guessing else []),
+            *_missed(served, slo, requirements.workload),
+            *([f"the draft is not used: {guessing_because}"] if requirements.draft and not guessing else []),
         ),
     )
 
 
-def _check(wish: LaunchWish) -> None:
-    chip, model = wish.accelerator, wish.model
-    if wish.precision not in chip.precisions:
+def _check(requirements: LaunchRequirements) -> None:
+    chip, model = requirements.accelerator, requirements.model
+    if requirements.precision not in chip.precisions:
         raise InvalidSpec(
-            f"precision: {chip.name} is not known to run weights in {wish.precision}; it is for "
+            f"precision: {chip.name} is not known to run weights in {requirements.precision}; it is for "
             f"{', '.join(chip.precisions)}"
         )
     counts = {
-        "tp": wish.tp,
-        "context": wish.context_tokens,
-        "usual-context": wish.usual_tokens,
-        "max-concurrency": wish.sequences,
+        "tp": requirements.tp,
+        "context": requirements.context_tokens,
+        "usual-context": requirements.usual_tokens,
+        "max-concurrency": requirements.sequences,
     }
     for name, count in counts.items():
         if count is not None and count < 1:
             raise InvalidSpec(f"{name}: {count} is not a whole number above zero")
-    if wish.context_tokens is not None and wish.context_tokens > model.context_tokens:
-        raise InvalidSpec(f"context: {model.name} is made for {model.context_tokens} tokens, not {wish.context_tokens}")
-    if wish.draft is not None and wish.draft.vocabulary != model.vocabulary:
+    if requirements.context_tokens is not None and requirements.context_tokens > model.context_tokens:
         raise InvalidSpec(
-            f"draft-model: {wish.draft.name} has {wish.draft.vocabulary} words and {model.name} {model.vocabulary}; "
+            f"context: {model.name} is made for {model.context_tokens} tokens, not {requirements.context_tokens}"
+        )
+    draft = requirements.draft
+    if draft is not None and draft.vocabulary != model.vocabulary:
+        raise InvalidSpec(
+            f"draft-model: {draft.name} has {draft.vocabulary} words and {model.name} {model.vocabulary}; "
             "a draft speaks the same vocabulary"
         )
 
 
-def _held(wish: LaunchWish, room: Room, catalogue: Mapping[str, Accelerator]) -> int:
+def _held(requirements: LaunchRequirements, capacity: SequenceCapacity, catalogue: Mapping[str, Accelerator]) -> int:
     """How many sequences memory holds; raises when that is none, or fewer than asked for."""
-    wanted = wish.sequences or 1
-    most = SEQUENCES_MAX.get(room.layout.engine, SEQUENCES_MAX_USUAL)
+    wanted = requirements.sequences or 1
+    most = SEQUENCES_MAX.get(capacity.layout.engine, SEQUENCES_MAX_USUAL)
     if wanted > most:
-        raise InvalidSpec(f"max-concurrency: {room.layout.engine} is planned for up to {most} at once, not {wanted}")
-    held = most_sequences(room, most)
+        raise InvalidSpec(
+            f"max-concurrency: {capacity.layout.engine} is planned for up to {most} at once, not {wanted}"
+        )
+    held = most_sequences(capacity, most)
     if held < wanted:
-        tokens = room.usual_tokens if held else room.context_tokens
-        slots = None if room.layout.engine is EngineKind.LLAMACPP else max(1, held)
-        layout = msgspec.structs.replace(room.layout, slots=slots)
+        tokens = capacity.usual_tokens if held else capacity.context_tokens
+        slots = None if capacity.layout.engine is EngineKind.LLAMACPP else max(1, held)
+        layout = msgspec.structs.replace(capacity.layout, slots=slots)
         demand = Demand(context_tokens=tokens, concurrency=wanted)
         if memory_budget(layout, demand).is_fitting:
-            extras = "a draft model" if wish.draft else f"whole heads on each of {room.ranks} ranks"
+            extras = "a draft model" if requirements.draft else f"whole heads on each of {capacity.ranks} ranks"
             raise PlanImpossible(
-                f"{wish.model.name} on {wish.accelerator.name}: beside {extras} memory holds {held} x {tokens} tokens, "
-                f"not {wanted}; ask for fewer or shorter sequences, or for more chips"
+                f"{requirements.model.name} on {requirements.accelerator.name}: beside {extras} memory holds "
+                f"{held} x {tokens} tokens, not {wanted}; ask for fewer or shorter sequences, or for more chips"
             )
         raise does_not_fit(layout, demand, catalogue)
     return held
@@ -246,11 +271,11 @@ def _usual_load(workload: WorkloadClass, usual_tokens: int) -> Load:
     return Load(concurrency=1, prompt_tokens=prompt, output_tokens=output)
 
 
-def _reasons(*rows: tuple[str, object, str]) -> dict[str, Reason]:
-    return {name: Reason(setting=name, value=str(value), because=because) for name, value, because in rows}
+def _reasons(*rows: tuple[str, object, str]) -> dict[str, SettingReason]:
+    return {name: SettingReason(setting=name, value=str(value), because=because) for name, value, because in rows}
 
 
-def _missed(served: Served, slo: Slo, workload: WorkloadClass) -> tuple[str, ...]:
+def _missed(served: ServingEstimate, slo: Slo, workload: WorkloadClass) -> tuple[str, ...]:
     """Budgets the class will not get with every sequence busy."""
     said = []
     if served.itl_s > slo.itl_s:

@@ -9,9 +9,9 @@ from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.model_shapes import published_id
 from heterodyne.physics.step_time import Speculation, inter_token_s
 from heterodyne.physics.weights import weight_bytes
-from heterodyne.planning.launch.latency_choice import Pace
+from heterodyne.planning.launch.latency_choice import DecodePace
 from heterodyne.planning.launch.platform import Platform
-from heterodyne.planning.launch.wish import LaunchWish
+from heterodyne.planning.launch.requirements import LaunchRequirements
 from heterodyne.planning.workload_class import WorkloadClass
 
 TOKENS = 4
@@ -22,39 +22,41 @@ SEQUENCES_MAX = 32  # beyond, checking one's guesses takes arithmetic from the o
 _PLATFORMS = (Platform.CUDA, Platform.ROCM)  # where the engines document it for all models
 
 
-class GuessKind(StrEnum):
+class DraftKind(StrEnum):
     """What proposes the tokens."""
 
     NGRAM = "ngram"
     DRAFT = "draft"
 
 
-class Guessing(Struct, frozen=True, kw_only=True):
+class SpeculativeDecoding(Struct, frozen=True, kw_only=True):
     """Speculative decoding as it is switched on."""
 
-    kind: GuessKind
+    kind: DraftKind
     tokens: int
     draft_weights: str | None = None  # None: no draft model
 
 
-def choose_guessing(
-    wish: LaunchWish,
+def choose_speculation(
+    requirements: LaunchRequirements,
     engine: EngineKind,
     platform: Platform,
-    pace: Pace,
+    pace: DecodePace,
     *,
     sequences: int,
-) -> tuple[Guessing | None, str]:
+) -> tuple[SpeculativeDecoding | None, str]:
     """Guessing for people who wait, where the batch leaves arithmetic free; None and the reason otherwise."""
-    if wish.workload is not WorkloadClass.INTERACTIVE:
+    if requirements.workload is not WorkloadClass.INTERACTIVE:
         return None, "full batches leave no arithmetic free to check guesses with"
     if platform not in _PLATFORMS and engine is not EngineKind.LLAMACPP:
         return None, f"{engine} does not document it for every model on {platform}"
     if sequences > SEQUENCES_MAX:
         return None, f"it pays for a few sequences at once, not for {sequences}"
     speculation = Speculation(draft_tokens=TOKENS, acceptance=NGRAM_ACCEPTANCE, draft_share=0.0)
-    if wish.draft is not None:
-        share = weight_bytes(wish.draft, wish.draft.checkpoint_precision) / weight_bytes(wish.model, wish.precision)
+    if requirements.draft is not None:
+        share = weight_bytes(requirements.draft, requirements.draft.checkpoint_precision) / weight_bytes(
+            requirements.model, requirements.precision
+        )
         speculation = Speculation(draft_tokens=TOKENS, acceptance=DRAFT_ACCEPTANCE, draft_share=share)
     guessed_s = inter_token_s(
         pace.placement, pace.profile.prices, batch=sequences, context=pace.context, speculation=speculation
@@ -64,7 +66,7 @@ def choose_guessing(
     said = f"at {counted(sequences, 'sequence')} tokens would come {gain:.2f} x as fast {held}"
     if gain < GAIN_MIN:
         return None, f"{said}, too little"
-    if wish.draft is None:
-        return Guessing(kind=GuessKind.NGRAM, tokens=TOKENS), said
-    place = wish.draft_weights or published_id(wish.draft.name) or wish.draft.name
-    return Guessing(kind=GuessKind.DRAFT, tokens=TOKENS, draft_weights=place), said
+    if requirements.draft is None:
+        return SpeculativeDecoding(kind=DraftKind.NGRAM, tokens=TOKENS), said
+    place = requirements.draft_weights or published_id(requirements.draft.name) or requirements.draft.name
+    return SpeculativeDecoding(kind=DraftKind.DRAFT, tokens=TOKENS, draft_weights=place), said

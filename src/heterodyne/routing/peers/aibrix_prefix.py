@@ -7,11 +7,11 @@ keeps as many tokens of a replica as that has KV memory for; how AIBrix bounds i
 from collections.abc import Sequence
 from math import sqrt
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.prefix_book import PrefixBook
 from heterodyne.routing.peers.ties import any_of, idlest_of
-from heterodyne.routing.picker import Chance, Ended
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.picker import Chance, FinishedRequestStats
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 IMBALANCE_MAX = 8  # requests between the busiest and the idlest
 DEVIATIONS_MAX = 1.0  # above the mean
@@ -26,25 +26,27 @@ class AibrixPrefix:
     def __init__(self) -> None:
         self._book = PrefixBook()
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """The longest match among those that are not too busy; the idlest where there is none."""
-        running = [seat.in_flight for seat in seats]
+        running = [state.in_flight for state in states]
         if max(running) - min(running) > IMBALANCE_MAX:
-            return idlest_of(seats, chance)
+            return idlest_of(states, chance)
         mean = sum(running) / len(running)
         limit = mean + DEVIATIONS_MAX * sqrt(sum((load - mean) ** 2 for load in running) / len(running))
         matched = [
             tokens if load <= limit else 0
-            for tokens, load in zip(self._book.matched(ask.chain, seats), running, strict=True)
+            for tokens, load in zip(self._book.matched(request.chain, states), running, strict=True)
         ]
         longest = max(matched)
         if not longest:
-            return idlest_of(seats, chance)
-        return any_of([seat for seat, tokens in zip(seats, matched, strict=True) if tokens == longest], chance)
+            return idlest_of(states, chance)
+        return any_of([state for state, tokens in zip(states, matched, strict=True) if tokens == longest], chance)
 
-    def on_start(self, ask: Ask, seat: Seat, now_s: float) -> None:
+    def on_start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
         """The prompt is held to be cached there from now on."""
-        self._book.note(ask.chain, seat, min(TOKENS_MAX, seat.kv_tokens))
+        self._book.note(request.chain, state, min(TOKENS_MAX, state.kv_tokens))
 
-    def on_end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float) -> None:
+    def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
         """Requests in flight are counted by the seat."""

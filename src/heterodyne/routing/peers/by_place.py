@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from heterodyne.domain.fleet import ReplicaId
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
 
 Memory = TypeVar("Memory")
 
@@ -21,19 +21,19 @@ class ByPlace(Generic[Memory]):
         self._new = new
         self._kept: dict[int, tuple[ReplicaId, Memory]] = {}
 
-    def of(self, seat: Seat) -> Memory:
+    def of(self, state: ReplicaState) -> Memory:
         """That of the replica which sits here now."""
-        kept = self._kept.get(seat.place)
-        if kept is not None and kept[0] == seat.replica.id:
+        kept = self._kept.get(state.place)
+        if kept is not None and kept[0] == state.replica.id:
             return kept[1]
         memory = self._new()
-        self._kept[seat.place] = (seat.replica.id, memory)
+        self._kept[state.place] = (state.replica.id, memory)
         return memory
 
-    def try_of(self, seat: Seat) -> Memory | None:
+    def try_of(self, state: ReplicaState) -> Memory | None:
         """The same, or None where another has taken the place: what ends late does not bring a replica back."""
-        kept = self._kept.get(seat.place)
-        return kept[1] if kept is not None and kept[0] == seat.replica.id else None
+        kept = self._kept.get(state.place)
+        return kept[1] if kept is not None and kept[0] == state.replica.id else None
 
     def clear(self) -> None:
         """Everybody is forgotten."""

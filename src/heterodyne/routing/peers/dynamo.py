@@ -10,12 +10,12 @@ once; answers are not counted (`router_track_output_blocks` is off).
 from collections.abc import Sequence
 from math import inf
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.by_place import ByPlace
 from heterodyne.routing.peers.prefix_book import PrefixBook
 from heterodyne.routing.peers.ties import cheapest_of
-from heterodyne.routing.picker import Chance, Ended
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.picker import Chance, FinishedRequestStats
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 BLOCK_TOKENS = 16  # with a temperature of 0 the choice does not depend on it
 
@@ -30,44 +30,47 @@ class Dynamo:
         self._in_use = PrefixBook()
         self._prompts = ByPlace(_Prompts)
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """The lowest cost."""
-        return cheapest_of(seats, self.costs(ask, seats), chance)
+        return cheapest_of(states, self.costs(request, states), chance)
 
-    def costs(self, ask: Ask, seats: Sequence[Seat]) -> list[float]:
+    def costs(self, request: RoutingRequest, states: Sequence[ReplicaState]) -> list[float]:
         """In blocks, for each of these in their order."""
-        prompt, prompts_of = ask.prompt_tokens, self._prompts.of
-        overlaps, shared = self._cached.matched(ask.chain, seats), self._in_use.matched(ask.chain, seats)
+        prompt, prompts_of = request.prompt_tokens, self._prompts.of
+        overlaps, shared = self._cached.matched(request.chain, states), self._in_use.matched(request.chain, states)
         return [
-            (max(0.0, seat.waiting_tokens + prompt - overlap) + prompts_of(seat).tokens + prompt - known) / BLOCK_TOKENS
-            for seat, overlap, known in zip(seats, overlaps, shared, strict=True)
+            (max(0.0, state.waiting_tokens + prompt - overlap) + prompts_of(state).tokens + prompt - known)
+            / BLOCK_TOKENS
+            for state, overlap, known in zip(states, overlaps, shared, strict=True)
         ]
 
-    def on_start(self, ask: Ask, seat: Seat, now_s: float) -> None:
+    def on_start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
         """Its prompt is in use there, and cached."""
-        prompts, chain = self._prompts.of(seat), ask.chain
-        prompts.tokens += ask.prompt_tokens - self._in_use.matched(chain, (seat,))[0]
+        prompts, chain = self._prompts.of(state), request.chain
+        prompts.tokens += request.prompt_tokens - self._in_use.matched(chain, (state,))[0]
         for block in chain.hashes:
             prompts.holders[block] = prompts.holders.get(block, 0) + 1
-        self._in_use.note(chain, seat, inf)
-        self._cached.note(chain, seat, seat.kv_tokens)
+        self._in_use.note(chain, state, inf)
+        self._cached.note(chain, state, state.kv_tokens)
 
-    def on_end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float) -> None:
+    def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
         """It is in use no more, but still cached."""
-        prompts = self._prompts.try_of(seat)
+        prompts = self._prompts.try_of(state)
         if prompts is None:
             return
         holders, unused = prompts.holders, []
-        for block in ask.chain.hashes:
+        for block in request.chain.hashes:
             left = holders.get(block, 0) - 1
             if left > 0:
                 holders[block] = left
             elif left == 0:
                 del holders[block]
                 unused.append(block)
-        self._in_use.drop(unused, seat)
+        self._in_use.drop(unused, state)
         # What others still hold of it stays.
-        alone = ask.prompt_tokens - self._in_use.matched(ask.chain, (seat,))[0]
+        alone = request.prompt_tokens - self._in_use.matched(request.chain, (state,))[0]
         prompts.tokens = max(0, prompts.tokens - alone)
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.memoryless import Memoryless
 from heterodyne.routing.peers.ties import idlest_of
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 
 class LeastRequest(Memoryless):
@@ -14,6 +14,8 @@ class LeastRequest(Memoryless):
 
     name = "least-request"
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """The idlest."""
-        return idlest_of(seats, chance)
+        return idlest_of(states, chance)

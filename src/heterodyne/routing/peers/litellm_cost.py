@@ -8,11 +8,11 @@ by chance, so that the equal replicas of a pool share the work.
 
 from collections.abc import Sequence
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.memoryless import Memoryless
 from heterodyne.routing.peers.ties import cheapest_of
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 UNKNOWN_USD_PER_TOKEN = 5.0
 BATCH = 32
@@ -23,21 +23,23 @@ class LitellmCost(Memoryless):
 
     name = "litellm-cost"
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """One of the cheapest."""
-        return cheapest_of(seats, [usd_per_token_pair(seat) for seat in seats], chance)
+        return cheapest_of(states, [usd_per_token_pair(state) for state in states], chance)
 
 
-def usd_per_token_pair(seat: Seat) -> float:
+def usd_per_token_pair(state: ReplicaState) -> float:
     """One input token and one output token."""
-    price = seat.replica.price
+    price = state.replica.price
     if price.is_by_token:
         return _usd_per_token(price.usd_per_million_prompt_tokens) + _usd_per_token(
             price.usd_per_million_completion_tokens
         )
     if price.usd_per_hour is None:
         return 2 * UNKNOWN_USD_PER_TOKEN
-    prior = seat.speed.prior
+    prior = state.speed.prior
     return price.usd_per_hour / 3600 * (prior.prompt_token_s + prior.step_s / BATCH + prior.sequence_s)
 
 

@@ -8,11 +8,11 @@ not end well leave no sample: LiteLLM counts 1000 s for a time-out, which is not
 from collections import deque
 from collections.abc import Sequence
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.by_place import ByPlace
 from heterodyne.routing.peers.ties import any_of
-from heterodyne.routing.picker import Chance, Ended
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.picker import Chance, FinishedRequestStats
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 SAMPLES_MAX = 10
 TABLE_TTL_S = 3600.0
@@ -28,21 +28,23 @@ class LitellmLatency:
         self._latencies = ByPlace(_Latencies)
         self._written_at_s = 0.0
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """One of the fastest."""
         if now_s - self._written_at_s > TABLE_TTL_S:
             self._latencies.clear()
-        means = [self._latencies.of(seat).mean for seat in seats]
+        means = [self._latencies.of(state).mean for state in states]
         limit = min(means) * (1.0 + LOWEST_LATENCY_BUFFER)
-        return any_of([seat for seat, mean in zip(seats, means, strict=True) if mean <= limit], chance)
+        return any_of([state for state, mean in zip(states, means, strict=True) if mean <= limit], chance)
 
-    def on_start(self, ask: Ask, seat: Seat, now_s: float) -> None:
+    def on_start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
         """Whoever is given work is known from now on, also where there was no choice."""
-        self._latencies.of(seat)
+        self._latencies.of(state)
 
-    def on_end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float) -> None:
+    def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
         """One more sample."""
-        latencies = self._latencies.try_of(seat)
+        latencies = self._latencies.try_of(state)
         if latencies is None or not ended.is_complete:
             return
         seconds = ended.total_s if ended.ttft_s is None else ended.ttft_s

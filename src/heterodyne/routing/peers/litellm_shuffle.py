@@ -5,11 +5,11 @@ LiteLLM can weigh deployments by hand; replicas here have no such weights.
 
 from collections.abc import Sequence
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.memoryless import Memoryless
 from heterodyne.routing.peers.ties import any_of
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 
 class LitellmShuffle(Memoryless):
@@ -17,6 +17,8 @@ class LitellmShuffle(Memoryless):
 
     name = "litellm-shuffle"
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """Any."""
-        return any_of(seats, chance)
+        return any_of(states, chance)

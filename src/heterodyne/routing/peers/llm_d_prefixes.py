@@ -7,10 +7,10 @@ have fewer: then it remembers more than the engine can hold, as in production. P
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.kv.chain import Chain
 from heterodyne.routing.peers.prefix_book import PrefixBook
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 BLOCK_TOKENS_MIN = 64
 SERVER_BLOCKS = 31_250
@@ -25,17 +25,17 @@ class LlmDPrefixes:
     def __init__(self) -> None:
         self._book = PrefixBook()
 
-    def shares(self, ask: Ask, seats: Sequence[Seat]) -> list[float]:
+    def shares(self, request: RoutingRequest, states: Sequence[ReplicaState]) -> list[float]:
         """Matched of total, both in whole blocks: the rest at a prompt's end counts on neither side."""
-        chain = _counted(ask.chain)
+        chain = _counted(request.chain)
         if not chain.ends:
-            return [0.0] * len(seats)
+            return [0.0] * len(states)
         total = chain.ends[-1]
-        return [tokens / total for tokens in self._book.matched(chain, seats)]
+        return [tokens / total for tokens in self._book.matched(chain, states)]
 
-    def note(self, ask: Ask, seat: Seat) -> None:
+    def note(self, request: RoutingRequest, state: ReplicaState) -> None:
         """The prompt goes there."""
-        self._book.note(_counted(ask.chain), seat, _tokens_max(seat))
+        self._book.note(_counted(request.chain), state, _tokens_max(state))
 
 
 def _counted(chain: Chain) -> Chain:
@@ -45,8 +45,8 @@ def _counted(chain: Chain) -> Chain:
     return Chain(chain.hashes[:blocks], chain.ends[:blocks])
 
 
-def _tokens_max(seat: Seat) -> int:
-    load = seat.replica.load
+def _tokens_max(state: ReplicaState) -> int:
+    load = state.replica.load
     if load is None or not load.kv_tokens or not load.block_tokens:
         return SERVER_BLOCKS * BLOCK_TOKENS_MIN
     return load.kv_tokens // load.block_tokens * max(BLOCK_TOKENS_MIN, load.block_tokens)

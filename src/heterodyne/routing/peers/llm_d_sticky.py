@@ -7,11 +7,11 @@ model on two H100s.
 
 from collections.abc import Sequence
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.llm_d_prefixes import LlmDPrefixes
 from heterodyne.routing.peers.ties import cheapest_of
-from heterodyne.routing.picker import Chance, Ended
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.picker import Chance, FinishedRequestStats
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 AFFINITY_SHARE = 0.8
 PREFILL_TOKENS_PER_S = 15_928.0
@@ -28,24 +28,26 @@ class LlmDSticky:
         self._lead_tokens_max = prefill_tokens_per_s * TTFT_PENALTY_MAX_S
         self._prefixes = LlmDPrefixes()
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """The least loaded of the warm ones, or of all."""
-        shares = self._prefixes.shares(ask, seats)
-        warm = [(seat, share) for seat, share in zip(seats, shares, strict=True) if share >= AFFINITY_SHARE]
-        cold = [seat for seat, share in zip(seats, shares, strict=True) if share < AFFINITY_SHARE]
+        shares = self._prefixes.shares(request, states)
+        warm = [(state, share) for state, share in zip(states, shares, strict=True) if share >= AFFINITY_SHARE]
+        cold = [state for state, share in zip(states, shares, strict=True) if share < AFFINITY_SHARE]
         if warm and cold:
-            lead = min(seat.waiting_tokens for seat, _ in warm) - min(seat.waiting_tokens for seat in cold)
+            lead = min(state.waiting_tokens for state, _ in warm) - min(state.waiting_tokens for state in cold)
             if lead <= self._lead_tokens_max:
-                seats, shares = [seat for seat, _ in warm], [share for _, share in warm]
+                states, shares = [state for state, _ in warm], [share for _, share in warm]
         costs = [
-            min(TOKEN_LOAD_MAX, seat.waiting_tokens + ask.prompt_tokens * (1.0 - share))
-            for seat, share in zip(seats, shares, strict=True)
+            min(TOKEN_LOAD_MAX, state.waiting_tokens + request.prompt_tokens * (1.0 - share))
+            for state, share in zip(states, shares, strict=True)
         ]
-        return cheapest_of(seats, costs, chance)
+        return cheapest_of(states, costs, chance)
 
-    def on_start(self, ask: Ask, seat: Seat, now_s: float) -> None:
+    def on_start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
         """The prompt is held to be cached there from now on."""
-        self._prefixes.note(ask, seat)
+        self._prefixes.note(request, state)
 
-    def on_end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float) -> None:
+    def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
         """Load in flight is counted by the seat."""

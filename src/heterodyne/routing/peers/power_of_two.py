@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.memoryless import Memoryless
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 
 class PowerOfTwo(Memoryless):
@@ -13,15 +13,17 @@ class PowerOfTwo(Memoryless):
 
     name = "power-of-two"
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """The idler of two; of two alike the first drawn."""
-        if len(seats) == 1:
-            return seats[0]
-        first = int(chance() * len(seats))
-        second = int(chance() * (len(seats) - 1))
+        if len(states) == 1:
+            return states[0]
+        first = int(chance() * len(states))
+        second = int(chance() * (len(states) - 1))
         second += second >= first  # never the same twice
-        return min(seats[first], seats[second], key=_in_flight)
+        return min(states[first], states[second], key=_in_flight)
 
 
-def _in_flight(seat: Seat) -> int:
-    return seat.in_flight
+def _in_flight(state: ReplicaState) -> int:
+    return state.in_flight

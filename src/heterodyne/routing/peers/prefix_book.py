@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.routing.kv.chain import Chain
 from heterodyne.routing.kv.index import PrefixIndex
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
 
 BLOCKS_MAX = 2**18  # of one replica, where its tokens set no limit before
 
@@ -29,26 +29,26 @@ class PrefixBook:
         """Blocks over all replicas."""
         return self._index.entries
 
-    def matched(self, chain: Chain, seats: Sequence[Seat]) -> list[int]:
+    def matched(self, chain: Chain, states: Sequence[ReplicaState]) -> list[int]:
         """The prompt tokens each of these was sent before, in their order."""
         found = self._index.matches(chain)
         if not found:
-            return [0] * len(seats)
+            return [0] * len(states)
         owners = self._owners
-        return [found.get(seat.place, 0) if owners.get(seat.place) == seat.replica.id else 0 for seat in seats]
+        return [found.get(state.place, 0) if owners.get(state.place) == state.replica.id else 0 for state in states]
 
-    def note(self, chain: Chain, seat: Seat, tokens_max: float) -> None:
+    def note(self, chain: Chain, state: ReplicaState, tokens_max: float) -> None:
         """This prompt goes there, where `tokens_max` are remembered."""
-        place = seat.place
-        if self._owners.get(place) != seat.replica.id:
-            self._owners[place] = seat.replica.id
+        place = state.place
+        if self._owners.get(place) != state.replica.id:
+            self._owners[place] = state.replica.id
             self._index.forget(place)
         if self._limits.get(place) != tokens_max:
             self._limits[place] = tokens_max
             self._index.limit(place, tokens_max)
         self._index.insert(place, chain)
 
-    def drop(self, blocks: Iterable[int], seat: Seat) -> None:
+    def drop(self, blocks: Iterable[int], state: ReplicaState) -> None:
         """These are there no more."""
-        if self._owners.get(seat.place) == seat.replica.id:
-            self._index.remove(seat.place, blocks)
+        if self._owners.get(state.place) == state.replica.id:
+            self._index.remove(state.place, blocks)

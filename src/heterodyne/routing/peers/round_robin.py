@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from heterodyne.domain.fleet import ReplicaId
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.memoryless import Memoryless
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 
 class RoundRobin(Memoryless):
@@ -17,13 +17,15 @@ class RoundRobin(Memoryless):
     def __init__(self) -> None:
         self._last = ReplicaId("")
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """The next one after the last."""
         last = self._last
-        picked = min([seat for seat in seats if seat.replica.id > last] or seats, key=_id)
+        picked = min([state for state in states if state.replica.id > last] or states, key=_id)
         self._last = picked.replica.id
         return picked
 
 
-def _id(seat: Seat) -> ReplicaId:
-    return seat.replica.id
+def _id(state: ReplicaState) -> ReplicaId:
+    return state.replica.id

@@ -7,11 +7,11 @@ this.
 
 from collections.abc import Sequence
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.prefix_book import PrefixBook
 from heterodyne.routing.peers.ties import idlest_of
-from heterodyne.routing.picker import Chance, Ended
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.picker import Chance, FinishedRequestStats
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 CACHE_THRESHOLD = 0.3  # of a prompt that must have been seen
 BALANCE_ABSOLUTE = 64
@@ -27,21 +27,23 @@ class SglangCacheAware:
     def __init__(self) -> None:
         self._book = PrefixBook()
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """The warmest replica, or the idlest where loads are uneven or little of the prompt was seen."""
-        loads = [seat.in_flight for seat in seats]
+        loads = [state.in_flight for state in states]
         most, least = max(loads), min(loads)
         if most - least > BALANCE_ABSOLUTE and most > BALANCE_RELATIVE * least:
-            return idlest_of(seats, chance)
-        matched = self._book.matched(ask.chain, seats)
+            return idlest_of(states, chance)
+        matched = self._book.matched(request.chain, states)
         longest = max(matched)
-        if longest > CACHE_THRESHOLD * ask.prompt_tokens:
-            return seats[matched.index(longest)]
-        return idlest_of(seats, chance)
+        if longest > CACHE_THRESHOLD * request.prompt_tokens:
+            return states[matched.index(longest)]
+        return idlest_of(states, chance)
 
-    def on_start(self, ask: Ask, seat: Seat, now_s: float) -> None:
+    def on_start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
         """The prompt is in the tree from now on, whatever led there."""
-        self._book.note(ask.chain, seat, TREE_TOKENS_MAX)
+        self._book.note(request.chain, state, TREE_TOKENS_MAX)
 
-    def on_end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float) -> None:
+    def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
         """The tree hears nothing of it."""

@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.replica_state import ReplicaState
 
 
-def any_of(seats: Sequence[Seat], chance: Chance) -> Seat:
+def any_of(states: Sequence[ReplicaState], chance: Chance) -> ReplicaState:
     """Each as likely as the others."""
-    return seats[int(chance() * len(seats))] if len(seats) > 1 else seats[0]
+    return states[int(chance() * len(states))] if len(states) > 1 else states[0]
 
 
-def cheapest_of(seats: Sequence[Seat], costs: Sequence[float], chance: Chance) -> Seat:
+def cheapest_of(states: Sequence[ReplicaState], costs: Sequence[float], chance: Chance) -> ReplicaState:
     """The one whose cost, at the same position, is lowest."""
     lowest = min(costs)
-    return any_of([seat for seat, cost in zip(seats, costs, strict=True) if cost == lowest], chance)
+    return any_of([state for state, cost in zip(states, costs, strict=True) if cost == lowest], chance)
 
 
-def idlest_of(seats: Sequence[Seat], chance: Chance) -> Seat:
+def idlest_of(states: Sequence[ReplicaState], chance: Chance) -> ReplicaState:
     """The one with the fewest requests in flight from here."""
-    return cheapest_of(seats, [seat.in_flight for seat in seats], chance)
+    return cheapest_of(states, [state.in_flight for state in states], chance)

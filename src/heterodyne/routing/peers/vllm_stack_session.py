@@ -9,11 +9,11 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import exp
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.peers.by_place import ByPlace
 from heterodyne.routing.peers.ties import cheapest_of
-from heterodyne.routing.picker import Chance, Ended
-from heterodyne.routing.seat import Seat
+from heterodyne.routing.picker import Chance, FinishedRequestStats
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 RATE_WINDOW_S = 60.0
 MIXER = 0x9E3779B97F4A7C15  # odd, so that no two products are alike: 2^64 over the golden ratio
@@ -28,18 +28,20 @@ class VllmStackSession:
     def __init__(self) -> None:
         self._rates = ByPlace(_Rate)
 
-    def pick(self, ask: Ask, seats: Sequence[Seat], now_s: float, chance: Chance) -> Seat:
+    def pick(
+        self, request: RoutingRequest, states: Sequence[ReplicaState], now_s: float, chance: Chance
+    ) -> ReplicaState:
         """The session's own, or the one with the lowest rate."""
-        if ask.session:
-            session = _hash(ask.session)
-            return max(seats, key=lambda seat: (session ^ _hash(seat.replica.id)) * MIXER & BITS)
-        return cheapest_of(seats, [self._rates.of(seat).at(now_s) for seat in seats], chance)
+        if request.session:
+            session = _hash(request.session)
+            return max(states, key=lambda state: (session ^ _hash(state.replica.id)) * MIXER & BITS)
+        return cheapest_of(states, [self._rates.of(state).at(now_s) for state in states], chance)
 
-    def on_start(self, ask: Ask, seat: Seat, now_s: float) -> None:
+    def on_start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
         """One more in the window."""
-        self._rates.of(seat).add(now_s)
+        self._rates.of(state).add(now_s)
 
-    def on_end(self, ask: Ask, seat: Seat, ended: Ended, now_s: float) -> None:
+    def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
         """Rates are of what has begun."""
 
 

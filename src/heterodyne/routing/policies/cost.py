@@ -1,18 +1,18 @@
 """The cheapest replica that keeps the promise; when none does, the one that misses by least."""
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Rank, harm, promise
+from heterodyne.routing.policies.objective import KEPT, Rank, harm, slo_outlook
+from heterodyne.routing.routing_request import RoutingRequest
 
 
-class Cost:
+class CostObjective:
     """What a request is thought to cost does not fall with load, so that a crowd attracts nobody."""
 
     name = "cost"
 
-    def rank(self, ask: Ask, forecast: Forecast) -> Rank:
+    def rank(self, request: RoutingRequest, forecast: Forecast) -> Rank:
         """By dollars, then by time; a replica without a price comes last."""
-        kept = promise(forecast)
+        kept = slo_outlook(forecast)
         if kept == KEPT:
             return kept, forecast.usd, forecast.ttft_s
         return kept, harm(forecast), forecast.usd

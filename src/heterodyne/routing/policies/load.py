@@ -1,15 +1,15 @@
 """The replica with the most room: an even spread over whatever capacity there is."""
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.policies.objective import CROWDED, KEPT, LOAD_MAX, Rank
+from heterodyne.routing.routing_request import RoutingRequest
 
 
-class Load:
+class LoadObjective:
     """Promises play no part, except that a full replica gives way to the next tier."""
 
     name = "load"
 
-    def rank(self, ask: Ask, forecast: Forecast) -> Rank:
+    def rank(self, request: RoutingRequest, forecast: Forecast) -> Rank:
         """By the share of its room that is taken, then by time."""
         return KEPT if forecast.load <= LOAD_MAX else CROWDED, forecast.load, forecast.ttft_s

@@ -2,14 +2,14 @@
 
 from math import log
 
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Rank, harm, promise
+from heterodyne.routing.policies.objective import KEPT, Rank, harm, slo_outlook
+from heterodyne.routing.routing_request import RoutingRequest
 
 LEAST = 1e-9
 
 
-class Mix:
+class MixObjective:
     """A weighted product, so that no unit matters: with equal weights, half the time is worth twice the dollars."""
 
     name = "mix"
@@ -17,9 +17,9 @@ class Mix:
     def __init__(self, *, slo: float, cost: float, load: float) -> None:
         self._slo, self._cost, self._load = slo, cost, load
 
-    def rank(self, ask: Ask, forecast: Forecast) -> Rank:
+    def rank(self, request: RoutingRequest, forecast: Forecast) -> Rank:
         """By the product of what the named objectives go by, each to the power of its weight."""
-        kept = promise(forecast)
+        kept = slo_outlook(forecast)
         if kept != KEPT:
             return kept, harm(forecast), forecast.usd
         weighed = (

@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from heterodyne.domain.fleet import Replica
-from heterodyne.routing.ask import Ask
 from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.routing_request import RoutingRequest
 
 LOAD_MAX = 0.95  # from this share on a replica is over capacity: one more may cost somebody the promise
 
@@ -23,7 +23,7 @@ class Objective(Protocol):
 
     name: str
 
-    def rank(self, ask: Ask, forecast: Forecast) -> Rank:
+    def rank(self, request: RoutingRequest, forecast: Forecast) -> Rank:
         """Where it stands among the candidates."""
         ...
 
@@ -36,7 +36,7 @@ class Preference(Protocol):
         ...
 
 
-def promise(forecast: Forecast) -> int:
+def slo_outlook(forecast: Forecast) -> int:
     """Kept with room, probably kept, kept on a replica that is full, or not kept.
 
     The risk counts the promises made to others too: a request that would make ten late is not well placed in time.

@@ -6,7 +6,7 @@ What counts is the relative error, so that long requests do not outvote short on
 
 from math import log
 
-WANDER = 0.03**2  # relative, squared: how far a factor may move from one request to the next
+PROCESS_NOISE = 0.03**2  # relative, squared: how far a factor may move from one request to the next
 FACTOR_MIN, FACTOR_MAX = 0.02, 50.0
 SURPRISE_MAX = log(2.0)  # one sample is believed no further: what delays one request is not the pool's pace
 
@@ -20,8 +20,8 @@ class Corrector:
     """
 
     __slots__ = (
+        "_coupling",
         "_doubt_max",
-        "_kinship",
         "_p00",
         "_p01",
         "_p02",
@@ -35,9 +35,9 @@ class Corrector:
         "third",
     )
 
-    def __init__(self, doubt: float, *, kinship: float, scatter: float) -> None:
+    def __init__(self, doubt: float, *, coupling: float, scatter: float) -> None:
         self.first = self.second = self.third = 1.0
-        self._kinship = kinship
+        self._coupling = coupling
         self._p00 = self._p11 = self._p22 = doubt * doubt
         self._p01 = self._p02 = self._p12 = 0.0
         self._doubt_max = doubt * doubt
@@ -61,17 +61,17 @@ class Corrector:
         self._move(g0 * surprise * scale, g1 * surprise * scale, g2 * surprise * scale)
         # Factors wander, so doubt grows again; not for ever where a part is never seen, or one odd sample settles it.
         most = self._doubt_max
-        self._p00 = p00 - g0 * g0 * scale + (WANDER if p00 < most else 0.0)
-        self._p11 = p11 - g1 * g1 * scale + (WANDER if p11 < most else 0.0)
-        self._p22 = p22 - g2 * g2 * scale + (WANDER if p22 < most else 0.0)
+        self._p00 = p00 - g0 * g0 * scale + (PROCESS_NOISE if p00 < most else 0.0)
+        self._p11 = p11 - g1 * g1 * scale + (PROCESS_NOISE if p11 < most else 0.0)
+        self._p22 = p22 - g2 * g2 * scale + (PROCESS_NOISE if p22 < most else 0.0)
         self._p01 = p01 - g0 * g1 * scale
         self._p02 = p02 - g0 * g2 * scale
         self._p12 = p12 - g1 * g2 * scale
 
     def _move(self, by0: float, by1: float, by2: float) -> None:
         first, second, third = self.first + by0, self.second + by1, self.third + by2
-        apart = 1.0 - self._kinship
-        together = self._kinship * (first + second + third) / 3
+        apart = 1.0 - self._coupling
+        together = self._coupling * (first + second + third) / 3
         self.first = min(max(first * apart + together, FACTOR_MIN), FACTOR_MAX)
         self.second = min(max(second * apart + together, FACTOR_MIN), FACTOR_MAX)
         self.third = min(max(third * apart + together, FACTOR_MIN), FACTOR_MAX)

@@ -5,7 +5,7 @@ from collections import OrderedDict
 TOKENS_PRIOR = 256.0
 PACE = 0.05
 SAMPLES_AT_ONCE = 20  # a mean of the first ones, then a moving one
-ASKERS_MAX = 10_000
+GROUPS_MAX = 10_000
 
 
 class OutputLengths:
@@ -16,25 +16,25 @@ class OutputLengths:
     def __init__(self) -> None:
         self._means: OrderedDict[object, tuple[float, int]] = OrderedDict()
 
-    def expect(self, asker: object, at_most: int | None) -> float:
+    def expect(self, group: object, at_most: int | None) -> float:
         """Tokens of the next answer; `asker` is whatever lengths are alike for."""
-        known = self._means.get(asker)
+        known = self._means.get(group)
         mean = known[0] if known is not None else TOKENS_PRIOR
         return mean if at_most is None or mean < at_most else float(at_most)
 
-    def learn(self, asker: object, tokens: float) -> None:
+    def learn(self, group: object, tokens: float) -> None:
         """An answer is complete."""
         means = self._means
-        known = means.get(asker)
+        known = means.get(group)
         if known is None:
-            means[asker] = (float(tokens), 1)
-            if len(means) > ASKERS_MAX:
+            means[group] = (float(tokens), 1)
+            if len(means) > GROUPS_MAX:
                 means.popitem(last=False)
             return
         mean, count = known
         pace = 1.0 / (count + 1) if count < SAMPLES_AT_ONCE else PACE
-        means[asker] = (mean + pace * (tokens - mean), count + 1)
-        means.move_to_end(asker)
+        means[group] = (mean + pace * (tokens - mean), count + 1)
+        means.move_to_end(group)
 
     def __len__(self) -> int:
         return len(self._means)

@@ -13,7 +13,7 @@ ANSWER_PRIOR, ANSWER_PACE = 256.0, 0.05
 PROMPT_RATE_S = 5.0  # over which the share of time that prompts take is averaged
 FIXED_MIN_S = 0.002  # so that a delay nobody expected can be learned at all
 # First tokens scatter, and their parts come and go together; the pace of tokens tells its parts apart.
-FIRST_KINSHIP, LATER_KINSHIP = 0.03, 0.002
+FIRST_COUPLING, LATER_COUPLING = 0.03, 0.002
 FIRST_SCATTER, LATER_SCATTER = 0.2, 0.1
 REFERENCE_BATCH = 32  # a token's share of a step is counted as in a batch of this size, whatever runs now
 
@@ -60,8 +60,8 @@ class PoolSpeed:
         self.heard_at_s = -inf  # when a request last told something
         self._began_at_s = self._ended_at_s = -inf  # when answers last did that were learned from
         self._fixed_s = max(prior.fixed_s, FIXED_MIN_S)
-        self._first = Corrector(prior.doubt, kinship=FIRST_KINSHIP, scatter=FIRST_SCATTER)
-        self._later = Corrector(prior.doubt, kinship=LATER_KINSHIP, scatter=LATER_SCATTER)
+        self._first = Corrector(prior.doubt, coupling=FIRST_COUPLING, scatter=FIRST_SCATTER)
+        self._later = Corrector(prior.doubt, coupling=LATER_COUPLING, scatter=LATER_SCATTER)
         self.ttft_band = Band()
         self.ttft_band_waiting = Band()  # of requests that had to queue: they are harder to foresee
         self.itl_band = Band()

@@ -9,7 +9,7 @@ from math import inf
 from msgspec import Struct
 
 from heterodyne.physics.replica.job import Scheduling
-from heterodyne.physics.replica.step_clock import Chunk, StepClock
+from heterodyne.physics.replica.step_clock import PromptChunk, StepClock
 
 FEW, MANY = 8, 64  # sequences between which the step is a straight line
 CONTEXT_TOKENS = 1024
@@ -59,7 +59,7 @@ def prior_of(clock: StepClock, scheduling: Scheduling, *, doubt: float = 0.3) ->
     longer = clock.decode_s(FEW, 2 * CONTEXT_TOKENS)
     context_token_s = max(0.0, (longer - few) / (FEW * CONTEXT_TOKENS))
     sequence_s = max(0.0, (many - few) / (MANY - FEW) - context_token_s * CONTEXT_TOKENS)
-    short, middle, long = (clock.chunks_s([Chunk(0, tokens)]) for tokens in (SHORT, MIDDLE, LONG))
+    short, middle, long = (clock.chunks_s([PromptChunk(0, tokens)]) for tokens in (SHORT, MIDDLE, LONG))
     slope = (middle - short) / (MIDDLE - SHORT)
     squared = max(0.0, ((long - middle) / (LONG - MIDDLE) - slope) / (LONG - SHORT))
     token_s = max(0.0, slope - squared * (MIDDLE + SHORT))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from heterodyne.telemetry.dashboards.grafana import COLUMNS, Panel, Place, Target
+from heterodyne.telemetry.dashboards.grafana import COLUMNS, GridPosition, Panel, PanelTarget
 from heterodyne.telemetry.meters import Meter
 
 VARIABLES = ("model", "pool", "hardware", "tier")  # labels that a viewer may choose values of
@@ -14,7 +14,7 @@ ACROSS = 3
 CALCULATIONS = ["lastNotNull", "max"]
 
 
-class Line(Struct, frozen=True, kw_only=True):
+class ChartQuery(Struct, frozen=True, kw_only=True):
     """One query and what its series are called."""
 
     expression: str
@@ -26,7 +26,7 @@ class Chart(Struct, frozen=True, kw_only=True):
 
     title: str
     unit: str  # as Grafana names units
-    lines: tuple[Line, ...]
+    lines: tuple[ChartQuery, ...]
     about: str = ""
 
 
@@ -60,10 +60,10 @@ def gauge(meter: Meter, how: str, *by: str, **fixed: str) -> str:
     return f"{how}{_by(by)} ({pick(meter, **fixed)})"
 
 
-def quantiles(meter: Meter, shares: Iterable[float], *by: str) -> tuple[Line, ...]:
+def quantiles(meter: Meter, shares: Iterable[float], *by: str) -> tuple[ChartQuery, ...]:
     """Several at once, the labels in their names."""
     return tuple(
-        Line(expression=quantile(meter, share, *by), legend=legend(by, f"p{share * 100:g}")) for share in shares
+        ChartQuery(expression=quantile(meter, share, *by), legend=legend(by, f"p{share * 100:g}")) for share in shares
     )
 
 
@@ -82,7 +82,7 @@ def placed(rows: Sequence[Row]) -> tuple[Panel, ...]:
             id=number,
             type="row",
             title=row.title,
-            grid_pos=Place(h=1, w=COLUMNS, x=0, y=y),
+            grid_pos=GridPosition(h=1, w=COLUMNS, x=0, y=y),
             datasource=None,
             collapsed=row.is_folded,
             panels=tuple(inside) if row.is_folded else (),
@@ -100,9 +100,9 @@ def _panel(chart: Chart, number: int, index: int, top: int) -> Panel:
         type="timeseries",
         title=chart.title,
         description=chart.about,
-        grid_pos=Place(h=HEIGHT, w=width, x=index % ACROSS * width, y=top + index // ACROSS * HEIGHT),
+        grid_pos=GridPosition(h=HEIGHT, w=width, x=index % ACROSS * width, y=top + index // ACROSS * HEIGHT),
         targets=tuple(
-            Target(expr=line.expression, legend_format=line.legend, ref_id=_letter(place))
+            PanelTarget(expr=line.expression, legend_format=line.legend, ref_id=_letter(place))
             for place, line in enumerate(chart.lines)
         ),
         field_config={

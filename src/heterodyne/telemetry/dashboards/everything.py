@@ -3,7 +3,7 @@
 from heterodyne.telemetry.dashboards.chart import (
     VARIABLES,
     Chart,
-    Line,
+    ChartQuery,
     Row,
     gauge,
     legend,
@@ -64,14 +64,14 @@ def _chart(meter: Meter) -> Chart:
     return Chart(title=title, unit=_unit(meter), lines=_lines(meter), about=meter.help)
 
 
-def _lines(meter: Meter) -> tuple[Line, ...]:
+def _lines(meter: Meter) -> tuple[ChartQuery, ...]:
     if isinstance(meter, Histogram):
         return quantiles(meter, (0.5, 0.99), *_by(meter, 1))
     if meter.kind == "counter":
         by = _by(meter, BY_MAX)
-        return (Line(expression=rate(meter, *by), legend=legend(by) or "all"),)
+        return (ChartQuery(expression=rate(meter, *by), legend=legend(by) or "all"),)
     how = "max" if isinstance(meter, SharedGauge) or meter.name.endswith(LARGEST) else "sum"
-    return (Line(expression=gauge(meter, how, *meter.labels), legend=legend(meter.labels) or "all"),)
+    return (ChartQuery(expression=gauge(meter, how, *meter.labels), legend=legend(meter.labels) or "all"),)
 
 
 def _by(meter: Meter, count: int) -> tuple[str, ...]:

@@ -10,23 +10,23 @@ COLUMNS = 24  # of Grafana's grid
 SOURCE = "datasource"  # the variable that holds the Prometheus to ask
 
 
-class Source(Struct, frozen=True, kw_only=True):
+class DataSource(Struct, frozen=True, kw_only=True):
     type: str = "prometheus"
     uid: str = f"${{{SOURCE}}}"
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class GridPosition(Struct, frozen=True, kw_only=True):
     h: int
     w: int
     x: int
     y: int
 
 
-class Target(Struct, frozen=True, kw_only=True, rename="camel"):
+class PanelTarget(Struct, frozen=True, kw_only=True, rename="camel"):
     expr: str
     legend_format: str
     ref_id: str
-    datasource: Source = Source()
+    datasource: DataSource = DataSource()
     editor_mode: str = "code"
     range: bool = True
 
@@ -35,10 +35,10 @@ class Panel(Struct, frozen=True, kw_only=True, rename="camel"):
     id: int
     type: str  # timeseries, stat, row
     title: str
-    grid_pos: Place
+    grid_pos: GridPosition
     description: str = ""
-    datasource: Source | None = Source()
-    targets: tuple[Target, ...] = ()
+    datasource: DataSource | None = DataSource()
+    targets: tuple[PanelTarget, ...] = ()
     field_config: dict[str, Any] = field(default_factory=lambda: {"defaults": {}, "overrides": []})
     options: dict[str, Any] = field(default_factory=dict)
     collapsed: bool = False
@@ -81,7 +81,7 @@ def _variable(name: str, metric: str) -> dict[str, Any]:
         "name": name,
         "label": name.capitalize(),
         "type": "query",
-        "datasource": msgspec.to_builtins(Source()),
+        "datasource": msgspec.to_builtins(DataSource()),
         "definition": query,
         "query": {"query": query, "refId": f"variable-{name}"},
         "refresh": 2,  # when the span of time changes

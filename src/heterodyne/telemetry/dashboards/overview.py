@@ -5,7 +5,7 @@ from heterodyne.telemetry import metrics
 from heterodyne.telemetry.dashboards.chart import (
     VARIABLES,
     Chart,
-    Line,
+    ChartQuery,
     Row,
     gauge,
     legend,
@@ -35,7 +35,7 @@ def overview() -> Dashboard:
 
 def _golden() -> Row:
     faults = rate(metrics.requests, "model", outcome=FAULT)
-    kept = rate(metrics.promises, "model", outcome='="kept"')
+    kept = rate(metrics.slo_outcomes, "model", outcome='="kept"')
     return Row(
         title="Golden signals",
         charts=(
@@ -48,12 +48,12 @@ def _golden() -> Row:
             _chart(
                 "Failed through the fleet",
                 "percentunit",
-                Line(expression=f"{faults} / {rate(metrics.requests, 'model')}", legend="{{model}}"),
+                ChartQuery(expression=f"{faults} / {rate(metrics.requests, 'model')}", legend="{{model}}"),
             ),
             _chart(
                 "Promises kept",
                 "percentunit",
-                Line(expression=f"{kept} / {rate(metrics.promises, 'model')}", legend="{{model}}"),
+                ChartQuery(expression=f"{kept} / {rate(metrics.slo_outcomes, 'model')}", legend="{{model}}"),
             ),
             _chart("In flight", "short", _gauge(metrics.in_flight, "sum", "pool")),
         ),
@@ -71,7 +71,7 @@ def _tokens() -> Row:
             _chart(
                 "Prompt tokens found in prefix caches",
                 "percentunit",
-                Line(expression=f"{found} / {rate(metrics.prompt_tokens, 'pool')}", legend="{{pool}}"),
+                ChartQuery(expression=f"{found} / {rate(metrics.prompt_tokens, 'pool')}", legend="{{pool}}"),
             ),
             _chart("Tokens of an answer", "short", *quantiles(metrics.completion_length, (0.5, 0.99), "model")),
             _rates("Output tokens per second, as engines count", "short", metrics.engine_output_tokens, "pool"),
@@ -88,8 +88,8 @@ def _money() -> Row:
             _chart(
                 "Dollars per hour",
                 "currencyUSD",
-                Line(expression=f"{SECONDS_PER_HOUR} * {paid}", legend="{{pool}} paid"),
-                Line(expression=f"{SECONDS_PER_HOUR} * {used}", legend="{{pool}} used"),
+                ChartQuery(expression=f"{SECONDS_PER_HOUR} * {paid}", legend="{{pool}} paid"),
+                ChartQuery(expression=f"{SECONDS_PER_HOUR} * {used}", legend="{{pool}} used"),
             ),
             _chart(
                 "Dollars per million tokens",
@@ -99,7 +99,7 @@ def _money() -> Row:
             _chart(
                 "Dollars per hour used, by model and tier",
                 "currencyUSD",
-                Line(
+                ChartQuery(
                     expression=f"{SECONDS_PER_HOUR} * {rate(metrics.usd, 'model', 'tier')}", legend="{{model}} {{tier}}"
                 ),
             ),
@@ -117,7 +117,7 @@ def _room() -> Row:
             _chart(
                 "Share of the requests a pool bears",
                 "percentunit",
-                Line(expression=f"{taken} / {bearable}", legend="{{pool}}"),
+                ChartQuery(expression=f"{taken} / {bearable}", legend="{{pool}}"),
             ),
             _chart(
                 "In the engines",
@@ -159,19 +159,19 @@ def _errors() -> Row:
             _chart(
                 "Errors per second",
                 "ops",
-                Line(
+                ChartQuery(
                     expression=rate(metrics.requests, "status", "reason", reason='!=""'), legend="{{status}} {{reason}}"
                 ),
             ),
             _chart(
                 "Errors per second by pool",
                 "ops",
-                Line(expression=rate(metrics.requests, "pool", "hardware", reason='!=""'), legend="{{pool}}"),
+                ChartQuery(expression=rate(metrics.requests, "pool", "hardware", reason='!=""'), legend="{{pool}}"),
             ),
             _chart(
                 "Requests refused per second, for want of room or by a limit",
                 "ops",
-                Line(
+                ChartQuery(
                     expression=rate(metrics.requests, "model", "outcome", outcome=REFUSED),
                     legend="{{model}} {{outcome}}",
                 ),
@@ -180,9 +180,9 @@ def _errors() -> Row:
             _chart(
                 "Second attempts per second",
                 "ops",
-                Line(expression=rate(metrics.retries, "pool"), legend="{{pool}} retried"),
-                Line(expression=rate(metrics.hedges, "pool"), legend="{{pool}} hedged"),
-                Line(expression=rate(metrics.continuations, "pool"), legend="{{pool}} continued"),
+                ChartQuery(expression=rate(metrics.retries, "pool"), legend="{{pool}} retried"),
+                ChartQuery(expression=rate(metrics.hedges, "pool"), legend="{{pool}} hedged"),
+                ChartQuery(expression=rate(metrics.continuations, "pool"), legend="{{pool}} continued"),
             ),
             _rates("Failed attempts per second", "ops", metrics.attempts_failed, "pool", "outcome"),
             _chart(
@@ -215,13 +215,13 @@ def _gateway() -> Row:
     )
 
 
-def _chart(title: str, unit: str, *lines: Line) -> Chart:
+def _chart(title: str, unit: str, *lines: ChartQuery) -> Chart:
     return Chart(title=title, unit=unit, lines=lines)
 
 
 def _rates(title: str, unit: str, meter: Meter, *by: str) -> Chart:
-    return _chart(title, unit, Line(expression=rate(meter, *by), legend=legend(by)))
+    return _chart(title, unit, ChartQuery(expression=rate(meter, *by), legend=legend(by)))
 
 
-def _gauge(meter: Meter, how: str, *by: str, word: str = "") -> Line:
-    return Line(expression=gauge(meter, how, *by), legend=legend(by, *filter(None, (word,))))
+def _gauge(meter: Meter, how: str, *by: str, word: str = "") -> ChartQuery:
+    return ChartQuery(expression=gauge(meter, how, *by), legend=legend(by, *filter(None, (word,))))

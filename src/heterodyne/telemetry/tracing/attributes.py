@@ -1,7 +1,7 @@
 """Pure: what spans say, in OpenTelemetry's names where it has one, else in ours. Never a prompt, never a key."""
 
 from heterodyne.telemetry.tracing.facts import RequestFacts, TryFacts
-from heterodyne.telemetry.tracing.role import Role
+from heterodyne.telemetry.tracing.role import AttemptRole
 from heterodyne.telemetry.tracing.span import Attribute, Attributes
 
 OURSELVES = "heterodyne"
@@ -82,7 +82,7 @@ def wait_attributes(facts: RequestFacts) -> Attributes:
     )
 
 
-def try_attributes(facts: RequestFacts, one: TryFacts, role: Role) -> Attributes:
+def try_attributes(facts: RequestFacts, one: TryFacts, role: AttemptRole) -> Attributes:
     """Of one attempt."""
     replica = one.replica
     return _known(

@@ -9,14 +9,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.trace.v1 import trace_pb2
 
-from heterodyne.telemetry.tracing.span import Attribute, Kind, Span
+from heterodyne.telemetry.tracing.span import Attribute, Span, SpanKind
 
 SCOPE = "heterodyne"
 _SAMPLED, _KNOWS_REMOTE, _IS_REMOTE = 0x001, 0x100, 0x200  # flags of a span and of its parent
 _KINDS = {
-    Kind.INTERNAL: trace_pb2.Span.SPAN_KIND_INTERNAL,
-    Kind.SERVER: trace_pb2.Span.SPAN_KIND_SERVER,
-    Kind.CLIENT: trace_pb2.Span.SPAN_KIND_CLIENT,
+    SpanKind.INTERNAL: trace_pb2.Span.SPAN_KIND_INTERNAL,
+    SpanKind.SERVER: trace_pb2.Span.SPAN_KIND_SERVER,
+    SpanKind.CLIENT: trace_pb2.Span.SPAN_KIND_CLIENT,
 }
 _INT_MAX = 2**63 - 1
 _ERROR = trace_pb2.Status.STATUS_CODE_ERROR
@@ -50,9 +50,9 @@ def _fill(message: trace_pb2.Span, span: Span) -> None:
     message.start_time_unix_nano, message.end_time_unix_nano = span.start_ns, span.end_ns
     _add_attributes(message.attributes, span.attributes)
     for event in span.events:
-        told = message.events.add()
-        told.name, told.time_unix_nano = event.name, event.at_ns
-        _add_attributes(told.attributes, event.attributes)
+        encoded = message.events.add()
+        encoded.name, encoded.time_unix_nano = event.name, event.at_ns
+        _add_attributes(encoded.attributes, event.attributes)
     for other_id in span.links:
         link = message.links.add()
         link.trace_id, link.span_id = trace_id, other_id.to_bytes(8, "big")

@@ -5,7 +5,7 @@ from msgspec import Struct
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.record import RequestRecord
 from heterodyne.telemetry.tracing.context import Trace
-from heterodyne.telemetry.tracing.sampling import Kept
+from heterodyne.telemetry.tracing.sampling import SamplingReason
 
 
 class TryFacts(Struct, frozen=True, kw_only=True, gc=False):
@@ -25,7 +25,7 @@ class RequestFacts(Struct, frozen=True, kw_only=True, gc=False):
     """One request, however it ended."""
 
     trace: Trace
-    kept: Kept
+    kept: SamplingReason
     record: RequestRecord
     epoch_ns: int  # when the worker's clock stood at zero
     arrived_at_s: float

@@ -12,7 +12,7 @@ RANDOM_BITS = 56  # at the end of a trace id; those before them may be a clock's
 UNTROUBLED = frozenset({"success", "cancelled", "caller_error"})  # outcomes that say nothing against a replica
 
 
-class Kept(StrEnum):
+class SamplingReason(StrEnum):
     """Why a trace is kept."""
 
     SAMPLED = "sampled"  # one of the share; only these stand for all requests
@@ -36,18 +36,18 @@ def is_error(status: int, reason: str) -> bool:
     return outcome_of(status, reason) not in NO_ERRORS
 
 
-def why_kept(
+def sampling_reason(
     *, is_sampled: bool, status: int, reason: str, outcomes: Iterable[str], first_s: float, slow_s: float
-) -> Kept | None:
+) -> SamplingReason | None:
     """None: it is not. `first_s` is the wait for the first token, be it in vain; `slow_s` 0: no request is slow."""
     if is_sampled:
-        return Kept.SAMPLED
+        return SamplingReason.SAMPLED
     if is_error(status, reason):
-        return Kept.ERROR
+        return SamplingReason.ERROR
     if slow_s and first_s > slow_s:
-        return Kept.SLOW
+        return SamplingReason.SLOW
     if any(outcome not in UNTROUBLED for outcome in outcomes):
-        return Kept.RETRIED
+        return SamplingReason.RETRIED
     return None
 
 

@@ -8,7 +8,7 @@ Attribute = str | bool | int | float
 Attributes = dict[str, Attribute]
 
 
-class Kind(StrEnum):
+class SpanKind(StrEnum):
     """On which side of a call it was."""
 
     INTERNAL = "internal"
@@ -28,7 +28,7 @@ class Span(Struct, frozen=True, kw_only=True):
     """Something that took time. Times are nanoseconds since the epoch."""
 
     name: str
-    kind: Kind = Kind.INTERNAL
+    kind: SpanKind = SpanKind.INTERNAL
     trace_id: int
     span_id: int
     parent_id: int  # 0: the trace begins with it

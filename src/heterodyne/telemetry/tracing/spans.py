@@ -22,9 +22,9 @@ from heterodyne.telemetry.tracing.attributes import (
 )
 from heterodyne.telemetry.tracing.context import RandomBits, new_id
 from heterodyne.telemetry.tracing.facts import RequestFacts, TryFacts
-from heterodyne.telemetry.tracing.role import Role, gone_on_from, role_of
+from heterodyne.telemetry.tracing.role import AttemptRole, gone_on_from, role_of
 from heterodyne.telemetry.tracing.sampling import is_error
-from heterodyne.telemetry.tracing.span import Event, Kind, Span
+from heterodyne.telemetry.tracing.span import Event, Span, SpanKind
 
 WAIT_MIN_S = 0.001  # a request that has limits, or a queue that is empty, is not called waiting
 
@@ -44,7 +44,7 @@ def _root(facts: RequestFacts, tries: list[TryFacts]) -> Span:
     trace, record = facts.trace, facts.record
     return Span(
         name=_name(facts),
-        kind=Kind.SERVER,
+        kind=SpanKind.SERVER,
         trace_id=trace.trace_id,
         span_id=trace.span_id,
         parent_id=trace.parent_id,
@@ -95,10 +95,10 @@ def _attempt(facts: RequestFacts, tries: list[TryFacts], number: int, bits: Rand
     one, role = tries[number], role_of(tries, number)
     return structs.replace(
         _child(facts, bits, _name(facts), facts.trace.span_id, (one.asked_at_s, one.ended_at_s)),
-        kind=Kind.CLIENT,
+        kind=SpanKind.CLIENT,
         span_id=one.span_id,
         attributes=try_attributes(facts, one, role),
-        links=(gone_on_from(tries, number).span_id,) if role is Role.CONTINUATION else (),
+        links=(gone_on_from(tries, number).span_id,) if role is AttemptRole.CONTINUATION else (),
         error=try_error(one),
     )
 

@@ -9,13 +9,13 @@ from heterodyne.domain.request import Request
 from heterodyne.engines.catalogue import DIALECTS
 from heterodyne.gateway import routes
 from heterodyne.gateway.offload.job import (
-    Answer,
-    Failed,
-    Make,
-    Read,
-    WasAnswered,
-    WasMade,
-    WasRead,
+    AnswerRead,
+    BodyRead,
+    CallMade,
+    JobFailed,
+    MakeCall,
+    ReadAnswer,
+    ReadBody,
     decode_job,
     decode_result,
     encode,
@@ -60,8 +60,8 @@ def read(path: str, body: bytes) -> Request:
     return route.read(body, "id", 9.0, SETTINGS)
 
 
-def read_job(path: str) -> Read:
-    return Read(path=path.encode(), request_id="id", deadline_s=9.0, settings=SETTINGS, wants_prompt=True)
+def read_job(path: str) -> ReadBody:
+    return ReadBody(path=path.encode(), request_id="id", deadline_s=9.0, settings=SETTINGS, wants_prompt=True)
 
 
 @pytest.mark.parametrize("path", BODIES)
@@ -70,7 +70,7 @@ def test_a_body_read_beside_the_worker_is_the_same_request(path: str) -> None:
     here = read(path, body)
     result, prompt = perform(decode_job(encode(read_job(path))), body, DIALECTS)
     told = decode_result(encode(result))
-    assert isinstance(told, WasRead)
+    assert isinstance(told, BodyRead)
     there = request_of(told.request, body)
     assert fields_of(there) == fields_of(here)
     assert [type(value) for value in fields_of(there).values()] == [type(value) for value in fields_of(here).values()]
@@ -82,7 +82,7 @@ def test_of_a_long_prompt_only_what_is_compared_comes_back() -> None:
     text = "a" * (PROMPT_BYTES_MAX + 1000)
     body = msgspec.json.encode({"model": "m", "messages": [{"role": "user", "content": text}]})
     result, prompt = perform(read_job("/v1/chat/completions"), body, DIALECTS)
-    assert isinstance(result, WasRead)
+    assert isinstance(result, BodyRead)
     assert len(prompt) == PROMPT_BYTES_MAX
     assert result.prompt_bytes > PROMPT_BYTES_MAX + 1000
     assert len(result.opening) == 32
@@ -92,22 +92,22 @@ def test_of_a_long_prompt_only_what_is_compared_comes_back() -> None:
 def test_a_call_made_beside_the_worker_is_the_same_call(engine: str) -> None:
     body = msgspec.json.encode({**BODIES["/v1/chat/completions"], "stream_options": None})
     request, replica = read("/v1/chat/completions", body), msgspec.structs.replace(REPLICA, engine=engine)
-    job = decode_job(encode(Make(request=fields_of(request), replica=replica)))
+    job = decode_job(encode(MakeCall(request=fields_of(request), replica=replica)))
     result, made = perform(job, body, DIALECTS)
-    assert (WasMade(path=DIALECTS[engine].call(request, replica).path, is_same=False)) == result
+    assert (CallMade(path=DIALECTS[engine].call(request, replica).path, is_same=False)) == result
     assert made == DIALECTS[engine].call(request, replica).body
 
 
 def test_a_body_that_needs_no_change_is_not_sent_back() -> None:
     body = msgspec.json.encode({**BODIES["/v1/chat/completions"], "model": "other"})
-    job = Make(request=fields_of(read("/v1/chat/completions", body)), replica=REPLICA)
-    assert perform(job, body, DIALECTS) == (WasMade(path="/v1/chat/completions", is_same=True), b"")
+    job = MakeCall(request=fields_of(read("/v1/chat/completions", body)), replica=REPLICA)
+    assert perform(job, body, DIALECTS) == (CallMade(path="/v1/chat/completions", is_same=True), b"")
 
 
 def test_members_that_the_door_sets_are_in_the_call() -> None:
     body = b'{"model":"other","messages":[{"role":"user","content":"a"}],"max_tokens":null}'
     request = msgspec.structs.replace(read("/v1/chat/completions", body), changes={"max_tokens": b"7"})
-    job = decode_job(encode(Make(request=fields_of(request), replica=REPLICA)))
+    job = decode_job(encode(MakeCall(request=fields_of(request), replica=REPLICA)))
     _, made = perform(job, body, DIALECTS)
     assert msgspec.json.decode(made)["max_tokens"] == 7
 
@@ -115,20 +115,20 @@ def test_members_that_the_door_sets_are_in_the_call() -> None:
 def test_an_answer_that_broke_off_goes_on_behind_what_was_said() -> None:
     body = b'{"model":"other","messages":[{"role":"user","content":"a"}],"stream":true}'
     request = read("/v1/chat/completions", body)
-    job = Make(request=fields_of(request), replica=REPLICA, said_text="so far", said_tokens=2)
+    job = MakeCall(request=fields_of(request), replica=REPLICA, said_text="so far", said_tokens=2)
     _, made = perform(job, body, DIALECTS)
     assert msgspec.json.decode(made)["messages"][-1] == {"role": "assistant", "content": "so far"}
     result, _ = perform(msgspec.structs.replace(job, said_text="so far "), body, DIALECTS)
-    assert isinstance(result, Failed)
+    assert isinstance(result, JobFailed)
     assert isinstance(error_of(result), EngineBroke)
 
 
 def test_an_answer_taken_beside_the_worker_has_its_usage() -> None:
     answer = msgspec.json.encode(behaviours.chat_answer())
     request = read("/v1/chat/completions", b'{"model":"m","messages":[{"role":"user","content":"a"}]}')
-    result, made = perform(Answer(request=fields_of(request), replica=REPLICA), answer, DIALECTS)
+    result, made = perform(ReadAnswer(request=fields_of(request), replica=REPLICA), answer, DIALECTS)
     told = decode_result(encode(result))
-    assert isinstance(told, WasAnswered)
+    assert isinstance(told, AnswerRead)
     assert told.is_same
     assert not made
     assert told.usage is not None
@@ -137,7 +137,7 @@ def test_an_answer_taken_beside_the_worker_has_its_usage() -> None:
 
 def test_what_cannot_be_read_is_the_same_error() -> None:
     result, _ = perform(read_job("/v1/chat/completions"), b'{"model":"m","messages":[{"role":1}]}', DIALECTS)
-    assert isinstance(result, Failed)
+    assert isinstance(result, JobFailed)
     error = error_of(result)
     with pytest.raises(InvalidField) as here:
         read("/v1/chat/completions", b'{"model":"m","messages":[{"role":1}]}')
@@ -155,7 +155,7 @@ def test_what_cannot_be_read_is_the_same_error() -> None:
 )
 def test_an_error_survives_its_way(error: Exception) -> None:
     told = decode_result(encode(failure_of(error)))  # type: ignore[arg-type]  # each is one of ours
-    assert isinstance(told, Failed)
+    assert isinstance(told, JobFailed)
     again = error_of(told)
     assert type(again) is type(error)
     assert vars(again) == vars(error)

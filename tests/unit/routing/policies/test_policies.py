@@ -10,29 +10,29 @@ from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.routing.catalogue import OBJECTIVES, check_policy, objective, try_peer
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.peers.catalogue import PEERS
-from heterodyne.routing.policies.objective import BROKEN, CROWDED, KEPT, LIKELY, promise
-from tests.support.seats import ask, seat
+from heterodyne.routing.policies.objective import BROKEN, CROWDED, KEPT, LIKELY, slo_outlook
+from tests.support.replica_states import replica_state, routing_request
 
 
 def forecast(name: str = "a", **figures: float) -> Forecast:
     """A candidate with a tenth of its room taken."""
-    one = seat(name, hardware=name)
+    one = replica_state(name, hardware=name)
     said = {"ttft_s": 0.1, "itl_s": 0.01, "usd": 0.001, "load": 0.1, "risk": 0.0, **figures}
-    return structs.replace(one.forecast(ask(), 0.0, 0.0), **said)
+    return structs.replace(one.forecast(routing_request(), 0.0, 0.0), **said)
 
 
 def best(policy: str, *candidates: Forecast, rule: RoutingRule | None = None) -> str:
     ranked = objective(policy, rule or RoutingRule())
-    return min(candidates, key=lambda one: ranked.rank(ask(), one)).seat.replica.id
+    return min(candidates, key=lambda one: ranked.rank(routing_request(), one)).state.replica.id
 
 
 def test_a_promise_is_kept_likely_crowded_or_broken() -> None:
-    assert promise(forecast(risk=0.01)) == KEPT
-    assert promise(forecast(risk=0.3)) == LIKELY
-    assert promise(forecast(risk=0.01, load=0.98)) == CROWDED
-    assert promise(forecast(risk=0.9)) == BROKEN
-    assert promise(forecast(risk=0.9, load=0.98)) == BROKEN
-    assert promise(forecast(load=inf)) == CROWDED
+    assert slo_outlook(forecast(risk=0.01)) == KEPT
+    assert slo_outlook(forecast(risk=0.3)) == LIKELY
+    assert slo_outlook(forecast(risk=0.01, load=0.98)) == CROWDED
+    assert slo_outlook(forecast(risk=0.9)) == BROKEN
+    assert slo_outlook(forecast(risk=0.9, load=0.98)) == BROKEN
+    assert slo_outlook(forecast(load=inf)) == CROWDED
 
 
 def test_slo_takes_the_fastest_and_cost_the_cheapest_and_load_the_emptiest() -> None:
@@ -70,8 +70,8 @@ def test_affinity_takes_the_preferred_hardware_while_it_keeps_the_promise() -> N
 def test_affinity_may_go_by_labels() -> None:
     rule = RoutingRule(prefers_labels={"zone": "a", "rack": "7"})
     figures = structs.replace(forecast(), ttft_s=0.5)
-    right = structs.replace(figures, seat=seat("right", labels={"zone": "a", "rack": "7"}))
-    half = structs.replace(figures, seat=seat("half", labels={"zone": "a"}), ttft_s=0.1)
+    right = structs.replace(figures, state=replica_state("right", labels={"zone": "a", "rack": "7"}))
+    half = structs.replace(figures, state=replica_state("half", labels={"zone": "a"}), ttft_s=0.1)
     assert best("affinity", half, right, rule=rule) == "right"
 
 

@@ -19,8 +19,8 @@ def without_third(random: Random) -> Factors:
     return 0.05 * random.random(), 0.3 * random.random(), 0.0
 
 
-def corrector(doubt: float = 0.3, kinship: float = 0.0) -> Corrector:
-    return Corrector(doubt, kinship=kinship, scatter=0.1)
+def corrector(doubt: float = 0.3, coupling: float = 0.0) -> Corrector:
+    return Corrector(doubt, coupling=coupling, scatter=0.1)
 
 
 def live(
@@ -69,10 +69,10 @@ def test_parts_that_can_be_told_apart_are() -> None:
     assert (one.first, one.second, one.third) == pytest.approx((2.0, 0.7, 1.5), rel=0.2)
 
 
-@pytest.mark.parametrize("kinship", [0.0, 0.002, 0.03])
+@pytest.mark.parametrize("coupling", [0.0, 0.002, 0.03])
 @pytest.mark.parametrize("pace", [2.0, 0.5])
-def test_it_follows_a_change_by_two_within_300_requests(kinship: float, pace: float) -> None:
-    one = corrector(kinship=kinship)
+def test_it_follows_a_change_by_two_within_300_requests(coupling: float, pace: float) -> None:
+    one = corrector(coupling=coupling)
     live(one, (1.0, 1.0, 1.0), 3000)
     live(one, (pace, pace, pace), 300, seed=2)
     assert error(one, (pace, pace, pace)) < 0.1
@@ -129,7 +129,7 @@ def test_one_odd_sample_of_a_part_never_seen_does_not_settle_it() -> None:
 
 
 def test_it_still_learns_after_a_hundred_thousand_requests() -> None:
-    one = corrector(kinship=0.002)
+    one = corrector(coupling=0.002)
     live(one, (1.0, 1.0, 1.0), 100_000)
     assert is_sane(one)
     live(one, (2.0, 2.0, 2.0), 300, seed=2)

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from heterodyne.routing.prediction.output_length import ASKERS_MAX, TOKENS_PRIOR, OutputLengths
+from heterodyne.routing.prediction.output_length import GROUPS_MAX, TOKENS_PRIOR, OutputLengths
 
 
 def test_somebody_new_gets_the_usual_length() -> None:
@@ -47,8 +47,8 @@ def test_one_askers_answers_say_nothing_of_anothers() -> None:
 def test_it_remembers_only_so_many_and_those_that_came_last() -> None:
     lengths = OutputLengths()
     lengths.learn("old", 7)
-    for number in range(ASKERS_MAX):
+    for number in range(GROUPS_MAX):
         lengths.learn(number, 9)
-    assert len(lengths) == ASKERS_MAX
+    assert len(lengths) == GROUPS_MAX
     assert lengths.expect("old", None) == TOKENS_PRIOR
     assert lengths.expect(0, None) == 9

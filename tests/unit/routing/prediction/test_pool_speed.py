@@ -6,7 +6,7 @@ import pytest
 
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.prediction.prior import UNKNOWN
-from tests.support.seats import ROUND, ask, seat
+from tests.support.replica_states import ROUND, replica_state, routing_request
 
 
 def test_before_anything_is_known_it_is_the_prior() -> None:
@@ -73,7 +73,10 @@ def test_the_share_of_time_for_prompts_is_measured_and_fades() -> None:
     for number in range(1000):  # half of each replica's time
         speed.add_prompt(0.1, number * 0.1)
     assert speed.prompt_rate / speed.replicas == pytest.approx(0.5, rel=0.1)
-    quiet, busy = seat(speed=speed).forecast(ask(), 0.0, 200.0), seat(speed=speed).forecast(ask(), 0.0, 100.0)
+    quiet, busy = (
+        replica_state(speed=speed).forecast(routing_request(), 0.0, 200.0),
+        replica_state(speed=speed).forecast(routing_request(), 0.0, 100.0),
+    )
     assert busy.itl_s == pytest.approx(2 * quiet.itl_s, rel=0.15), "half of the time is left for tokens"
 
 

@@ -11,8 +11,8 @@ from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.memory import Layout
 from heterodyne.physics.model_shapes import model_specs
 from heterodyne.physics.profile_catalogue import profile_for
-from heterodyne.physics.replica.of_layout import placement_of, scheduling_of
-from heterodyne.physics.replica.step_clock import Chunk, StepClock
+from heterodyne.physics.replica.from_layout import placement_of, scheduling_of
+from heterodyne.physics.replica.step_clock import PromptChunk, StepClock
 from heterodyne.routing.prediction.prior import UNKNOWN, Prior, prior_of
 
 DENSE = [name for name, spec in model_specs().items() if spec.experts is None and spec.window_tokens is None]
@@ -58,7 +58,7 @@ def test_a_dense_models_steps_and_prompts_are_the_clocks(model: str) -> None:
                 assert step_s(prior, sequences, context) == pytest.approx(clock.decode_s(sequences, context))
         for tokens in (16, 512, 4096, 8192):
             for cached in (0, tokens // 2):
-                expected = clock.chunks_s([Chunk(cached, tokens)])
+                expected = clock.chunks_s([PromptChunk(cached, tokens)])
                 assert prior.prompt_work_s(tokens, cached) == pytest.approx(expected)
             ahead_s = prior.fixed_s + prior.ahead_share * prior.prompt_work_s(tokens)
             assert ahead_s == pytest.approx(clock.ahead_s(tokens, 0), rel=0.06)
@@ -72,7 +72,7 @@ def test_a_mixtures_steps_bend_less_than_a_quarter_at_usual_loads(model: str) ->
             expected = clock.decode_s(sequences, 1024)
             assert step_s(prior, sequences, 1024) == pytest.approx(expected, rel=0.25)
         for tokens in (64, 512, 8192):
-            expected = clock.chunks_s([Chunk(0, tokens)])
+            expected = clock.chunks_s([PromptChunk(0, tokens)])
             assert prior.prompt_work_s(tokens) == pytest.approx(expected, rel=0.01)
 
 
@@ -84,7 +84,7 @@ def test_a_windowed_models_steps_are_right_from_a_thousand_tokens_of_context_on(
                 expected = clock.decode_s(sequences, context)
                 assert step_s(prior, sequences, context) == pytest.approx(expected, rel=0.2)
         for tokens in (512, 2048, 8192):
-            expected = clock.chunks_s([Chunk(0, tokens)])
+            expected = clock.chunks_s([PromptChunk(0, tokens)])
             assert prior.prompt_work_s(tokens) == pytest.approx(expected, rel=0.05)
 
 

@@ -13,14 +13,14 @@ from structlog.typing import EventDict
 from heterodyne.telemetry import metrics
 from heterodyne.telemetry.tracing import otlp
 from heterodyne.telemetry.tracing.otlp import OtlpExporter
-from heterodyne.telemetry.tracing.span import Event, Kind, Span
+from heterodyne.telemetry.tracing.span import Event, Span, SpanKind
 from tests.support.otlp_collector import CLIENT, ERROR, Collector, collecting
 
 
 def span(number: int = 1) -> Span:
     return Span(
         name="s",
-        kind=Kind.CLIENT,
+        kind=SpanKind.CLIENT,
         trace_id=1,
         span_id=number,
         parent_id=9,

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from heterodyne.telemetry.tracing.sampling import Kept, Rate, Ratio, why_kept
+from heterodyne.telemetry.tracing.sampling import Rate, Ratio, SamplingReason, sampling_reason
 
 IDS = [Random(seed).getrandbits(128) for seed in range(4000)]
 
@@ -17,8 +17,8 @@ def kept(
     outcomes: tuple[str, ...] = ("success",),
     first_s: float = 0.1,
     slow_s: float = 2.0,
-) -> Kept | None:
-    return why_kept(
+) -> SamplingReason | None:
+    return sampling_reason(
         is_sampled=is_sampled, status=status, reason=reason, outcomes=outcomes, first_s=first_s, slow_s=slow_s
     )
 
@@ -44,12 +44,12 @@ def test_an_ordinary_request_is_not_kept() -> None:
 
 
 def test_a_sampled_one_stands_for_others_whatever_became_of_it() -> None:
-    assert kept(is_sampled=True, status=503, reason="shed") is Kept.SAMPLED
+    assert kept(is_sampled=True, status=503, reason="shed") is SamplingReason.SAMPLED
 
 
 @pytest.mark.parametrize(("status", "reason"), [(500, "internal_error"), (503, "shed"), (200, "engine_error_event")])
 def test_our_failures_and_engines_are_kept(status: int, reason: str) -> None:
-    assert kept(status=status, reason=reason) is Kept.ERROR
+    assert kept(status=status, reason=reason) is SamplingReason.ERROR
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,13 @@ def test_what_a_client_did_is_kept_only_with_its_share(status: int, reason: str)
 
 
 def test_a_slow_one_is_kept_even_if_its_client_left() -> None:
-    assert kept(first_s=2.1) is Kept.SLOW
-    assert kept(first_s=2.1, status=499, reason="client_gone", outcomes=("cancelled",)) is Kept.SLOW
+    assert kept(first_s=2.1) is SamplingReason.SLOW
+    assert kept(first_s=2.1, status=499, reason="client_gone", outcomes=("cancelled",)) is SamplingReason.SLOW
     assert kept(first_s=2.1, slow_s=0.0) is None
 
 
 def test_one_that_a_replica_failed_is_kept_though_it_ended_well() -> None:
-    assert kept(outcomes=("connect_failed", "success")) is Kept.RETRIED
+    assert kept(outcomes=("connect_failed", "success")) is SamplingReason.RETRIED
     assert kept(outcomes=("cancelled", "success")) is None, "the loser of a hedge has not failed"
 
 

@@ -9,8 +9,8 @@ from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.record import RequestRecord
 from heterodyne.telemetry.tracing.context import Trace
 from heterodyne.telemetry.tracing.facts import RequestFacts, TryFacts
-from heterodyne.telemetry.tracing.sampling import Kept
-from heterodyne.telemetry.tracing.span import Kind, Span
+from heterodyne.telemetry.tracing.sampling import SamplingReason
+from heterodyne.telemetry.tracing.span import Span, SpanKind
 from heterodyne.telemetry.tracing.spans import spans_of
 
 EPOCH_NS = 1_700_000_000_000_000_000
@@ -19,7 +19,7 @@ RECORD = RequestRecord(
 )
 FACTS = RequestFacts(
     trace=Trace(1, 2, 3, True, "a=b"),
-    kept=Kept.SAMPLED,
+    kept=SamplingReason.SAMPLED,
     record=RECORD,
     epoch_ns=EPOCH_NS,
     arrived_at_s=10.0,
@@ -73,7 +73,7 @@ def test_a_stream_is_told_from_its_arrival_to_its_end() -> None:
         ("chat m", "first token", 10.2, 13.0),
         ("chat m", "stream", 13.0, 20.0),
     ]
-    assert [span.kind for span in found[:3]] == [Kind.SERVER, Kind.INTERNAL, Kind.CLIENT]
+    assert [span.kind for span in found[:3]] == [SpanKind.SERVER, SpanKind.INTERNAL, SpanKind.CLIENT]
     assert {(span.trace_id, span.state) for span in found} == {(1, "a=b")}
     assert (found[0].span_id, found[0].parent_id, found[0].is_parent_remote) == (2, 3, True)
     assert found[2].span_id == 100, "as the engine was told"
@@ -100,7 +100,7 @@ def test_a_wait_lies_between_the_decision_and_the_first_ask() -> None:
 def test_a_retry_shows_what_failed_before_it() -> None:
     failed = tried(1, 10.1, 0.0, 0.0, 10.3, "connect_failed")
     found = spans(tried(0, 10.4, 10.5, 13.0, 20.0), failed)
-    attempts = [span for span in found if span.kind is Kind.CLIENT]
+    attempts = [span for span in found if span.kind is SpanKind.CLIENT]
     assert [(one.error, one.attributes["heterodyne.attempt.role"]) for one in attempts] == [
         ("connect_failed", "first"),
         ("", "retry"),
@@ -113,7 +113,7 @@ def test_a_retry_shows_what_failed_before_it() -> None:
 
 def test_a_continued_stream_is_linked_to_the_one_that_broke() -> None:
     found = spans(tried(0, 10.1, 10.2, 11.0, 14.0, "broke"), tried(1, 14.0, 14.1, 15.0, 20.0))
-    attempts = [span for span in found if span.kind is Kind.CLIENT]
+    attempts = [span for span in found if span.kind is SpanKind.CLIENT]
     assert [one.attributes["heterodyne.attempt.role"] for one in attempts] == ["first", "continuation"]
     assert [one.links for one in attempts] == [(), (100,)]
     assert [event.name for event in found[0].events] == ["continuation"]
@@ -122,12 +122,12 @@ def test_a_continued_stream_is_linked_to_the_one_that_broke() -> None:
 def test_a_stream_is_linked_to_the_one_that_broke_and_not_to_its_rival() -> None:
     rival = tried(1, 10.5, 10.6, 0.0, 11.0, "cancelled")
     found = spans(tried(0, 10.1, 10.2, 11.0, 14.0, "broke"), rival, tried(2, 14.0, 14.1, 15.0, 20.0))
-    assert [span.links for span in found if span.kind is Kind.CLIENT] == [(), (), (100,)]
+    assert [span.links for span in found if span.kind is SpanKind.CLIENT] == [(), (), (100,)]
 
 
 def test_the_loser_of_a_hedge_has_not_failed() -> None:
     found = spans(tried(0, 10.1, 10.2, 0.0, 13.0, "cancelled"), tried(1, 12.0, 12.1, 13.0, 20.0))
-    attempts = [span for span in found if span.kind is Kind.CLIENT]
+    attempts = [span for span in found if span.kind is SpanKind.CLIENT]
     assert [(one.error, one.attributes["heterodyne.attempt.role"]) for one in attempts] == [
         ("", "first"),
         ("", "hedge"),

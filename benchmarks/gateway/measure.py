@@ -1,0 +1,70 @@
+"""One measure: a load on one gateway, with the CPU time its processes took meanwhile."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from benchmarks.gateway.running import Gateway
+from benchmarks.gateway.scenarios import Scenario
+from benchmarks.process_cpu import tree_usage
+
+ROOT = Path(__file__).resolve().parents[2]
+LOAD = "benchmarks.gateway.load"
+
+
+class LoadResult(Struct, frozen=True, kw_only=True):
+    """What `load.py` prints."""
+
+    requests: int
+    elapsed_s: float
+    p50_ms: float
+    p99_ms: float
+    refused: int
+    incomplete: int
+    broken: int
+
+
+class MeasureFailed(Exception):
+    """The gateway did not stand the load; the load's own words are on stderr."""
+
+
+class Sample(Struct, frozen=True, kw_only=True):
+    """One gateway, one scenario, one round."""
+
+    gateway: str
+    replicas: int
+    scenario: str
+    load: LoadResult
+    cpu_us_per_request: float
+    rss_bytes: int
+
+
+def measure(gateway: Gateway, scenario: Scenario, seconds: float) -> Sample:
+    """CPU is read when the load is warm and idle, and again when the last answer is whole."""
+    command = [sys.executable, "-m", LOAD, str(gateway.port), scenario.name, str(seconds), str(seconds / 4)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as load:
+        assert load.stdin is not None
+        assert load.stdout is not None
+        if load.stdout.readline() != "ready\n":
+            raise MeasureFailed("no whole answer in the warm-up")
+        before = tree_usage(gateway.pid)
+        load.stdin.write("go\n")
+        load.stdin.flush()
+        line = load.stdout.readline()
+        after = tree_usage(gateway.pid)
+    if not line:
+        raise MeasureFailed("the load gave up")
+    result = msgspec.json.decode(line, type=LoadResult)
+    if not result.requests:
+        raise MeasureFailed("no whole answer")
+    return Sample(
+        gateway=gateway.name,
+        replicas=gateway.replicas,
+        scenario=scenario.name,
+        load=result,
+        cpu_us_per_request=1e6 * (after.cpu_s - before.cpu_s) / result.requests,
+        rss_bytes=after.rss_bytes,
+    )

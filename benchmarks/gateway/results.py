@@ -1,0 +1,67 @@
+"""Samples of all rounds become one median row per gateway."""
+
+from collections.abc import Iterable
+from statistics import median
+
+from msgspec import Struct
+
+from benchmarks.gateway.measure import Sample
+from benchmarks.gateway.running import Gateway
+from benchmarks.gateway.scenarios import ALONE, PROMPT, REQUEST, STREAM
+from benchmarks.gateway.upstream import TOKENS
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One gateway; None where that scenario was not measured."""
+
+    name: str
+    version: str
+    replicas: int
+    request_cpu_us: float | None
+    requests_per_s: float | None
+    stream_cpu_us: float | None
+    streams_per_s: float | None
+    prompt_cpu_ms: float | None
+    loaded_p50_ms: float | None
+    loaded_p99_ms: float | None
+    alone_p50_ms: float | None
+    alone_p99_ms: float | None
+    rss_mib: float
+    requests: int
+    failures: int  # refused, incomplete and broken answers of all scenarios and rounds
+
+    @property
+    def token_cpu_us(self) -> float | None:
+        """CPU per streamed token, the cost of opening the stream spread over its tokens."""
+        return None if self.stream_cpu_us is None else self.stream_cpu_us / TOKENS
+
+
+def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
+    """The medians of one gateway's samples."""
+    own = [one for one in samples if (one.gateway, one.replicas) == (gateway.name, gateway.replicas)]
+    request, stream, prompt, alone = (
+        [sample for sample in own if sample.scenario == scenario.name] for scenario in (REQUEST, STREAM, PROMPT, ALONE)
+    )
+    prompt_cpu_us = _median(sample.cpu_us_per_request for sample in prompt)
+    return Row(
+        name=gateway.name,
+        version=gateway.version,
+        replicas=gateway.replicas,
+        request_cpu_us=_median(sample.cpu_us_per_request for sample in request),
+        requests_per_s=_median(sample.load.requests / sample.load.elapsed_s for sample in request),
+        stream_cpu_us=_median(sample.cpu_us_per_request for sample in stream),
+        streams_per_s=_median(sample.load.requests / sample.load.elapsed_s for sample in stream),
+        prompt_cpu_ms=None if prompt_cpu_us is None else prompt_cpu_us / 1000,
+        loaded_p50_ms=_median(sample.load.p50_ms for sample in request),
+        loaded_p99_ms=_median(sample.load.p99_ms for sample in request),
+        alone_p50_ms=_median(sample.load.p50_ms for sample in alone),
+        alone_p99_ms=_median(sample.load.p99_ms for sample in alone),
+        rss_mib=max((sample.rss_bytes for sample in own), default=0) / 2**20,
+        requests=sum(sample.load.requests for sample in own),
+        failures=sum(sample.load.refused + sample.load.incomplete + sample.load.broken for sample in own),
+    )
+
+
+def _median(values: Iterable[float]) -> float | None:
+    known = list(values)
+    return median(known) if known else None

@@ -1,0 +1,53 @@
+"""The numbers Heterodyne has set itself, and whether this run reached them."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from benchmarks.gateway.failover import Failover
+from benchmarks.gateway.failover_page import WORDS
+from benchmarks.gateway.peers import HETERODYNE, LITELLM, TENANTS, VLLM_ROUTER
+from benchmarks.gateway.results import Row
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """One target beside what was measured."""
+
+    what: str
+    measured: float | None  # None: something it needs was not measured
+    limit: float
+    unit: str
+
+    @property
+    def word(self) -> str:
+        if self.measured is None:
+            return "not measured"
+        return "pass" if self.measured <= self.limit else "miss"
+
+
+def verdicts(rows: Mapping[str, Row], failovers: Iterable[Failover]) -> tuple[Verdict, ...]:
+    """Every target, measured or not."""
+    ours, vllm, litellm = rows.get(HETERODYNE), rows.get(VLLM_ROUTER), rows.get(LITELLM)
+    with_tenants = rows.get(TENANTS)
+    limited = with_tenants and with_tenants.request_cpu_us
+    request, stream = ours and ours.request_cpu_us, ours and ours.stream_cpu_us
+    return (
+        Verdict(what="CPU per request", measured=request, limit=75, unit="µs"),
+        Verdict(what="CPU per streamed token", measured=ours and ours.token_cpu_us, limit=9.5, unit="µs"),
+        Verdict(what="CPU per 400 KB prompt", measured=ours and ours.prompt_cpu_ms, limit=1.5, unit="ms"),
+        _ratio("request, against vllm-router", request, vllm and vllm.request_cpu_us, 0.75),
+        _ratio("stream, against vllm-router", stream, vllm and vllm.stream_cpu_us, 0.85),
+        _ratio("request with all on, against vllm-router", limited, vllm and vllm.request_cpu_us, 0.75),
+        _ratio("request, against LiteLLM", request, litellm and litellm.request_cpu_us, 1 / 150),
+        *map(_failover, failovers),
+    )
+
+
+def _ratio(what: str, ours: float | None, theirs: float | None, limit: float) -> Verdict:
+    measured = ours / theirs if ours is not None and theirs else None
+    return Verdict(what=f"CPU per {what}", measured=measured, limit=limit, unit="×")
+
+
+def _failover(one: Failover) -> Verdict:
+    what = f"failover, the first replica {WORDS[one.failure]}: added"
+    return Verdict(what=what, measured=one.added_ms, limit=one.engine_ms, unit="ms")

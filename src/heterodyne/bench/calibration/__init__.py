@@ -1,0 +1,1 @@
+"""Measured points of a live replica."""

@@ -1,0 +1,67 @@
+"""The options that lay one model out on chips under one engine, for every command that asks about such a layout."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from heterodyne.physics.memory import Layout
+
+CONTEXT_TOKENS = 8192  # of a sequence when nobody says
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+OPTIONS = (
+    click.option("--model", required=True, metavar="MODEL", help="A built-in name, a config.json or a .gguf file."),
+    click.option(
+        "--hardware", required=True, metavar="CHIP", help="An accelerator, as `heterodyne hardware list` has it."
+    ),
+    click.option(
+        "--precision", metavar="FORMAT", help="Of the weights, for example fp8; else what the model comes in."
+    ),
+    click.option("--kv-precision", metavar="FORMAT", default="bf16", show_default=True, help="Of keys and values."),
+    click.option("--tp", type=int, default=1, show_default=True, metavar="N", help="Chips the model is split over."),
+    click.option("--engine", default="vllm", show_default=True, metavar="ENGINE", help="The program that runs it."),
+)
+
+
+def layout_options(command: Callable[P, R]) -> Callable[P, R]:
+    """Give a command all of them."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def layout_from(
+    *,
+    model: str,
+    hardware: str,
+    precision: str | None,
+    kv_precision: str,
+    tp: int,
+    engine: str,
+    memory_fraction: float | None = None,
+    slots: int | None = None,
+) -> "Layout":
+    """What the options say, with the accelerators of this invocation; raises with the nearest names."""
+    from heterodyne.cli.arguments.catalogue import catalogue
+    from heterodyne.cli.arguments.member import member
+    from heterodyne.cli.arguments.model import model_from
+    from heterodyne.physics.catalogue import accelerator
+    from heterodyne.physics.engine_kind import EngineKind
+    from heterodyne.physics.memory import Layout
+    from heterodyne.physics.precision import Precision
+
+    spec = model_from(model)
+    return Layout(
+        model=spec,
+        accelerator=accelerator(hardware, catalogue()),
+        precision=spec.checkpoint_precision if precision is None else member(Precision, "precision", precision),
+        kv_precision=member(Precision, "precision", kv_precision),
+        tp=tp,
+        engine=member(EngineKind, "engine", engine),
+        memory_fraction=memory_fraction,
+        slots=slots,
+    )

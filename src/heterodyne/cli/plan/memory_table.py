@@ -1,0 +1,96 @@
+"""The answer of `plan memory`, as a table with a verdict or as JSON."""
+
+import click
+import msgspec
+
+from heterodyne.cli.output import gib_in_words, print_table
+from heterodyne.physics.memory import MemoryBudget
+from heterodyne.planning.hardware.fit import Fit
+
+
+def print_memory(answer: Fit, caveats: tuple[str, ...]) -> None:
+    """As a table, a verdict, and notes on stderr."""
+    layout, demand, budget = answer.layout, answer.demand, answer.budget
+    chips = f"{layout.tp} x {layout.accelerator.name}" if layout.tp > 1 else layout.accelerator.name
+    click.echo(f"{layout.model.name} in {layout.precision} on {chips}, {layout.engine}, KV in {layout.kv_precision}")
+    sequences = f"{demand.concurrency} x {demand.context_tokens} tokens"
+    print_table(
+        ("PER CHIP", "MEMORY", "SHARE"),
+        [
+            (name, gib_in_words(size), f"{size / budget.memory_bytes:.0%}")
+            for name, size in (
+                ("weights", budget.weights_bytes),
+                ("activations", budget.activation_bytes),
+                ("engine overhead", budget.overhead_bytes),
+                (f"KV of {sequences}", budget.kv_bytes),
+                ("free" if answer.is_fitting else "lacking", abs(budget.free_bytes)),
+                ("left to others", budget.unclaimed_bytes),
+                ("whole", budget.memory_bytes),
+            )
+        ],
+    )
+    click.echo()
+    for sentence in _verdict(answer):
+        click.echo(sentence)
+    for caveat in caveats:
+        click.echo(f"Note: {caveat}.", err=True)
+
+
+def what_fits(answer: Fit) -> str:
+    """Of a demand that fits: how much more would."""
+    demand, budget = answer.demand, answer.budget
+    return (
+        f"Fits. At {demand.context_tokens} tokens {_that_fit(budget.concurrency_max)} at once; "
+        f"at {demand.concurrency} at once the longest is {budget.context_max_tokens} tokens."
+    )
+
+
+def _that_fit(sequences: int) -> str:
+    return "1 sequence fits" if sequences == 1 else f"{sequences} sequences fit"
+
+
+def _verdict(answer: Fit) -> list[str]:
+    if answer.is_fitting:
+        return [what_fits(answer)]
+    if not answer.changes:
+        return ["Does not fit, and no single change we know of would make it."]
+    smallest, *others = answer.changes
+    return [
+        f"Does not fit. The smallest change that does: {smallest.sentence}.",
+        *(f"Or {other.sentence}." for other in others),
+    ]
+
+
+def memory_json(answer: Fit, caveats: tuple[str, ...]) -> dict[str, object]:
+    """As one object."""
+    layout = answer.layout
+    return {
+        "model": layout.model.name,
+        "hardware": layout.accelerator.name,
+        "engine": layout.engine,
+        "precision": layout.precision,
+        "kv_precision": layout.kv_precision,
+        "tp": layout.tp,
+        "demand": answer.demand,
+        "fits": answer.is_fitting,
+        "per_chip": _budget_json(answer.budget),
+        "changes": [
+            {
+                "kind": change.kind,
+                "sentence": change.sentence,
+                "hardware": change.layout.accelerator.name,
+                "precision": change.layout.precision,
+                "kv_precision": change.layout.kv_precision,
+                "tp": change.layout.tp,
+                "slots": change.layout.slots,
+                "demand": change.demand,
+                "per_chip": _budget_json(change.budget),
+            }
+            for change in answer.changes
+        ],
+        "caveats": caveats,
+    }
+
+
+def _budget_json(budget: MemoryBudget) -> dict[str, object]:
+    return {**msgspec.structs.asdict(budget), "free_bytes": budget.free_bytes}

@@ -1,0 +1,54 @@
+"""A mix as tables for people: what to rent, who serves what, and what it saves."""
+
+import click
+
+from heterodyne.cli.output import print_table
+from heterodyne.planning.mix.problem import MixPlan, MixProblem
+
+SHOWN_MIN = 0.005  # a share that rounds to nothing
+
+
+def print_mix(problem: MixProblem, plan: MixPlan) -> None:
+    """The replicas first, then the buckets, then the best single kind."""
+    kinds = {kind.name: kind for kind in problem.kinds}
+    is_modelled = any(kind.rests_on for kind in problem.kinds)
+    rows = [
+        [
+            name,
+            str(count),
+            f"{plan.utilisation[name]:.0%}",
+            f"{count * kinds[name].usd_per_hour:,.2f}",
+            kinds[name].rests_on or "-",
+        ]
+        for name, count in plan.replicas.items()
+    ]
+    header = ("KIND", "REPLICAS", "BUSY", "USD/HOUR", "RESTS ON")
+    columns = len(header) if is_modelled else len(header) - 1
+    together = ["together", str(sum(plan.replicas.values())), "", f"{plan.usd_per_hour:,.2f}", ""]
+    print_table(header[:columns], [row[:columns] for row in (*rows, together)])
+    click.echo()
+    print_table(
+        ("BUCKET", "REQUESTS/S", "SERVED BY"),
+        [
+            [bucket.name, f"{bucket.requests_per_s:.3g}", _served_by(plan.shares[bucket.name])]
+            for bucket in problem.buckets
+        ],
+    )
+    click.echo(f"\n{comparison(plan)}")
+    if plan.gap > 0:
+        click.echo(f"time ran out: a mix up to {plan.gap:.1%} cheaper was not ruled out; fewer buckets or kinds help")
+
+
+def _served_by(shares: dict[str, float]) -> str:
+    return ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share >= SHOWN_MIN)
+
+
+def comparison(plan: MixPlan) -> str:
+    """Beside the best that one kind alone could do."""
+    alone = plan.single_kind_usd_per_hour
+    if not alone:
+        return "no single kind could do it alone"
+    best = min(alone, key=alone.__getitem__)
+    saved = 1 - plan.usd_per_hour / alone[best] if alone[best] else 0.0
+    how = "no cheaper" if saved < 0.005 else f"{saved:.0%} cheaper"
+    return f"{how} than the best single kind, {best} at {alone[best]:,.2f} USD/hour"

@@ -1,0 +1,129 @@
+"""Where `heterodyne usage` reads: the admin API of a running gateway, or the database itself."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Protocol, TypeVar
+from urllib.parse import urlencode
+
+import click
+
+from heterodyne.cli.admin_client import AdminClient, AdminUnreachable
+from heterodyne.console.usage.routes import IdlePage, RequestRows, UsagePage, idle_page, request_rows, usage_page
+from heterodyne.domain.errors import StoreInvalid
+from heterodyne.domain.usage import RequestQuery, UsageGroup, UsageQuery
+from heterodyne.ports.books import BookStore
+from heterodyne.stores.open_books import books_in
+from heterodyne.stores.open_store import open_database, sqlite_path
+
+T = TypeVar("T")
+
+
+class UsageSource(Protocol):
+    """Answers a terminal's questions."""
+
+    def usage(self, query: UsageQuery) -> UsagePage: ...
+
+    def requests(self, query: RequestQuery) -> RequestRows: ...
+
+    def idle(self, since: str | None, until: str | None) -> IdlePage: ...
+
+
+class AdminUsage(AdminClient):
+    """Over HTTP."""
+
+    def usage(self, query: UsageQuery) -> UsagePage:
+        params = {"by": ",".join(query.by), "since": query.since, "until": query.until}
+        return self._call("GET", f"/admin/usage?{_query(params, query.where)}", None, UsagePage)
+
+    def requests(self, query: RequestQuery) -> RequestRows:
+        params = {
+            "since_at": query.since_at,
+            "until_at": query.until_at,
+            "limit": query.limit,
+            "after": query.after,
+        }
+        return self._call("GET", f"/admin/usage/requests?{_query(params, query.where)}", None, RequestRows)
+
+    def idle(self, since: str | None, until: str | None) -> IdlePage:
+        return self._call("GET", f"/admin/usage/idle?{_query({'since': since, 'until': until}, {})}", None, IdlePage)
+
+
+class StoreUsage:
+    """From the database, also when no gateway runs."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def usage(self, query: UsageQuery) -> UsagePage:
+        return self._run(lambda books: usage_page(books, query))
+
+    def requests(self, query: RequestQuery) -> RequestRows:
+        return self._run(lambda books: request_rows(books, query))
+
+    def idle(self, since: str | None, until: str | None) -> IdlePage:
+        return self._run(lambda books: idle_page(books, since, until))
+
+    def _run(self, read: Callable[[BookStore], Awaitable[T]]) -> T:
+        async def answer() -> T:
+            async with _opened(self._url) as books:
+                return await read(books)
+
+        return asyncio.run(answer())
+
+
+class EitherUsage:
+    """Over HTTP; where no gateway listens, from the database."""
+
+    def __init__(self, admin: AdminUsage, store: Callable[[], StoreUsage]) -> None:
+        self._admin = admin
+        self._store = store
+        self._source: UsageSource | None = None  # who has answered
+
+    def usage(self, query: UsageQuery) -> UsagePage:
+        return self._call(lambda source: source.usage(query))
+
+    def requests(self, query: RequestQuery) -> RequestRows:
+        return self._call(lambda source: source.requests(query))
+
+    def idle(self, since: str | None, until: str | None) -> IdlePage:
+        return self._call(lambda source: source.idle(since, until))
+
+    def _call(self, read: Callable[[UsageSource], T]) -> T:
+        """Whoever has given the first page gives the others."""
+        if self._source is None:
+            try:
+                answer = read(self._admin)
+            except AdminUnreachable as error:
+                if not error.is_connection_refused:
+                    raise
+                click.echo(f"no gateway listens at {self._admin.url}: reading the store itself", err=True)
+                self._source = self._store()
+            else:
+                self._source = self._admin
+                return answer
+        return read(self._source)
+
+
+@asynccontextmanager
+async def _opened(url: str) -> AsyncIterator[BookStore]:
+    if url.startswith("sqlite:"):
+        _check_there(sqlite_path(url, os.environ))
+    database = await open_database(url, os.environ)
+    try:
+        yield books_in(database)
+    finally:
+        await database.close()
+
+
+def _check_there(path: Path) -> None:
+    """Opening would make an empty one, in which nobody used anything."""
+    if not path.is_file():
+        raise StoreInvalid(f"there is no database {path}; --store names another, --url asks a running gateway")
+
+
+def _query(params: Mapping[str, object], where: Mapping[UsageGroup, str]) -> str:
+    given = {name: value for name, value in params.items() if value not in (None, "")}
+    return urlencode({**given, **{group.value: value for group, value in where.items()}})

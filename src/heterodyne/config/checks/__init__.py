@@ -1,0 +1,1 @@
+"""Cross-checks of settings, one file for each subject."""

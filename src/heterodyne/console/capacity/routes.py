@@ -1,0 +1,34 @@
+"""`GET /admin/capacity`: how much room each model has, how long it will last, and what would give more."""
+
+from typing import Protocol
+
+from starlette.requests import Request
+
+from heterodyne.console.admin_route import AdminRoute
+from heterodyne.console.capacity.pages import CapacityPage
+from heterodyne.console.guard import Guard
+from heterodyne.domain.errors import StoreUnavailable
+
+
+class CapacityService(Protocol):
+    """Whoever knows the fleet, its demand and the performance model."""
+
+    async def capacity(self) -> CapacityPage: ...
+
+
+def capacity_routes(guard: Guard, service: CapacityService) -> list[AdminRoute]:
+    """One path."""
+
+    async def capacity(_: Request) -> CapacityPage:
+        return await service.capacity()
+
+    return [
+        AdminRoute(
+            method="GET",
+            path="/admin/capacity",
+            endpoint=guard.reading(capacity),
+            summary="Show each model's room, its forecast, and what the planner would add",
+            answer=CapacityPage,
+            raises=(StoreUnavailable,),
+        )
+    ]

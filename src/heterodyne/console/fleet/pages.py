@@ -1,0 +1,93 @@
+"""The fleet as an operator sees it: what is wanted, and what every worker knows of it."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from heterodyne.domain.engine_load import EngineLoad
+from heterodyne.domain.fleet import Health, Price, Purpose
+from heterodyne.routing.health.breaker import BreakerState
+from heterodyne.routing.health.snapshot import Obstacle
+
+
+class ReplicaCondition(StrEnum):
+    """What a replica is doing, in one word."""
+
+    STARTING = "starting"
+    READY = "ready"
+    DOWN = "down"
+    DRAINING = "draining"  # takes nothing new and still has work
+    DRAINED = "drained"
+    RESTARTING = "restarting"
+    LEAVING = "leaving"  # out of the fleet as soon as its last answer is complete
+
+
+class WorkerOpinion(Struct, frozen=True, kw_only=True):
+    """What one worker knows of one replica."""
+
+    worker: str
+    health: Health
+    obstacle: Obstacle | None  # why the worker would give it nothing; None: it would
+    breaker: BreakerState | None  # None: it has not been judged
+    ejected_for_s: float | None  # None: it is not ejected
+    in_flight: int
+    in_flight_limit: int | None
+
+
+class ReplicaRow(Struct, frozen=True, kw_only=True):
+    """One replica."""
+
+    id: str
+    pool: str
+    model: str
+    engine: str
+    url: str
+    state: ReplicaCondition
+    health: Health  # the worst that a worker has seen
+    is_drained: bool  # by an operator
+    is_local: bool  # started here
+    is_added: bool  # while running; the settings do not know it
+    in_flight: int
+    problems: tuple[str, ...]
+    load: EngineLoad | None  # the freshest reading; None: there is none
+    load_age_s: float | None
+    restarts: int  # of its process where it was started here, else those the workers have noticed
+    hardware: str | None
+    tp: int
+    region: str | None
+    version: str | None
+    labels: dict[str, str]
+    price: Price
+    workers: tuple[WorkerOpinion, ...]
+    purpose: Purpose | None = None  # None: whatever the engine answers
+
+
+class WorkerRow(Struct, frozen=True, kw_only=True):
+    """One gateway worker."""
+
+    name: str
+    pid: int | None
+    version: int | None  # of the fleet it works by; None: it has said nothing yet
+    seen_ago_s: float | None
+    in_flight: int
+    restarts: int
+    queued: int = 0  # waiting there for their turn
+
+
+class ReloadRow(Struct, frozen=True, kw_only=True):
+    """The last reload."""
+
+    at: float  # seconds since the epoch
+    is_good: bool
+    problems: tuple[str, ...] = ()  # why it was refused
+    needs_restart: tuple[str, ...] = ()
+
+
+class FleetPage(Struct, frozen=True, kw_only=True):
+    """Everything at once."""
+
+    version: int
+    is_applied: bool  # whether every worker works by this version
+    workers: tuple[WorkerRow, ...]
+    replicas: tuple[ReplicaRow, ...]
+    reload: ReloadRow | None  # None: there was none

@@ -1,0 +1,1 @@
+"""The fleet as it is now, pushed to open pages."""

@@ -1,0 +1,1 @@
+"""A chat with a model, and what was decided for it."""

@@ -1,0 +1,1 @@
+"""Recorded requests under another policy."""

@@ -1,0 +1,1 @@
+"""Signing in, and who may do what."""

@@ -1,0 +1,73 @@
+"""Pure: who asks, by the key they bring, and what they may do."""
+
+from hashlib import sha256
+from hmac import compare_digest
+
+from msgspec import Struct
+
+from heterodyne.admission.callers import ISSUED
+from heterodyne.console.session.pages import OperatorRole
+from heterodyne.domain.errors import Unauthenticated
+
+SHOWN_CHARS = 8  # of a digest: enough to tell keys apart in a log
+
+
+class Person(Struct, frozen=True, kw_only=True):
+    """Whoever asks."""
+
+    who: str  # a name for the log
+    role: OperatorRole
+    digest: bytes = b""  # of their key; empty: they need none
+
+
+LOCAL = Person(who="local", role=OperatorRole.OPERATOR)  # whoever can reach a keyless door
+
+
+class Operators:
+    """The digests of operators' and viewers' keys; without any, everybody who gets here is `local` (loopback only,
+    checked at start-up)."""
+
+    def __init__(self, digests: tuple[str, ...], viewer_digests: tuple[str, ...] = ()) -> None:
+        people = [(digest, OperatorRole.VIEWER) for digest in viewer_digests] + [
+            (digest, OperatorRole.OPERATOR) for digest in digests
+        ]
+        self._people = {bytes.fromhex(digest): _person(digest, role) for digest, role in people}
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether nobody gets in without one."""
+        return bool(self._people)
+
+    @property
+    def digests(self) -> frozenset[bytes]:
+        """Of all keys."""
+        return frozenset(self._people)
+
+    def identify(self, authorization: str | None) -> Person:
+        """By a header; raises for anybody without an issued key."""
+        scheme, _, key = (authorization or "").partition(" ")
+        if key.strip().encode().startswith(ISSUED):
+            # Also where no key is needed: whoever comes as a tenant, past a proxy perhaps, is no operator.
+            raise Unauthenticated("This is the key of a project, and opens nothing here.")
+        if not self._people:
+            return LOCAL
+        if scheme.lower() != "bearer" or not key.strip():
+            raise Unauthenticated("An operator key is required: send `Authorization: Bearer <key>`.")
+        return self.by_key(key)
+
+    def by_key(self, key: str) -> Person:
+        """By the key itself; raises for one that is not in the settings."""
+        digest = sha256(key.strip().encode()).digest()
+        # Every digest is compared, so the time taken says nothing about which one matched.
+        matching = [person for known, person in self._people.items() if compare_digest(digest, known)]
+        if not matching:
+            raise Unauthenticated("The operator key is not valid.")
+        return matching[0]
+
+    def try_by_digest(self, digest: bytes) -> Person | None:
+        """Whoever signed in with this key; None: it is none any more."""
+        return self._people.get(digest)
+
+
+def _person(digest: str, role: OperatorRole) -> Person:
+    return Person(who=f"key {digest[:SHOWN_CHARS]}", role=role, digest=bytes.fromhex(digest))

@@ -1,0 +1,33 @@
+"""Who is looking at the console, and what they may do."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class OperatorRole(StrEnum):
+    """What somebody may do here."""
+
+    VIEWER = "viewer"  # sees everything but secrets, changes nothing
+    OPERATOR = "operator"
+
+
+class SessionPage(Struct, frozen=True, kw_only=True):
+    """`GET /session`, and the answer to signing in."""
+
+    who: str | None  # None: nobody is signed in
+    role: OperatorRole | None
+    needs_key: bool
+    product: str  # the version
+    gateway_url: str
+
+
+class SignIn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`POST /session`."""
+
+    key: str
+
+    def __repr__(self) -> str:
+        return "SignIn()"
+
+    __str__ = __repr__

@@ -1,0 +1,1 @@
+"""Organisations, projects and keys."""

@@ -1,0 +1,1 @@
+"""What every tenant uses of its limits now."""

@@ -1,0 +1,1 @@
+"""Usage, requests and idle capacity."""

@@ -1,0 +1,1 @@
+"""What llama.cpp's server shows."""

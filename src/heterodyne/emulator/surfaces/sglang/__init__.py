@@ -1,0 +1,1 @@
+"""What SGLang's server shows."""

@@ -1,0 +1,1 @@
+"""What TensorRT-LLM's server shows."""

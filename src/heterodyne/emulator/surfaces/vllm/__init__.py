@@ -1,0 +1,1 @@
+"""What vLLM's server shows."""

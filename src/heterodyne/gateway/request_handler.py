@@ -1,0 +1,340 @@
+"""The steps between a complete HTTP request and an exchange with an engine, in order."""
+
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from heterodyne.admission.callers import LOCAL, CallerRing
+from heterodyne.admission.host_names import HostNames
+from heterodyne.domain.errors import (
+    ClientGone,
+    HeterodyneError,
+    InternalError,
+    InvalidField,
+    MethodNotAllowed,
+    UnknownModel,
+    UnknownPath,
+    UnsupportedMediaType,
+)
+from heterodyne.domain.request import Request
+from heterodyne.domain.tenant import Caller
+from heterodyne.domain.urgency import Urgency
+from heterodyne.gateway import openapi, render, routes
+from heterodyne.gateway.admission import AdmissionController
+from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.dialects import open_inference
+from heterodyne.gateway.health_meters import note_health
+from heterodyne.gateway.holdings import HoldingsWatch
+from heterodyne.gateway.known_models import no_such_model
+from heterodyne.gateway.offload.job import ReadBody
+from heterodyne.gateway.offload.reading import LargeReads
+from heterodyne.gateway.offload.size import is_large
+from heterodyne.gateway.open_pages import page_caller
+from heterodyne.gateway.refusal import answer_error, refused_record
+from heterodyne.gateway.request_ids import RequestIds
+from heterodyne.gateway.routing_hints import read_routing_hints
+from heterodyne.gateway.routing_meters import note_routing
+from heterodyne.gateway.scoped import scoped
+from heterodyne.telemetry import log, metrics
+from heterodyne.wire.message import HeadCheck, HttpRequest
+from heterodyne.wire.server_connection import Responder, ServerConnection, ServerLedger
+
+_log = log.get("gateway")
+
+
+class RoutedHead(HeadCheck, frozen=True, kw_only=True, gc=False):
+    """A head that was looked at: where it leads, who sent it, and by which keys that was found."""
+
+    route: routes.Route | None
+    caller: Caller | None
+    callers: CallerRing
+
+
+class RequestHandler:
+    """Answers every request that reaches this worker."""
+
+    def __init__(
+        self,
+        *,
+        back: Backstage,
+        admission_controller: AdmissionController,
+        host_names: HostNames,
+        ids: RequestIds,
+        ledger: ServerLedger,
+        holdings: HoldingsWatch,
+        started_at: int,
+        worker_name: str = "worker",
+        run_dir: Path | None = None,
+    ) -> None:
+        self._back = back
+        self._admission_controller = admission_controller
+        self._host_names = host_names
+        self._ids = ids
+        self._ledger = ledger
+        self._holdings = holdings
+        self.large_reads = LargeReads(back.offload)
+        self.fleet = back.fleet
+        self.concurrency_limit = back.concurrency_limit
+        self.started_at = started_at
+        self.worker_name = worker_name
+        self.run_dir = run_dir  # where workers leave their numbers for each other; None when there is only one
+
+    def admit(self, callers: CallerRing, host_names: HostNames) -> None:
+        """Other keys and names from the next request on."""
+        self._back.callers, self._host_names = callers, host_names
+
+    @cached_property
+    def description(self) -> bytes:
+        """The OpenAPI description, made when it is first asked for."""
+        return msgspec.json.encode(openapi.document())
+
+    def check_head(self, http: HttpRequest, connection: ServerConnection) -> RoutedHead:
+        """Whether what follows is worth holding: the path, the method, the name, the key and the form are known."""
+        callers = self._back.callers
+        route, caller = routes.find(http.path), None
+        try:
+            if route is None:
+                raise UnknownPath(f"There is no {http.path.decode('ascii', 'replace')[:200]} here.")
+            if http.method != route.method and not (http.method == b"HEAD" and route.method == b"GET"):
+                allow = route.method.decode()
+                raise MethodNotAllowed(f"This path takes {allow} only.", allow=allow)
+            if not route.is_probe:
+                self._host_names.check(http.headers.get(b"host"))
+            if route.is_open:
+                return RoutedHead(route=route, caller=LOCAL, callers=callers, body_bytes_max=0)
+            caller = callers.check(http.headers.get(b"authorization"), self._back.wall_clock())
+            if route.page is not None:
+                return RoutedHead(route=route, caller=caller, callers=callers, body_bytes_max=0)
+            _check_media_type(http.headers)
+            return RoutedHead(route=route, caller=caller, callers=callers)
+        except HeterodyneError as error:
+            refusal = error
+        except Exception as error:  # noqa: BLE001  # our mistake must not cost an answer
+            _log.error("request_failed", exc_info=error)
+            refusal = InternalError("An internal error; the log has the details.")
+        # It is kept with the request, which its traceback would keep alive.
+        refusal.__traceback__ = refusal.__context__ = refusal.__cause__ = None
+        return RoutedHead(route=route, caller=caller, callers=callers, refusal=refusal, body_bytes_max=0)
+
+    def handle(self, http: HttpRequest, connection: ServerConnection) -> Responder | None:
+        """Answer now, or return whoever will."""
+        request_id = self._ids.next()
+        head = http.head_check
+        assert isinstance(head, RoutedHead)
+        if head.callers is not self._back.callers:
+            head = self.check_head(http, connection)  # it has waited, and there are other keys now
+        route, caller = head.route, head.caller
+        if head.refusal is not None or route is None or caller is None:
+            assert head.refusal is not None
+            self._refuse(head.refusal, connection, request_id, http, caller)
+            return None
+        try:
+            if route.is_open:
+                caller = self._page_caller(route, http, connection)
+            if route.page is not None:
+                answer = route.page(self, http, caller)
+                headers = answer.headers + self._back.identity(request_id)
+                is_head = http.method == b"HEAD"
+                connection.finish(
+                    render.whole(
+                        answer.status, headers, answer.body, keeps_alive=connection.keeps_alive, is_head=is_head
+                    )
+                )
+                return None
+            return self._infer(route, http, connection, request_id, caller)
+        except HeterodyneError as error:
+            self._refuse(error, connection, request_id, http, caller)
+        except Exception as error:  # noqa: BLE001  # the root of a request: our mistake must not cost an answer
+            _log.error("request_failed", request_id=request_id, exc_info=error)
+            internal = InternalError("An internal error; the log has the details.")
+            self._refuse(internal, connection, request_id, http, caller)
+        return None
+
+    def refuse(self, error: HeterodyneError, connection: ServerConnection) -> None:
+        """Bytes that never became a request."""
+        answer_error(error, self._back, connection, self._ids.next())
+
+    def note_gauges(self) -> None:
+        """Bring the gauges that nobody counts as they change up to date."""
+        self._back.write_down()
+        metrics.connections.set((), len(self._ledger.connections))
+        metrics.body_bytes.set((), self._ledger.body_bytes)
+        connection_counts = self._back.pool.snapshot()
+        for replica in self.fleet.snapshot.replicas:
+            metrics.in_flight.set(
+                (replica.model, replica.pool, replica.id), self.concurrency_limit.by_replica.get(replica.id, 0)
+            )
+            opened, idle = connection_counts.get(self.fleet.wire(replica.id).address, (0, 0))
+            metrics.engine_connections.set((replica.id, "busy"), opened - idle)
+            metrics.engine_connections.set((replica.id, "idle"), idle)
+        self._admission_controller.note_gauges()
+        self._holdings.note_gauges()
+        note_health(self._back.fleet_health.snapshot(self._back.clock()), self.fleet.snapshot)
+        note_routing(self._back.router, self.fleet.snapshot)
+        for model, error_ratio in self._back.tokens.error_ratio.items():
+            metrics.token_estimate_error.set((model,), error_ratio)
+
+    def _page_caller(self, route: routes.Route, http: HttpRequest, connection: ServerConnection) -> Caller:
+        back = self._back
+        return page_caller(
+            http.headers,
+            "" if connection.peer is None else connection.peer[0],
+            back.callers,
+            self._host_names,
+            back.wall_clock(),
+            needs_key=route.is_metrics and back.settings.metrics_access == "key",
+        )
+
+    def _infer(
+        self, route: routes.Route, http: HttpRequest, connection: ServerConnection, request_id: str, caller: Caller
+    ) -> Responder | None:
+        assert route.read is not None
+        back = self._back
+        back.concurrency_limit.check_room()
+        if back.audit_recorder is not None:
+            back.audit_recorder.check()
+        arrived_s = back.clock()
+        deadline_s = arrived_s + _deadline_s(
+            http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s
+        )
+        if is_large(http.body):
+            return self._read_large(
+                route, http, connection, caller, request_id=request_id, arrived_s=arrived_s, deadline_s=deadline_s
+            )
+        request = route.read(http.body, request_id, deadline_s, back.settings)
+        return self._admit(route, http, connection, request, caller, arrived_s=arrived_s)
+
+    def _read_large(
+        self,
+        route: routes.Route,
+        http: HttpRequest,
+        connection: ServerConnection,
+        caller: Caller,
+        *,
+        request_id: str,
+        arrived_s: float,
+        deadline_s: float,
+    ) -> Responder:
+        """The same, with the body read beside the worker's loop."""
+
+        def understood(request: Request) -> None:
+            try:
+                self._back.concurrency_limit.check_room()  # others may have come in meanwhile
+                responder = self._admit(route, http, connection, request, caller, arrived_s=arrived_s)
+                if responder is not None and connection.is_answering(http):
+                    connection.hand_over(responder)
+            except HeterodyneError as error:
+                refused(error)
+            except Exception as error:  # noqa: BLE001  # the root of a request, as in `handle`
+                _log.error("request_failed", request_id=request_id, exc_info=error)
+                refused(InternalError("An internal error; the log has the details."))
+
+        def refused(error: HeterodyneError) -> None:
+            self._refuse(error, connection, request_id, http, caller)
+
+        job = ReadBody(
+            path=http.path,
+            request_id=request_id,
+            deadline_s=deadline_s,
+            settings=self._back.settings,
+            wants_prompt=any(len(replicas) > 1 for replicas in self.fleet.snapshot.by_model.values()),
+        )
+        return self.large_reads.read(job, http.body, caller.salt, understood, refused)
+
+    def _admit(
+        self,
+        route: routes.Route,
+        http: HttpRequest,
+        connection: ServerConnection,
+        request: Request,
+        caller: Caller,
+        *,
+        arrived_s: float,
+    ) -> Responder | None:
+        back = self._back
+        routing_request = back.request_builder.routing_request(
+            request, read_routing_hints(http.headers), caller.salt, back.fleet.snapshot
+        )
+        try:
+            if caller.scopes:
+                request, routing_request = scoped(request, routing_request, caller, back.request_builder)
+            trace = None if back.tracer is None else back.tracer.begin(http.headers)
+            return self._admission_controller.receive(
+                connection, request, routing_request, caller, is_plain=route.is_plain, arrived_s=arrived_s, trace=trace
+            )
+        except HeterodyneError as error:
+            shown_error = (
+                no_such_model(request.model, caller, back.fleet.snapshot) if type(error) is UnknownModel else error
+            )
+            self._refuse(
+                shown_error, connection, request.id, http, caller, request=request, urgency=routing_request.urgency
+            )
+            return None
+
+    def _refuse(
+        self,
+        error: HeterodyneError,
+        connection: ServerConnection,
+        request_id: str,
+        http: HttpRequest,
+        caller: Caller | None,
+        *,
+        request: Request | None = None,
+        urgency: Urgency = Urgency.INTERACTIVE,
+    ) -> None:
+        """The answer and its record; `request` where it was understood."""
+        is_plain = routes.is_open_inference(http.path)
+        back = self._back
+        if not isinstance(error, ClientGone):
+            answer_error(
+                error,
+                back,
+                connection,
+                request_id,
+                is_plain=is_plain,
+                is_head=http.method == b"HEAD",
+                tier=caller.tier if caller is not None else "",
+            )
+        record = refused_record(
+            error,
+            request_id,
+            back.wall_clock(),
+            len(http.body),
+            caller=caller,
+            request=request,
+            model="" if request is None else back.fleet.snapshot.model_of(request.model),
+            urgency=urgency,
+        )
+        if back.tracer is not None:
+            record = back.tracer.turned_away(
+                record,
+                http.headers,
+                method=http.method.decode("ascii", "replace"),
+                route=http.path.decode("ascii") if http.path in routes.ROUTES else "",
+                is_stranger=caller is None,
+            )
+        back.refused(record, caller, urgency, http.body)
+
+
+def _check_media_type(headers: dict[bytes, bytes]) -> None:
+    """Only declared JSON: a web page cannot send that to a loopback port without being asked first."""
+    declared = headers.get(b"content-type", b"")
+    if not declared.lower().startswith(b"application/json"):
+        if b"inference-header-content-length" in headers:
+            raise UnsupportedMediaType(open_inference.BINARY)
+        raise UnsupportedMediaType("Send the body as JSON with the header `Content-Type: application/json`.")
+    if headers.get(b"content-encoding", b"identity") != b"identity":
+        raise UnsupportedMediaType("Compressed request bodies are not supported.")
+
+
+def _deadline_s(headers: dict[bytes, bytes], default_s: float, longest_s: float) -> float:
+    asked = headers.get(b"x-heterodyne-deadline-ms")
+    if asked is None:
+        return default_s
+    if not asked.isdigit() or len(asked) > 12 or not 0 < int(asked) <= longest_s * 1000:
+        raise InvalidField(
+            f"x-heterodyne-deadline-ms: a whole number of milliseconds up to {longest_s * 1000:.0f} is expected.",
+            param="x-heterodyne-deadline-ms",
+        )
+    return int(asked) / 1000

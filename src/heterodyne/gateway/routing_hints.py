@@ -1,0 +1,97 @@
+"""What a client wants of the decision, in the `x-heterodyne-*` headers of its request."""
+
+from math import inf
+
+from msgspec import Struct
+
+from heterodyne.domain.errors import InvalidField, OperatorError
+from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.catalogue import check_objective
+
+SESSION_BYTES_MAX = 256
+MS_DIGITS_MAX = 9
+URGENCIES = {one.value.encode(): one for one in Urgency}
+
+SESSION, CLASS, POLICY = b"x-heterodyne-session", b"x-heterodyne-class", b"x-heterodyne-policy"
+TTFT, ITL = b"x-heterodyne-slo-ttft-ms", b"x-heterodyne-slo-itl-ms"
+POOL = b"x-heterodyne-pool"  # of the console alone
+
+
+class RoutingHints(Struct, frozen=True, kw_only=True, gc=False):
+    """Nothing that is not asked for."""
+
+    session: str = ""
+    urgency: Urgency | None = None
+    policy: str = ""
+    ttft_slo_s: float = inf
+    itl_slo_s: float = inf
+    pool: str = ""
+
+    @property
+    def overrides(self) -> str:
+        """The header that asks for another promise or policy than the model's own; empty: none does."""
+        if self.policy:
+            return POLICY.decode()
+        if self.ttft_slo_s < inf:
+            return TTFT.decode()
+        return ITL.decode() if self.itl_slo_s < inf else ""
+
+
+NONE = RoutingHints()
+
+
+def read_routing_hints(headers: dict[bytes, bytes]) -> RoutingHints:
+    """Raise, with the header's name, what cannot be understood."""
+    get = headers.get
+    session, urgency, policy, ttft, itl, pool = get(SESSION), get(CLASS), get(POLICY), get(TTFT), get(ITL), get(POOL)
+    if session is urgency is policy is ttft is itl is pool is None:
+        return NONE
+    return RoutingHints(
+        session=_session(session),
+        urgency=_urgency(urgency),
+        policy=_policy(policy),
+        ttft_slo_s=_seconds(TTFT, ttft),
+        itl_slo_s=_seconds(ITL, itl),
+        pool="" if pool is None else pool.decode("latin-1"),
+    )
+
+
+def _session(value: bytes | None) -> str:
+    if value is None:
+        return ""
+    if not value or len(value) > SESSION_BYTES_MAX:
+        raise _invalid(SESSION, f"1 to {SESSION_BYTES_MAX} characters are expected")
+    return value.decode("latin-1")
+
+
+def _urgency(value: bytes | None) -> Urgency | None:
+    if value is None:
+        return None
+    urgency = URGENCIES.get(value)
+    if urgency is None:
+        raise _invalid(CLASS, f"one of {', '.join(Urgency)} is expected")
+    return urgency
+
+
+def _policy(value: bytes | None) -> str:
+    if value is None:
+        return ""
+    policy = value.decode("latin-1")
+    try:
+        check_objective(policy)
+    except OperatorError as error:
+        raise _invalid(POLICY, str(error)) from error
+    return policy
+
+
+def _seconds(header: bytes, value: bytes | None) -> float:
+    if value is None:
+        return inf
+    if not value.isdigit() or len(value) > MS_DIGITS_MAX or not int(value):
+        raise _invalid(header, "a whole number of milliseconds above 0 is expected")
+    return int(value) / 1000
+
+
+def _invalid(header: bytes, expected: str) -> InvalidField:
+    name = header.decode()
+    return InvalidField(f"{name}: {expected}{'' if expected.endswith('?') else '.'}", param=name)

@@ -1,0 +1,1 @@
+"""A profile of a live replica, fitted to measurements."""

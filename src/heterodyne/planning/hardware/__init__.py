@@ -1,0 +1,1 @@
+"""Which hardware serves a model, at which load and price."""

@@ -1,0 +1,125 @@
+"""A model on so many chips of one kind: whether requests of a length fit, and what a replica does within a budget."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from heterodyne.domain.errors import InvalidSpec
+from heterodyne.physics.engine_kind import EngineKind
+from heterodyne.physics.hardware import Accelerator
+from heterodyne.physics.memory import Demand, Layout, memory_budget, ready_slots
+from heterodyne.physics.model_spec import ModelSpec
+from heterodyne.physics.parallelism import Parallelism
+from heterodyne.physics.placement import Placement, place
+from heterodyne.physics.precision import Precision
+from heterodyne.physics.profile import Basis, Profile, ProfileMatch
+from heterodyne.physics.profile_catalogue import profile_for
+from heterodyne.physics.serving import ReplicaSpec
+from heterodyne.physics.work import work
+
+WIDTHS = (1, 2, 4, 8)
+
+
+class HardwareCandidate(Struct, frozen=True, kw_only=True):
+    """One accelerator at one width, with the model laid out on it."""
+
+    accelerator: Accelerator
+    tp: int
+    engine: EngineKind
+    layout: Layout
+    placement: Placement
+    found: ProfileMatch  # the prices of its steps, and what they rest on
+
+
+class RejectedCandidate(Struct, frozen=True, kw_only=True):
+    """One that cannot, and why."""
+
+    accelerator: str
+    tp: int
+    reason: str
+
+
+class RequestShape(Struct, frozen=True, kw_only=True):
+    """Requests of one length."""
+
+    prompt_tokens: float
+    output_tokens: float
+
+
+def candidates(
+    model: ModelSpec,
+    chips: Iterable[Accelerator],
+    *,
+    precision: Precision,
+    kv_precision: Precision,
+    measured: Sequence[Profile] = (),
+) -> Iterator[HardwareCandidate | RejectedCandidate]:
+    """Every chip at every width that its fast link reaches and that shares the model's heads evenly.
+
+    `measured` are the operator's own profiles; a chip he measured runs the engine he measured it under.
+    """
+    demands = work(model, precision=precision, kv_precision=kv_precision)
+    for chip in chips:
+        for tp in WIDTHS:
+            if tp > chip.fast_domain_chips or model.heads % tp:
+                continue
+            profiles = {
+                kind: profile_for(model, chip, engine=kind, precision=precision, tp=tp, measured=measured)
+                for kind in EngineKind
+                if kind.value in chip.engines
+            }
+            engine = _engine(profiles)
+            if engine is None:
+                reason = "none of the engines we can speak about runs on it"
+                yield RejectedCandidate(accelerator=chip.name, tp=tp, reason=reason)
+                continue
+            yield HardwareCandidate(
+                accelerator=chip,
+                tp=tp,
+                engine=engine,
+                layout=Layout(
+                    model=model,
+                    accelerator=chip,
+                    precision=precision,
+                    kv_precision=kv_precision,
+                    tp=tp,
+                    engine=engine,
+                ),
+                placement=place(demands, accelerator=chip, parallelism=Parallelism(tp=tp)),
+                found=profiles[engine],
+            )
+
+
+def try_replica(candidate: HardwareCandidate, shape: RequestShape) -> ReplicaSpec | None:
+    """The replica that serves requests of this shape; None when not even one fits."""
+    context = round(shape.prompt_tokens + shape.output_tokens)
+    room = memory_budget(candidate.layout, Demand(context_tokens=context))
+    if room.concurrency_max < 1:
+        return None
+    return ReplicaSpec(
+        placement=candidate.placement,
+        profile=candidate.found.profile,
+        # The engine makes ready for so many sequences and no more, whatever the memory would hold.
+        kv_capacity_tokens=min(
+            room.kv_room_bytes / room.kv_sequence_bytes * context,
+            ready_slots(candidate.layout) * (shape.prompt_tokens + shape.output_tokens / 2),
+        ),
+    )
+
+
+def check_shape(shape: RequestShape, model: ModelSpec) -> None:
+    """Raise `InvalidSpec` for lengths that are none, or that the model cannot hold."""
+    for name, tokens in structs.asdict(shape).items():
+        if not tokens >= 1:
+            raise InvalidSpec(f"{name}: {tokens:g} is no number of tokens; give at least 1.")
+    if shape.prompt_tokens + shape.output_tokens > model.context_tokens:
+        raise InvalidSpec(
+            f"{shape.prompt_tokens:g} + {shape.output_tokens:g} tokens are over the context of {model.name}, "
+            f"{model.context_tokens} tokens."
+        )
+
+
+def _engine(profiles: Mapping[EngineKind, ProfileMatch]) -> EngineKind | None:
+    """Of the engines that run on the chip, one the operator measured, else the first we know the memory of."""
+    own = [kind for kind, found in profiles.items() if found.basis is Basis.OWN]
+    return next(iter(own or profiles), None)

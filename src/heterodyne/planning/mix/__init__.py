@@ -1,0 +1,1 @@
+"""The cheapest mix of hardware for buckets of traffic."""

@@ -1,0 +1,140 @@
+"""Asks for a mix from a model, a histogram of its traffic and the catalogue: rates come from the performance model."""
+
+from msgspec import Struct, structs
+
+from heterodyne.domain.errors import InvalidSpec, PlanImpossible
+from heterodyne.physics.hardware import Accelerator, Link
+from heterodyne.physics.model_spec import ModelSpec
+from heterodyne.physics.precision import Precision
+from heterodyne.physics.profile import Profile
+from heterodyne.physics.serving import Slo
+from heterodyne.planning.hardware.candidate import HardwareCandidate, candidates, check_shape
+from heterodyne.planning.hardware.ranking import lowest_price
+from heterodyne.planning.mix.assignment import is_served
+from heterodyne.planning.mix.nearest_miss import nearest_miss
+from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, ReplicaRole, Stock, TrafficBucket
+from heterodyne.planning.mix.role_rate import KV_LINK, requests_per_s
+from heterodyne.planning.traffic.histogram import Cell
+from heterodyne.planning.workload_class import check_budget
+
+
+class MixRequirements(Struct, frozen=True, kw_only=True):
+    """What is to be served, how well, and on what."""
+
+    model: ModelSpec
+    precision: Precision
+    kv_precision: Precision = Precision.BF16
+    cells: tuple[Cell, ...]
+    requests_per_s: float
+    slo: Slo
+    accelerators: tuple[Accelerator, ...]
+    stocks: tuple[Stock, ...] = ()  # named as the accelerators they hold
+    headroom: float = 0.1
+    spot_share_max: float = 0.0
+    survives_one_loss: bool = False
+    critical_share: float = 0.0  # of every bucket's traffic
+    has_roles: bool = False  # prompts and answers may go to different replicas
+    kv_link: Link = KV_LINK  # between those, for each chip
+    measured: tuple[Profile, ...] = ()  # the operator's own
+
+
+def mix_problem(requirements: MixRequirements) -> MixProblem:
+    """The question in numbers; `PlanImpossible` when a cell is beyond every accelerator, with the nearest miss."""
+    _check(requirements)
+    laid_out = [one for one in _laid_out(requirements) if _prices(one)]
+    if not laid_out:
+        names = ", ".join(chip.name for chip in requirements.accelerators)
+        raise PlanImpossible(f"None of the accelerators has both an engine and a price: {names}. Name others.")
+    roles = list(ReplicaRole) if requirements.has_roles else [ReplicaRole.BOTH]
+    kinds = [kind for candidate in laid_out for role in roles for kind in _kinds(requirements, candidate, role)]
+    for cell in requirements.cells:
+        if not is_served(kind for kind in kinds if cell.name in kind.requests_per_s):
+            raise PlanImpossible(nearest_miss(laid_out, cell, requirements.slo))
+    return MixProblem(
+        buckets=tuple(bucket for cell in requirements.cells for bucket in _buckets(requirements, cell)),
+        kinds=tuple(_with_critical(requirements, kind) for kind in kinds),
+        stocks=requirements.stocks,
+        headroom=requirements.headroom,
+        spot_share_max=requirements.spot_share_max,
+        survives_one_loss=requirements.survives_one_loss,
+    )
+
+
+def _check(requirements: MixRequirements) -> None:
+    check_budget(requirements.slo)
+    for cell in requirements.cells:
+        check_shape(cell.shape, requirements.model)
+    if not requirements.requests_per_s > 0:
+        raise InvalidSpec(f"rate: {requirements.requests_per_s:g} is no rate; give more than 0.")
+    if not 0 <= requirements.critical_share <= 1:
+        raise InvalidSpec(f"critical_share: {requirements.critical_share:g} is not a share from 0 to 1.")
+    if not requirements.kv_link.pair_bytes_per_s > 0:
+        raise InvalidSpec(f"kv_link: {requirements.kv_link.pair_bytes_per_s:g} is no speed; give more than 0.")
+
+
+def _laid_out(requirements: MixRequirements) -> list[HardwareCandidate]:
+    every = candidates(
+        requirements.model,
+        requirements.accelerators,
+        precision=requirements.precision,
+        kv_precision=requirements.kv_precision,
+        measured=requirements.measured,
+    )
+    return [one for one in every if isinstance(one, HardwareCandidate)]
+
+
+def _prices(candidate: HardwareCandidate) -> dict[bool, float]:
+    """Dollars per hour of one replica, by whether it is spot."""
+    found = {is_spot: lowest_price(candidate.accelerator, is_spot=is_spot) for is_spot in (False, True)}
+    return {is_spot: price.usd_per_hour * candidate.tp for is_spot, price in found.items() if price is not None}
+
+
+def _kinds(requirements: MixRequirements, candidate: HardwareCandidate, role: ReplicaRole) -> list[ReplicaKind]:
+    """On demand and spot; none when it can do nothing within the budget."""
+    rates = {
+        cell.name: requests_per_s(candidate, cell.shape, requirements.slo, role=role, kv_link=requirements.kv_link)
+        for cell in requirements.cells
+    }
+    able = {name: rate for name, rate in rates.items() if rate > 0}
+    chip = candidate.accelerator.name
+    words = "" if role is ReplicaRole.BOTH else f" {role}"
+    return [
+        ReplicaKind(
+            name=f"{chip} x{candidate.tp}{words}{' spot' if is_spot else ''}",
+            usd_per_hour=usd_per_hour,
+            requests_per_s=able,
+            is_spot=is_spot,
+            role=role,
+            handoff="" if role is ReplicaRole.BOTH else candidate.accelerator.vendor,
+            stock=chip if any(stock.name == chip for stock in requirements.stocks) else None,
+            chips=candidate.tp,
+            rests_on=candidate.found.basis,
+        )
+        for is_spot, usd_per_hour in _prices(candidate).items()
+        if able and not (is_spot and (requirements.spot_share_max == 0 or requirements.critical_share == 1))
+    ]
+
+
+def _buckets(requirements: MixRequirements, cell: Cell) -> list[TrafficBucket]:
+    """A cell's usual and its critical requests."""
+    rate = requirements.requests_per_s * cell.share
+    usual = TrafficBucket(name=cell.name, requests_per_s=rate * (1 - requirements.critical_share))
+    critical = TrafficBucket(
+        name=_critical_name(cell.name), requests_per_s=rate * requirements.critical_share, is_critical=True
+    )
+    return [bucket for bucket in (usual, critical) if bucket.requests_per_s]
+
+
+def _with_critical(requirements: MixRequirements, kind: ReplicaKind) -> ReplicaKind:
+    """Critical requests are as long as the others, so they go at the same rate."""
+    rates: dict[str, float] = {}
+    for name, rate in kind.requests_per_s.items():
+        if requirements.critical_share < 1:
+            rates[name] = rate
+        if requirements.critical_share > 0:
+            rates[_critical_name(name)] = rate
+    return structs.replace(kind, requests_per_s=rates)
+
+
+def _critical_name(name: str) -> str:
+    return f"{name} critical"

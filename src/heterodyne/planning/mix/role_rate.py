@@ -1,0 +1,63 @@
+"""Requests per second that one replica serves within a latency budget, in each role it may have."""
+
+from math import inf
+
+from msgspec import structs
+
+from heterodyne.physics.hardware import Link
+from heterodyne.physics.kv_transfer import transfer_s
+from heterodyne.physics.memory import kv_sequence_share_bytes
+from heterodyne.physics.serving import ReplicaSpec, Slo, goodput
+from heterodyne.physics.step_time import prefill_s
+from heterodyne.planning.hardware.candidate import HardwareCandidate, RequestShape, try_replica
+from heterodyne.planning.mix.problem import ReplicaRole
+
+# What the transfer engine of Mooncake moves over each of four 200 Gb/s adapters: 87 GB/s in all (FAST'25).
+KV_LINK = Link(name="200 Gb/s", bytes_per_s=21.75e9, pair_bytes_per_s=21.75e9)
+
+
+def requests_per_s(
+    candidate: HardwareCandidate, shape: RequestShape, slo: Slo, *, role: ReplicaRole, kv_link: Link = KV_LINK
+) -> float:
+    """0 when it does not fit or one request alone misses the budget. `kv_link` joins replicas of different roles."""
+    replica = try_replica(candidate, shape)
+    if replica is None:
+        return 0.0
+    if role is ReplicaRole.BOTH:
+        most = goodput(replica, slo, prompt_tokens=shape.prompt_tokens, output_tokens=shape.output_tokens)
+        return most.served.requests_per_s if most.served else 0.0
+    move_s = _move_s(candidate, shape, kv_link)
+    if role is ReplicaRole.PREFILL:
+        return _prefill(replica, shape, slo, move_s)
+    return _decode(replica, shape, slo, move_s)
+
+
+def _prefill(replica: ReplicaSpec, shape: RequestShape, slo: Slo, move_s: float) -> float:
+    """Prompts come by chance and one is computed at a time: the wait of an M/D/1 queue takes what the budget leaves."""
+    prompt_s = prefill_s(
+        replica.placement, replica.profile.prices, tokens=shape.prompt_tokens, chunk_tokens=replica.chunk_tokens
+    )
+    first = replica.profile.first_token
+    wait_s = slo.ttft_s - first.fixed_s - first.prompt * prompt_s - move_s
+    if wait_s <= 0:
+        return 0.0
+    # One prompt is computed while the keys and values of another are under way; the slower of the two sets the pace.
+    turn_s = max(prompt_s, move_s)
+    # wait = busy * turn / (2 (1 - busy)), solved for the busy share.
+    return 2 * wait_s / (turn_s + 2 * wait_s) / turn_s
+
+
+def _decode(replica: ReplicaSpec, shape: RequestShape, slo: Slo, move_s: float) -> float:
+    """As many answers at once as the token time and the memory allow; a place is taken while its KV arrives."""
+    apart = structs.replace(replica, is_prefill_apart=True)
+    budget = structs.replace(slo, ttft_s=inf)
+    most = goodput(apart, budget, prompt_tokens=shape.prompt_tokens, output_tokens=shape.output_tokens)
+    if most.served is None:
+        return 0.0
+    return most.served.running / (move_s + most.served.itl_s * shape.output_tokens)
+
+
+def _move_s(candidate: HardwareCandidate, shape: RequestShape, kv_link: Link) -> float:
+    """Every chip sends its part at once, over the slower of its own link and the one between replicas."""
+    link = min(candidate.accelerator.link, kv_link, key=lambda one: one.pair_bytes_per_s)
+    return transfer_s(kv_sequence_share_bytes(candidate.layout, round(shape.prompt_tokens)), link)

@@ -1,0 +1,1 @@
+"""What is asked of a fleet: requests of a trace, their lengths, shared prefixes and growth."""

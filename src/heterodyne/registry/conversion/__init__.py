@@ -1,0 +1,1 @@
+"""Weights made from other weights."""

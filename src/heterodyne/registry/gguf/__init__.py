@@ -1,0 +1,1 @@
+"""What a GGUF file says of its model."""

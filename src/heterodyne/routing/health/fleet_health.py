@@ -1,0 +1,110 @@
+"""Every replica's standing, kept while the replica is in the fleet; the few calls that the router and gateway make.
+
+    fleet.publish(snapshot, now_s)                 whenever the control loop does
+    fleet.usable(model, now_s)                     before a decision
+    fleet.of(replica_id)                           for the events of one attempt; keep it until the attempt ends
+    fleet.try_retry(model, prompt_tokens, now_s)   before an attempt is repeated elsewhere
+    fleet.try_hedge(model)                         when `of(...).hedge_after_s` has passed without a first token
+
+Time comes in and never runs backwards.
+"""
+
+from collections.abc import Sequence
+
+from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
+from heterodyne.routing.health.model_health import ModelHealth
+from heterodyne.routing.health.outlier import OutlierPool
+from heterodyne.routing.health.replica_health import UNBOUNDED, ReplicaHealth
+from heterodyne.routing.health.snapshot import FleetHealthSnapshot
+from heterodyne.routing.settings import RoutingSettings
+
+
+class FleetHealth:
+    """One per worker. Never larger than the latest snapshot it was given."""
+
+    __slots__ = ("_fleet", "_models", "_pools", "_replica_health", "_settings")
+
+    def __init__(self, settings: RoutingSettings, fleet: FleetSnapshot, now_s: float) -> None:
+        self._settings = settings
+        self._fleet: dict[ReplicaId, Replica] = {}
+        self._replica_health: dict[ReplicaId, ReplicaHealth] = {}
+        self._pools: dict[PoolName, OutlierPool] = {}
+        self._models: dict[str, ModelHealth] = {}
+        self.publish(fleet, now_s)
+
+    def publish(self, fleet: FleetSnapshot, now_s: float) -> None:
+        """Welcome who is new, forget who is gone, notice who has come back."""
+        before, self._fleet = self._fleet, {replica.id: replica for replica in fleet.replicas}
+        for known in before.values():
+            now = self._fleet.get(known.id)
+            if now is None or (now.pool, now.model) != (known.pool, known.model):
+                self._forget(known.id, now_s)
+        for replica in fleet.replicas:
+            was = before.get(replica.id)
+            replica_health = self._replica_health.get(replica.id) or self._welcome(replica)
+            replica_health.allow(UNBOUNDED if replica.in_flight_max is None else replica.in_flight_max)
+            # Whoever is ready when we start has not just come back.
+            if before and replica.health is Health.READY and (was is None or was.health is not Health.READY):
+                replica_health.on_recovered(now_s)
+        pools = {replica.pool for replica in fleet.replicas}
+        self._pools = {name: pool for name, pool in self._pools.items() if name in pools}
+        self._models = {model: self._models[model] for model in fleet.by_model}
+        for model, replicas in fleet.by_model.items():
+            self._models[model].publish([(replica, self._replica_health[replica.id]) for replica in replicas])
+
+    def usable(self, model: str, now_s: float) -> Sequence[Replica]:
+        """The replicas of the model that may take a request now, in the order of the fleet."""
+        model_health = self._models.get(model)
+        return model_health.usable(now_s) if model_health is not None else ()
+
+    def try_model(self, model: str) -> ModelHealth | None:
+        """The standing of a model's replicas together; None where nobody serves it."""
+        return self._models.get(model)
+
+    def of(self, replica: ReplicaId) -> ReplicaHealth:
+        """The standing of a replica of the latest snapshot."""
+        return self._replica_health[replica]
+
+    def try_retry(self, model: str, tokens: int, now_s: float) -> bool:
+        """Whether a request of this many prompt tokens may be sent to another replica."""
+        model_health = self._models.get(model)
+        return model_health is not None and model_health.retry_budget.try_spend(tokens, now_s)
+
+    def try_hedge(self, model: str) -> bool:
+        """Whether a request that waits for its first token may be sent to a second replica."""
+        model_health = self._models.get(model)
+        return model_health is not None and model_health.hedge_budget.try_spend()
+
+    def on_probe(self, replica: ReplicaId, now_s: float) -> None:
+        """A health probe found the replica ready."""
+        replica_health = self._replica_health.get(replica)
+        if replica_health is not None:
+            replica_health.on_probe(now_s)
+
+    @property
+    def in_flight(self) -> int:
+        """Attempts that have started and not ended, on all replicas."""
+        return sum(replica_health.in_flight for replica_health in self._replica_health.values())
+
+    def snapshot(self, now_s: float) -> FleetHealthSnapshot:
+        """How everybody stands now."""
+        return FleetHealthSnapshot(
+            models=tuple(health.snapshot(model, now_s) for model, health in self._models.items()),
+            replicas=tuple(replica_health.snapshot(now_s) for replica_health in self._replica_health.values()),
+            ejections_refused={name: pool.refused for name, pool in self._pools.items()},
+        )
+
+    def _welcome(self, replica: Replica) -> ReplicaHealth:
+        if replica.pool not in self._pools:
+            self._pools[replica.pool] = OutlierPool(self._settings)
+        if replica.model not in self._models:
+            self._models[replica.model] = ModelHealth(self._settings)
+        replica_health = ReplicaHealth(
+            replica.id, self._settings, self._pools[replica.pool], self._models[replica.model]
+        )
+        self._replica_health[replica.id] = replica_health
+        return replica_health
+
+    def _forget(self, replica: ReplicaId, now_s: float) -> None:
+        replica_health = self._replica_health.pop(replica)
+        replica_health.leave(now_s, OutlierPool(self._settings), ModelHealth(self._settings))

@@ -1,0 +1,210 @@
+"""Pure: everything the router keeps for one model: its seats by tier and pool, its policy, its conversations' homes."""
+
+from collections.abc import Sequence
+from math import inf
+
+from msgspec import structs
+
+from heterodyne.domain.decision import Reason
+from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
+from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
+from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.catalogue import objective, try_peer
+from heterodyne.routing.kv.gossip import PrefixGossip
+from heterodyne.routing.kv.index import PrefixIndex
+from heterodyne.routing.kv.sticky_sessions import StickySessions
+from heterodyne.routing.picker import Chance, FinishedRequestStats, Picker
+from heterodyne.routing.policies.objective import BROKEN, CROWDED, Objective, slo_outlook
+from heterodyne.routing.predictive import NOTHING_CACHED, Cached, choose
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
+from heterodyne.routing.spare import Reserve, choose_spare
+
+INTERACTIVE = Urgency.INTERACTIVE
+REPEATED_S = 0.002  # five hundred requests a second are forecast each
+NOT_URGENT = "cost"  # the policy of work that nobody waits for
+Tier = list[list[ReplicaState]]  # pools whose replicas come before those of the next tier
+
+
+class ModelRouter:
+    """One per model."""
+
+    def __init__(self, rule: RoutingRule, index: PrefixIndex, gossip: PrefixGossip | None = None) -> None:
+        """`hearsay` gathers what other workers are told; None: there are none."""
+        self.rule = rule
+        self._index = index
+        self._gossip = gossip
+        self._sticky_sessions = StickySessions()
+        self._objectives: dict[str, Objective] = {}
+        self._states: dict[ReplicaId, ReplicaState] = {}
+        self._by_place: dict[int, ReplicaState] = {}
+        self._fleet_tiers: dict[ReplicaId, int] = {}
+        self._usable: Sequence[Replica] = ()  # whom the tiers below were made of
+        self._tiers: list[Tier] = []
+        self._repeated: RoutingChoice | None = None  # what requests are told until then
+        self._repeated_until_s = 0.0
+        self.reserve = Reserve()
+        self.picker: Picker | None = None
+        self.take(rule)
+
+    def take(self, rule: RoutingRule) -> None:
+        """Another rule from the next request on."""
+        self.rule = rule
+        self._objectives = {}
+        if self.picker is None or self.picker.name != rule.policy:
+            self.picker = try_peer(rule.policy)
+
+    def publish(self, states: Sequence[ReplicaState], fleet: FleetSnapshot) -> None:
+        """These serve the model from now on."""
+        self._states = {state.replica.id: state for state in states}
+        self._by_place = {state.place: state for state in states}
+        self._fleet_tiers = fleet.tiers
+        self._usable = ()
+        self._tiers = []
+        self._repeated = None
+
+    @property
+    def kv_tokens(self) -> float:
+        """What its replicas can hold together."""
+        return sum(state.kv_tokens for state in self._states.values())
+
+    def forget(self, place: int) -> None:
+        """A replica has left, or lost what it remembered."""
+        self._sticky_sessions.forget(place)
+
+    def choose(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float, chance: Chance) -> RoutingChoice:
+        """One of the usable, of which there is at least one."""
+        repeated = self._repeated
+        if (
+            repeated is not None
+            and now_s < self._repeated_until_s
+            and request.urgency is INTERACTIVE
+            and not request.has_slo
+        ):
+            return repeated
+        cached = self._cached(request)
+        if len(usable) == 1 and request.urgency is INTERACTIVE:
+            return self._only(request, self._states[usable[0].id], cached, now_s)
+        if usable is not self._usable:
+            self._tiers, self._usable = self._arrange(usable), usable
+        if self.picker is not None and request.policy in ("", self.picker.name):
+            states = [state for tier in self._tiers for pool in tier for state in pool]
+            state = self.picker.pick(request, states, now_s, chance)
+            forecast = state.forecast(request, cached.get(state.place, 0.0), now_s)
+            return RoutingChoice(forecast, slo_outlook(forecast), Reason.PEER)
+        if request.urgency is not INTERACTIVE:
+            states = [state for tier in self._tiers for pool in tier for state in pool]
+            to_come = self.reserve.to_come(now_s)
+            return choose_spare(
+                self._beside(request), states, cached, self.objective(request), to_come=to_come, now_s=now_s
+            )
+        best: RoutingChoice | None = None
+        for tier in self._tiers:
+            choice = choose(request, tier, cached, self.objective(request), now_s=now_s, chance=chance)
+            best = choice if best is None else _better(best, choice)
+            if best.slo_outlook < CROWDED:
+                break
+        assert best is not None
+        return (
+            self._keep_session(request, best, now_s) if request.session and self.rule.kv is KvStrategy.STICKY else best
+        )
+
+    def objective(self, request: RoutingRequest) -> Objective:
+        """What the request's forecasts are compared by; raises for the rule of another system."""
+        name = request.policy or (self.rule.policy if request.urgency is INTERACTIVE else NOT_URGENT)
+        known = self._objectives.get(name)
+        if known is None:
+            known = self._objectives[name] = objective(name, self.rule)
+        return known
+
+    def _only(self, request: RoutingRequest, state: ReplicaState, cached: Cached, now_s: float) -> RoutingChoice:
+        """Without a choice. Where nobody else serves the model either, the next few are told the same.
+
+        Nothing hangs on what is foretold of them, and of very many a part says as much.
+        """
+        forecast = state.forecast(request, cached.get(state.place, 0.0), now_s)
+        choice = RoutingChoice(forecast, slo_outlook(forecast), Reason.ONLY_REPLICA)
+        if len(self._states) == 1 and self.picker is None and not request.has_slo:
+            self._repeated = structs.replace(choice, is_repeated=True)
+            self._repeated_until_s = now_s + REPEATED_S
+        return choice
+
+    def _beside(self, request: RoutingRequest) -> RoutingRequest:
+        """What was promised to interactive work counts for what is placed beside it."""
+        rule = self.rule
+        return structs.replace(
+            request,
+            ttft_slo_s=min(request.ttft_slo_s, inf if rule.ttft_slo_s is None else rule.ttft_slo_s),
+            itl_slo_s=min(request.itl_slo_s, inf if rule.itl_slo_s is None else rule.itl_slo_s),
+        )
+
+    def start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> int:
+        """The request goes there; the tokens of its prompt that the replica has shown to have."""
+        if request.urgency is INTERACTIVE:
+            self.reserve.start(now_s)
+        if request.session:
+            self._sticky_sessions.settle(request.session, state.place)
+        if self.picker is not None:
+            self.picker.on_start(request, state, now_s)
+        return self._index.insert(state.place, request.chain) if request.chain.hashes else 0
+
+    def first_token(self, request: RoutingRequest, state: ReplicaState) -> None:
+        """Its prompt has been computed there."""
+        if not state.is_gone:
+            self._index.prove(state.place, request.chain)
+            if self._gossip is not None:
+                self._gossip.note(state.replica.id, request.chain)
+
+    def end(
+        self,
+        request: RoutingRequest,
+        state: ReplicaState,
+        ended: FinishedRequestStats,
+        now_s: float,
+        *,
+        said_tokens: int,
+        picker: Picker | None,
+    ) -> None:
+        """It is over, and the engine may have told how much of its prompt it still had; `picker` saw it start."""
+        if picker is not None:
+            picker.on_end(request, state, ended, now_s)
+        if said_tokens and ended.is_complete and not state.is_gone:
+            started_s = now_s - ended.total_s
+            if state.belief.learn(
+                said_tokens, ended.cached_tokens, request.prompt_tokens, started_s=started_s, now_s=now_s
+            ):
+                self._index.forget(state.place)
+            state.trust = state.belief.factor
+
+    def _cached(self, request: RoutingRequest) -> Cached:
+        if not request.chain.hashes:
+            return NOTHING_CACHED
+        return self._index.matches(request.chain)
+
+    def _keep_session(self, request: RoutingRequest, best: RoutingChoice, now_s: float) -> RoutingChoice:
+        """At home, while that is there, keeps the promise as well, and saves the prompt more time than it waits."""
+        place = self._sticky_sessions.home(request.session)
+        state = None if place is None else self._by_place.get(place)
+        if state is None or state is best.forecast.state or state.replica not in self._usable:
+            return best
+        forecast = state.forecast(request, 0.0, now_s)
+        kept = slo_outlook(forecast)
+        work_s = forecast.state.speed.prompts * forecast.work_s
+        if kept == BROKEN or kept > best.slo_outlook or forecast.wait_s > best.forecast.wait_s + work_s:
+            return best
+        return RoutingChoice(forecast, kept, Reason.HOME, (*best.others, best.forecast))
+
+    def _arrange(self, usable: Sequence[Replica]) -> list[Tier]:
+        tiers: dict[int, dict[PoolName, list[ReplicaState]]] = {}
+        for replica in usable:
+            tier = tiers.setdefault(self._fleet_tiers.get(replica.id, 0), {})
+            tier.setdefault(replica.pool, []).append(self._states[replica.id])
+        return [list(tiers[number].values()) for number in sorted(tiers)]
+
+
+def _better(before: RoutingChoice, later: RoutingChoice) -> RoutingChoice:
+    """Of an earlier tier and a later one, which takes over only where it keeps the promise better."""
+    better = later if later.slo_outlook < before.slo_outlook else before
+    others = (*before.others, before.forecast, *later.others, later.forecast)
+    return RoutingChoice(better.forecast, better.slo_outlook, better.reason, others)

@@ -1,0 +1,1 @@
+"""Counters of limits that need no server."""

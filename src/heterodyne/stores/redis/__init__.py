@@ -1,0 +1,1 @@
+"""Limits shared by several gateways, on Redis."""

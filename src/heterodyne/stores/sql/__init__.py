@@ -1,0 +1,1 @@
+"""What both databases share: the schema and the statements."""

@@ -1,0 +1,1 @@
+"""Usage records and their sums as rows."""

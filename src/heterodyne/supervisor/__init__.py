@@ -1,0 +1,1 @@
+"""What `heterodyne serve` runs beside its workers: processes, the wanted fleet, stores, alerts, console services."""

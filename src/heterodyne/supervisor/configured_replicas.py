@@ -1,0 +1,180 @@
+"""From the settings to the fleet: replicas that run, orders for those to be started here, and rules of models."""
+
+import socket
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from msgspec import Struct, structs
+
+from heterodyne.config.settings import Settings
+from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId
+from heterodyne.domain.routing_rule import KvStrategy, Requirement, RoutingRule
+from heterodyne.engines.open_inference import OpenInferenceDialect
+from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_template
+from heterodyne.fleet.child_order import ChildOrder
+from heterodyne.fleet.kv_publishers import kv_publishers
+from heterodyne.fleet.model_settings import ModelSettings
+from heterodyne.fleet.settings import PoolSettings
+from heterodyne.physics.catalogue import accelerator, accelerators, with_overrides
+from heterodyne.physics.hardware import Accelerator
+from heterodyne.planning.hardware.replica_price import replica_price
+
+LOOPBACK = "127.0.0.1"
+
+
+class LocalReplica(Struct, frozen=True, kw_only=True):
+    """A replica that this process starts."""
+
+    replica: Replica
+    order: ChildOrder
+    start_timeout_s: float
+
+
+def remote_replicas(settings: Settings) -> tuple[Replica, ...]:
+    """The replicas reached by URL."""
+    catalogue = _catalogue(settings)
+    return tuple(
+        _remote(_described(name, pool, index, catalogue), pool, index)
+        for name, pool in settings.pools.items()
+        for index in range(len(pool.urls))
+    )
+
+
+def local_replicas(settings: Settings, weights: Mapping[str, Path]) -> tuple[LocalReplica, ...]:
+    """The replicas of every pool whose weights are at hand, each on a port of its own."""
+    catalogue = _catalogue(settings)
+    described = [
+        (_described(name, settings.pools[name], index, catalogue), settings.pools[name], path)
+        for name, path in weights.items()
+        for index in range(settings.pools[name].replicas)
+    ]
+    ports = _free_ports(len(described))
+    return tuple(
+        _local(replica, pool, path, port) for (replica, pool, path), port in zip(described, ports, strict=True)
+    )
+
+
+def model_rules(settings: Settings) -> dict[str, ModelRule]:
+    """What the settings say about models, as the data plane reads it."""
+    catalogue = _catalogue(settings)
+    return {name: _rule(model, catalogue) for name, model in settings.models.items()}
+
+
+def _catalogue(settings: Settings) -> Mapping[str, Accelerator]:
+    return with_overrides(accelerators(), settings.physics.hardware)
+
+
+def _rule(model: ModelSettings, catalogue: Mapping[str, Accelerator]) -> ModelRule:
+    return ModelRule(
+        pools=None if model.pools is None else tuple(map(PoolName, model.pools)),
+        aliases=model.aliases,
+        fallbacks=model.fallbacks,
+        context_tokens=model.context_tokens,
+        regions_only=model.regions_only,
+        regions_first=model.regions_first,
+        requires=_requirement(model, catalogue),
+        routing=_routing_rule(model, catalogue),
+        late_fallbacks=model.fallbacks_when_late,
+        degraded=model.degrade,
+    )
+
+
+def _requirement(model: ModelSettings, catalogue: Mapping[str, Accelerator]) -> Requirement:
+    return Requirement(
+        hardware=_chips(model.require_hardware, catalogue),
+        engines=model.require_engines,
+        labels=model.require_labels,
+        memory_bytes_min=model.require_memory_bytes_min,
+    )
+
+
+def _routing_rule(model: ModelSettings, catalogue: Mapping[str, Accelerator]) -> RoutingRule:
+    return RoutingRule(
+        policy=model.policy,
+        ttft_slo_s=None if model.slo_ttft_ms is None else model.slo_ttft_ms / 1000,
+        itl_slo_s=None if model.slo_itl_ms is None else model.slo_itl_ms / 1000,
+        kv=KvStrategy(model.kv),
+        prefers_hardware=_chips(model.prefer_hardware, catalogue),
+        prefers_labels=model.prefer_labels,
+        mix=model.mix,
+        is_overridable=model.policy_override,
+    )
+
+
+def _chips(names: tuple[str, ...], catalogue: Mapping[str, Accelerator]) -> tuple[str, ...]:
+    """Replicas go by the catalogue's own names, not by other ones for the same chip."""
+    return tuple(dict.fromkeys(accelerator(name, catalogue).name for name in names))
+
+
+def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str, Accelerator]) -> Replica:
+    """What every replica of a pool has in common; where it is reached is left to others."""
+    chip = None if pool.hardware is None else accelerator(pool.hardware, catalogue)
+    return Replica(
+        id=ReplicaId(f"{name}-{index}"),
+        pool=PoolName(name),
+        model=pool.model,
+        engine=pool.engine,
+        host=LOOPBACK,
+        port=0,
+        context_tokens=pool.context_tokens,
+        version=pool.version,
+        hardware=None if chip is None else chip.name,
+        tp=pool.tp,
+        memory_bytes=None if chip is None else int(chip.memory_bytes) * pool.tp,
+        region=pool.region,
+        labels=pool.labels,
+        price=replica_price(pool, chip),
+        allow_fields=pool.allow_fields,
+        in_flight_max=pool.in_flight_max,
+        adapters={**pool.adapters},
+        adapters_max=pool.adapters_max,
+    )
+
+
+def _remote(replica: Replica, pool: PoolSettings, index: int) -> Replica:
+    parts = urlsplit(pool.urls[index])
+    is_tls = parts.scheme == "https"
+    return structs.replace(
+        replica,
+        host=parts.hostname or LOOPBACK,
+        port=parts.port or (443 if is_tls else 80),
+        tls=is_tls,
+        base_path=parts.path.rstrip("/"),
+        purpose=Purpose.INFER if pool.engine == OpenInferenceDialect.name else None,
+        engine_model=pool.engine_model,
+        api_key_env=pool.api_key_env,
+        kv_publishers=kv_publishers(pool, index),
+    )
+
+
+def _local(replica: Replica, pool: PoolSettings, weights: Path, port: int) -> LocalReplica:
+    order = ChildOrder(
+        model_path=str(weights),
+        alias=pool.model,
+        host=LOOPBACK,
+        port=port,
+        context_tokens=pool.context_tokens,
+        slots=pool.slots,
+        threads=pool.threads,
+        gpu_layers=pool.gpu_layers,
+        purpose=pool.purpose,
+        chat_template=read_chat_template(pool.chat_template),
+    )
+    started = structs.replace(
+        replica,
+        port=port,
+        purpose=Purpose(pool.purpose),
+        tool_call_opening=TOOL_CALL_OPENINGS.get(pool.chat_template or ""),
+    )
+    return LocalReplica(replica=started, order=order, start_timeout_s=pool.start_timeout_s)
+
+
+def _free_ports(count: int) -> list[int]:
+    """Loopback ports nobody uses now; all are held until the last is found, so none comes twice."""
+    with ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind((LOOPBACK, 0))
+        return [probe.getsockname()[1] for probe in probes]

@@ -1,0 +1,1 @@
+"""The fleet that is wanted, and its changes."""

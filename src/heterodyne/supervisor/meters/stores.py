@@ -1,0 +1,73 @@
+"""What the office counts, left in the run folder where workers find it when they are asked for /metrics."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from heterodyne.audit.audit_writer import AuditWriterState
+from heterodyne.books.collector import CollectorState
+from heterodyne.telemetry import exposition, log, metrics
+from heterodyne.telemetry.loops import run_periodically
+from heterodyne.telemetry.meters import Meter, Sample
+
+NAME = "office"
+INTERVAL_S = 1.0
+
+_log = log.get("assembly")
+
+
+async def write_meters(
+    run_dir: Path,
+    books: Callable[[], CollectorState | None],
+    audit: Callable[[], AuditWriterState | None],
+    fleet: Callable[[], Sequence[Sample]] = tuple,
+) -> None:
+    """Until cancelled; without `fleet` nothing is said of it."""
+
+    async def leave() -> None:
+        own = exposition.own_samples((metrics.writes_failed, metrics.loop_failures, metrics.sign_ins_failed))
+        samples = [*own, *books_samples(books()), *audit_samples(audit()), *_rooted(fleet)]
+        await asyncio.to_thread(exposition.write_samples, run_dir, NAME, samples)
+
+    await run_periodically("meters", leave, INTERVAL_S)
+
+
+def books_samples(state: CollectorState | None) -> list[Sample]:
+    """Nothing where no books are kept."""
+    if state is None:
+        return []
+    return [
+        _one(metrics.books_collected, state.collected),
+        _one(metrics.books_repeated, state.repeated),
+        _one(metrics.books_recovered, state.recovered),
+        _one(metrics.books_damaged, state.damaged),
+        _one(metrics.books_backlog, state.backlog_bytes),
+        _one(metrics.books_backlog_max, state.backlog_bytes_max),
+        _one(metrics.books_stalled, bool(state.problem)),
+    ]
+
+
+def audit_samples(state: AuditWriterState | None) -> list[Sample]:
+    """Nothing where another process writes the log, or nobody can."""
+    if state is None:
+        return [_one(metrics.audit_writing, 0)]
+    return [
+        _one(metrics.audit_writing, 1),
+        _one(metrics.audit_entries, state.state.seq),
+        _one(metrics.audit_collected, state.collected),
+        _one(metrics.audit_failures, state.failures),
+        _one(metrics.audit_stalled, bool(state.failure)),
+    ]
+
+
+def _rooted(fleet: Callable[[], Sequence[Sample]]) -> Sequence[Sample]:
+    """The root of what is asked of others: our mistake there must not cost the rest of the page."""
+    try:
+        return fleet()
+    except Exception as error:  # noqa: BLE001
+        _log.error("fleet_meters_failed", exc_info=error)
+        return ()
+
+
+def _one(meter: Meter, value: float) -> Sample:
+    return Sample(meter.name, (), [float(value)])

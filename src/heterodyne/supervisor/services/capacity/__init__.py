@@ -1,0 +1,1 @@
+"""How much more each model could serve, and what to buy next."""

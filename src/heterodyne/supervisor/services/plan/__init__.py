@@ -1,0 +1,1 @@
+"""Plans that the console asks for, made in processes of their own."""

@@ -1,0 +1,1 @@
+"""Recorded requests replayed under another policy, in a process of its own."""

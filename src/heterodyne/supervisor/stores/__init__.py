@@ -1,0 +1,1 @@
+"""The database, the books, the audit log and the limits, in the supervisor's hands."""

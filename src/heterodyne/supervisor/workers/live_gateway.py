@@ -1,0 +1,151 @@
+"""A gateway that serves, and takes another fleet and most other settings while it does."""
+
+import os
+import ssl
+import time
+from collections.abc import Iterable
+
+from heterodyne.admission.callers import CallerRing
+from heterodyne.admission.host_names import HostNames
+from heterodyne.config.settings import Settings
+from heterodyne.control.fleet_watch import FleetWatch
+from heterodyne.domain.fleet import ModelRule, Replica
+from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.gateway.admission import AdmissionController
+from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.explainer import Explainer
+from heterodyne.gateway.request_handler import RequestHandler
+from heterodyne.gateway.server import GatewayServer
+from heterodyne.routing.health.fleet_health import FleetHealth
+from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
+from heterodyne.supervisor.workers.view import QUEUED_PROJECTS_MAX, WorkerView
+from heterodyne.telemetry import log, metrics
+
+_log = log.get("assembly")
+
+
+class LiveGateway:
+    """One per worker."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        tenants: TenantSnapshot,
+        server: GatewayServer,
+        request_handler: RequestHandler,
+        back: Backstage,
+        admission_controller: AdmissionController,
+        watch: FleetWatch,
+        priors: ReplicaPriors,
+        explainer: Explainer,
+        console_key_sha256: str = "",
+    ) -> None:
+        self.settings = settings
+        self._console_key_sha256 = console_key_sha256
+        self.tenants = tenants
+        self.server = server
+        self.version = 0  # of the fleet it works by
+        self.explainer = explainer
+        self._request_handler = request_handler
+        self._back = back
+        self._admission_controller = admission_controller
+        self._watch = watch
+        self._priors = priors
+
+    def apply(
+        self,
+        settings: Settings,
+        replicas: tuple[Replica, ...],
+        rules: dict[str, ModelRule],
+        version: int,
+        tenants: TenantSnapshot | None = None,
+    ) -> None:
+        """Work by these from now on; requests under way end as they began. Without `tenants` they are as before."""
+        before, self.settings, self.version = self.settings, settings, version
+        self.tenants = tenants or self.tenants
+        admission, back = settings.admission, self._back
+        callers = caller_ring(settings, self.tenants, self._console_key_sha256)
+        self._request_handler.admit(callers, host_names(settings, self.tenants))
+        back.concurrency_limit.resize(admission.in_flight_max, admission.retry_after_s)
+        try:
+            self.server.configure(settings.gateway)
+        except (OSError, ssl.SSLError) as error:
+            _log.error("certificate_unreadable", file=settings.gateway.tls_certificate, error=str(error))
+        if settings.gateway.decisions_kept != before.gateway.decisions_kept:
+            back.decisions.keep(settings.gateway.decisions_kept)
+        if settings.routing != before.routing:
+            # What was learned of replicas was learned under other rules; they are new to these.
+            back.decider.fleet_health = FleetHealth(settings.routing, back.fleet.snapshot, back.clock())
+        self._priors.settings = settings
+        gone = {replica.id: replica for replica in back.fleet.snapshot.replicas}
+        self._watch.update(replicas, rules)
+        for replica in replicas:
+            gone.pop(replica.id, None)
+        _forget_gauges(gone.values())
+        self._admission_controller.configure(admission)
+        back.pool.forget({back.fleet.wire(replica.id).address for replica in replicas})
+
+    def view(self, name: str) -> WorkerView:
+        """What this worker knows now."""
+        concurrency_limit = self._back.concurrency_limit
+        now_s = self._back.clock()
+        return WorkerView(
+            name=name,
+            pid=os.getpid(),
+            version=self.version,
+            at_s=time.monotonic(),
+            fleet=self._watch.snapshot(),
+            standing=self._back.fleet_health.snapshot(now_s),
+            in_flight=concurrency_limit.in_flight,
+            in_flight_by_replica=dict(concurrency_limit.by_replica),
+            queued_by_project=self._admission_controller.waiting_by_project(QUEUED_PROJECTS_MAX),
+        )
+
+    def takeable(self) -> int:
+        """How many replicas may be given work, as far as this worker knows."""
+        return sum(replica.is_takeable for replica in self._back.fleet.snapshot.replicas)
+
+    def is_emptying(self) -> bool:
+        """Whether somebody may be waiting for the last answer of a replica."""
+        by_replica = self._back.concurrency_limit.by_replica
+        return any(one.is_draining and by_replica.get(one.id) for one in self._back.fleet.snapshot.replicas)
+
+
+def _forget_gauges(gone: Iterable[Replica]) -> None:
+    for replica in gone:
+        metrics.in_flight.forget((replica.model, replica.pool, replica.id))
+        for gauge in (
+            metrics.prefix_trust,
+            metrics.ejected,
+            metrics.breaker_open,
+            metrics.weight,
+            metrics.in_flight_limit,
+        ):
+            gauge.forget((replica.pool, replica.id))
+        for state in ("busy", "idle"):
+            metrics.engine_connections.forget((replica.id, state))
+
+
+def caller_ring(settings: Settings, tenants: TenantSnapshot, console_key_sha256: str = "") -> CallerRing:
+    """Whose keys open; where there never was a key, and none is required, nobody needs one."""
+    admission = settings.admission
+    return CallerRing(
+        tenants,
+        admission.api_keys_sha256,
+        is_keyless=not _has_keys(settings, tenants),
+        context_tokens_by_tier=admission.context_tokens_by_tier,
+        console_digest=console_key_sha256,
+    )
+
+
+def host_names(settings: Settings, tenants: TenantSnapshot) -> HostNames:
+    """The names a gateway with these settings answers to."""
+    return HostNames((settings.gateway.host, *settings.gateway.host_names), has_keys=_has_keys(settings, tenants))
+
+
+def _has_keys(settings: Settings, tenants: TenantSnapshot) -> bool:
+    """To revoke the last key, or to disable its project, must not open the door."""
+    admission = settings.admission
+    is_issued = tenants.has_keys or bool(tenants.callers)
+    return admission.requires_key or bool(admission.api_keys_sha256) or is_issued

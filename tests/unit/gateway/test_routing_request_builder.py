@@ -1,0 +1,61 @@
+"""A pool may be chosen by the console's playground, and by nobody else."""
+
+from math import inf
+
+import pytest
+
+from heterodyne.admission.callers import CONSOLE, LOCAL
+from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.domain.errors import InvalidField, NotAllowed
+from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
+from heterodyne.domain.request import Operation, Request
+from heterodyne.gateway.routing_hints import NONE, read_routing_hints
+from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
+from heterodyne.routing.routing_request import RoutingRequest
+
+
+def fleet(*pools: str) -> FleetSnapshot:
+    replicas = [
+        Replica(
+            id=ReplicaId(f"{pool}-0"),
+            pool=PoolName(pool),
+            model="m",
+            engine="openai",
+            host="h",
+            port=1,
+            health=Health.READY,
+        )
+        for pool in pools
+    ]
+    return FleetSnapshot.of(1, replicas, {})
+
+
+def routing_request(pool: str, tenant: bytes, model: str = "m") -> RoutingRequest:
+    request = Request(id="1", operation=Operation.CHAT, model=model, body=b"{}")
+    routing_hints = read_routing_hints({b"x-heterodyne-pool": pool.encode()})
+    return RoutingRequestBuilder(TokenEstimator()).routing_request(request, routing_hints, tenant, fleet("a", "b"))
+
+
+def test_the_console_has_its_pool() -> None:
+    assert routing_request("b", CONSOLE.salt).pool == "b"
+
+
+@pytest.mark.parametrize("tenant", [LOCAL.salt, b"", bytes(32), b"console"])
+def test_nobody_else_has(tenant: bytes) -> None:
+    with pytest.raises(NotAllowed, match="only the console's playground") as caught:
+        routing_request("b", tenant)
+    assert caught.value.param == "x-heterodyne-pool"
+
+
+def test_a_pool_that_does_not_serve_the_model_is_named() -> None:
+    with pytest.raises(InvalidField, match="no replica of the pool 'c' serves 'm'"):
+        routing_request("c", CONSOLE.salt)
+
+
+def test_a_model_that_nobody_serves_is_left_to_whoever_decides() -> None:
+    assert routing_request("c", CONSOLE.salt, model="unknown").pool == "c"
+
+
+def test_without_the_header_nothing_is_wished_for() -> None:
+    assert read_routing_hints({b"host": b"h"}) is NONE
+    assert (NONE.pool, NONE.ttft_slo_s) == ("", inf)

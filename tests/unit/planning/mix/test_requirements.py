@@ -1,0 +1,95 @@
+"""A mix asked for by a model, its traffic and the catalogue."""
+
+import pytest
+from msgspec import structs
+
+from heterodyne.domain.errors import InvalidSpec, PlanImpossible
+from heterodyne.physics.catalogue import accelerator
+from heterodyne.physics.model_shapes import model_spec
+from heterodyne.physics.precision import Precision
+from heterodyne.physics.serving import Slo
+from heterodyne.planning.hardware.candidate import RequestShape
+from heterodyne.planning.hardware.ranking import HardwareRequirements, rank_hardware
+from heterodyne.planning.mix.cheapest_mix import cheapest_mix
+from heterodyne.planning.mix.problem import ReplicaRole, Stock
+from heterodyne.planning.mix.requirements import MixRequirements, mix_problem
+from heterodyne.planning.traffic.histogram import Cell
+
+SHORT = Cell(name="short", shape=RequestShape(prompt_tokens=300, output_tokens=100), share=0.7)
+LONG = Cell(name="long", shape=RequestShape(prompt_tokens=2000, output_tokens=300), share=0.3)
+WISH = MixRequirements(
+    model=model_spec("llama-3.1-70b"),
+    precision=Precision.FP8,
+    cells=(SHORT, LONG),
+    requests_per_s=10.0,
+    slo=Slo(ttft_s=0.5, itl_s=0.05),
+    accelerators=(accelerator("h100-sxm"), accelerator("b200")),
+)
+
+
+def test_rates_are_those_of_plan_hardware() -> None:
+    problem = mix_problem(WISH)
+    asked = HardwareRequirements(
+        model=WISH.model, precision=WISH.precision, prompt_tokens=300, output_tokens=100, slo=WISH.slo
+    )
+    ranking = rank_hardware(asked, {"h100-sxm": accelerator("h100-sxm")})
+    choice = next(one for one in ranking.choices if one.tp == 2)
+    kind = next(one for one in problem.kinds if one.name == "h100-sxm x2")
+    assert kind.requests_per_s["short"] == choice.served.requests_per_s
+    assert kind.usd_per_hour == choice.usd_per_hour
+
+
+def test_buckets_carry_the_whole_rate() -> None:
+    problem = mix_problem(structs.replace(WISH, critical_share=0.25))
+    assert sum(bucket.requests_per_s for bucket in problem.buckets) == pytest.approx(10.0)
+    critical = [bucket for bucket in problem.buckets if bucket.is_critical]
+    assert sum(bucket.requests_per_s for bucket in critical) == pytest.approx(2.5)
+    assert "short critical" in problem.kinds[0].requests_per_s
+
+
+def test_spot_capacity_is_offered_only_when_it_is_allowed() -> None:
+    assert not any(kind.is_spot for kind in mix_problem(WISH).kinds)
+    allowed = mix_problem(structs.replace(WISH, spot_share_max=0.5))
+    assert any(kind.is_spot and kind.name.endswith(" spot") for kind in allowed.kinds)
+
+
+def test_roles_are_offered_only_when_they_are_allowed_and_never_cost_more() -> None:
+    requirements = structs.replace(WISH, requests_per_s=100.0)
+    plain, apart = mix_problem(requirements), mix_problem(structs.replace(requirements, has_roles=True))
+    assert {kind.role for kind in plain.kinds} == {ReplicaRole.BOTH}
+    assert {kind.role for kind in apart.kinds} == set(ReplicaRole)
+    assert cheapest_mix(apart).usd_per_hour <= cheapest_mix(plain).usd_per_hour
+
+
+def test_widths_of_one_accelerator_draw_on_its_stock() -> None:
+    requirements = structs.replace(WISH, stocks=(Stock(name="b200", available=2, minimum=1),))
+    plan = cheapest_mix(mix_problem(requirements))
+    chips = {"b200 x1": 1, "b200 x2": 2}
+    assert 1 <= sum(chips[name] * count for name, count in plan.replicas.items() if name in chips) <= 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"slo": Slo(ttft_s=0.05, itl_s=0.05)}, r'"long" take \d+ ms to the first token .* Try --slo-ttft-ms \d+'),
+        ({"slo": Slo(ttft_s=0.5, itl_s=0.001)}, r'"short" take .* ms between tokens .* Try --slo-itl-ms \d+'),
+        ({"accelerators": (accelerator("l4"),)}, "fit on no accelerator offered"),
+        ({"accelerators": (accelerator("gb200"),)}, "both an engine and a price: gb200"),
+    ],
+)
+def test_a_question_without_an_answer_names_what_binds(changes: dict[str, object], says: str) -> None:
+    with pytest.raises(PlanImpossible, match=says):
+        mix_problem(structs.replace(WISH, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"requests_per_s": 0.0}, "rate: 0"),
+        ({"critical_share": 1.5}, "critical_share: 1.5"),
+        ({"slo": Slo(ttft_s=-1.0, itl_s=1.0)}, "slo.ttft_s: -1"),
+    ],
+)
+def test_nonsense_is_refused_with_its_place(changes: dict[str, object], says: str) -> None:
+    with pytest.raises(InvalidSpec, match=says):
+        mix_problem(structs.replace(WISH, **changes))
