@@ -62,10 +62,10 @@ async def test_a_gateway_that_ends_with_requests_under_way_gives_back_what_they_
 
 async def test_what_is_held_for_nobody_is_said_once_and_when_it_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
     async with gateway_over(behaviours.answer()) as rig:
-        concurrency_limit, watch = rig.gateway._back.concurrency_limit, rig.server._holdings
+        concurrency_limit, watch = rig.server._in_flight.limit, rig.server._holdings
         concurrency_limit.occupy("pool-0")  # type: ignore[arg-type]  # a place that nobody will vacate
         try:
-            at_s = rig.gateway._back.clock()
+            at_s = rig.server._clock()
             for look in range(1, 3 * LOOKS_MIN):
                 at_s += 2 * LOOK_S
                 watch.look(at_s)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
+from heterodyne.admission.controller import AdmissionController
 from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.admission.tokens import TokenEstimator
@@ -22,20 +23,27 @@ from heterodyne.control.kv_listener import KvListener
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
-from heterodyne.gateway.admission import AdmissionController
+from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.audit_recorder import AuditRecorder
-from heterodyne.gateway.backstage import Backstage
-from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.gauges import Gauges
 from heterodyne.gateway.holdings import HoldingsWatch
+from heterodyne.gateway.in_flight import InFlight
 from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.offload.process import Offload
+from heterodyne.gateway.private_fields import PrivateFields
+from heterodyne.gateway.render import IdentityHeaders
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_ids import RequestIds
+from heterodyne.gateway.request_log import RequestLog
+from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.server import GatewayServer
+from heterodyne.gateway.tracer import Tracer
+from heterodyne.gateway.upstream import Upstream
 from heterodyne.gateway.usage_recorder import UsageRecorder
 from heterodyne.ports.leases import LeaseSource
+from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.router import Router
 from heterodyne.stores.leases.memory import MemoryLeases
@@ -50,6 +58,9 @@ from heterodyne.wire.server_connection import ServerLedger
 
 METERS_INTERVAL_S = 1.0
 OFFLOAD_MODULE = "heterodyne.supervisor.workers.offload_process"
+
+clock = time.monotonic
+chance = random.Random().random  # noqa: S311 - spreads probes and requests, keeps no secret
 
 
 @asynccontextmanager
@@ -68,130 +79,229 @@ async def running_gateway(
     console_key_sha256: str = "",
     wall_clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[LiveGateway]:
-    """A gateway that listens inside the block; whoever wants a graceful end calls `drain` first.
+    """A gateway that listens inside the block; for a graceful end call `drain` first.
 
-    Without `leases` its limits are its own, as those of an only worker may be. `wall_clock` may be set by anybody at
-    any time, as that of a machine may.
+    Without `leases` its limits are its own, as those of an only worker may be. `wall_clock` may be set at any time, as
+    that of a machine may.
     """
-    loop = asyncio.get_running_loop()
-    tenants = tenants or TenantSnapshot()
-    fleet = FleetView(DIALECTS, FleetSnapshot.of(0, replicas, rules))
-    pool = ConnectionPool(
-        loop,
-        idle_max=settings.gateway.engine_connections_idle_max,
-        connect_timeout_s=settings.gateway.connect_timeout_s,
-    )
-    adapter_loader = AdapterLoader(
-        ENGINES,
-        ConnectionPool(loop, idle_max=0, connect_timeout_s=settings.gateway.connect_timeout_s),
-        clock=time.monotonic,
-    )
     exporter = try_exporter(settings.telemetry, name)
     records = RecordWriter(settings.telemetry)
-    chance = random.Random().random  # noqa: S311 - spreads probes and requests, keeps no secret
-    priors = ReplicaPriors(settings)
     has_others = run_dir is not None and settings.gateway.workers > 1
-    router = Router(
-        fleet.snapshot, prior_of=priors.prior_of, chance=chance, now_s=time.monotonic(), has_others=has_others
-    )
-    fleet_health = FleetHealth(settings.routing, fleet.snapshot, time.monotonic())
-    back = Backstage(
-        settings=settings.gateway,
-        callers=caller_ring(settings, tenants, console_key_sha256),
-        fleet=fleet,
-        decider=Decider(fleet, fleet_health, router, adapter_loader, clock=time.monotonic, chance=chance),
-        router=router,
-        concurrency_limit=ConcurrencyLimit(settings.admission.in_flight_max, settings.admission.retry_after_s),
-        pool=pool,
-        adapters=adapter_loader,
-        records=records,
-        offload=Offload(OFFLOAD_MODULE, time.monotonic),
-        tokens=TokenEstimator(),
+    workers = 1 if run_dir is None else settings.gateway.workers
+    lease_client = _lease_client(settings, leases or MemoryLeases(clock=wall_clock), name, wall_clock, workers=workers)
+    snapshot = FleetSnapshot.of(0, replicas, rules)
+    priors = ReplicaPriors(settings)
+    router = Router(snapshot, prior_of=priors.prior_of, chance=chance, now_s=clock(), has_others=has_others)
+    adapters = AdapterLoader(ENGINES, _pool(settings, idle_max=0), clock=clock)
+    tracer = None if exporter is None else tracer_of(settings, exporter)
+    upstream = _upstream(settings, snapshot, router, adapters, tracer)
+    tokens = TokenEstimator()
+    builder = RoutingRequestBuilder(tokens)
+    request_log = RequestLog(
+        records,
+        tokens,
+        builder,
+        decisions_kept=settings.gateway.decisions_kept,
         usage_recorder=usage_recorder,
         audit_recorder=audit_recorder,
-        tracer=None if exporter is None else tracer_of(settings, exporter),
-        clock=time.monotonic,
+        tracer=tracer,
+        clock=clock,
         wall_clock=wall_clock,
     )
-    ledger = ServerLedger()
-    lease_client = _lease_client(
+    listener = KvListener(router, clock=clock, chance=chance)
+    watch = _watch(priors, upstream, adapters, listener)
+    gateway = _gateway(
         settings,
-        leases or MemoryLeases(clock=wall_clock),
-        name,
-        wall_clock,
-        workers=1 if run_dir is None else settings.gateway.workers,
-    )
-    admission_controller = AdmissionController(back, lease_client, settings.admission, chance=chance)
-    holdings = HoldingsWatch(back, admission_controller, lease_client.book)
-    request_handler = RequestHandler(
-        back=back,
-        admission_controller=admission_controller,
-        host_names=host_names(settings, tenants),
-        ids=RequestIds(os.urandom(6).hex()),
-        ledger=ledger,
-        holdings=holdings,
-        started_at=int(time.time()),
-        worker_name=name,
-        run_dir=run_dir,
-    )
-    server = GatewayServer(settings.gateway, request_handler, back, admission_controller, ledger, holdings=holdings)
-    listener = KvListener(router, clock=time.monotonic, chance=chance)
-    listener.publish(fleet.snapshot)
-
-    def publish(snapshot: FleetSnapshot) -> None:
-        back.publish(snapshot)
-        listener.publish(snapshot)
-
-    gateway: LiveGateway | None = None
-    watch = FleetWatch(
-        ENGINES,
-        ConnectionPool(loop, idle_max=1, connect_timeout_s=settings.gateway.connect_timeout_s),
-        fleet.snapshot,
-        publish,
-        clock=time.monotonic,
-        chance=chance,
-        place=lambda replica: setting_path(gateway.settings if gateway else settings, replica),
-        workers=settings.gateway.workers,
-        on_probe=back.on_probe,
-        on_restart=lambda replica: _forget_memory(replica, adapter_loader, router),
-        answers_of=lambda replica: back.fleet_health.of(replica).answers,
-    )
-    gateway = LiveGateway(
-        settings,
-        tenants=tenants,
-        server=server,
-        request_handler=request_handler,
-        back=back,
-        admission_controller=admission_controller,
+        upstream=upstream,
+        request_log=request_log,
+        builder=builder,
+        lease_client=lease_client,
         watch=watch,
         priors=priors,
-        explainer=Explainer(back, name),
+        tracer=tracer,
+        tenants=tenants or TenantSnapshot(),
         console_key_sha256=console_key_sha256,
+        wall_clock=wall_clock,
+        name=name,
+        run_dir=run_dir,
     )
+    loops: dict[str, Callable[[], Awaitable[object]]] = {
+        "clock": gateway.server.tick,
+        "health checks": watch.run,
+        "adapters": adapters.run,
+        "kv events": listener.run,
+        "leases": lease_client.run,
+    }
+    if run_dir is not None:
+        loops["meters"] = partial(_write_meters, gateway.note_gauges, run_dir, name)
+        if has_others:
+            loops["hearsay"] = GossipChannel(run_dir, name, router.take_gossip, router.receive_gossip).run
     try:
-        await server.open(reuse_port=reuse_port)
-        async with asyncio.TaskGroup() as loops:
-            lives: dict[str, Callable[[], Awaitable[object]]] = {
-                "clock": server.tick,
-                "health checks": watch.run,
-                "adapters": adapter_loader.run,
-                "kv events": listener.run,
-                "leases": lease_client.run,
-            }
-            if run_dir is not None:
-                lives["meters"] = partial(_write_meters, request_handler, run_dir, name)
-                if has_others:
-                    lives["hearsay"] = GossipChannel(run_dir, name, router.take_gossip, router.receive_gossip).run
-            tasks = [loops.create_task(keep_running(of, run)) for of, run in lives.items()]
+        await gateway.server.open(reuse_port=reuse_port)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(keep_running(of, run)) for of, run in loops.items()]
             yield gateway
             for task in tasks:
                 task.cancel()
     finally:
-        await server.close()
+        await gateway.server.close()
         await lease_client.close()
         records.close()
         if exporter is not None:
             await asyncio.to_thread(exporter.close)
+
+
+def _upstream(
+    settings: Settings, snapshot: FleetSnapshot, router: Router, adapters: AdapterLoader, tracer: Tracer | None
+) -> Upstream:
+    fleet = FleetView(DIALECTS, snapshot)
+    selector = FallbackRouter(
+        snapshot,
+        FleetHealth(settings.routing, snapshot, clock()),
+        router,
+        fields=PrivateFields(fleet),
+        nearness=adapters.nearness,
+        chance=chance,
+    )
+    return Upstream(
+        fleet=fleet,
+        selector=selector,
+        router=router,
+        limit=ConcurrencyLimit(settings.admission.in_flight_max, settings.admission.retry_after_s),
+        pool=_pool(settings, idle_max=settings.gateway.engine_connections_idle_max),
+        adapters=adapters,
+        offload=Offload(OFFLOAD_MODULE, clock),
+        hop=None if tracer is None else tracer.hop,
+        answer_bytes_max=settings.gateway.answer_bytes_max,
+        clock=clock,
+    )
+
+
+def _watch(priors: ReplicaPriors, upstream: Upstream, adapters: AdapterLoader, listener: KvListener) -> FleetWatch:
+    settings = priors.settings
+    selector, router = upstream.selector, upstream.router
+
+    def publish(snapshot: FleetSnapshot) -> None:
+        now_s = clock()
+        upstream.fleet.publish(snapshot)
+        selector.publish(snapshot)
+        selector.health.publish(snapshot, now_s)
+        router.publish(snapshot, now_s)
+        adapters.publish(snapshot)
+        listener.publish(snapshot)
+
+    def on_probe(replica: ReplicaId, now_s: float) -> None:
+        selector.health.on_probe(replica, now_s)  # of the rules that hold then
+
+    def forget_memory(replica: ReplicaId) -> None:
+        """An engine that has started again holds neither adapters nor prompts."""
+        adapters.forget(replica)
+        router.on_memory_lost(replica, clock())
+
+    publish(upstream.fleet.snapshot)
+    return FleetWatch(
+        ENGINES,
+        _pool(settings, idle_max=1),
+        upstream.fleet.snapshot,
+        publish,
+        clock=clock,
+        chance=chance,
+        place=lambda replica: setting_path(priors.settings, replica),  # as they are then
+        workers=settings.gateway.workers,
+        on_probe=on_probe,
+        on_restart=forget_memory,
+        answers_of=lambda replica: selector.health.of(replica).answers,
+    )
+
+
+def _gateway(
+    settings: Settings,
+    *,
+    upstream: Upstream,
+    request_log: RequestLog,
+    builder: RoutingRequestBuilder,
+    lease_client: LeaseClient,
+    watch: FleetWatch,
+    priors: ReplicaPriors,
+    tracer: Tracer | None,
+    tenants: TenantSnapshot,
+    console_key_sha256: str,
+    wall_clock: Callable[[], float],
+    name: str,
+    run_dir: Path | None,
+) -> LiveGateway:
+    identity, ledger = IdentityHeaders(wall_clock), ServerLedger()
+    in_flight = InFlight(upstream.limit)
+    controller = AdmissionController(
+        upstream.selector, upstream.router, upstream.limit, lease_client.book, settings.admission, chance=chance
+    )
+    gate = AdmissionGate(
+        controller=controller,
+        lease_client=lease_client,
+        in_flight=in_flight,
+        upstream=upstream,
+        request_log=request_log,
+        request_builder=builder,
+        tracer=tracer,
+        identity=identity,
+        settings=settings.gateway,
+    )
+    holdings = HoldingsWatch(in_flight, controller, upstream, request_log, lease_client.book)
+    handler = RequestHandler(
+        settings=settings.gateway,
+        callers=caller_ring(settings, tenants, console_key_sha256),
+        host_names=host_names(settings, tenants),
+        fleet=upstream.fleet,
+        limit=upstream.limit,
+        gate=gate,
+        request_builder=builder,
+        request_log=request_log,
+        tracer=tracer,
+        offload=upstream.offload,
+        identity=identity,
+        ids=RequestIds(os.urandom(6).hex()),
+        note_gauges=Gauges(ledger, upstream, gate, holdings, request_log).note,
+        clock=clock,
+        started_at=int(time.time()),
+        worker_name=name,
+        run_dir=run_dir,
+    )
+    server = GatewayServer(
+        settings.gateway,
+        request_handler=handler,
+        gate=gate,
+        controller=controller,
+        in_flight=in_flight,
+        upstream=upstream,
+        request_log=request_log,
+        ledger=ledger,
+        holdings=holdings,
+    )
+    return LiveGateway(
+        settings,
+        tenants=tenants,
+        server=server,
+        request_handler=handler,
+        controller=controller,
+        upstream=upstream,
+        request_log=request_log,
+        watch=watch,
+        priors=priors,
+        explainer=Explainer(
+            upstream=upstream,
+            in_flight=in_flight,
+            request_log=request_log,
+            request_builder=builder,
+            request_handler=handler,
+            worker=name,
+        ),
+        console_key_sha256=console_key_sha256,
+    )
+
+
+def _pool(settings: Settings, *, idle_max: int) -> ConnectionPool:
+    loop = asyncio.get_running_loop()
+    return ConnectionPool(loop, idle_max=idle_max, connect_timeout_s=settings.gateway.connect_timeout_s)
 
 
 def _lease_client(
@@ -203,15 +313,9 @@ def _lease_client(
     return LeaseClient(book, leases, when_unreachable=when_unreachable, clock=wall_clock)
 
 
-def _forget_memory(replica: ReplicaId, adapter_loader: AdapterLoader, router: Router) -> None:
-    """An engine that has started again holds neither adapters nor prompts."""
-    adapter_loader.forget(replica)
-    router.on_memory_lost(replica, time.monotonic())
-
-
-async def _write_meters(request_handler: RequestHandler, run_dir: Path, name: str) -> None:
-    async def leave() -> None:
-        request_handler.note_gauges()
+async def _write_meters(note_gauges: Callable[[], None], run_dir: Path, name: str) -> None:
+    async def write() -> None:
+        note_gauges()
         await asyncio.to_thread(exposition.write_samples, run_dir, name, exposition.own_samples(metrics.ALL))
 
-    await run_periodically("meters", leave, METERS_INTERVAL_S)
+    await run_periodically("meters", write, METERS_INTERVAL_S)

@@ -1,6 +1,6 @@
 """One try of a request on one replica, from asking for a connection to exactly one outcome."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from heterodyne.domain.errors import (
     AdapterUnavailable,
@@ -14,6 +14,7 @@ from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import PendingJob
 from heterodyne.gateway.relay import StreamRelay
+from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.adapters import AdapterUse
 from heterodyne.ports.engine import EngineRequest
 from heterodyne.routing.health.outcome import Outcome
@@ -22,9 +23,6 @@ from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Hop
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
-
-if TYPE_CHECKING:
-    from heterodyne.gateway.backstage import Backstage
 
 # On the request path an enum's member costs five times as much as a global.
 SUCCESS, CALLER_ERROR, CANCELLED = Outcome.SUCCESS, Outcome.CALLER_ERROR, Outcome.CANCELLED
@@ -64,7 +62,6 @@ class Attempt:
     """Holds an engine connection and a place on the replica until it is over."""
 
     __slots__ = (
-        "_back",
         "_call",
         "_connection",
         "_is_paused",
@@ -75,6 +72,7 @@ class Attempt:
         "_request_id",
         "_ticket",
         "_trial",
+        "_upstream",
         "_use",
         "adapter",
         "asked_at_s",
@@ -96,7 +94,7 @@ class Attempt:
     def __init__(
         self,
         owner: AttemptOwner,
-        back: "Backstage",
+        upstream: Upstream,
         wire: ReplicaWire,
         call: EngineRequest | LargeCall,
         *,
@@ -109,7 +107,7 @@ class Attempt:
         hop: Hop | None = None,
     ) -> None:
         self._owner = owner
-        self._back = back
+        self._upstream = upstream
         self._call = call
         self._request_id = request_id
         self._connection: ClientConnection | None = None
@@ -123,7 +121,7 @@ class Attempt:
         self.is_over = False
         self.adapter = adapter  # that the replica must hold; None: the model alone is asked
         self._use: AdapterUse | None = None
-        self.began_at_s = self.asked_at_s = self.heard_at_s = now_s = back.clock()
+        self.began_at_s = self.asked_at_s = self.heard_at_s = now_s = upstream.clock()
         self.sent_at_s = 0.0  # when the engine was sent the request; 0: it has not been
         self.first_at_s = 0.0  # when its answer began; 0: it has not
         self.work: PendingJob | None = None  # on a large answer
@@ -131,26 +129,26 @@ class Attempt:
         # Where nobody else could be asked nothing hangs on how long it should take.
         self.expected_s = choice.alone_s if wire.is_shared else 0.0
         self.choice = choice
-        is_loading = adapter is not None and back.adapters.nearness(wire.replica, adapter)
+        is_loading = adapter is not None and upstream.adapters.nearness(wire.replica, adapter)
         # How long an adapter takes to load says nothing of the pool's pace.
         is_tracked = not choice.is_repeated and not is_loading
-        self._ticket = back.router.start(routing_request, choice.forecast, now_s) if is_tracked else None
-        self._replica_health = back.decider.fleet_health.of(wire.replica.id)
+        self._ticket = upstream.router.start(routing_request, choice.forecast, now_s) if is_tracked else None
+        self._replica_health = upstream.selector.health.of(wire.replica.id)
         self._trial = self._replica_health.on_start(now_s, routing_request.prompt_tokens if earns else 0)
-        back.concurrency_limit.occupy(wire.replica.id)
+        upstream.limit.occupy(wire.replica.id)
         if is_loading:
             self.asked_at_s = NOT_YET
 
     def start(self, *, fresh: bool = False) -> None:
         """Ask for a connection, once the replica has the adapter; `fresh` insists on a new one."""
         if self.adapter is not None and self._use is None:
-            self._use = self._back.adapters.use(self.wire.replica, self.adapter)
+            self._use = self._upstream.adapters.use(self.wire.replica, self.adapter)
             self._use.when_ready(self._has_adapter)
             return
         if isinstance(self._call, LargeCall):
             self._call.make(self._has_call)
             return
-        self._back.pool.lend(self.wire.address, self._connected, self._unconnected, fresh=fresh)
+        self._upstream.pool.lend(self.wire.address, self._connected, self._unconnected, fresh=fresh)
 
     def again(self, call: EngineRequest) -> None:
         """Ask the same replica the next thing it takes to answer."""
@@ -171,13 +169,13 @@ class Attempt:
             self._call.cancel()
         if self._use is not None:
             self._use.end()
-        now_s = self._back.clock()
+        now_s = self._upstream.clock()
         if self._ticket is not None:
             self._ticket.end(
                 now_s, output_tokens=output_tokens, cached_tokens=cached_tokens, is_complete=outcome is SUCCESS
             )
         self._replica_health.on_end(outcome, now_s, self._trial)
-        self._back.concurrency_limit.vacate(self.wire.replica.id)
+        self._upstream.limit.vacate(self.wire.replica.id)
         self.relay = None  # it points back here, and nobody looks for cycles often
 
     def first_token(self, now_s: float) -> None:
@@ -206,7 +204,7 @@ class Attempt:
     def resume(self) -> None:
         """It can again."""
         self._is_paused = False
-        self.heard_at_s = self._back.clock()
+        self.heard_at_s = self._upstream.clock()
         if self._connection is not None:
             self._connection.resume()
 
@@ -223,7 +221,7 @@ class Attempt:
         if error is not None:
             self._owner.attempt_failed(self, error)
             return
-        self.asked_at_s = self.heard_at_s = self._back.clock()
+        self.asked_at_s = self.heard_at_s = self._upstream.clock()
         self.start()
 
     # Called when a large body has been made.
@@ -235,7 +233,7 @@ class Attempt:
             self._owner.attempt_unsent(self, made)
             return
         self._call = made
-        self.asked_at_s = self.heard_at_s = self._back.clock()
+        self.asked_at_s = self.heard_at_s = self._upstream.clock()
         self.start()
 
     # Called by the connection pool.
@@ -246,7 +244,7 @@ class Attempt:
             return
         assert not isinstance(self._call, LargeCall)
         self._connection = connection
-        self.sent_at_s = self._back.clock()
+        self.sent_at_s = self._upstream.clock()
         path, body = self._call
         trace_lines = b"" if self.hop is None else self.hop.lines
         connection.send(self, self.wire.request_head(path, self._request_id, len(body), trace_lines), body)
@@ -261,7 +259,7 @@ class Attempt:
 
     def on_head(self, status: int, headers: dict[bytes, bytes]) -> None:
         self.status = status
-        self.heard_at_s = self._back.clock()
+        self.heard_at_s = self._upstream.clock()
         if status == 200 and headers.get(b"content-type", b"").startswith(b"text/event-stream"):
             self.relay = self._owner.attempt_streams(self)
             if self.relay is not None and self._connection is not None:
@@ -276,9 +274,9 @@ class Attempt:
 
     def on_payload(self, data: bytes) -> None:
         """A piece of a whole answer; streams go to their relay."""
-        self.heard_at_s = self._back.clock()
+        self.heard_at_s = self._upstream.clock()
         self._pieces_bytes += len(data)
-        if self._pieces_bytes > self._back.settings.answer_bytes_max:
+        if self._pieces_bytes > self._upstream.answer_bytes_max:
             self._owner.attempt_failed(
                 self, EngineGarbage("The engine's answer is larger than `gateway.answer_bytes_max`.")
             )

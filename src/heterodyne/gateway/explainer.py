@@ -6,20 +6,24 @@ from math import inf
 import msgspec
 from msgspec import structs
 
-from heterodyne.admission.context import check_context
 from heterodyne.domain.errors import HeterodyneError, UnknownModel, UnknownName
 from heterodyne.domain.fleet import ModelRule, Purpose, Replica, ReplicaId, rule_against
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway.backstage import Backstage
-from heterodyne.gateway.decider import has_context
 from heterodyne.gateway.decision_log import Decided
 from heterodyne.gateway.dialects import chat
+from heterodyne.gateway.in_flight import InFlight
+from heterodyne.gateway.request_handler import RequestHandler
+from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_hints import RoutingHints
+from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
+from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing import exclusion
+from heterodyne.routing.context import check_context
 from heterodyne.routing.explain import explain
 from heterodyne.routing.explanation import CandidateVerdict, Explanation, PastDecision, SloOutlook
+from heterodyne.routing.fallback import has_context
 from heterodyne.routing.kv.chain import EMPTY
 from heterodyne.routing.no_replica import unknown_model
 from heterodyne.routing.question import Question
@@ -34,13 +38,26 @@ HALF = 0.5  # of its share: a replica that comes back with less would more often
 class Explainer:
     """One per worker. It changes nothing: no request is counted, no chance taken, no rule of another system asked."""
 
-    def __init__(self, back: Backstage, worker: str) -> None:
-        self._back = back
+    def __init__(
+        self,
+        *,
+        upstream: Upstream,
+        in_flight: InFlight,
+        request_log: RequestLog,
+        request_builder: RoutingRequestBuilder,
+        request_handler: RequestHandler,
+        worker: str,
+    ) -> None:
+        self._upstream = upstream
+        self._in_flight = in_flight
+        self._request_log = request_log
+        self._request_builder = request_builder
+        self._request_handler = request_handler
         self._worker = worker
 
     def explain(self, question: Question) -> Explanation:
         """The decision about a request like this; raises for a model that nobody has heard of."""
-        back, snapshot = self._back, self._back.fleet.snapshot
+        snapshot = self._upstream.fleet.snapshot
         named = snapshot.aliases.get(question.model, question.model)
         model = snapshot.adapters.get(named, named)
         if not any(replica.model == model for replica in snapshot.replicas):
@@ -56,25 +73,25 @@ class Explainer:
             note = f"Requests may not ask for another policy or promise of {model}: this is what an operator would see."
             explanation = structs.replace(explanation, notes=(*explanation.notes, note))
         return structs.replace(
-            explanation, worker=self._worker, notes=(*explanation.notes, *self._refusals(request, explanation, back))
+            explanation, worker=self._worker, notes=(*explanation.notes, *self._refusals(request, explanation))
         )
 
     def decision(self, request_id: str) -> PastDecision:
         """The decision about a request that was sent; raises when it is not kept."""
-        back = self._back
-        back.write_down()
-        known = back.decisions.try_find(request_id)
+        decisions = self._request_log.decisions
+        self._request_log.write_down()
+        known = decisions.try_find(request_id)
         if known is None:
-            running = (one.decided for one in back.exchanges)
+            running = (one.decided for one in self._in_flight.exchanges)
             known = next((one for one in running if one is not None and one.id == request_id), None)
         if known is None:
-            raise UnknownName(_unknown(request_id, back.decisions.kept_max))
+            raise UnknownName(_unknown(request_id, decisions.kept_max))
         return PastDecision(id=request_id, explanation=self._past(known), record=known.record)
 
     def decisions(self, limit: int) -> tuple[RequestRecord, ...]:
         """How the latest requests fared, the newest first."""
-        self._back.write_down()
-        return tuple(one.record for one in self._back.decisions.latest(limit) if one.record is not None)
+        self._request_log.write_down()
+        return tuple(one.record for one in self._request_log.decisions.latest(limit) if one.record is not None)
 
     def _request(self, question: Question) -> Request:
         """As a client would send it: one user message, streamed."""
@@ -84,16 +101,16 @@ class Explainer:
             "stream": True,
             "max_tokens": question.output_tokens,
         }
-        request = chat.read(msgspec.json.encode(body), "", inf, self._back.settings)
+        request = chat.read(msgspec.json.encode(body), "", inf, self._request_handler.settings)
         if question.prompt is not None:
             return request
         return structs.replace(request, prompt_tokens=question.prompt_tokens or PROMPT_TOKENS)
 
     def _routing_request(self, question: Question, request: Request) -> RoutingRequest:
-        tenant = self._back.callers.salt_of(question.api_key_sha256)
+        tenant = self._request_handler.callers.salt_of(question.api_key_sha256)
         routing_hints = RoutingHints(session=question.session, urgency=Urgency(question.urgency))
-        routing_request = self._back.request_builder.routing_request(
-            request, routing_hints, tenant, self._back.fleet.snapshot
+        routing_request = self._request_builder.routing_request(
+            request, routing_hints, tenant, self._upstream.fleet.snapshot
         )
         # An operator may ask what a policy would do that clients may not.
         return structs.replace(
@@ -107,24 +124,25 @@ class Explainer:
     def _output_tokens(self, question: Question, routing_request: RoutingRequest) -> float:
         if question.output_tokens is not None:
             return float(question.output_tokens)
-        replicas = self._back.fleet.snapshot.by_model.get(routing_request.model, ())
+        replicas = self._upstream.fleet.snapshot.by_model.get(routing_request.model, ())
         writes = all(replica.purpose in (None, Purpose.GENERATE) for replica in replicas)
         return routing_request.output_tokens if writes else 1.0
 
     def _explain(self, request: Request, routing_request: RoutingRequest, *, adapter: str | None = None) -> Explanation:
-        back, snapshot, now_s = self._back, self._back.fleet.snapshot, self._back.clock()
+        upstream = self._upstream
+        snapshot, now_s = upstream.fleet.snapshot, upstream.clock()
         replicas = [replica for replica in snapshot.replicas if replica.model == routing_request.model]
         usable = self._usable(routing_request.model, now_s)
         open_to_it = {one.id for one in usable}
         excluded = {one.id: self._exclusion(one, now_s) for one in replicas if one.id not in open_to_it}
         choice, refusal = None, ""
         try:
-            usable = self._long_enough(usable, back.decider.context(request, routing_request), excluded)
+            usable = self._long_enough(usable, upstream.selector.context(request, routing_request), excluded)
         except HeterodyneError as error:
             usable, refusal = (), error.message
         if adapter is not None:
             usable = self._nearest(usable, adapter, excluded)
-        router = back.router
+        router = upstream.router
         try:
             choice = router.try_dry_run(routing_request, usable, now_s) if usable else None
         except HeterodyneError as error:
@@ -147,15 +165,15 @@ class Explainer:
 
     def _usable(self, model: str, now_s: float) -> Sequence[Replica]:
         """Whom a request may be sent to, those that come back only once they take half of their share."""
-        fleet_health = self._back.fleet_health
+        fleet_health = self._upstream.selector.health
         usable = fleet_health.usable(model, now_s)
         weights = [fleet_health.of(one.id).weight(now_s) for one in usable]
         most = max(weights, default=0.0)
         return [one for one, weight in zip(usable, weights, strict=True) if HALF * most < weight]
 
     def _exclusion(self, replica: Replica, now_s: float) -> str:
-        rule = self._back.fleet.snapshot.rules.get(replica.model)
-        fleet_health = self._back.fleet_health.of(replica.id).snapshot(now_s)
+        rule = self._upstream.fleet.snapshot.rules.get(replica.model)
+        fleet_health = self._upstream.selector.health.of(replica.id).snapshot(now_s)
         return (
             rule_against(replica, rule)
             or exclusion.by_state(replica)
@@ -174,7 +192,7 @@ class Explainer:
 
     def _nearest(self, usable: Sequence[Replica], adapter: str, excluded: dict[ReplicaId, str]) -> list[Replica]:
         """Of the usable those nearest to an adapter; the others are excluded."""
-        nearness = {one.id: self._back.adapters.nearness(one, adapter) for one in usable if adapter in one.adapters}
+        nearness = {one.id: self._upstream.adapters.nearness(one, adapter) for one in usable if adapter in one.adapters}
         nearest = min(nearness.values(), default=None)
         for one in usable:
             if one.id not in nearness:
@@ -191,7 +209,7 @@ class Explainer:
             return None
         rest = [one for one in usable if one.id != choice.target.id]
         try:
-            second = self._back.router.try_dry_run(routing_request, rest, now_s)
+            second = self._upstream.router.try_dry_run(routing_request, rest, now_s)
         except HeterodyneError:
             return None
         return None if second is None else second.target.id
@@ -218,19 +236,18 @@ class Explainer:
         return explanation
 
     def _notes(self, model: str) -> tuple[str, ...]:
-        panic = next(
-            (one for one in self._back.fleet_health.snapshot(self._back.clock()).models if one.model == model), None
-        )
+        health = self._upstream.selector.health.snapshot(self._upstream.clock())
+        panic = next((one for one in health.models if one.model == model), None)
         if panic is None or not panic.is_panicking:
             return ()
         return ("So many replicas fail that ejections and breakers are ignored.",)
 
-    def _refusals(self, request: Request, explanation: Explanation, back: Backstage) -> tuple[str, ...]:
+    def _refusals(self, request: Request, explanation: Explanation) -> tuple[str, ...]:
         """What the door would say to the request once its replica is chosen."""
         answering = explanation.instead or explanation
         if answering.reason is None:
             return ()
-        replica = back.fleet.wire(ReplicaId(answering.candidates[0].replica)).replica
+        replica = self._upstream.fleet.wire(ReplicaId(answering.candidates[0].replica)).replica
         if replica.context_tokens is None:
             return ()
         try:
@@ -240,7 +257,7 @@ class Explainer:
         return ()
 
     def _past(self, known: Decided) -> Explanation:
-        router, choice, routing_request = self._back.router, known.choice, known.routing_request
+        router, choice, routing_request = self._upstream.router, known.choice, known.routing_request
         routing_request = structs.replace(routing_request, model=choice.target.model)
         compared = {one.state: one for one in (*choice.others, choice.forecast)}
         explanation = explain(
@@ -249,7 +266,7 @@ class Explainer:
             choice,
             router.objective(routing_request),
             policy=router.policy(routing_request),
-            tiers=self._back.fleet.snapshot.tiers,
+            tiers=self._upstream.fleet.snapshot.tiers,
             notes=_past_notes(known),
         )
         return structs.replace(explanation, worker=self._worker)

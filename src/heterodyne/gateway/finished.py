@@ -9,17 +9,19 @@ from math import inf
 from msgspec import Struct, structs
 
 from heterodyne.admission.event_tokens import EventTokens
+from heterodyne.admission.hold import Hold
+from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.errors import ClientGone, DeadlineExceeded, EngineStalled
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.record import FailedTry, RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway.hold import Hold
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
+from heterodyne.telemetry.tracing.context import Trace
 
 ITL_MIN_S = 1e-6
 GENERATES = (Operation.CHAT, Operation.COMPLETION)
@@ -67,7 +69,9 @@ class Finished(Struct, frozen=True, gc=False):
     continuations: int
     is_hedged: bool
     tries: list[Try]  # the one that answered is the last, where one did
-    answer: list[bytes] = []  # as it was sent, where somebody audits it
+    slot: FlightSlot | None = None  # in the books; None: there are none
+    trace: Trace | None = None  # None: it is not traced
+    answer: list[bytes] = []  # as it was sent, where it is audited
     is_answer_chunked: bool = False
 
 
@@ -87,7 +91,7 @@ def record_of(finished: Finished, epoch_s: float) -> RequestRecord:
     started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
     model = replica.model if replica is not None else finished.routing_request.model
     forecast, caller = choice.forecast if choice is not None else None, finished.hold.caller
-    trace = finished.hold.trace
+    trace = finished.trace
     usd, share_s = None, 0.0
     if forecast is not None and _is_charged(finished):
         share_s, usd = _took(forecast.state, reported)

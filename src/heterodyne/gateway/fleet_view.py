@@ -3,7 +3,7 @@
 import os
 
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
-from heterodyne.gateway.render import decision_header
+from heterodyne.gateway.render import decision_header, model_header
 from heterodyne.ports.engine import EngineDialect
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.wire.connection_pool import Address
@@ -60,11 +60,13 @@ class ReplicaWire:
             % (path.encode(), self._host_line, self._key_line, request_id.encode(), trace_lines, body_bytes)
         )
 
-    def decision_header(self, choice: RoutingChoice) -> bytes:
-        """Why the replica was chosen; one decision may be that of several requests."""
+    def answer_headers(self, choice: RoutingChoice, *, asked_model: str) -> bytes:
+        """Who answers, and why it was chosen; one decision may be that of several requests."""
         if choice is not self._choice:
             self._choice, self._decision_header = choice, decision_header(choice)
-        return self._decision_header
+        headers = self.response_headers + self._decision_header
+        model = self.replica.model
+        return headers if model == asked_model else headers + model_header(model)
 
 
 class FleetView:

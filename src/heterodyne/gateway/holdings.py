@@ -6,9 +6,11 @@ is zero; anything else is a mistake of ours, and soon a replica that seems busy 
 
 from msgspec import Struct, structs
 
+from heterodyne.admission.controller import AdmissionController
 from heterodyne.admission.limits.book import LimitBook
-from heterodyne.gateway.admission import AdmissionController
-from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.in_flight import InFlight
+from heterodyne.gateway.request_log import RequestLog
+from heterodyne.gateway.upstream import Upstream
 from heterodyne.telemetry import log, metrics
 
 LOOK_S = 1.0
@@ -49,9 +51,18 @@ class Holdings(Struct, frozen=True, kw_only=True):
 class HoldingsWatch:
     """One per worker: notices what is held for nobody, says so once, and says when it is gone."""
 
-    def __init__(self, back: Backstage, admission_controller: AdmissionController, book: LimitBook) -> None:
-        self._back = back
-        self._admission_controller = admission_controller
+    def __init__(
+        self,
+        in_flight: InFlight,
+        controller: AdmissionController,
+        upstream: Upstream,
+        request_log: RequestLog,
+        book: LimitBook,
+    ) -> None:
+        self._in_flight = in_flight
+        self._controller = controller
+        self._upstream = upstream
+        self._request_log = request_log
         self._book = book
         self._look_at_s = 0.0
         self._looks = 0  # in a row at which something was left
@@ -59,25 +70,25 @@ class HoldingsWatch:
 
     def holdings(self) -> Holdings:
         """Now."""
-        back, queues = self._back, self._admission_controller.queue_snapshots()
-        states, interactive = back.router.snapshot()
-        usage_recorder = back.usage_recorder
+        upstream, limit = self._upstream, self._in_flight.limit
+        queues = self._controller.queues.snapshots(upstream.clock())
+        states, interactive = upstream.router.snapshot()
         return Holdings(
-            requests=back.concurrency_limit.in_flight,
-            exchanges=len(back.exchanges),
-            waiting=self._admission_controller.waiting,
-            attempts=sum(back.concurrency_limit.by_replica.values()),
+            requests=limit.in_flight,
+            exchanges=len(self._in_flight.exchanges),
+            waiting=self._controller.waiting,
+            attempts=sum(limit.by_replica.values()),
             tickets=sum(state.in_flight + state.waiting + state.decoding + state.blind for state in states),
             tokens=sum(state.context_tokens + state.waiting_tokens for state in states)
             + sum(queue.kv_held_tokens for queue in queues),
             work_s=sum(state.waiting_work_s + state.blind_work_s for state in states),
             interactive=interactive,
-            standings=back.fleet_health.in_flight,
+            standings=upstream.selector.health.in_flight,
             running=sum(queue.running for queue in queues),
             reservations=self._book.outstanding,
-            adapter_uses=back.adapters.uses,
-            slots=0 if usage_recorder is None else usage_recorder.open,
-            engine_connections=back.pool.busy,
+            adapter_uses=upstream.adapters.uses,
+            slots=self._request_log.slots_open,
+            engine_connections=upstream.pool.busy,
         )
 
     def look(self, now_s: float) -> None:
@@ -85,7 +96,7 @@ class HoldingsWatch:
         if now_s < self._look_at_s:
             return
         self._look_at_s = now_s + LOOK_S
-        if self._back.exchanges or self._admission_controller.waiting:
+        if self._in_flight.exchanges or self._controller.waiting:
             self._looks = 0
             return
         left = self.holdings().left

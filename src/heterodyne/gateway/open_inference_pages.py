@@ -1,6 +1,5 @@
 """What the gateway answers by itself to clients of the Open Inference Protocol: metadata and readiness."""
 
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import msgspec
@@ -10,33 +9,31 @@ from heterodyne.domain.fleet import Health, Replica
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import pages, render
 from heterodyne.gateway.known_models import check_visible, no_such_model
-
-if TYPE_CHECKING:
-    from heterodyne.gateway.request_handler import RequestHandler
-    from heterodyne.wire.message import HttpRequest
+from heterodyne.gateway.pages import PageSource
+from heterodyne.wire.message import HttpRequest
 
 MODEL_SEGMENT = 3  # of /v2/models/{model}/…
 
 
-def server(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> pages.PageResponse:
+def server(source: PageSource, http: HttpRequest, caller: Caller) -> pages.PageResponse:
     """GET /v2: no extension is served, neither binary tensors nor the repository."""
     return _json(200, {"name": "heterodyne", "version": __version__, "extensions": []})
 
 
-def live(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> pages.PageResponse:
+def live(source: PageSource, http: HttpRequest, caller: Caller) -> pages.PageResponse:
     """GET /v2/health/live: the process answers."""
     return _json(200, {"live": True})
 
 
-def ready(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> pages.PageResponse:
+def ready(source: PageSource, http: HttpRequest, caller: Caller) -> pages.PageResponse:
     """GET /v2/health/ready: what /health/ready says; a fleet that has lost one of its models is still of use."""
-    status = pages.ready(request_handler, http, caller).status
+    status = pages.ready(source, http, caller).status
     return _json(status, {"ready": status == 200})
 
 
-def model(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> pages.PageResponse:
+def model(source: PageSource, http: HttpRequest, caller: Caller) -> pages.PageResponse:
     """GET /v2/models/{model}: its tensors are the engine's to tell, so they are absent rather than empty."""
-    name, replicas = _asked(request_handler, http, caller)
+    name, replicas = _asked(source, http, caller)
     first = replicas[0]
     versions = sorted({replica.version for replica in replicas if replica.version is not None})
     metadata: dict[str, object] = {"name": name, "versions": versions, "platform": first.engine}
@@ -45,19 +42,16 @@ def model(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller
     return _json(200, metadata)
 
 
-def model_ready(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> pages.PageResponse:
+def model_ready(source: PageSource, http: HttpRequest, caller: Caller) -> pages.PageResponse:
     """GET /v2/models/{model}/ready"""
-    name, replicas = _asked(request_handler, http, caller)
-    is_ready = (
-        any(replica.health is Health.READY for replica in replicas)
-        and not request_handler.concurrency_limit.is_draining
-    )
+    name, replicas = _asked(source, http, caller)
+    is_ready = any(replica.health is Health.READY for replica in replicas) and not source.is_draining
     return _json(200 if is_ready else 503, {"name": name, "ready": is_ready})
 
 
-def _asked(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> tuple[str, tuple[Replica, ...]]:
+def _asked(source: PageSource, http: HttpRequest, caller: Caller) -> tuple[str, tuple[Replica, ...]]:
     name = unquote(http.path.split(b"/")[MODEL_SEGMENT].decode("ascii", "replace"))
-    snapshot = request_handler.fleet.snapshot
+    snapshot = source.fleet
     check_visible(name, caller)
     replicas = snapshot.by_model.get(snapshot.model_of(name))
     if replicas is None:

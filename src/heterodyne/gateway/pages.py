@@ -1,6 +1,7 @@
 """Answers the gateway gives by itself: models, health, metrics, the API description."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple, Protocol
 from urllib.parse import unquote
 
 import msgspec
@@ -13,10 +14,33 @@ from heterodyne.gateway import render
 from heterodyne.gateway.known_models import check_visible, is_visible, no_such_model
 from heterodyne.telemetry import exposition
 from heterodyne.telemetry import metrics as meters
+from heterodyne.wire.message import HttpRequest
 
-if TYPE_CHECKING:
-    from heterodyne.gateway.request_handler import RequestHandler
-    from heterodyne.wire.message import HttpRequest
+
+class PageSource(Protocol):
+    """What pages are made of; the request handler is one."""
+
+    started_at: int
+    worker_name: str
+    run_dir: Path | None  # where workers leave their numbers for each other; None where there is only one
+
+    @property
+    def fleet(self) -> FleetSnapshot:
+        """As it is now."""
+        ...
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether this worker takes no new requests."""
+        ...
+
+    @property
+    def description(self) -> bytes:
+        """The OpenAPI description."""
+        ...
+
+    def note_gauges(self) -> None:
+        """Bring the gauges up to date."""
 
 
 class PageResponse(NamedTuple):
@@ -27,55 +51,55 @@ class PageResponse(NamedTuple):
     body: bytes
 
 
-def models(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
+def models(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/models: every model and adapter once, by an alias where the key may use it by no other name."""
-    snapshot = request_handler.fleet.snapshot
+    snapshot = source.fleet
     shown = dict.fromkeys(visible(caller, snapshot.names))
     names = [name for name in shown if name not in snapshot.aliases or snapshot.aliases[name] not in shown]
-    data = [_entry(name, caller, snapshot, request_handler.started_at) for name in names]
+    data = [_entry(name, caller, snapshot, source.started_at) for name in names]
     return _json(200, {"object": "list", "data": [entry for entry in data if entry is not None]})
 
 
-def model(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
+def model(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/models/{id}"""
     name = unquote(http.path.removeprefix(b"/v1/models/").decode("ascii", "replace"))
-    snapshot = request_handler.fleet.snapshot
+    snapshot = source.fleet
     check_visible(name, caller)
-    entry = _entry(name, caller, snapshot, request_handler.started_at)
+    entry = _entry(name, caller, snapshot, source.started_at)
     if entry is None:
         raise no_such_model(name, caller, snapshot)
     return _json(200, entry)
 
 
-def live(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
+def live(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /health/live: the process answers."""
     return _json(200, {"status": "ok"})
 
 
-def ready(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
+def ready(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /health/ready: some model can be asked and we are not leaving."""
     health = {
         name: any(replica.health is Health.READY for replica in replicas)
-        for name, replicas in request_handler.fleet.snapshot.by_model.items()
+        for name, replicas in source.fleet.by_model.items()
     }
     shown = visible(caller, health)
-    is_ready = any(health.values()) and not request_handler.concurrency_limit.is_draining
-    status = "draining" if request_handler.concurrency_limit.is_draining else ("ready" if is_ready else "starting")
+    is_ready = any(health.values()) and not source.is_draining
+    status = "draining" if source.is_draining else ("ready" if is_ready else "starting")
     body = {"status": status, "models": {name: "ready" if health[name] else "not_ready" for name in shown}}
     return _json(200 if is_ready else 503, body)
 
 
-def metrics(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
+def metrics(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /metrics: of all workers together; those that name tenants are for whoever runs the gateway."""
-    request_handler.note_gauges()
-    samples = exposition.gather(request_handler.run_dir, request_handler.worker_name, meters.ALL)
+    source.note_gauges()
+    samples = exposition.gather(source.run_dir, source.worker_name, meters.ALL)
     shown = meters.ALL if is_operators(caller) else meters.WITHOUT_TENANTS
     return PageResponse(200, render.TEXT, exposition.render(shown, samples))
 
 
-def description(request_handler: "RequestHandler", http: "HttpRequest", caller: Caller) -> PageResponse:
+def description(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /openapi.json"""
-    return PageResponse(200, render.JSON, request_handler.description)
+    return PageResponse(200, render.JSON, source.description)
 
 
 def _entry(name: str, caller: Caller, snapshot: FleetSnapshot, created: int) -> dict[str, object] | None:

@@ -14,6 +14,7 @@ class PartialAnswer(Struct, frozen=True, kw_only=True):
     """The answer so far."""
 
     delivered_text: DeliveredText
+    events: int  # that had words in them; an event may have held several tokens
     id: str
     created: int
     is_complete: bool  # the model had finished; only the end of the stream is missing
@@ -63,7 +64,11 @@ def read_partial_answer(pieces: list[bytes], operation: Operation, *, is_chunked
             tokens += bool(piece)
             is_complete = is_complete or choice.finish_reason is not None
     return PartialAnswer(
-        delivered_text=DeliveredText("".join(text), tokens), id=id_, created=created, is_complete=is_complete
+        delivered_text=DeliveredText("".join(text), tokens),
+        events=tokens,
+        id=id_,
+        created=created,
+        is_complete=is_complete,
     )
 
 

@@ -1,7 +1,5 @@
 """How a request that no replica was asked for is answered and written down."""
 
-from typing import TYPE_CHECKING
-
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
@@ -11,9 +9,6 @@ from heterodyne.gateway import render
 from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import ServerConnection
 
-if TYPE_CHECKING:
-    from heterodyne.gateway.backstage import Backstage
-
 REFUSED = "refused"  # the operation of what was not understood far enough to have one
 ASKED_MODEL_CHARS_MAX = 200
 INTERACTIVE = Urgency.INTERACTIVE
@@ -21,7 +16,7 @@ INTERACTIVE = Urgency.INTERACTIVE
 
 def answer_error(
     error: HeterodyneError,
-    back: "Backstage",
+    identity: render.IdentityHeaders,
     connection: ServerConnection,
     request_id: str,
     *,
@@ -30,10 +25,10 @@ def answer_error(
     more_headers: bytes = b"",
     tier: str = "",
 ) -> None:
-    """The error, as the answer; `is_plain` in the shape of the Open Inference Protocol, `tier` of whom it is known."""
+    """The error, as the answer; `is_plain` in the shape of the Open Inference Protocol, `tier` is a known caller's."""
     metrics.refusals.add((error.code, tier))
     body = render.plain_error_body(error) if is_plain else render.error_body(error)
-    headers = render.error_headers(error) + back.identity(request_id) + more_headers
+    headers = render.error_headers(error) + identity.of(request_id) + more_headers
     keeps_alive = connection.keeps_alive
     connection.finish(render.whole(error.status, headers, body, keeps_alive=keeps_alive, is_head=is_head))
 

@@ -1,5 +1,6 @@
 """Answers as bytes: heads, error bodies in the shape of each protocol, and the error event of a stream that broke."""
 
+from collections.abc import Callable
 from email.utils import formatdate
 
 import msgspec
@@ -17,19 +18,22 @@ RETRY_AFTER_S = 1  # where nobody knows better
 UNPRICED = float("inf")
 
 
-class DateHeader:
-    """The Date header, formatted once a second."""
+class IdentityHeaders:
+    """The headers by which an answer can be traced, and its date, which is formatted once a second. One per worker."""
 
-    def __init__(self) -> None:
+    def __init__(self, wall_clock: Callable[[], float]) -> None:
+        self.wall_clock = wall_clock
         self._second = 0
-        self._line = b""
+        self._date = b""
 
-    def at(self, now_s: float) -> bytes:
-        second = int(now_s)
+    def of(self, request_id: str) -> bytes:
+        """Those of the answer to this request."""
+        second = int(self.wall_clock())
         if second != self._second:
             self._second = second
-            self._line = b"date: %b\r\n" % formatdate(second, usegmt=True).encode()
-        return self._line
+            self._date = b"date: %b\r\n" % formatdate(second, usegmt=True).encode()
+        encoded = request_id.encode()
+        return b"x-request-id: %b\r\nx-heterodyne-request-id: %b\r\n%b" % (encoded, encoded, self._date)
 
 
 def whole(status: int, headers: bytes, body: bytes, *, keeps_alive: bool, is_head: bool = False) -> bytes:

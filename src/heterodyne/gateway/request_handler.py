@@ -1,11 +1,13 @@
 """The steps between a complete HTTP request and an exchange with an engine, in order."""
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
 from heterodyne.admission.callers import LOCAL, CallerRing
+from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import (
     ClientGone,
@@ -17,28 +19,31 @@ from heterodyne.domain.errors import (
     UnknownPath,
     UnsupportedMediaType,
 )
+from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import openapi, render, routes
-from heterodyne.gateway.admission import AdmissionController
-from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.dialects import open_inference
-from heterodyne.gateway.health_meters import note_health
-from heterodyne.gateway.holdings import HoldingsWatch
+from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.known_models import no_such_model
 from heterodyne.gateway.offload.job import ReadBody
+from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.offload.reading import LargeReads
 from heterodyne.gateway.offload.size import is_large
 from heterodyne.gateway.open_pages import page_caller
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
+from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_hints import read_routing_hints
-from heterodyne.gateway.routing_meters import note_routing
+from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.scoped import scoped
-from heterodyne.telemetry import log, metrics
+from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.tracer import Tracer
+from heterodyne.telemetry import log
 from heterodyne.wire.message import HeadCheck, HttpRequest
-from heterodyne.wire.server_connection import Responder, ServerConnection, ServerLedger
+from heterodyne.wire.server_connection import Responder, ServerConnection
 
 _log = log.get("gateway")
 
@@ -52,37 +57,64 @@ class RoutedHead(HeadCheck, frozen=True, kw_only=True, gc=False):
 
 
 class RequestHandler:
-    """Answers every request that reaches this worker."""
+    """Answers every request that reaches this worker. One per worker."""
 
     def __init__(
         self,
         *,
-        back: Backstage,
-        admission_controller: AdmissionController,
+        settings: GatewaySettings,
+        callers: CallerRing,
         host_names: HostNames,
+        fleet: FleetView,
+        limit: ConcurrencyLimit,
+        gate: AdmissionGate,
+        request_builder: RoutingRequestBuilder,
+        request_log: RequestLog,
+        tracer: Tracer | None,
+        offload: Offload,
+        identity: render.IdentityHeaders,
         ids: RequestIds,
-        ledger: ServerLedger,
-        holdings: HoldingsWatch,
+        note_gauges: Callable[[], None],
+        clock: Callable[[], float],
         started_at: int,
         worker_name: str = "worker",
         run_dir: Path | None = None,
     ) -> None:
-        self._back = back
-        self._admission_controller = admission_controller
+        self.settings = settings
+        self.callers = callers
         self._host_names = host_names
+        self._fleet = fleet
+        self._limit = limit
+        self._gate = gate
+        self._request_builder = request_builder
+        self._request_log = request_log
+        self._tracer = tracer
+        self._identity = identity
         self._ids = ids
-        self._ledger = ledger
-        self._holdings = holdings
-        self.large_reads = LargeReads(back.offload)
-        self.fleet = back.fleet
-        self.concurrency_limit = back.concurrency_limit
+        self.note_gauges = note_gauges
+        self._clock, self._wall_clock = clock, identity.wall_clock
+        self.large_reads = LargeReads(offload)
         self.started_at = started_at
         self.worker_name = worker_name
-        self.run_dir = run_dir  # where workers leave their numbers for each other; None when there is only one
+        self.run_dir = run_dir  # where workers leave their numbers for each other; None where there is only one
 
     def admit(self, callers: CallerRing, host_names: HostNames) -> None:
         """Other keys and names from the next request on."""
-        self._back.callers, self._host_names = callers, host_names
+        self.callers, self._host_names = callers, host_names
+
+    def configure(self, settings: GatewaySettings) -> None:
+        """Other bounds from the next request on."""
+        self.settings = settings
+
+    @property
+    def fleet(self) -> FleetSnapshot:
+        """As it is now."""
+        return self._fleet.snapshot
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether this worker takes no new requests."""
+        return self._limit.is_draining
 
     @cached_property
     def description(self) -> bytes:
@@ -91,7 +123,7 @@ class RequestHandler:
 
     def check_head(self, http: HttpRequest, connection: ServerConnection) -> RoutedHead:
         """Whether what follows is worth holding: the path, the method, the name, the key and the form are known."""
-        callers = self._back.callers
+        callers = self.callers
         route, caller = routes.find(http.path), None
         try:
             if route is None:
@@ -103,7 +135,7 @@ class RequestHandler:
                 self._host_names.check(http.headers.get(b"host"))
             if route.is_open:
                 return RoutedHead(route=route, caller=LOCAL, callers=callers, body_bytes_max=0)
-            caller = callers.check(http.headers.get(b"authorization"), self._back.wall_clock())
+            caller = callers.check(http.headers.get(b"authorization"), self._wall_clock())
             if route.page is not None:
                 return RoutedHead(route=route, caller=caller, callers=callers, body_bytes_max=0)
             _check_media_type(http.headers)
@@ -122,7 +154,7 @@ class RequestHandler:
         request_id = self._ids.next()
         head = http.head_check
         assert isinstance(head, RoutedHead)
-        if head.callers is not self._back.callers:
+        if head.callers is not self.callers:
             head = self.check_head(http, connection)  # it has waited, and there are other keys now
         route, caller = head.route, head.caller
         if head.refusal is not None or route is None or caller is None:
@@ -134,7 +166,7 @@ class RequestHandler:
                 caller = self._page_caller(route, http, connection)
             if route.page is not None:
                 answer = route.page(self, http, caller)
-                headers = answer.headers + self._back.identity(request_id)
+                headers = answer.headers + self._identity.of(request_id)
                 is_head = http.method == b"HEAD"
                 connection.finish(
                     render.whole(
@@ -153,56 +185,31 @@ class RequestHandler:
 
     def refuse(self, error: HeterodyneError, connection: ServerConnection) -> None:
         """Bytes that never became a request."""
-        answer_error(error, self._back, connection, self._ids.next())
-
-    def note_gauges(self) -> None:
-        """Bring the gauges that nobody counts as they change up to date."""
-        self._back.write_down()
-        metrics.connections.set((), len(self._ledger.connections))
-        metrics.body_bytes.set((), self._ledger.body_bytes)
-        connection_counts = self._back.pool.snapshot()
-        for replica in self.fleet.snapshot.replicas:
-            metrics.in_flight.set(
-                (replica.model, replica.pool, replica.id), self.concurrency_limit.by_replica.get(replica.id, 0)
-            )
-            opened, idle = connection_counts.get(self.fleet.wire(replica.id).address, (0, 0))
-            metrics.engine_connections.set((replica.id, "busy"), opened - idle)
-            metrics.engine_connections.set((replica.id, "idle"), idle)
-        self._admission_controller.note_gauges()
-        self._holdings.note_gauges()
-        note_health(self._back.fleet_health.snapshot(self._back.clock()), self.fleet.snapshot)
-        note_routing(self._back.router, self.fleet.snapshot)
-        for model, error_ratio in self._back.tokens.error_ratio.items():
-            metrics.token_estimate_error.set((model,), error_ratio)
+        answer_error(error, self._identity, connection, self._ids.next())
 
     def _page_caller(self, route: routes.Route, http: HttpRequest, connection: ServerConnection) -> Caller:
-        back = self._back
         return page_caller(
             http.headers,
             "" if connection.peer is None else connection.peer[0],
-            back.callers,
+            self.callers,
             self._host_names,
-            back.wall_clock(),
-            needs_key=route.is_metrics and back.settings.metrics_access == "key",
+            self._wall_clock(),
+            needs_key=route.is_metrics and self.settings.metrics_access == "key",
         )
 
     def _infer(
         self, route: routes.Route, http: HttpRequest, connection: ServerConnection, request_id: str, caller: Caller
     ) -> Responder | None:
         assert route.read is not None
-        back = self._back
-        back.concurrency_limit.check_room()
-        if back.audit_recorder is not None:
-            back.audit_recorder.check()
-        arrived_s = back.clock()
-        deadline_s = arrived_s + _deadline_s(
-            http.headers, back.settings.deadline_default_s, back.settings.deadline_max_s
-        )
+        self._limit.check_room()
+        self._request_log.check()
+        arrived_s, settings = self._clock(), self.settings
+        deadline_s = arrived_s + _deadline_s(http.headers, settings.deadline_default_s, settings.deadline_max_s)
         if is_large(http.body):
             return self._read_large(
                 route, http, connection, caller, request_id=request_id, arrived_s=arrived_s, deadline_s=deadline_s
             )
-        request = route.read(http.body, request_id, deadline_s, back.settings)
+        request = route.read(http.body, request_id, deadline_s, settings)
         return self._admit(route, http, connection, request, caller, arrived_s=arrived_s)
 
     def _read_large(
@@ -220,7 +227,7 @@ class RequestHandler:
 
         def understood(request: Request) -> None:
             try:
-                self._back.concurrency_limit.check_room()  # others may have come in meanwhile
+                self._limit.check_room()  # others may have come in meanwhile
                 responder = self._admit(route, http, connection, request, caller, arrived_s=arrived_s)
                 if responder is not None and connection.is_answering(http):
                     connection.hand_over(responder)
@@ -237,8 +244,8 @@ class RequestHandler:
             path=http.path,
             request_id=request_id,
             deadline_s=deadline_s,
-            settings=self._back.settings,
-            wants_prompt=any(len(replicas) > 1 for replicas in self.fleet.snapshot.by_model.values()),
+            settings=self.settings,
+            wants_prompt=any(len(replicas) > 1 for replicas in self.fleet.by_model.values()),
         )
         return self.large_reads.read(job, http.body, caller.salt, understood, refused)
 
@@ -252,24 +259,18 @@ class RequestHandler:
         *,
         arrived_s: float,
     ) -> Responder | None:
-        back = self._back
-        routing_request = back.request_builder.routing_request(
-            request, read_routing_hints(http.headers), caller.salt, back.fleet.snapshot
-        )
+        builder, fleet = self._request_builder, self._fleet.snapshot
+        routing_request = builder.routing_request(request, read_routing_hints(http.headers), caller.salt, fleet)
         try:
             if caller.scopes:
-                request, routing_request = scoped(request, routing_request, caller, back.request_builder)
-            trace = None if back.tracer is None else back.tracer.begin(http.headers)
-            return self._admission_controller.receive(
+                request, routing_request = scoped(request, routing_request, caller, builder)
+            trace = None if self._tracer is None else self._tracer.begin(http.headers)
+            return self._gate.receive(
                 connection, request, routing_request, caller, is_plain=route.is_plain, arrived_s=arrived_s, trace=trace
             )
         except HeterodyneError as error:
-            shown_error = (
-                no_such_model(request.model, caller, back.fleet.snapshot) if type(error) is UnknownModel else error
-            )
-            self._refuse(
-                shown_error, connection, request.id, http, caller, request=request, urgency=routing_request.urgency
-            )
+            shown = no_such_model(request.model, caller, fleet) if type(error) is UnknownModel else error
+            self._refuse(shown, connection, request.id, http, caller, request=request, urgency=routing_request.urgency)
             return None
 
     def _refuse(
@@ -285,11 +286,10 @@ class RequestHandler:
     ) -> None:
         """The answer and its record; `request` where it was understood."""
         is_plain = routes.is_open_inference(http.path)
-        back = self._back
         if not isinstance(error, ClientGone):
             answer_error(
                 error,
-                back,
+                self._identity,
                 connection,
                 request_id,
                 is_plain=is_plain,
@@ -299,22 +299,22 @@ class RequestHandler:
         record = refused_record(
             error,
             request_id,
-            back.wall_clock(),
+            self._wall_clock(),
             len(http.body),
             caller=caller,
             request=request,
-            model="" if request is None else back.fleet.snapshot.model_of(request.model),
+            model="" if request is None else self.fleet.model_of(request.model),
             urgency=urgency,
         )
-        if back.tracer is not None:
-            record = back.tracer.turned_away(
+        if self._tracer is not None:
+            record = self._tracer.turned_away(
                 record,
                 http.headers,
                 method=http.method.decode("ascii", "replace"),
                 route=http.path.decode("ascii") if http.path in routes.ROUTES else "",
                 is_stranger=caller is None,
             )
-        back.refused(record, caller, urgency, http.body)
+        self._request_log.refused(record, caller, urgency, http.body)
 
 
 def _check_media_type(headers: dict[bytes, bytes]) -> None:

@@ -1,7 +1,6 @@
 """The API: which path is answered by what. Authorisation belongs to the route, never to the spelling of a path."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -11,13 +10,10 @@ from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import open_inference_pages, pages
 from heterodyne.gateway.dialects import chat, completion, embedding, open_inference, tokenization
 from heterodyne.gateway.settings import GatewaySettings
-
-if TYPE_CHECKING:
-    from heterodyne.gateway.request_handler import RequestHandler
-    from heterodyne.wire.message import HttpRequest
+from heterodyne.wire.message import HttpRequest
 
 Reader = Callable[[bytes, str, float, GatewaySettings], Request]
-Page = Callable[["RequestHandler", "HttpRequest", Caller], pages.PageResponse]
+Page = Callable[[pages.PageSource, HttpRequest, Caller], pages.PageResponse]
 
 
 class Route(Struct, frozen=True, kw_only=True):

@@ -5,13 +5,16 @@ import ssl
 
 from msgspec import Struct
 
+from heterodyne.admission.controller import AdmissionController
 from heterodyne.domain.errors import Draining
-from heterodyne.gateway.admission import AdmissionController
-from heterodyne.gateway.backstage import Backstage
+from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.holdings import Holdings, HoldingsWatch
+from heterodyne.gateway.in_flight import InFlight
 from heterodyne.gateway.loop_lag import LoopLagMonitor
 from heterodyne.gateway.request_handler import RequestHandler
+from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.telemetry import log
 from heterodyne.wire.limits import WireLimits
@@ -44,17 +47,24 @@ class GatewayServer:
     def __init__(
         self,
         settings: GatewaySettings,
-        request_handler: RequestHandler,
-        back: Backstage,
-        admission_controller: AdmissionController,
-        ledger: ServerLedger,
         *,
+        request_handler: RequestHandler,
+        gate: AdmissionGate,
+        controller: AdmissionController,
+        in_flight: InFlight,
+        upstream: Upstream,
+        request_log: RequestLog,
+        ledger: ServerLedger,
         holdings: HoldingsWatch,
     ) -> None:
         self._settings = settings
         self._request_handler = request_handler
-        self._back = back
-        self._admission_controller = admission_controller
+        self._gate = gate
+        self._controller = controller
+        self._in_flight = in_flight
+        self._upstream = upstream
+        self._request_log = request_log
+        self._clock = upstream.clock
         self._ledger = ledger
         self._holdings = holdings
         self._limits = _limits(settings)
@@ -79,14 +89,17 @@ class GatewayServer:
 
     def configure(self, settings: GatewaySettings) -> None:
         """Other limits from the next connection on. The certificate is read again: its file may be a newer one."""
-        self._settings = self._back.settings = settings
+        self._settings = settings
         self._limits = _limits(settings)
+        self._request_handler.configure(settings)
+        self._gate.configure(settings)
+        self._upstream.answer_bytes_max = settings.answer_bytes_max
         if self._tls is not None and settings.tls_certificate is not None:
             self._tls.load_cert_chain(settings.tls_certificate, settings.tls_key)
 
     async def tick(self) -> None:
         """Check every connection and exchange against its limits, ten times a second, until cancelled."""
-        clock = self._back.clock
+        clock = self._clock
         while True:
             await asyncio.sleep(TICK_S)
             now_s = clock()
@@ -96,15 +109,15 @@ class GatewayServer:
                 except Exception as error:  # noqa: BLE001  # one connection must not cost the others their limits
                     _log.error("connection_check_failed", exc_info=error)
                     connection.abort()
-            for exchange in tuple(self._back.exchanges):
+            for exchange in tuple(self._in_flight.exchanges):
                 try:
                     exchange.check(now_s)
                 except Exception as error:  # noqa: BLE001  # nor one exchange
                     _log.error("exchange_check_failed", exc_info=error)
-            self._back.trim_kept()
+            self._in_flight.trim_kept(self._settings.continuation_bytes_max)
             self._request_handler.large_reads.check(now_s)
-            self._admission_controller.tick()
-            self._back.write_down()
+            self._gate.tick()
+            self._request_log.write_down()
             self._holdings.look(now_s)
             self._loop_lag.note()
             if not self._ledger.connections:
@@ -112,34 +125,34 @@ class GatewayServer:
 
     async def drain(self) -> None:
         """Take nothing new, let what runs finish for as long as the settings grant, end the rest as errors."""
-        self._back.concurrency_limit.is_draining = True
+        self._in_flight.limit.is_draining = True
         self._ledger.is_draining = True
         if self._server is not None:
             self._server.close()
-        clock = self._back.clock
+        clock = self._clock
         until_s = clock() + self._settings.drain_timeout_s
         reads = self._request_handler.large_reads
-        while (self._back.exchanges or self._admission_controller.waiting or reads) and clock() < until_s:
+        while (self._in_flight.exchanges or self._controller.waiting or reads) and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
         self._end_all()
         # Answers that are complete here may still be on their way out.
         until_s = max(until_s, clock() + FLUSH_S)
         while clock() < until_s and any(connection.is_flushing for connection in self._ledger.connections):
             await asyncio.sleep(TICK_S / 4)
-        self._back.write_down()
+        self._request_log.write_down()
         self._holdings.last_look()
 
     def snapshot(self) -> ServerSnapshot:
         """What is held now."""
         return ServerSnapshot(
-            replicas_takeable=sum(replica.is_takeable for replica in self._back.fleet.snapshot.replicas),
+            replicas_takeable=sum(replica.is_takeable for replica in self._upstream.fleet.snapshot.replicas),
             connections=len(self._ledger.connections),
             body_bytes=self._ledger.body_bytes,
-            large_bodies=self._back.offload.jobs,
+            large_bodies=self._upstream.offload.jobs,
             unsent_bytes=sum(connection.unsent_bytes for connection in self._ledger.connections),
-            in_flight=self._back.concurrency_limit.in_flight,
-            exchanges=len(self._back.exchanges),
-            engine_connections_busy=self._back.pool.busy,
+            in_flight=self._in_flight.limit.in_flight,
+            exchanges=len(self._in_flight.exchanges),
+            engine_connections_busy=self._upstream.pool.busy,
             held=self._holdings.holdings(),
         )
 
@@ -150,30 +163,30 @@ class GatewayServer:
 
     def fleet_health(self) -> FleetHealthSnapshot:
         """How every replica stands with this worker."""
-        return self._back.fleet_health.snapshot(self._back.clock())
+        return self._upstream.selector.health.snapshot(self._clock())
 
     async def close(self) -> None:
         """Cut what is left; whatever requests still hold is given back, as at any other end."""
-        self._back.concurrency_limit.is_draining = True
+        self._in_flight.limit.is_draining = True
         if self._server is not None:
             self._server.close()
         self._loop_lag.sleep()
         self._end_all()
         for connection in tuple(self._ledger.connections):
             connection.abort()
-        self._back.write_down()
-        await self._back.offload.close()
-        await self._back.pool.close()
+        self._request_log.write_down()
+        await self._upstream.offload.close()
+        await self._upstream.pool.close()
 
     def _end_all(self) -> None:
         self._request_handler.large_reads.close()
-        self._admission_controller.close()
-        for exchange in tuple(self._back.exchanges):
+        self._gate.close()
+        for exchange in tuple(self._in_flight.exchanges):
             exchange.give_up(Draining("The gateway shut down before the answer was complete."))
 
     def _connection(self) -> ServerConnection:
         self._loop_lag.wake()
-        return ServerConnection(self._request_handler, self._limits, self._ledger, self._back.clock)
+        return ServerConnection(self._request_handler, self._limits, self._ledger, self._clock)
 
 
 def _limits(settings: GatewaySettings) -> WireLimits:

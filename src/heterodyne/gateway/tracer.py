@@ -55,7 +55,7 @@ class Tracer:
     def finished(self, finished: Finished, record: RequestRecord) -> None:
         """A request that replicas were asked for has ended."""
         hold = finished.hold
-        trace = hold.trace
+        trace = finished.trace
         assert trace is not None
         kept = sampling_reason(
             is_sampled=trace.is_sampled,

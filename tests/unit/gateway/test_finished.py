@@ -5,10 +5,10 @@ from msgspec import structs
 
 from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.event_tokens import EventTokens
+from heterodyne.admission.hold import Hold
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
 from heterodyne.gateway.finished import Finished, Try, record_of, with_usage
-from heterodyne.gateway.hold import Hold
 from tests.support.replica_states import replica, router, routing_request
 
 WHERE = replica("a", hardware="h100-sxm")

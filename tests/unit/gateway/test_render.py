@@ -53,11 +53,15 @@ def test_an_errors_headers_say_what_to_do() -> None:
 
 
 def test_the_date_is_written_as_http_wants_it_and_once_a_second() -> None:
-    dateline = render.DateHeader()
-    first = dateline.at(784111777.1)
-    assert first == b"date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
-    assert dateline.at(784111777.9) is first
-    assert dateline.at(784111778.0) == b"date: Sun, 06 Nov 1994 08:49:38 GMT\r\n"
+    times = iter((784111777.1, 784111777.9, 784111778.0))
+    identity = render.IdentityHeaders(lambda: next(times))
+    assert identity.of("req_1").endswith(b"date: Sun, 06 Nov 1994 08:49:37 GMT\r\n")
+    first = identity._date
+    identity.of("req_2")
+    assert identity._date is first
+    assert identity.of("req_3") == (
+        b"x-request-id: req_3\r\nx-heterodyne-request-id: req_3\r\ndate: Sun, 06 Nov 1994 08:49:38 GMT\r\n"
+    )
 
 
 def test_every_status_an_error_has_has_words() -> None:

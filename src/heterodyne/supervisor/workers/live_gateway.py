@@ -6,16 +6,17 @@ import time
 from collections.abc import Iterable
 
 from heterodyne.admission.callers import CallerRing
+from heterodyne.admission.controller import AdmissionController
 from heterodyne.admission.host_names import HostNames
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.fleet import ModelRule, Replica
 from heterodyne.domain.tenant import TenantSnapshot
-from heterodyne.gateway.admission import AdmissionController
-from heterodyne.gateway.backstage import Backstage
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.request_handler import RequestHandler
+from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.server import GatewayServer
+from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
 from heterodyne.supervisor.workers.view import QUEUED_PROJECTS_MAX, WorkerView
@@ -34,8 +35,9 @@ class LiveGateway:
         tenants: TenantSnapshot,
         server: GatewayServer,
         request_handler: RequestHandler,
-        back: Backstage,
-        admission_controller: AdmissionController,
+        controller: AdmissionController,
+        upstream: Upstream,
+        request_log: RequestLog,
         watch: FleetWatch,
         priors: ReplicaPriors,
         explainer: Explainer,
@@ -47,9 +49,11 @@ class LiveGateway:
         self.server = server
         self.version = 0  # of the fleet it works by
         self.explainer = explainer
+        self.note_gauges = request_handler.note_gauges
         self._request_handler = request_handler
-        self._back = back
-        self._admission_controller = admission_controller
+        self._controller = controller
+        self._upstream = upstream
+        self._request_log = request_log
         self._watch = watch
         self._priors = priors
 
@@ -64,52 +68,52 @@ class LiveGateway:
         """Work by these from now on; requests under way end as they began. Without `tenants` they are as before."""
         before, self.settings, self.version = self.settings, settings, version
         self.tenants = tenants or self.tenants
-        admission, back = settings.admission, self._back
+        admission, upstream = settings.admission, self._upstream
         callers = caller_ring(settings, self.tenants, self._console_key_sha256)
         self._request_handler.admit(callers, host_names(settings, self.tenants))
-        back.concurrency_limit.resize(admission.in_flight_max, admission.retry_after_s)
+        upstream.limit.resize(admission.in_flight_max, admission.retry_after_s)
         try:
             self.server.configure(settings.gateway)
         except (OSError, ssl.SSLError) as error:
             _log.error("certificate_unreadable", file=settings.gateway.tls_certificate, error=str(error))
         if settings.gateway.decisions_kept != before.gateway.decisions_kept:
-            back.decisions.keep(settings.gateway.decisions_kept)
+            self._request_log.decisions.keep(settings.gateway.decisions_kept)
         if settings.routing != before.routing:
             # What was learned of replicas was learned under other rules; they are new to these.
-            back.decider.fleet_health = FleetHealth(settings.routing, back.fleet.snapshot, back.clock())
+            snapshot = upstream.fleet.snapshot
+            upstream.selector.health = FleetHealth(settings.routing, snapshot, upstream.clock())
         self._priors.settings = settings
-        gone = {replica.id: replica for replica in back.fleet.snapshot.replicas}
+        gone = {replica.id: replica for replica in upstream.fleet.snapshot.replicas}
         self._watch.update(replicas, rules)
         for replica in replicas:
             gone.pop(replica.id, None)
         _forget_gauges(gone.values())
-        self._admission_controller.configure(admission)
-        back.pool.forget({back.fleet.wire(replica.id).address for replica in replicas})
+        self._controller.configure(admission)
+        upstream.pool.forget({upstream.fleet.wire(replica.id).address for replica in replicas})
 
     def view(self, name: str) -> WorkerView:
         """What this worker knows now."""
-        concurrency_limit = self._back.concurrency_limit
-        now_s = self._back.clock()
+        upstream, limit = self._upstream, self._upstream.limit
         return WorkerView(
             name=name,
             pid=os.getpid(),
             version=self.version,
             at_s=time.monotonic(),
             fleet=self._watch.snapshot(),
-            standing=self._back.fleet_health.snapshot(now_s),
-            in_flight=concurrency_limit.in_flight,
-            in_flight_by_replica=dict(concurrency_limit.by_replica),
-            queued_by_project=self._admission_controller.waiting_by_project(QUEUED_PROJECTS_MAX),
+            standing=upstream.selector.health.snapshot(upstream.clock()),
+            in_flight=limit.in_flight,
+            in_flight_by_replica=dict(limit.by_replica),
+            queued_by_project=self._controller.queues.waiting_by_project(QUEUED_PROJECTS_MAX),
         )
 
     def takeable(self) -> int:
         """How many replicas may be given work, as far as this worker knows."""
-        return sum(replica.is_takeable for replica in self._back.fleet.snapshot.replicas)
+        return sum(replica.is_takeable for replica in self._upstream.fleet.snapshot.replicas)
 
     def is_emptying(self) -> bool:
         """Whether somebody may be waiting for the last answer of a replica."""
-        by_replica = self._back.concurrency_limit.by_replica
-        return any(one.is_draining and by_replica.get(one.id) for one in self._back.fleet.snapshot.replicas)
+        by_replica = self._upstream.limit.by_replica
+        return any(one.is_draining and by_replica.get(one.id) for one in self._upstream.fleet.snapshot.replicas)
 
 
 def _forget_gauges(gone: Iterable[Replica]) -> None:

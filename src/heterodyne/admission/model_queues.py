@@ -1,4 +1,4 @@
-"""The fair queues of one worker, one for each model that was ever full, and what a request would find in them."""
+"""Pure: the fair queues of one worker, one for each model that was ever full, and what a request would find in them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -6,42 +6,42 @@ from functools import partial
 from math import ceil
 
 from heterodyne.admission.in_time import Outlook, check_in_time
+from heterodyne.admission.pending_request import PendingRequest
 from heterodyne.admission.queue.dlpm import Dlpm
 from heterodyne.admission.queue.fair_queue import FairQueue
 from heterodyne.admission.queue.order import QueueOrder
+from heterodyne.admission.queue.snapshot import QueueSnapshot
 from heterodyne.admission.queue.vtc import Vtc
 from heterodyne.admission.queue.waiting import Waiting
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.admission.shedding import check_shed, saturation
-from heterodyne.domain.fleet import Replica
+from heterodyne.domain.fleet import FleetSnapshot, Replica
 from heterodyne.domain.urgency import Tier
-from heterodyne.gateway.backstage import Backstage
-from heterodyne.gateway.pending_request import PendingRequest
 from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.router import Router
 from heterodyne.routing.routing_request import RoutingRequest
-from heterodyne.telemetry import metrics
 
 SERVICE_MIN_S = 1e-6
 RETRY_AFTER_MAX_S = 60
 # Beside one tenant of each of the other tiers that asks for everything, gold has three quarters.
 TIER_WEIGHTS = {Tier.GOLD: 16.0, Tier.SILVER: 4.0, Tier.BRONZE: 1.0}
-QUANTUM_S = 2.0  # of a replica's time: some ten prompts that nobody has in memory
+QUANTUM_S = 2.0  # of a replica's time: some ten prompts that no replica has in memory
 ORDERS: dict[str, Callable[[], QueueOrder]] = {"fair": Vtc, "prefix": partial(Dlpm, quantum=QUANTUM_S)}
 
 
 class ModelQueues:
-    """One per worker."""
+    """One per worker or simulation."""
 
-    def __init__(self, back: Backstage, settings: AdmissionSettings, *, chance: Callable[[], float]) -> None:
-        self._back = back
+    def __init__(self, router: Router, settings: AdmissionSettings, *, chance: Callable[[], float]) -> None:
+        self._router = router
         self._settings = settings
         self._chance = chance
         self._queues: dict[str, FairQueue] = {}
         self._scouts: dict[str, tuple[Replica, ...]] = {}  # by model, one of each pool
-        self._scouts_of = back.fleet.snapshot
+        self._scouts_of: FleetSnapshot | None = None
 
     def __len__(self) -> int:
-        """Requests that wait, for whatever model."""
+        """Requests that wait, for any model."""
         return sum(len(queue) for queue in self._queues.values())
 
     def __contains__(self, model: str) -> bool:
@@ -61,7 +61,7 @@ class ModelQueues:
         for model, queue in self._queues.items():
             self._resize(model, queue)
 
-    def queue(self, model: str) -> FairQueue:
+    def queue(self, model: str, fleet: FleetSnapshot) -> FairQueue:
         """The model's, made where there is none."""
         known = self._queues.get(model)
         if known is not None:
@@ -73,7 +73,7 @@ class ModelQueues:
             tenant_queue_max=settings.tenant_queue_max,
             order=ORDERS[settings.queue_order],
             kv_share_max=settings.kv_share_max,
-            drain_per_s_prior=max(1.0, len(self._back.fleet.snapshot.by_model.get(model, ()))),
+            drain_per_s_prior=max(1.0, len(fleet.by_model.get(model, ()))),
         )
         self._resize(model, queue)
         return queue
@@ -94,33 +94,32 @@ class ModelQueues:
             deadline_s=min(pending.request.deadline_s, pending.arrived_s + routing_request.ttft_slo_s),
             least_s=least_s,
             kv_tokens=routing_request.prompt_tokens + routing_request.output_tokens,
-            cached_tokens=partial(self._back.router.cached_tokens, routing_request) if is_prefix else None,
+            cached_tokens=partial(self._router.cached_tokens, routing_request) if is_prefix else None,
             handle=pending,
         )
 
-    def try_forecast(self, routing_request: RoutingRequest, now_s: float) -> Forecast | None:
-        """What it would take on the quickest kind of replica, full or not; None: nobody is there.
+    def try_forecast(self, routing_request: RoutingRequest, fleet: FleetSnapshot, now_s: float) -> Forecast | None:
+        """What it would take on the quickest kind of replica, full or not; None: there is none.
 
-        The same kind for all that wait, or their service could not be compared: whoever has room may be of any kind.
+        The same kind for all that wait, or their service could not be compared: the replica with room may be of any.
         """
-        snapshot = self._back.fleet.snapshot
-        if self._scouts_of is not snapshot:
-            self._scouts_of, self._scouts = snapshot, {}
+        if self._scouts_of is not fleet:
+            self._scouts_of, self._scouts = fleet, {}
         scouts = self._scouts.get(routing_request.model)
         if scouts is None:
-            by_pool = {one.pool: one for one in snapshot.by_model.get(routing_request.model, ()) if one.is_takeable}
+            by_pool = {one.pool: one for one in fleet.by_model.get(routing_request.model, ()) if one.is_takeable}
             scouts = self._scouts[routing_request.model] = tuple(by_pool.values())
-        forecasts = self._back.router.compare(routing_request, scouts, now_s)
+        forecasts = self._router.compare(routing_request, scouts, now_s)
         return min(forecasts, key=lambda one: one.ttft_s - one.wait_s, default=None)
 
-    def pace(self, pending: PendingRequest) -> float:
+    def pace(self, pending: PendingRequest, fleet: FleetSnapshot, now_s: float) -> float:
         """What a second of the replica where it goes would be on the kind that service is counted on.
 
-        To be sent to a slow one is nobody's gain, and must not cost its tenant later turns.
+        A tenant gains nothing by being sent to a slow one, and must not pay for it with later turns.
         """
         assert pending.choice is not None
         routing_request, state = pending.routing_request, pending.choice.forecast.state
-        counted = self.try_forecast(routing_request, self._back.clock())
+        counted = self.try_forecast(routing_request, fleet, now_s)
         if counted is None or counted.state.speed is state.speed:
             return 1.0
         tokens = routing_request.prompt_tokens, 0, round(routing_request.output_tokens)
@@ -132,13 +131,11 @@ class ModelQueues:
         """Raise where waiting would be in vain, or the tier gives way."""
         routing_request, caller = pending.routing_request, pending.hold.caller
         place = queue.place(waiting, now_s)
-        # Whoever comes here found no room, or others before it: to it the fleet is full, whatever slots are free. The
-        # queue is as full as its places are taken, or as its wait is long beside what was promised; less so to a tenant
+        # A request that comes here found no room, or others before it: to it the fleet is full, whatever slots are
+        # free. The queue is as full as its places are taken, or as its wait is long beside the SLO; less so to a tenant
         # with less in it than others, for one that floods must not have the rest of its tier refused.
-        fill = place.part * max(
-            queue.fill(routing_request.urgency),
-            queue.wait_s(routing_request.urgency, now_s) / routing_request.ttft_slo_s,
-        )
+        wait_share = queue.wait_s(routing_request.urgency, now_s) / routing_request.ttft_slo_s
+        fill = place.part * max(queue.fill(routing_request.urgency), wait_share)
         check_shed(
             caller.tier,
             routing_request.urgency,
@@ -148,45 +145,38 @@ class ModelQueues:
         )
         if forecast is not None:
             ttft_s = max(0.0, forecast.ttft_s - forecast.wait_s)
-            total_s = (
-                ttft_s + routing_request.output_tokens / routing_request.sequences * forecast.itl_s
-                if pending.request.stream
-                else ttft_s
-            )
+            tokens = routing_request.output_tokens / routing_request.sequences if pending.request.stream else 0.0
             check_in_time(
-                [Outlook(wait_s=place.wait_s, ttft_s=ttft_s, total_s=total_s)],
+                [Outlook(wait_s=place.wait_s, ttft_s=ttft_s, total_s=ttft_s + tokens * forecast.itl_s)],
                 arrived_s=pending.arrived_s,
                 now_s=now_s,
                 deadline_s=pending.request.deadline_s,
                 ttft_slo_s=routing_request.ttft_slo_s,
             )
 
-    def meter(self, pending: PendingRequest) -> None:
-        """It waits no longer."""
-        waited_s = self._back.clock() - pending.arrived_s
-        labels = (pending.routing_request.model, pending.routing_request.urgency.value, pending.hold.caller.tier.value)
-        metrics.queue_wait.observe(labels, waited_s)
-
-    def note_gauges(self) -> None:
-        """How many wait, by model and class."""
-        for model, queue in self._queues.items():
-            for one in queue.snapshot(self._back.clock()).classes:
-                metrics.queue_depth.set((model, one.urgency.value), one.depth)
+    def snapshots(self, now_s: float) -> list[QueueSnapshot]:
+        """Every model's queue."""
+        return [queue.snapshot(now_s) for queue in self._queues.values()]
 
     def waiting_by_project(self, most: int) -> dict[str, int]:
-        """How many of each project wait, for whatever model, of the projects with the most."""
+        """How many of each project wait, for any model, of the projects with the most."""
         counts = Counter(waiting.tenant for queue in self._queues.values() for waiting in queue.all_waiting())
         return dict(counts.most_common(most))
 
-    def pending_requests(self) -> list[PendingRequest]:
+    def pending(self) -> list[PendingRequest]:
         """All that wait."""
-        pending_requests = [waiting.handle for queue in self._queues.values() for waiting in queue.all_waiting()]
-        return [pending for pending in pending_requests if isinstance(pending, PendingRequest)]
+        return [pending_of(waiting) for queue in self._queues.values() for waiting in queue.all_waiting()]
 
     def _resize(self, model: str, queue: FairQueue) -> None:
         settings = self._settings
         queue.resize(
             queue_max=settings.queue_max,
             tenant_queue_max=settings.tenant_queue_max,
-            kv_tokens=self._back.router.kv_tokens(model),
+            kv_tokens=self._router.kv_tokens(model),
         )
+
+
+def pending_of(waiting: Waiting) -> PendingRequest:
+    """The request that a queue knows as `waiting`."""
+    assert isinstance(waiting.handle, PendingRequest)
+    return waiting.handle

@@ -1,39 +1,25 @@
-"""What one request holds from its admission to its end: a part of its limits, of the queue's fairness, of the books."""
+"""What one request holds from its admission to its end: a part of its limits and of its queue's fairness."""
+
+from collections.abc import Callable
 
 from heterodyne.admission.limits.book import LimitBook, Reservation
 from heterodyne.admission.limits.headers import rate_headers
 from heterodyne.admission.queue.fair_queue import FairQueue
 from heterodyne.admission.queue.waiting import Waiting
-from heterodyne.books.flight_slots import FlightSlot
-from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.tenant import Caller
-from heterodyne.telemetry.tracing.context import Trace
+
+QUEUED_MIN_S = 0.001  # that a client is told of
 
 
 class Hold:
-    """Ends exactly once, with what the request used."""
+    """Ends exactly once, with what the request used. One per request."""
 
-    __slots__ = (
-        "_book",
-        "_pace",
-        "_queue",
-        "_reservation",
-        "_waiting",
-        "arrived_s",
-        "caller",
-        "placed_on",
-        "queued_s",
-        "slot",
-        "trace",
-    )
+    __slots__ = ("_book", "_pace", "_queue", "_reservation", "_waiting", "arrived_s", "caller", "queued_s")
 
-    def __init__(self, caller: Caller, arrived_s: float, trace: Trace | None = None) -> None:
+    def __init__(self, caller: Caller, arrived_s: float) -> None:
         self.caller = caller
         self.arrived_s = arrived_s  # when the request was complete
-        self.trace = trace  # None: nobody is traced
         self.queued_s = 0.0
-        self.slot: FlightSlot | None = None  # in the black box; None: nobody keeps books
-        self.placed_on: ReplicaId | None = None  # the replica that the slot names
         self._book: LimitBook | None = None
         self._reservation: Reservation | None = None  # None: nothing limits the caller, or it has been settled
         self._queue: FairQueue | None = None
@@ -42,7 +28,7 @@ class Hold:
 
     @property
     def is_counted(self) -> bool:
-        """Whether anybody wants to know at its end what it used."""
+        """Whether a limit or a queue is to hear at its end what it used."""
         return self._reservation is not None or self._waiting is not None
 
     def reserved(self, book: LimitBook, reservation: Reservation) -> None:
@@ -53,9 +39,14 @@ class Hold:
         """The queue counts it among those that run; `pace` makes of a second there what the queue counts in."""
         self._queue, self._waiting, self._pace = queue, waiting, pace
 
-    def rate_headers(self, now_wall_s: float) -> bytes:
-        """How much is left of its limits."""
-        return b"" if self._reservation is None else rate_headers(self._reservation.leased_counters, now_wall_s)
+    def headers(self, wall_clock: Callable[[], float]) -> bytes:
+        """How much is left of its limits, and how long it has waited for its turn."""
+        headers = b""
+        if self._reservation is not None:
+            headers = rate_headers(self._reservation.leased_counters, wall_clock())
+        if self.queued_s >= QUEUED_MIN_S:
+            headers += b"x-heterodyne-queue-ms: %d\r\n" % round(1000 * self.queued_s)
+        return headers
 
     def end(self, *, tokens: int, usd: float, share_s: float) -> None:
         """It was answered, in part at least."""

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from heterodyne.admission.context import check_context, context_wanted, contexts_of
 from heterodyne.domain.errors import ContextExceeded, InvalidField
 from heterodyne.domain.fleet import Health
 from heterodyne.domain.request import Operation, Request
+from heterodyne.routing.context import check_context, context_wanted, contexts_of
 from tests.support.replica_states import replica
 
 REQUEST = Request(id="1", operation=Operation.COMPLETION, model="m", body=b"")

@@ -22,8 +22,9 @@ from heterodyne.domain.fleet import (
 from heterodyne.domain.request import Operation, Request
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
-from heterodyne.gateway.decider import Decider
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.private_fields import PrivateFields
+from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.router import Router
@@ -55,7 +56,7 @@ def fleet(*replicas: Replica, **rules: ModelRule) -> FleetSnapshot:
 
 
 class Rig:
-    """A decider over a fleet, at a time and with a chance of the test's choosing."""
+    """A selector over a fleet, at a time and with a chance of the test's choosing."""
 
     def __init__(self, snapshot: FleetSnapshot) -> None:
         self.now_s = 0.0
@@ -66,7 +67,14 @@ class Rig:
         loop = asyncio.new_event_loop()
         keeper = AdapterLoader(ENGINES, ConnectionPool(loop, idle_max=0, connect_timeout_s=1.0), clock=self.clock)
         loop.close()
-        self.decider = Decider(view, self.fleet_health, self.router, keeper, clock=self.clock, chance=self.chance)
+        self.selector = FallbackRouter(
+            snapshot,
+            self.fleet_health,
+            self.router,
+            fields=PrivateFields(view),
+            nearness=keeper.nearness,
+            chance=self.chance,
+        )
 
     def clock(self) -> float:
         return self.now_s
@@ -79,7 +87,7 @@ class Rig:
         routing_request = RoutingRequest(
             **{"model": asked.model, "prompt_tokens": 100, "output_tokens": 100.0, **fields}
         )  # type: ignore[arg-type]
-        return self.decider.decide(asked, routing_request, frozenset(map(ReplicaId, failed)))
+        return self.selector.decide(asked, routing_request, self.now_s, frozenset(map(ReplicaId, failed)))
 
     def fill(self, name: str, count: int) -> None:
         """So many requests are on their way there."""
@@ -231,11 +239,13 @@ def test_a_chosen_pool_is_the_only_one_asked_and_nobody_stands_in_for_it() -> No
     stand_in = replica("c", model="n")
     rig = Rig(fleet(first, second, stand_in, m=ModelRule(fallbacks=("n",))))
     for pool, id in (("other", "b"), ("p-m", "a")):
-        choice = rig.decider.decide(request(), RoutingRequest(model="m", prompt_tokens=1, output_tokens=1.0, pool=pool))
+        choice = rig.selector.decide(
+            request(), RoutingRequest(model="m", prompt_tokens=1, output_tokens=1.0, pool=pool), rig.now_s
+        )
         assert choice.target.id == id
     chosen = RoutingRequest(model="m", prompt_tokens=1, output_tokens=1.0, pool="other")
     with pytest.raises(EngineUnavailable):
-        rig.decider.decide(request(), chosen, frozenset({ReplicaId("b")}))
+        rig.selector.decide(request(), chosen, rig.now_s, frozenset({ReplicaId("b")}))
 
 
 def test_a_prompt_goes_to_the_pool_whose_context_it_fits_and_is_refused_when_none_does() -> None:

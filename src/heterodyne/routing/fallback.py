@@ -1,16 +1,15 @@
-"""Where a request goes: of its model, of an adapter on it, or of a model that stands in for it."""
+"""Pure: the replica a request goes to, of its model, of an adapter on it, or of a model that stands in for it."""
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from msgspec import structs
 
-from heterodyne.admission.context import Contexts, context_wanted, contexts_of
+from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.errors import ContextExceeded, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
-from heterodyne.domain.fleet import Replica, ReplicaId
+from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.domain.request import Request
-from heterodyne.gateway.fleet_view import FleetView
-from heterodyne.gateway.private_fields import check_fields, knowing
-from heterodyne.ports.adapters import Adapters
+from heterodyne.routing.context import Contexts, context_wanted, contexts_of
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.kv.chain import EMPTY
 from heterodyne.routing.no_replica import check_purpose, no_replica_error, no_replica_in_regions_error
@@ -24,33 +23,52 @@ ADAPTER_RETRY_AFTER_S = 2
 CANNOT = (EngineUnavailable, UnknownModel, ContextExceeded, InvalidField)  # why a model cannot stand in for another
 
 
-class Decider:
-    """One per worker: who may be asked, by their standing, and who is, by the router."""
+class FieldRules(Protocol):
+    """Which replicas may be sent the fields that only some engines know."""
+
+    def able(self, request: Request, replicas: Sequence[Replica]) -> Sequence[Replica]:
+        """Of these, those that may be sent every field of the request."""
+        ...
+
+    def check(self, request: Request, replicas: Sequence[Replica]) -> None:
+        """Raise where none of a model's replicas, busy or not, may be sent a field."""
+        ...
+
+
+class FallbackRouter:
+    """Filters replicas by health and by what the request needs, then asks the router. One per worker or simulation."""
 
     def __init__(
         self,
-        fleet: FleetView,
-        fleet_health: FleetHealth,
+        snapshot: FleetSnapshot,
+        health: FleetHealth,
         router: Router,
-        adapters: Adapters,
         *,
-        clock: Callable[[], float],
+        fields: FieldRules,
+        nearness: Callable[[Replica, str], Nearness],
         chance: Callable[[], float],
     ) -> None:
-        self._fleet = fleet
-        self.fleet_health = fleet_health
+        self.snapshot = snapshot
+        self.health = health  # replaced where the rules of health change
         self._router = router
-        self._adapters = adapters
-        self._clock = clock
+        self._fields = fields
+        self._nearness = nearness
         self._chance = chance
         self._contexts: dict[str, Contexts] = {}
-        self._contexts_of = fleet.snapshot
+
+    def publish(self, snapshot: FleetSnapshot) -> None:
+        """A newer fleet."""
+        self.snapshot, self._contexts = snapshot, {}
 
     def decide(
-        self, request: Request, routing_request: RoutingRequest, failed: frozenset[ReplicaId] = NO_REPLICAS
+        self,
+        request: Request,
+        routing_request: RoutingRequest,
+        now_s: float,
+        failed: frozenset[ReplicaId] = NO_REPLICAS,
     ) -> RoutingChoice:
-        """The replica to ask; raises why there is none."""
-        snapshot, now_s = self._fleet.snapshot, self._clock()
+        """The replica to ask, other than those that have failed it; raises why there is none."""
+        snapshot = self.snapshot
         name = snapshot.aliases.get(request.model, request.model)
         if snapshot.adapters and name in snapshot.adapters:
             return self._decide_adapter(request, routing_request, name, failed, now_s)
@@ -71,35 +89,34 @@ class Decider:
         return choice
 
     def try_decide(
-        self, request: Request, routing_request: RoutingRequest, failed: frozenset[ReplicaId]
+        self, request: Request, routing_request: RoutingRequest, now_s: float, failed: frozenset[ReplicaId]
     ) -> RoutingChoice | None:
         """Another replica for a request that these have failed, or None."""
         try:
-            return self.decide(request, routing_request, failed)
+            return self.decide(request, routing_request, now_s, failed)
         except HeterodyneError:
             return None
 
-    def try_other(self, request: Request, routing_request: RoutingRequest, model: str) -> RoutingChoice | None:
+    def try_other(
+        self, request: Request, routing_request: RoutingRequest, model: str, now_s: float
+    ) -> RoutingChoice | None:
         """A replica of another model that is to answer in its place, or None."""
         try:
-            return self._decide(request, _of_model(routing_request, model), NO_REPLICAS, self._clock())
+            return self._decide(request, _of_model(routing_request, model), NO_REPLICAS, now_s)
         except HeterodyneError:
             return None
 
     def context(self, request: Request, routing_request: RoutingRequest) -> float:
         """The context that a replica of the asked model should have for it; 0: any. Raises where none is enough."""
-        snapshot = self._fleet.snapshot
-        if self._contexts_of is not snapshot:
-            self._contexts_of, self._contexts = snapshot, {}
         contexts = self._contexts.get(routing_request.model)
         if contexts is None:
+            snapshot = self.snapshot
             if routing_request.model not in snapshot.by_model:
                 return 0.0
             rule = snapshot.rules.get(routing_request.model)
             longest = None if rule is None else rule.context_tokens
-            contexts = self._contexts[routing_request.model] = contexts_of(
-                snapshot.by_model[routing_request.model], longest
-            )
+            contexts = contexts_of(snapshot.by_model[routing_request.model], longest)
+            self._contexts[routing_request.model] = contexts
         if routing_request.prompt_tokens + (request.output_tokens_max or 0) <= contexts.least:
             return 0.0  # as of nearly every request
         return context_wanted(request, routing_request.prompt_tokens, contexts)
@@ -110,24 +127,24 @@ class Decider:
         context = self.context(request, routing_request)
         usable = self._usable(request, routing_request, failed, now_s, context)
         if not usable:
-            check_fields(request, routing_request.model, self._fleet)
-            if routing_request.regions is not None and routing_request.model in self._fleet.snapshot.by_model:
-                raise no_replica_in_regions_error(request.model, routing_request.regions)
-            fleet_health = self.fleet_health.try_model(routing_request.model)
-            # Where others could take it but for its length, those that are long enough are full.
-            is_full = fleet_health is not None and (
-                fleet_health.is_full or (context > 0.0 and self._is_able(routing_request, context))
-            )
-            raise no_replica_error(
-                routing_request.model,
-                self._fleet.snapshot,
-                has_failed=bool(failed),
-                is_full=is_full,
-                called=request.model,
-            )
+            self._raise_why_none(request, routing_request, context, has_failed=bool(failed))
         choice = self._router.decide(routing_request, usable, now_s)
         check_purpose(request, choice.forecast.state.replica)
         return choice
+
+    def _raise_why_none(
+        self, request: Request, routing_request: RoutingRequest, context: float, *, has_failed: bool
+    ) -> None:
+        model = routing_request.model
+        replicas = self.snapshot.by_model.get(model, ())
+        self._fields.check(request, replicas)
+        if routing_request.regions is not None and model in self.snapshot.by_model:
+            raise no_replica_in_regions_error(request.model, routing_request.regions)
+        health = self.health.try_model(model)
+        # Where others could take it but for its length, those that are long enough are full.
+        is_long = context > 0.0 and any(one.is_takeable and has_context(one, context) for one in replicas)
+        is_full = health is not None and (health.is_full or is_long)
+        raise no_replica_error(model, self.snapshot, has_failed=has_failed, is_full=is_full, called=request.model)
 
     def _in_time(
         self,
@@ -137,7 +154,7 @@ class Decider:
         failed: frozenset[ReplicaId],
         now_s: float,
     ) -> RoutingChoice | None:
-        """A model that would keep the promise in its place; None: none would, so it may as well answer itself."""
+        """A model that would keep the SLO in its place; None: none would, so it may as well answer itself."""
         for other in others:
             try:
                 choice = self._decide(request, _of_model(routing_request, other), failed, now_s)
@@ -147,11 +164,6 @@ class Decider:
                 return choice
         return None
 
-    def _is_able(self, routing_request: RoutingRequest, context: float) -> bool:
-        """Whether somebody with such a context is there, whatever it has to do."""
-        replicas = self._fleet.snapshot.by_model.get(routing_request.model, ())
-        return any(replica.is_takeable and has_context(replica, context) for replica in replicas)
-
     def _usable(
         self,
         request: Request,
@@ -160,10 +172,10 @@ class Decider:
         now_s: float,
         context: float,
     ) -> Sequence[Replica]:
-        fleet_health = self.fleet_health.try_model(routing_request.model)
-        if fleet_health is None:
+        health = self.health.try_model(routing_request.model)
+        if health is None:
             return ()
-        usable = fleet_health.usable(now_s)
+        usable = health.usable(now_s)
         if failed:
             usable = [replica for replica in usable if replica.id not in failed]
         if routing_request.regions is not None:
@@ -173,30 +185,30 @@ class Decider:
         if context:
             usable = [replica for replica in usable if has_context(replica, context)]
         if request.private_fields:
-            usable = knowing(request, usable, self._fleet)
-        if fleet_health.recovering and len(usable) > 1:
+            usable = self._fields.able(request, usable)
+        if health.recovering and len(usable) > 1:
             return self._by_weight(usable, now_s)
         return usable
 
     def _by_weight(self, usable: Sequence[Replica], now_s: float) -> Sequence[Replica]:
-        """Whoever has just come back gets a growing share of what it would be given, beside those who have not."""
-        weights = [self.fleet_health.of(one.id).weight(now_s) for one in usable]
+        """A replica that has just come back gets a growing share of what it would be given, beside the others."""
+        weights = [self.health.of(one.id).weight(now_s) for one in usable]
         most, chance = max(weights), self._chance
         return [one for one, weight in zip(usable, weights, strict=True) if weight == most or chance() * most < weight]
 
     def _decide_adapter(
         self, request: Request, routing_request: RoutingRequest, name: str, failed: frozenset[ReplicaId], now_s: float
     ) -> RoutingChoice:
-        """One that may hold the adapter, the nearest to it first. Nobody stands in for an adapter."""
+        """One that may hold the adapter, the nearest to it first. No model stands in for an adapter."""
         usable = self._usable(request, routing_request, failed, now_s, self.context(request, routing_request))
         able = [one for one in usable if name in one.adapters]
         if not able:
-            check_fields(request, routing_request.model, self._fleet)
+            self._fields.check(request, self.snapshot.by_model.get(routing_request.model, ()))
             raise EngineUnavailable(
                 f"No replica that may hold the adapter {name!r} can take the request now.",
                 retry_after_s=ADAPTER_RETRY_AFTER_S,
             )
-        nearness = [self._adapters.nearness(one, name) for one in able]
+        nearness = [self._nearness(one, name) for one in able]
         nearest = min(nearness)
         choice = self._router.decide(
             routing_request, [one for one, near in zip(able, nearness, strict=True) if near is nearest], now_s
@@ -206,7 +218,7 @@ class Decider:
 
 
 def has_context(replica: Replica, tokens: float) -> bool:
-    """Whether so many fit, as far as anybody says."""
+    """Whether so many fit, as far as the replica says."""
     return replica.context_tokens is None or replica.context_tokens >= tokens
 
 

@@ -1,0 +1,286 @@
+"""Drives the admission controller with connections: starts exchanges, waits for leases, answers what is refused."""
+
+from collections.abc import Callable
+from functools import partial
+
+from heterodyne.admission.controller import AdmissionController, Refuse, Start, Wait
+from heterodyne.admission.hold import Hold
+from heterodyne.admission.limits.headers import rate_headers
+from heterodyne.admission.pending_request import PendingRequest
+from heterodyne.domain.errors import ClientGone, HeterodyneError, InternalError
+from heterodyne.domain.request import Request
+from heterodyne.domain.tenant import Caller
+from heterodyne.gateway.exchange import Exchange
+from heterodyne.gateway.in_flight import InFlight
+from heterodyne.gateway.lease_client import LeaseClient, LeaseOutcome, LeaseWaiter
+from heterodyne.gateway.refusal import answer_error, refused_record
+from heterodyne.gateway.render import IdentityHeaders
+from heterodyne.gateway.request_log import RequestLog
+from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
+from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.tracer import Tracer
+from heterodyne.gateway.upstream import Upstream
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
+from heterodyne.telemetry import log, metrics
+from heterodyne.telemetry.tracing.context import Trace
+from heterodyne.wire.server_connection import Responder, ServerConnection
+
+_log = log.get("gateway")
+
+
+class QueuedRequest:
+    """Answers the client's connection while a request is pending. One per request that does not start at once."""
+
+    __slots__ = ("_abandon", "connection", "exchange", "is_arriving", "is_plain", "lease", "pending", "trace")
+
+    def __init__(
+        self,
+        pending: PendingRequest,
+        connection: ServerConnection,
+        trace: Trace | None,
+        abandon: Callable[["QueuedRequest"], None],
+        *,
+        is_plain: bool,
+    ) -> None:
+        self.pending = pending
+        self.connection = connection
+        self.trace = trace
+        self._abandon = abandon
+        self.is_plain = is_plain  # errors have the shape of the Open Inference Protocol
+        self.is_arriving = True  # the connection does not know yet who answers
+        self.exchange: Exchange | None = None  # once it was started
+        self.lease: LeaseWaiter | None = None  # while it waits for leases
+        pending.handle = self
+
+    def client_gone(self) -> None:
+        """There is no client left to answer."""
+        self._abandon(self)
+
+    def client_slow(self) -> None:
+        """Nothing is being sent."""
+
+    def client_ready(self) -> None:
+        """Nothing is being sent."""
+
+
+class AdmissionGate:
+    """Between the request handler and the exchanges. One per worker."""
+
+    def __init__(
+        self,
+        *,
+        controller: AdmissionController,
+        lease_client: LeaseClient,
+        in_flight: InFlight,
+        upstream: Upstream,
+        request_log: RequestLog,
+        request_builder: RoutingRequestBuilder,
+        tracer: Tracer | None,
+        identity: IdentityHeaders,
+        settings: GatewaySettings,
+    ) -> None:
+        self._controller = controller
+        self._lease_client = lease_client
+        self._in_flight = in_flight
+        self._upstream = upstream
+        self._request_log = request_log
+        self._request_builder = request_builder
+        self._tracer = tracer
+        self._identity = identity
+        self._settings = settings
+        self._clock, self._wall_clock = upstream.clock, identity.wall_clock
+
+    def receive(
+        self,
+        connection: ServerConnection,
+        request: Request,
+        routing_request: RoutingRequest,
+        caller: Caller,
+        *,
+        is_plain: bool,
+        arrived_s: float,
+        trace: Trace | None = None,
+    ) -> Responder:
+        """What answers from here, unless that has been done; raises where no replica could ever take the request."""
+        hold = Hold(caller, arrived_s)
+        outcome = self._controller.admit(request, routing_request, hold, self._clock(), self._wall_clock())
+        if isinstance(outcome, Start) and outcome.pending is None:
+            exchange = self._exchange(connection, request, routing_request, hold, trace, is_plain=is_plain)
+            exchange.start(outcome.choice)
+            return exchange
+        pending = outcome.pending
+        if pending is None:
+            assert isinstance(outcome, Refuse)
+            raise outcome.error
+        queued = QueuedRequest(pending, connection, trace, self._abandon, is_plain=is_plain)
+        try:
+            self._act(outcome, queued)
+        finally:
+            queued.is_arriving = False
+        return queued.exchange or queued
+
+    def tick(self) -> None:
+        """Refuse those that have waited too long; start those for whom there is room."""
+        for outcome in self._controller.tick(self._clock()):
+            self._act(outcome, _queued(outcome.pending))
+
+    def close(self) -> None:
+        """None that waits will start any more."""
+        for refuse in self._controller.close():
+            self._refuse(refuse, _queued(refuse.pending))
+
+    def configure(self, settings: GatewaySettings) -> None:
+        """Other bounds from the next request on."""
+        self._settings = settings
+
+    def note_gauges(self) -> None:
+        """How many wait, by model and class."""
+        for queue in self._controller.queues.snapshots(self._clock()):
+            for one in queue.classes:
+                metrics.queue_depth.set((queue.model, one.urgency.value), one.depth)
+
+    # Called by exchanges.
+
+    def exchange_started(self, exchange: Exchange) -> None:
+        self._in_flight.enter(exchange)
+
+    def exchange_ended(self, exchange: Exchange, model: str) -> None:
+        self._in_flight.leave(exchange)
+        self._start_next(model)
+
+    def _start_next(self, model: str) -> None:
+        for start in self._controller.finished(model, self._clock()):
+            self._act(start, _queued(start.pending))
+
+    def _act(self, outcome: Start | Wait | Refuse, queued: QueuedRequest) -> None:
+        if isinstance(outcome, Start):
+            if outcome.was_queued:
+                self._meter(queued.pending)
+            self._start(outcome.choice, queued)
+        elif isinstance(outcome, Refuse):
+            self._refuse(outcome, queued)
+        elif outcome.reservation is not None:
+            queued.lease = self._lease_client.wait(outcome.reservation, partial(self._leased, queued))
+        else:
+            self._start_next(queued.pending.routing_request.model)
+
+    def _leased(self, queued: QueuedRequest, answer: LeaseOutcome) -> None:
+        queued.lease = None
+        try:
+            self._act(self._controller.leased(queued.pending, answer, self._clock()), queued)
+        except Exception as error:  # noqa: BLE001  # the root of a turn: our mistake must not cost others theirs
+            self._fail(queued, error)
+
+    def _start(self, choice: RoutingChoice, queued: QueuedRequest) -> None:
+        """Start one whose turn has come."""
+        pending = queued.pending
+        try:
+            exchange = self._exchange(
+                queued.connection,
+                pending.request,
+                pending.routing_request,
+                pending.hold,
+                queued.trace,
+                is_plain=queued.is_plain,
+            )
+            queued.exchange = exchange
+            if not queued.is_arriving:
+                queued.connection.hand_over(exchange)
+            exchange.start(choice)
+        except HeterodyneError as error:
+            self._refuse(self._controller.refuse(pending, error), queued)
+        except Exception as error:  # noqa: BLE001  # the root of a start: our mistake must not cost an answer
+            self._fail(queued, error)
+
+    def _exchange(
+        self,
+        connection: ServerConnection,
+        request: Request,
+        routing_request: RoutingRequest,
+        hold: Hold,
+        trace: Trace | None,
+        *,
+        is_plain: bool,
+    ) -> Exchange:
+        return Exchange(
+            owner=self,
+            upstream=self._upstream,
+            log=self._request_log,
+            settings=self._settings,
+            identity=self._identity,
+            client=connection,
+            request=request,
+            routing_request=routing_request,
+            hold=hold,
+            trace=trace,
+            is_plain=is_plain,
+        )
+
+    def _fail(self, queued: QueuedRequest, error: Exception) -> None:
+        pending = queued.pending
+        _log.error("request_failed", request_id=pending.request.id, exc_info=error)
+        internal = InternalError("An internal error; the log has the details.")
+        self._refuse(self._controller.refuse(pending, internal), queued)
+
+    def _abandon(self, queued: QueuedRequest) -> None:
+        """Its client has left."""
+        self._forget(queued, was_queued=self._controller.abandon(queued.pending))
+        self._write_down(queued, ClientGone("The client left before its turn came."))
+
+    def _refuse(self, refuse: Refuse, queued: QueuedRequest) -> None:
+        pending = queued.pending
+        self._forget(queued, was_queued=refuse.was_queued)
+        refused = pending.refused
+        if refused is not None and refused.is_hopeless:
+            self._request_builder.doubt(pending.routing_request)
+        answer_error(
+            refuse.error,
+            self._identity,
+            queued.connection,
+            pending.request.id,
+            is_plain=queued.is_plain,
+            more_headers=b"" if refused is None else rate_headers(refused.leased_counters, self._wall_clock()),
+            tier=pending.hold.caller.tier,
+        )
+        self._write_down(queued, refuse.error)
+
+    def _forget(self, queued: QueuedRequest, *, was_queued: bool) -> None:
+        if queued.lease is not None:
+            queued.lease.cancel()
+            queued.lease = None
+        if was_queued:
+            self._meter(queued.pending)
+
+    def _meter(self, pending: PendingRequest) -> None:
+        """It waits for its turn no longer."""
+        routing_request = pending.routing_request
+        labels = (routing_request.model, routing_request.urgency.value, pending.hold.caller.tier.value)
+        metrics.queue_wait.observe(labels, self._clock() - pending.arrived_s)
+
+    def _write_down(self, queued: QueuedRequest, error: HeterodyneError) -> None:
+        pending = queued.pending
+        request, hold = pending.request, pending.hold
+        waited_s = self._clock() - pending.arrived_s
+        record = refused_record(
+            error,
+            request.id,
+            self._wall_clock() - waited_s,
+            len(request.body),
+            caller=hold.caller,
+            request=request,
+            model=self._upstream.fleet.snapshot.model_of(request.model),
+            urgency=pending.routing_request.urgency,
+            queued_s=waited_s,
+        )
+        if self._tracer is not None and queued.trace is not None:
+            queued_s = 0.0 if queued.is_arriving else waited_s
+            record = self._tracer.refused(queued.trace, record, request, arrived_s=hold.arrived_s, queued_s=queued_s)
+        self._request_log.refused(record, hold.caller, pending.routing_request.urgency, request.body)
+
+
+def _queued(pending: PendingRequest | None) -> QueuedRequest:
+    """What the gate knows a pending request by."""
+    assert pending is not None
+    assert isinstance(pending.handle, QueuedRequest)
+    return pending.handle

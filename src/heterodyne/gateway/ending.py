@@ -1,0 +1,65 @@
+"""Gathers, at a request's end, what its race and its continuation know of it."""
+
+from heterodyne.admission.hold import Hold
+from heterodyne.domain.request import Request, Usage
+from heterodyne.gateway.continuation import Continuation
+from heterodyne.gateway.finished import Finished
+from heterodyne.gateway.race import Race
+from heterodyne.gateway.relay import StreamRelay
+from heterodyne.routing.routing_request import RoutingRequest
+
+UNCOUNTED_EVENTS_MAX = 2  # of a stream: who speaks, and why it ended
+
+
+def finished_of(
+    *,
+    request: Request,
+    routing_request: RoutingRequest,
+    hold: Hold,
+    race: Race,
+    continuation: Continuation,
+    relay: StreamRelay | None,
+    status: int,
+    reason: str,
+    reported: Usage | None,
+    started_at_s: float,
+    first_byte_at_s: float,
+    ended_at_s: float,
+    response_bytes: int,
+    keeps_answer: bool,
+    is_chunked: bool,
+) -> Finished:
+    """The facts of one request; `relay` is the stream that the client got, if it got one."""
+    events, itl_s = 0, None
+    if relay is not None:
+        events = relay.events
+        counted = relay.usage
+        # Some engines count as they go, which is better than counting events if it has kept up with them.
+        if reported is None and counted is not None and continuation.partial is None:
+            reported = counted if counted.completion_tokens >= events - UNCOUNTED_EVENTS_MAX else None
+        if events > 1:
+            itl_s = (relay.last_at_s - relay.first_at_s) / (events - 1)
+    return Finished(
+        request=request,
+        routing_request=routing_request,
+        hold=hold,
+        choice=race.choice,
+        replica=race.wire.replica if race.wire is not None else None,
+        status=status,
+        reason=reason,
+        reported=reported,
+        events=events + continuation.events_before,
+        itl_s=itl_s,
+        started_at_s=started_at_s,
+        first_byte_at_s=first_byte_at_s,
+        ended_at_s=ended_at_s,
+        response_bytes=continuation.bytes_before + response_bytes,
+        retries=race.retries,
+        continuations=continuation.count,
+        is_hedged=race.is_hedged,
+        tries=race.tries,
+        slot=race.slot,
+        trace=race.trace,
+        answer=continuation.kept if continuation.kept and keeps_answer else [],
+        is_answer_chunked=request.stream and is_chunked,
+    )

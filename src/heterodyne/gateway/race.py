@@ -1,0 +1,299 @@
+"""The attempts of one request: the first, those that repeat it elsewhere, and a rival for one that is late.
+
+Before the first event of an answer an attempt that fails is repeated elsewhere, within the retry budget, and one that
+is unusually late gets a rival; the first to have something to say wins.
+"""
+
+from typing import Protocol
+
+from heterodyne.books.flight_slots import FlightSlot
+from heterodyne.domain.errors import EngineError, EngineStalled
+from heterodyne.domain.fleet import ReplicaId
+from heterodyne.domain.request import Request, Usage
+from heterodyne.domain.tenant import Caller
+from heterodyne.gateway.attempt import (
+    CANCELLED,
+    SUCCESS,
+    Attempt,
+    AttemptOwner,
+    outcome_of,
+    outcome_of_status,
+)
+from heterodyne.gateway.finished import Try
+from heterodyne.gateway.fleet_view import ReplicaWire
+from heterodyne.gateway.offload.large import LargeCall
+from heterodyne.gateway.relay import StreamRelay
+from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.upstream import Upstream
+from heterodyne.ports.engine import EngineRequest
+from heterodyne.routing.fallback import NO_REPLICAS
+from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.health.outcome import Outcome
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
+from heterodyne.telemetry import metrics
+from heterodyne.telemetry.tracing.context import Trace
+
+NEVER = float("inf")
+ATTEMPTS_MAX = 3  # before the first event
+CONNECTS_MAX = 10  # the same where no engine was even reached
+ADAPTER_UNKNOWN = (400, 404)  # how engines say that they do not hold it
+
+
+class Place(Protocol):
+    """Writes down where a request is sent."""
+
+    def __call__(
+        self,
+        request: Request,
+        routing_request: RoutingRequest,
+        caller: Caller,
+        forecast: Forecast,
+        *,
+        started_at_s: float,
+        slot: FlightSlot | None,
+    ) -> FlightSlot | None:
+        """The request's slot in the books; None: there are no books."""
+        ...
+
+
+class Race:
+    """Owns the attempts while they last. One per exchange."""
+
+    __slots__ = (
+        "_caller",
+        "_owner",
+        "_place",
+        "_placed_on",
+        "_request",
+        "_routing_request",
+        "_started_at_s",
+        "_upstream",
+        "attempts",
+        "choice",
+        "failed",
+        "hedge_at_s",
+        "is_hedged",
+        "is_paused",
+        "retries",
+        "slot",
+        "trace",
+        "tries",
+        "winner",
+        "wire",
+    )
+
+    def __init__(
+        self,
+        *,
+        owner: AttemptOwner,
+        upstream: Upstream,
+        place: Place,
+        request: Request,
+        routing_request: RoutingRequest,
+        caller: Caller,
+        trace: Trace | None,
+        started_at_s: float,
+    ) -> None:
+        self._owner = owner
+        self._upstream = upstream
+        self._place = place
+        self._request = request
+        self._routing_request = routing_request
+        self._caller = caller
+        self._started_at_s = started_at_s
+        self._placed_on: ReplicaId | None = None  # the replica that the slot names
+        self.trace = trace
+        self.attempts: list[Attempt] = []  # that are not over
+        self.choice: RoutingChoice | None = None  # the latest decision, or the winner's
+        self.winner: Attempt | None = None  # the one whose answer the client gets
+        self.wire: ReplicaWire | None = None  # of the replica that was asked last, or won
+        self.tries: list[Try] = []
+        self.failed = NO_REPLICAS
+        self.retries = 0
+        self.is_hedged = False
+        self.hedge_at_s = NEVER
+        self.is_paused = False
+        self.slot: FlightSlot | None = None  # in the books of requests in flight; None: there are no books
+
+    def ask(
+        self, choice: RoutingChoice, call: EngineRequest | LargeCall, *, earns: bool = False, has_begun: bool = False
+    ) -> None:
+        """One more attempt; the first of a request `earns` budget for retries, and one that goes on has begun."""
+        target, request, upstream = choice.forecast.state.replica, self._request, self._upstream
+        wire = upstream.fleet.wire(target.id)
+        self.choice = choice
+        self.place(choice)
+        attempt = Attempt(
+            self._owner,
+            upstream,
+            wire,
+            call,
+            routing_request=self._routing_request,
+            choice=choice,
+            request_id=request.id,
+            adapter=request.model if target.adapters and request.model in target.adapters else None,
+            earns=earns,
+            is_paused=self.is_paused,
+            hop=None if self.trace is None else upstream.hop(self.trace),
+        )
+        self.attempts.append(attempt)
+        self.wire = wire
+        if attempt.expected_s and not has_begun and not self.is_hedged:
+            self.hedge_at_s = attempt.asked_at_s + attempt.hedge_after_s()
+        attempt.start()
+
+    def place(self, choice: RoutingChoice) -> None:
+        """Write down where it is sent, where that is news, so that the books have it if this worker dies."""
+        replica = choice.forecast.state.replica.id
+        if self._placed_on == replica:
+            return
+        self.slot = self._place(
+            self._request,
+            self._routing_request,
+            self._caller,
+            choice.forecast,
+            started_at_s=self._started_at_s,
+            slot=self.slot,
+        )
+        self._placed_on = replica
+
+    def try_retry(self, *, is_free: bool) -> bool:
+        """Ask another replica, if one may be asked; a refused connection has cost no engine work."""
+        upstream, request = self._upstream, self._request
+        if upstream.clock() > request.deadline_s or self.retries + 1 >= (CONNECTS_MAX if is_free else ATTEMPTS_MAX):
+            return False
+        choice = upstream.try_decide(request, self._routing_request, self.failed)
+        call = upstream.try_call(request, choice, self._caller.salt)
+        if choice is None or call is None:
+            return False
+        target = choice.target
+        if not is_free and not upstream.try_retry(target.model, self._routing_request.prompt_tokens):
+            return False
+        self.retries += 1
+        metrics.retries.add((target.model, target.pool))
+        self.ask(choice, call)
+        return True
+
+    def hedge(self) -> None:
+        """A rival for an attempt that is unusually late with its first token."""
+        self.hedge_at_s = NEVER
+        if len(self.attempts) != 1 or self.winner is not None or self.is_hedged:
+            return
+        upstream, first = self._upstream, self.attempts[0]
+        late = first.wire.replica
+        choice = upstream.try_decide(self._request, self._routing_request, self.failed | {late.id})
+        call = upstream.try_call(self._request, choice, self._caller.salt)
+        if choice is None or call is None or choice.target.model != late.model:
+            return
+        target = choice.target
+        if first.adapter is not None and upstream.adapters.nearness(target, first.adapter):
+            return  # loading an adapter is never quicker
+        if not upstream.selector.health.try_hedge(target.model):
+            return
+        self.is_hedged = True
+        metrics.hedges.add((target.model, target.pool))
+        self.ask(choice, call)
+
+    def win(self, winner: Attempt, now_s: float) -> None:
+        """This one's answer goes to the client; its rivals stop."""
+        self.winner = winner
+        self.wire, self.choice = winner.wire, winner.choice
+        self.place(winner.choice)
+        self.hedge_at_s = NEVER
+        winner.first_token(now_s)
+        if len(self.attempts) > 1:
+            for loser in [attempt for attempt in self.attempts if attempt is not winner]:
+                self.attempts.remove(loser)
+                loser.outrun(now_s)
+                self._tried(loser, CANCELLED)
+
+    def end(
+        self, attempt: Attempt, outcome: Outcome, *, output_tokens: int = 0, cached_tokens: int | None = None
+    ) -> None:
+        """This attempt is over."""
+        if attempt in self.attempts:
+            self.attempts.remove(attempt)
+        attempt.end(outcome, output_tokens=output_tokens, cached_tokens=cached_tokens)
+        self._tried(attempt, outcome)
+
+    def succeed(self, attempt: Attempt, reported: Usage | None, *, events: int = 0) -> None:
+        """This one gave the whole answer; where its engine did not count, tokens are as many as its events."""
+        if reported is None:
+            self.end(attempt, SUCCESS, output_tokens=events)
+        else:
+            self.end(attempt, SUCCESS, output_tokens=reported.completion_tokens, cached_tokens=reported.cached_tokens)
+
+    def fail(self, attempt: Attempt, error: EngineError) -> Outcome:
+        """This attempt has failed; its replica is not asked again for this request."""
+        if attempt.status in (0, 200):
+            outcome = outcome_of(error, has_begun=attempt is self.winner)
+        else:
+            outcome = outcome_of_status(attempt.status)
+        self.end(attempt, outcome)
+        replica = attempt.wire.replica
+        metrics.attempts_failed.add((replica.model, replica.pool, outcome.value))
+        if not self._has_lost_adapter(attempt):
+            self.failed |= {replica.id}
+        return outcome
+
+    def check(self, now_s: float, settings: GatewaySettings) -> None:
+        """Notice replicas that have fallen silent, and send a rival after one that is late."""
+        for attempt in tuple(self.attempts):
+            is_stream_to_come = attempt.status == 200 and self._request.stream
+            if attempt is self.winner or (attempt.status and not is_stream_to_come):
+                silent_s = now_s - attempt.silent_since_s()
+                if silent_s > settings.stall_timeout_s and not self.is_paused:
+                    error = f"The engine fell silent for {settings.stall_timeout_s:g} s."
+                    self._owner.attempt_failed(attempt, EngineStalled(error))
+            elif now_s - attempt.asked_at_s > settings.first_byte_timeout_s:
+                error = f"The engine did not answer within {settings.first_byte_timeout_s:g} s."
+                self._owner.attempt_failed(attempt, EngineStalled(error))
+        if now_s > self.hedge_at_s:
+            self.hedge()
+
+    @property
+    def relay(self) -> StreamRelay | None:
+        """The stream that the client gets; None: it gets none yet."""
+        return None if self.winner is None else self.winner.relay
+
+    def cancel(self) -> None:
+        """No answer is wanted any more."""
+        for attempt in self.attempts:
+            attempt.end(CANCELLED)
+            self._tried(attempt, CANCELLED)
+        self.attempts.clear()
+
+    def pause(self) -> None:
+        """The client cannot keep up."""
+        self.is_paused = True
+        for attempt in self.attempts:
+            attempt.pause()
+
+    def resume(self) -> None:
+        """It can again."""
+        self.is_paused = False
+        for attempt in self.attempts:
+            attempt.resume()
+
+    def _has_lost_adapter(self, attempt: Attempt) -> bool:
+        """Whether the engine only lacks an adapter that it had: then it may be asked again, once, and is given it."""
+        if attempt.adapter is None or attempt.status not in ADAPTER_UNKNOWN:
+            return False
+        was_held = self._upstream.adapters.doubt(attempt.wire.replica.id, attempt.adapter)
+        return was_held and not self.retries
+
+    def _tried(self, attempt: Attempt, outcome: Outcome) -> None:
+        """Keep it for the record and the trace."""
+        self.tries.append(
+            Try(
+                attempt.wire.replica,
+                attempt.began_at_s,
+                attempt.sent_at_s,
+                self._upstream.clock(),
+                attempt.status,
+                outcome,
+                attempt.first_at_s,
+                attempt.hop.span_id if attempt.hop is not None else 0,
+            )
+        )

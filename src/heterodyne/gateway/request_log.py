@@ -1,0 +1,142 @@
+"""What is written down of requests: the record, and from it metrics, books, the audit log, traces and what is learned.
+
+The next request waits while one ends, so an end leaves facts alone; many at a time become records.
+"""
+
+from collections.abc import Callable
+
+from heterodyne.admission.event_tokens import EventTokens
+from heterodyne.admission.hold import Hold
+from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.books.flight_slots import FlightSlot
+from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.request import Request
+from heterodyne.domain.tenant import Caller
+from heterodyne.domain.urgency import Urgency
+from heterodyne.gateway.audit_recorder import AuditRecorder
+from heterodyne.gateway.decision_log import DecisionLog, decided
+from heterodyne.gateway.finished import Finished, end_hold, record_of, with_usage
+from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
+from heterodyne.gateway.tracer import Tracer
+from heterodyne.gateway.usage_recorder import UsageRecorder
+from heterodyne.ports.records import RecordSink
+from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.routing_request import RoutingRequest
+from heterodyne.telemetry import log
+from heterodyne.telemetry.request_meters import RequestMeters
+
+_log = log.get("gateway")
+
+FINISHED_MAX, FINISHED_BYTES_MAX = 256, 1 << 20  # that wait to be written down; the server's tick may come before
+
+
+class RequestLog:
+    """One per worker."""
+
+    def __init__(
+        self,
+        records: RecordSink,
+        tokens: TokenEstimator,
+        request_builder: RoutingRequestBuilder,
+        *,
+        decisions_kept: int,
+        usage_recorder: UsageRecorder | None = None,
+        audit_recorder: AuditRecorder | None = None,
+        tracer: Tracer | None = None,
+        clock: Callable[[], float],
+        wall_clock: Callable[[], float],
+    ) -> None:
+        self._records = records
+        self.tokens = tokens
+        self._request_builder = request_builder
+        self._usage_recorder = usage_recorder
+        self._audit_recorder = audit_recorder
+        self._tracer = tracer
+        self._clock = clock
+        self._wall_clock = wall_clock
+        self.event_tokens = EventTokens()
+        self._finished: list[Finished] = []
+        self._finished_bytes = 0  # of their requests, and of answers that are kept to be audited
+        self._meters = RequestMeters()
+        self.decisions = DecisionLog(decisions_kept)
+
+    @property
+    def is_audited(self) -> bool:
+        """Whether answers are to be kept until they are written down."""
+        return self._audit_recorder is not None
+
+    @property
+    def slots_open(self) -> int:
+        """Slots of the books that no record has closed."""
+        return 0 if self._usage_recorder is None else self._usage_recorder.open
+
+    def check(self) -> None:
+        """Raise where a request could not be audited, and the settings say that none passes without."""
+        if self._audit_recorder is not None:
+            self._audit_recorder.check()
+
+    def place(
+        self,
+        request: Request,
+        routing_request: RoutingRequest,
+        caller: Caller,
+        forecast: Forecast,
+        *,
+        started_at_s: float,
+        slot: FlightSlot | None,
+    ) -> FlightSlot | None:
+        """Write down where it is sent, so that the books have it even if this worker dies; None: there are no books."""
+        if self._usage_recorder is None:
+            return None
+        at = self._wall_clock() - (self._clock() - started_at_s)
+        return self._usage_recorder.place(request, routing_request, caller, forecast, at=at, slot=slot)
+
+    def refused(self, record: RequestRecord, caller: Caller | None, urgency: Urgency, body: bytes) -> None:
+        """Write down a request that no replica was asked for; of unknown callers there is only a line in the log."""
+        self._meters.refused(record)
+        self._records.write(record)
+        if caller is not None and self._usage_recorder is not None:
+            self._usage_recorder.refused(record, caller, urgency)
+        if caller is not None and self._audit_recorder is not None:
+            self._audit_recorder.refused(record, caller, body)
+
+    def finished(self, finished: Finished, hold: Hold) -> None:
+        """A request has ended: settle what it held now, write it down soon."""
+        finished = with_usage(finished, self.event_tokens)
+        if hold.is_counted:
+            end_hold(finished)
+        self._finished.append(finished)
+        self._finished_bytes += len(finished.request.body)
+        if finished.answer:
+            self._finished_bytes += finished.response_bytes
+        if self._finished_bytes > FINISHED_BYTES_MAX or len(self._finished) >= FINISHED_MAX:
+            self.write_down()
+
+    def write_down(self) -> None:
+        """Make records of what has ended, and learn from it."""
+        several, self._finished, self._finished_bytes = self._finished, [], 0
+        epoch_s = self._wall_clock() - self._clock()
+        for finished in several:
+            try:
+                self._write_down(finished, record_of(finished, epoch_s))
+            except Exception as error:  # noqa: BLE001  # the root of a record: our mistake must not cost others theirs
+                _log.error("record_failed", request_id=finished.request.id, exc_info=error)
+
+    def _write_down(self, finished: Finished, record: RequestRecord) -> None:
+        request, routing_request, choice = finished.request, finished.routing_request, finished.choice
+        if finished.slot is not None and self._usage_recorder is not None:
+            self._usage_recorder.close(finished.slot, record)  # before all that could fail: an open slot is lost
+        self._meters.observe(record)
+        if not record.is_estimated:
+            self.tokens.learn(record.model, request.prompt_chars, record.prompt_tokens, routing_request.tenant)
+        if not record.reason:
+            self._request_builder.learn(request, routing_request, record.completion_tokens)
+            if record.stream and not record.is_estimated and finished.replica is not None and not record.continuations:
+                self.event_tokens.learn(finished.replica.pool, finished.events, record.completion_tokens)
+        if choice is not None:
+            self.decisions.add(decided(record.id, routing_request, choice, record))
+        self._records.write(record)
+        if self._audit_recorder is not None:
+            self._audit_recorder.finished(finished, record)
+        if self._tracer is not None:
+            self._tracer.finished(finished, record)

@@ -1,0 +1,82 @@
+"""What it takes to ask replicas: whom to ask, in which words, over which connection, and what is kept of it."""
+
+from collections.abc import Callable
+
+from heterodyne.admission.concurrency_limit import ConcurrencyLimit
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.fleet import Replica, ReplicaId
+from heterodyne.domain.request import Request
+from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.offload.large import LargeCall
+from heterodyne.gateway.offload.process import Offload
+from heterodyne.ports.adapters import Adapters
+from heterodyne.ports.engine import DeliveredText, EngineRequest
+from heterodyne.routing.fallback import FallbackRouter
+from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
+from heterodyne.telemetry.tracing.context import Hop, Trace
+from heterodyne.wire.connection_pool import ConnectionPool
+
+
+class Upstream:
+    """The replicas as attempts see them. One per worker."""
+
+    def __init__(
+        self,
+        *,
+        fleet: FleetView,
+        selector: FallbackRouter,
+        router: Router,
+        limit: ConcurrencyLimit,
+        pool: ConnectionPool,
+        adapters: Adapters,
+        offload: Offload,
+        hop: Callable[[Trace], Hop] | None,
+        answer_bytes_max: int,
+        clock: Callable[[], float],
+    ) -> None:
+        self.fleet = fleet
+        self.selector = selector
+        self.router = router
+        self.limit = limit
+        self.pool = pool
+        self.adapters = adapters
+        self.offload = offload
+        self._hop = hop
+        self.answer_bytes_max = answer_bytes_max
+        self.clock = clock
+
+    def call(
+        self, request: Request, target: Replica, salt: bytes, delivered: DeliveredText | None = None
+    ) -> EngineRequest | LargeCall:
+        """The request in the words of the replica's engine; raises what that cannot be asked.
+
+        The call of a large body is made when it is to be sent.
+        """
+        if request.is_large:
+            return LargeCall(self.offload, request, target, salt, delivered)
+        return self.fleet.wire(target.id).dialect.call(request, target)
+
+    def try_call(self, request: Request, choice: RoutingChoice | None, salt: bytes) -> EngineRequest | LargeCall | None:
+        """The same; None where the engine has no words for it, or no replica was found."""
+        if choice is None:
+            return None
+        try:
+            return self.call(request, choice.target, salt)
+        except HeterodyneError:
+            return None
+
+    def try_decide(
+        self, request: Request, routing_request: RoutingRequest, failed: frozenset[ReplicaId]
+    ) -> RoutingChoice | None:
+        """Another replica than those that have failed it, or None."""
+        return self.selector.try_decide(request, routing_request, self.clock(), failed)
+
+    def try_retry(self, model: str, prompt_tokens: int) -> bool:
+        """Whether the model's retry budget pays for a request of so many prompt tokens."""
+        return self.selector.health.try_retry(model, prompt_tokens, self.clock())
+
+    def hop(self, trace: Trace | None) -> Hop | None:
+        """The next attempt's place in the request's trace; None: it is not traced."""
+        return None if trace is None or self._hop is None else self._hop(trace)

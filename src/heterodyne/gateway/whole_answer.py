@@ -1,0 +1,36 @@
+"""What the answer of an engine that did not stream comes to, in the client's words."""
+
+from collections.abc import Callable
+
+from heterodyne.domain.errors import EngineGarbage, HeterodyneError
+from heterodyne.domain.request import Request
+from heterodyne.gateway.attempt import Attempt
+from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer, answer_beside, whole_answer
+from heterodyne.gateway.offload.process import Offload
+from heterodyne.ports.engine import EngineRequest
+
+REFUSAL_BYTES_MAX = 65536  # of an engine's error that are read
+
+
+def read_whole(
+    attempt: Attempt,
+    request: Request,
+    pieces: list[bytes],
+    offload: Offload,
+    *,
+    owner: bytes,
+    done: Callable[[TranslatedAnswer | EngineRequest | HeterodyneError], None],
+) -> TranslatedAnswer | EngineRequest | HeterodyneError | None:
+    """What a whole answer of an engine comes to; None: it is long, and `done` hears it later."""
+    dialect, replica = attempt.wire.dialect, attempt.wire.replica
+    try:
+        if attempt.status != 200:
+            return dialect.refusal(request, attempt.status, b"".join(pieces)[:REFUSAL_BYTES_MAX])
+        if request.stream:
+            return EngineGarbage("The engine answered a stream with something else.")
+        if sum(map(len, pieces)) > ANSWER_BYTES_LARGE:
+            attempt.work = answer_beside(offload, request, replica, pieces, owner=owner, done=done)
+            return None
+        return whole_answer(dialect, request, replica, b"".join(pieces))
+    except HeterodyneError as error:
+        return error
