@@ -10,9 +10,11 @@ from heterodyne.admission.pending_request import PendingRequest
 from heterodyne.domain.errors import ClientGone, HeterodyneError, InternalError
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
+from heterodyne.gateway.client_answer import ClientAnswer
 from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.in_flight import InFlight
 from heterodyne.gateway.lease_client import LeaseClient, LeaseOutcome, LeaseWaiter
+from heterodyne.gateway.race import Race
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.render import IdentityHeaders
 from heterodyne.gateway.request_log import RequestLog
@@ -203,19 +205,18 @@ class AdmissionGate:
         *,
         is_plain: bool,
     ) -> Exchange:
-        return Exchange(
-            owner=self,
-            upstream=self._upstream,
-            log=self._request_log,
-            settings=self._settings,
-            identity=self._identity,
-            client=connection,
+        upstream, request_log = self._upstream, self._request_log
+        race = Race(
+            upstream=upstream,
+            place=request_log.place,
             request=request,
             routing_request=routing_request,
-            hold=hold,
+            caller=hold.caller,
             trace=trace,
-            is_plain=is_plain,
+            started_at_s=self._clock(),
         )
+        answer = ClientAnswer(connection, request, hold, self._identity, is_plain=is_plain)
+        return Exchange(self, request_log, self._settings, answer, race, hold=hold)
 
     def _fail(self, queued: QueuedRequest, error: Exception) -> None:
         pending = queued.pending

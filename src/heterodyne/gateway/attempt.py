@@ -10,6 +10,7 @@ from heterodyne.domain.errors import (
     EngineUnavailable,
     HeterodyneError,
 )
+from heterodyne.gateway.finished import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import PendingJob
@@ -212,6 +213,13 @@ class Attempt:
         """When the replica was last heard of."""
         relay = self.relay
         return max(relay.last_at_s, self.heard_at_s) if relay is not None else self.heard_at_s
+
+    def as_try(self, outcome: Outcome) -> Try:
+        """What the record and the trace have of it, at its end."""
+        span_id = self.hop.span_id if self.hop is not None else 0
+        now_s = self._upstream.clock()
+        replica, began_at_s = self.wire.replica, self.began_at_s
+        return Try(replica, began_at_s, self.sent_at_s, now_s, self.status, outcome, self.first_at_s, span_id)
 
     # Called by the keeper of adapters.
 

@@ -7,16 +7,14 @@ to go on from, so that the client sees one answer with one id, one opening and o
 from msgspec import structs
 
 from heterodyne.admission.event_tokens import EventTokens
-from heterodyne.domain.request import Request
+from heterodyne.gateway.attempt import AttemptOwner
 from heterodyne.gateway.continued_stream import ContinuedStream
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.partial_answer import PartialAnswer, read_partial_answer
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
-from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.engine import EngineRequest, EventEdit
 from heterodyne.routing.routing_choice import RoutingChoice
-from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log, metrics
 
 CONTINUATIONS_MAX = 3
@@ -32,9 +30,7 @@ class Continuation:
         "_event_tokens",
         "_is_audited",
         "_may_continue",
-        "_request",
-        "_routing_request",
-        "_upstream",
+        "_race",
         "bytes_before",
         "count",
         "events_before",
@@ -42,20 +38,9 @@ class Continuation:
         "partial",
     )
 
-    def __init__(
-        self,
-        upstream: Upstream,
-        event_tokens: EventTokens,
-        request: Request,
-        routing_request: RoutingRequest,
-        *,
-        may_continue: bool,
-        is_audited: bool,
-    ) -> None:
-        self._upstream = upstream
+    def __init__(self, race: Race, event_tokens: EventTokens, *, may_continue: bool, is_audited: bool) -> None:
+        self._race = race
         self._event_tokens = event_tokens
-        self._request = request
-        self._routing_request = routing_request
         self._may_continue = may_continue
         self._is_audited = is_audited
         self.kept: list[bytes] | None = [] if may_continue or is_audited else None  # everything the client was sent
@@ -73,41 +58,45 @@ class Continuation:
         """How the events of the next replica become the rest of the answer."""
         return engine_edit if self.partial is None else ContinuedStream(self.partial, engine_edit)
 
-    def kept_bytes(self, relay: StreamRelay | None) -> int:
+    @property
+    def kept_bytes(self) -> int:
         """What is remembered of the answer in case it has to be continued."""
+        relay = self._race.relay
         return self.bytes_before + relay.bytes_sent if self._may_continue and relay is not None else 0
 
-    def forget(self, relay: StreamRelay | None) -> None:
+    def forget(self) -> None:
         """Remember no more; a break from here on is an error."""
         self._may_continue = False
         if self._is_audited:
             return
-        self.kept = None
+        self.kept, relay = None, self._race.relay
         if relay is not None:
             relay.stop_keeping()
 
-    def try_read(self, race: Race, *, is_chunked: bool) -> PartialAnswer | None:
+    def try_read(self, *, is_chunked: bool) -> PartialAnswer | None:
         """What the client has; None where nothing can soundly follow it."""
+        race = self._race
         if self.kept is None or not self._may_continue or self.count >= CONTINUATIONS_MAX:
             return None
         try:
-            partial = read_partial_answer(self.kept, self._request.operation, is_chunked=is_chunked)
+            partial = read_partial_answer(self.kept, race.request.operation, is_chunked=is_chunked)
         except (ValueError, RecursionError):
             return None
-        if partial is None or race.wire is None or self._upstream.clock() > self._request.deadline_s:
+        if partial is None or race.wire is None or race.upstream.clock() > race.request.deadline_s:
             return None
         delivered = partial.delivered_text
         tokens = self._event_tokens.estimate(race.wire.replica.pool, delivered.tokens)  # an event may hold several
         return structs.replace(partial, delivered_text=delivered._replace(tokens=tokens))
 
-    def try_go_on(self, race: Race, partial: PartialAnswer, broken: StreamRelay | None, salt: bytes) -> bool:
+    def try_go_on(self, owner: AttemptOwner, partial: PartialAnswer, broken: StreamRelay | None) -> bool:
         """Have another replica go on from there; False where none can, or the budget for retries is spent."""
-        found = self._try_successor(race, partial, salt)
+        race = self._race
+        found = self._try_successor(partial)
         if found is None:
             return False
         choice, call = found
-        target, upstream = choice.target, self._upstream
-        if not upstream.try_retry(target.model, self._routing_request.prompt_tokens):
+        target = choice.target
+        if not race.upstream.try_retry(target.model, race.routing_request.prompt_tokens):
             return False
         self.partial, self.events_before = partial, partial.events
         self.bytes_before += broken.bytes_sent if broken is not None else 0
@@ -115,23 +104,22 @@ class Continuation:
         race.winner = None
         metrics.continuations.add((target.model, target.pool))
         tokens_before = partial.delivered_text.tokens
-        _log.info("stream_continued", request_id=self._request.id, replica=target.id, tokens_before=tokens_before)
-        race.ask(choice, call, has_begun=True)
+        _log.info("stream_continued", request_id=race.request.id, replica=target.id, tokens_before=tokens_before)
+        race.ask(owner, choice, call, has_begun=True)
         return True
 
-    def _try_successor(
-        self, race: Race, partial: PartialAnswer, salt: bytes
-    ) -> tuple[RoutingChoice, EngineRequest | LargeCall] | None:
+    def _try_successor(self, partial: PartialAnswer) -> tuple[RoutingChoice, EngineRequest | LargeCall] | None:
         """A replica of the same model whose engine can take the answer up, and the call that asks for the rest."""
+        race = self._race
         assert race.wire is not None
-        request, upstream = self._request, self._upstream
+        request, upstream = race.request, race.upstream
         model, tried = race.wire.replica.model, race.failed
-        while (choice := upstream.try_decide(request, self._routing_request, tried)) is not None:
+        while (choice := upstream.try_decide(request, race.routing_request, tried)) is not None:
             target = choice.target
             if target.model != model:
                 return None
             if request.is_large:
-                return choice, upstream.call(request, target, salt, partial.delivered_text)
+                return choice, upstream.call(request, target, race.salt, partial.delivered_text)
             dialect = upstream.fleet.wire(target.id).dialect
             rest = dialect.continuation(request, partial.delivered_text)
             if rest is not None:

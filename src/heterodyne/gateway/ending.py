@@ -1,30 +1,25 @@
 """Gathers, at a request's end, what its race and its continuation know of it."""
 
 from heterodyne.admission.hold import Hold
-from heterodyne.domain.request import Request, Usage
+from heterodyne.domain.request import Usage
 from heterodyne.gateway.continuation import Continuation
 from heterodyne.gateway.finished import Finished
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
-from heterodyne.routing.routing_request import RoutingRequest
 
 UNCOUNTED_EVENTS_MAX = 2  # of a stream: who speaks, and why it ended
 
 
 def finished_of(
-    *,
-    request: Request,
-    routing_request: RoutingRequest,
-    hold: Hold,
     race: Race,
     continuation: Continuation,
     relay: StreamRelay | None,
+    *,
+    hold: Hold,
     status: int,
     reason: str,
     reported: Usage | None,
-    started_at_s: float,
     first_byte_at_s: float,
-    ended_at_s: float,
     response_bytes: int,
     keeps_answer: bool,
     is_chunked: bool,
@@ -40,8 +35,8 @@ def finished_of(
         if events > 1:
             itl_s = (relay.last_at_s - relay.first_at_s) / (events - 1)
     return Finished(
-        request=request,
-        routing_request=routing_request,
+        request=race.request,
+        routing_request=race.routing_request,
         hold=hold,
         choice=race.choice,
         replica=race.wire.replica if race.wire is not None else None,
@@ -50,9 +45,9 @@ def finished_of(
         reported=reported,
         events=events + continuation.events_before,
         itl_s=itl_s,
-        started_at_s=started_at_s,
+        started_at_s=race.started_at_s,
         first_byte_at_s=first_byte_at_s,
-        ended_at_s=ended_at_s,
+        ended_at_s=race.upstream.clock(),
         response_bytes=continuation.bytes_before + response_bytes,
         retries=race.retries,
         continuations=continuation.count,
@@ -61,5 +56,5 @@ def finished_of(
         slot=race.slot,
         trace=race.trace,
         answer=continuation.kept if continuation.kept and keeps_answer else [],
-        is_answer_chunked=request.stream and is_chunked,
+        is_answer_chunked=race.request.stream and is_chunked,
     )

@@ -1,4 +1,4 @@
-"""One request in flight, between a client connection and the replicas it is tried on, until exactly one end.
+"""One request in flight, between its client and the replicas it is tried on, until exactly one end.
 
     asking -> whole answer
     asking -> event stream -> (broken -> continued elsewhere)* -> ended
@@ -21,25 +21,22 @@ from heterodyne.domain.errors import (
 )
 from heterodyne.domain.request import Request, Usage
 from heterodyne.domain.usage import ENGINE_ERROR_EVENT
-from heterodyne.gateway import render, usage
+from heterodyne.gateway import render
 from heterodyne.gateway.attempt import CALLER_ERROR, CANCELLED, Attempt, outcome_of_status
+from heterodyne.gateway.client_answer import ClientAnswer
 from heterodyne.gateway.continuation import KEPT_BYTES_MAX, Continuation
 from heterodyne.gateway.decision_log import Decided, decided
 from heterodyne.gateway.ending import finished_of
-from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
+from heterodyne.gateway.offload.answering import TranslatedAnswer
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.settings import GatewaySettings
-from heterodyne.gateway.upstream import Upstream
 from heterodyne.gateway.whole_answer import read_whole
 from heterodyne.ports.engine import EngineRequest
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.routing_choice import RoutingChoice
-from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log
-from heterodyne.telemetry.tracing.context import Trace
-from heterodyne.wire.server_connection import ServerConnection
 
 RETRY_AFTER_MAX_S = 3600
 
@@ -51,97 +48,55 @@ class ExchangeOwner(Protocol):
 
     def exchange_started(self, exchange: "Exchange") -> None:
         """It is about to ask its first replica."""
-        ...
 
     def exchange_ended(self, exchange: "Exchange", model: str) -> None:
         """It asks none any more; `model` is the one that answered."""
-        ...
 
 
 class Exchange:
-    """Owns one request's race and leaves what is to be written down when it ends."""
+    """Has one request's race and answer end together, and leaves what is to be written down."""
 
-    __slots__ = (
-        "_client",
-        "_continuation",
-        "_first_byte_at_s",
-        "_hold",
-        "_identity",
-        "_is_ended",
-        "_is_plain",
-        "_log",
-        "_owner",
-        "_race",
-        "_request",
-        "_routing_request",
-        "_settings",
-        "_started_at_s",
-        "_upstream",
-    )
+    __slots__ = ("_answer", "_continuation", "_hold", "_is_ended", "_log", "_owner", "_race", "_request", "_settings")
 
     def __init__(
         self,
-        *,
         owner: ExchangeOwner,
-        upstream: Upstream,
-        log: RequestLog,
+        request_log: RequestLog,
         settings: GatewaySettings,
-        identity: render.IdentityHeaders,
-        client: ServerConnection,
-        request: Request,
-        routing_request: RoutingRequest,
+        answer: ClientAnswer,
+        race: Race,
+        *,
         hold: Hold,
-        trace: Trace | None,
-        is_plain: bool = False,
     ) -> None:
-        """`is_plain`: errors are told as the Open Inference Protocol has them, and nothing streams."""
         self._owner = owner
-        self._upstream = upstream
-        self._log = log
+        self._log = request_log
         self._settings = settings
-        self._identity = identity
-        self._client = client
-        self._request = request
-        self._routing_request = routing_request
+        self._answer = answer
+        self._race = race
+        self._request: Request = race.request
         self._hold = hold
-        self._is_plain = is_plain
-        self._started_at_s = now_s = upstream.clock()
-        self._first_byte_at_s = 0.0
         self._is_ended = False
-        self._race = Race(
-            owner=self,
-            upstream=upstream,
-            place=log.place,
-            request=request,
-            routing_request=routing_request,
-            caller=hold.caller,
-            trace=trace,
-            started_at_s=now_s,
-        )
+        may_continue = race.request.stream and settings.continues_streams
         self._continuation = Continuation(
-            upstream,
-            log.event_tokens,
-            request,
-            routing_request,
-            may_continue=request.stream and settings.continues_streams,
-            is_audited=log.is_audited,
+            race, request_log.event_tokens, may_continue=may_continue, is_audited=request_log.is_audited
         )
 
     def start(self, choice: RoutingChoice) -> None:
         """Ask the first replica; raises what its engine cannot be asked."""
-        call = self._upstream.call(self._request, choice.target, self._hold.caller.salt)
-        self._race.place(choice)
+        race = self._race
+        call = race.upstream.call(self._request, choice.target, self._hold.caller.salt)
+        race.place(choice)
         self._owner.exchange_started(self)
         try:
-            self._race.ask(choice, call, earns=True)
+            race.ask(self, choice, call, earns=True)
         except Exception as error:  # noqa: BLE001  # from here on it holds something, so it ends as every other
             self._mistake("start_failed", error)
 
     @property
     def decided(self) -> Decided | None:
         """The latest decision; None before the first."""
-        choice = self._race.choice
-        return None if choice is None else decided(self._request.id, self._routing_request, choice, None)
+        race = self._race
+        return None if race.choice is None else decided(self._request.id, race.routing_request, race.choice, None)
 
     # Called by the client connection.
 
@@ -167,9 +122,9 @@ class Exchange:
         if not request.stream:
             return None
         return StreamRelay(
-            self._client,
+            self._answer.client,
             attempt,
-            self._upstream.clock,
+            self._race.upstream.clock,
             wants_usage=request.wants_usage,
             edit=continuation.edit(attempt.wire.dialect.stream_edit(request)),
             keep=continuation.kept,
@@ -180,29 +135,25 @@ class Exchange:
 
     def attempt_begins(self, attempt: Attempt) -> None:
         """The first to have something to say wins; the client has got nothing before."""
-        now_s = self._upstream.clock()
+        now_s = self._race.upstream.clock()
         self._race.win(attempt, now_s)
-        if not self._first_byte_at_s:
-            self._first_byte_at_s = now_s
-            client = self._client
-            client.write(
-                render.stream_head(self._headers(), chunked=client.speaks_chunked, keeps_alive=client.keeps_alive)
-            )
+        self._answer.begin_stream(self._race, now_s)
 
     def attempt_completed(self, attempt: Attempt) -> None:
         relay = attempt.relay
         assert relay is not None
         self._race.succeed(attempt, relay.usage, events=relay.events)
         self._end(200, "", relay.usage, relay.bytes_sent, relay)
-        self._client.finish_stream()
+        self._answer.client.finish_stream()
 
     def attempt_unsent(self, attempt: Attempt, error: HeterodyneError) -> None:
         self._refused(attempt, error)
 
     def attempt_answered(self, attempt: Attempt, pieces: list[bytes]) -> None:
-        owner, offload = self._hold.caller.salt, self._upstream.offload
+        offload, salt = self._race.upstream.offload, self._hold.caller.salt
         try:
-            answer = read_whole(attempt, self._request, pieces, offload, owner=owner, done=partial(self._take, attempt))
+            done = partial(self._take, attempt)
+            answer = read_whole(attempt, self._request, pieces, offload, owner=salt, done=done)
         except Exception as error:  # noqa: BLE001  # as in `_take`
             self._mistake("answer_failed", error)
             return
@@ -213,14 +164,14 @@ class Exchange:
         """Go on elsewhere if that is possible and allowed, else answer with the error."""
         if self._is_ended or attempt.is_over:
             return
-        relay = attempt.relay
-        outcome = self._race.fail(attempt, error)
-        if self._race.attempts:
+        relay, race, answer = attempt.relay, self._race, self._answer
+        outcome = race.fail(attempt, error)
+        if race.attempts:
             return  # its rival goes on
-        if self._first_byte_at_s and self._request.stream:
+        if answer.is_streaming:
             if not self._continue(relay):
                 self._fail(error, relay)
-        elif self._first_byte_at_s or not self._race.try_retry(is_free=outcome is Outcome.CONNECT_FAILED):
+        elif answer.first_byte_at_s or not race.try_retry(self, is_free=outcome is Outcome.CONNECT_FAILED):
             self._fail(_with_retry_after(error, attempt.retry_after))
 
     # Called by the worker.
@@ -232,20 +183,20 @@ class Exchange:
     def check(self, now_s: float) -> None:
         """Enforce the deadline, and let the race look after its replicas."""
         if now_s > self._request.deadline_s:
-            self.give_up(DeadlineExceeded(f"The deadline passed after {now_s - self._started_at_s:.1f} s."))
+            self.give_up(DeadlineExceeded(f"The deadline passed after {now_s - self._race.started_at_s:.1f} s."))
             return
-        self._race.check(now_s, self._settings)
+        self._race.check(self, now_s, self._settings)
         if self.kept_bytes > KEPT_BYTES_MAX:
             self.forget_kept()
 
     @property
     def kept_bytes(self) -> int:
         """What is remembered of the answer in case it has to be continued."""
-        return self._continuation.kept_bytes(self._race.relay)
+        return self._continuation.kept_bytes
 
     def forget_kept(self) -> None:
         """Remember no more; a break from here on is an error."""
-        self._continuation.forget(self._race.relay)
+        self._continuation.forget()
 
     def _take(self, attempt: Attempt, answer: TranslatedAnswer | EngineRequest | HeterodyneError) -> None:
         """What a whole answer has come to."""
@@ -264,6 +215,19 @@ class Exchange:
         except Exception as error:  # noqa: BLE001  # the root of an answer: our mistake must not leave the client waiting
             self._mistake("answer_failed", error)
 
+    def _take_whole(self, attempt: Attempt, answer: TranslatedAnswer) -> None:
+        race = self._race
+        self._answer.first_byte_at_s = now_s = race.upstream.clock()
+        race.win(attempt, now_s)
+        headers = render.JSON + self._answer.headers(race)
+        race.succeed(attempt, answer.usage)
+        if race.slot is not None and answer.usage is not None:
+            race.slot.delivered = answer.usage.completion_tokens
+        if self._log.is_audited:
+            self._continuation.kept = answer.pieces
+        self._end(200, "", answer.usage, answer.size)
+        self._answer.whole(answer, headers)
+
     def _refused(self, attempt: Attempt, error: HeterodyneError) -> None:
         """The answer is an error of the engine, or about the request, which no other replica would answer better."""
         is_callers = isinstance(error, EngineRefused) and outcome_of_status(attempt.status) is CALLER_ERROR
@@ -275,55 +239,27 @@ class Exchange:
         self._race.end(attempt, CALLER_ERROR)
         self._fail(error)
 
-    def _take_whole(self, attempt: Attempt, answer: TranslatedAnswer) -> None:
-        reported, race, client = answer.usage, self._race, self._client
-        self._first_byte_at_s = now_s = self._upstream.clock()
-        race.win(attempt, now_s)
-        headers = render.JSON + self._headers()
-        race.succeed(attempt, reported)
-        if race.slot is not None and reported is not None:
-            race.slot.delivered = reported.completion_tokens
-        if self._log.is_audited:
-            self._continuation.kept = answer.pieces
-        self._end(200, "", reported, answer.size)
-        if len(answer.pieces) == 1 and answer.size <= ANSWER_BYTES_LARGE:
-            client.finish(render.whole(200, headers, answer.pieces[0], keeps_alive=client.keeps_alive))
-            return
-        head = render.whole_head(200, headers, answer.size, keeps_alive=client.keeps_alive)
-        client.finish_paced(head, answer.pieces)
-
     def _continue(self, broken: StreamRelay | None) -> bool:
         """Let another replica go on from the words that the client has; False where that is not sound or possible."""
-        sent = self._continuation.try_read(self._race, is_chunked=self._client.speaks_chunked)
+        sent = self._continuation.try_read(is_chunked=self._answer.client.speaks_chunked)
         if sent is None:
             return False
         if not sent.is_complete:
-            return self._continuation.try_go_on(self._race, sent, broken, self._hold.caller.salt)
-        # The model had finished and only the end of the stream was lost: say it for the engine.
-        tokens, prompt_tokens = sent.delivered_text.tokens, self._routing_request.prompt_tokens
+            return self._continuation.try_go_on(self, sent, broken)
+        # The model had finished and only the end of the stream was lost.
+        tokens, prompt_tokens = sent.delivered_text.tokens, self._race.routing_request.prompt_tokens
         reported = Usage(prompt_tokens=prompt_tokens, completion_tokens=tokens, is_estimated=True)
-        client = self._client
-        if self._request.wants_usage:
-            client.write_payload(usage.event(self._request, reported, id_=sent.id, created=sent.created))
-        client.write_payload(b"data: [DONE]\n\n")
+        self._answer.end_for_engine(sent, reported)
         self._end(200, "", reported, broken.bytes_sent if broken is not None else 0, broken)
-        client.finish_stream()
+        self._answer.client.finish_stream()
         return True
 
     def _fail(self, error: HeterodyneError, relay: StreamRelay | None = None) -> None:
-        """Answer with the error in whichever form is still possible."""
         if self._is_ended:
             return
-        client = self._client
-        own_words = relay.error_event if relay is not None else b""
-        self._end(200 if own_words else error.status, ENGINE_ERROR_EVENT if own_words else error.code, relay=relay)
-        if self._first_byte_at_s and self._request.stream:
-            client.write_payload(own_words + b"\n\n" if own_words else render.error_event(error))
-            client.finish_stream()
-        else:
-            body = render.plain_error_body(error) if self._is_plain else render.error_body(error)
-            headers = render.error_headers(error) + self._headers()
-            client.finish(render.whole(error.status, headers, body, keeps_alive=client.keeps_alive))
+        event = relay.error_event if relay is not None else b""
+        self._end(200 if event else error.status, ENGINE_ERROR_EVENT if event else error.code, relay=relay)
+        self._answer.error(error, event, self._race)
 
     def _mistake(self, event: str, error: Exception) -> None:
         _log.error(event, request_id=self._request.id, exc_info=error)
@@ -341,42 +277,29 @@ class Exchange:
         if self._is_ended:
             return
         self._is_ended = True
-        race = self._race
-        if relay is None:
-            relay = self._race.relay
+        race, continuation = self._race, self._continuation
+        relay = relay or race.relay
         if relay is not None:
             relay.stop_counting()
         race.cancel()
         self._log.finished(
             finished_of(
-                request=self._request,
-                routing_request=self._routing_request,
+                race,
+                continuation,
+                relay,
                 hold=self._hold,
-                race=race,
-                continuation=self._continuation,
-                relay=relay,
                 status=status,
                 reason=reason,
                 reported=reported,
-                started_at_s=self._started_at_s,
-                first_byte_at_s=self._first_byte_at_s,
-                ended_at_s=self._upstream.clock(),
+                first_byte_at_s=self._answer.first_byte_at_s,
                 response_bytes=response_bytes,
                 keeps_answer=self._log.is_audited,
-                is_chunked=self._client.speaks_chunked,
+                is_chunked=self._answer.client.speaks_chunked,
             ),
             self._hold,
         )
-        self._owner.exchange_ended(self, self._routing_request.model if race.wire is None else race.wire.replica.model)
-        race.winner = self._continuation.kept = None  # an attempt points back here, and cycles are seldom looked for
-
-    def _headers(self) -> bytes:
-        identity, race = self._identity, self._race
-        headers = identity.of(self._request.id)
-        if race.wire is None or race.choice is None:
-            return headers
-        headers += race.wire.answer_headers(race.choice, asked_model=self._routing_request.model)
-        return headers + self._hold.headers(identity.wall_clock)
+        self._owner.exchange_ended(self, race.routing_request.model if race.wire is None else race.wire.replica.model)
+        race.winner = continuation.kept = None  # an attempt points back here, and cycles are seldom looked for
 
 
 def _with_retry_after(error: EngineError, seconds: bytes | None) -> EngineError:

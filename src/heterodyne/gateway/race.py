@@ -4,7 +4,7 @@ Before the first event of an answer an attempt that fails is repeated elsewhere,
 is unusually late gets a rival; the first to have something to say wins.
 """
 
-from typing import Protocol
+from collections.abc import Callable
 
 from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.errors import EngineError, EngineStalled
@@ -27,7 +27,6 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.engine import EngineRequest
 from heterodyne.routing.fallback import NO_REPLICAS
-from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -39,22 +38,7 @@ ATTEMPTS_MAX = 3  # before the first event
 CONNECTS_MAX = 10  # the same where no engine was even reached
 ADAPTER_UNKNOWN = (400, 404)  # how engines say that they do not hold it
 
-
-class Place(Protocol):
-    """Writes down where a request is sent."""
-
-    def __call__(
-        self,
-        request: Request,
-        routing_request: RoutingRequest,
-        caller: Caller,
-        forecast: Forecast,
-        *,
-        started_at_s: float,
-        slot: FlightSlot | None,
-    ) -> FlightSlot | None:
-        """The request's slot in the books; None: there are no books."""
-        ...
+Place = Callable[..., FlightSlot | None]  # writes down where a request is sent; `RequestLog.place`
 
 
 class Race:
@@ -62,23 +46,22 @@ class Race:
 
     __slots__ = (
         "_caller",
-        "_owner",
         "_place",
         "_placed_on",
-        "_request",
-        "_routing_request",
-        "_started_at_s",
-        "_upstream",
         "attempts",
         "choice",
         "failed",
         "hedge_at_s",
         "is_hedged",
         "is_paused",
+        "request",
         "retries",
+        "routing_request",
         "slot",
+        "started_at_s",
         "trace",
         "tries",
+        "upstream",
         "winner",
         "wire",
     )
@@ -86,7 +69,6 @@ class Race:
     def __init__(
         self,
         *,
-        owner: AttemptOwner,
         upstream: Upstream,
         place: Place,
         request: Request,
@@ -95,13 +77,12 @@ class Race:
         trace: Trace | None,
         started_at_s: float,
     ) -> None:
-        self._owner = owner
-        self._upstream = upstream
+        self.upstream = upstream
         self._place = place
-        self._request = request
-        self._routing_request = routing_request
+        self.request = request
+        self.routing_request = routing_request
         self._caller = caller
-        self._started_at_s = started_at_s
+        self.started_at_s = started_at_s
         self._placed_on: ReplicaId | None = None  # the replica that the slot names
         self.trace = trace
         self.attempts: list[Attempt] = []  # that are not over
@@ -117,19 +98,25 @@ class Race:
         self.slot: FlightSlot | None = None  # in the books of requests in flight; None: there are no books
 
     def ask(
-        self, choice: RoutingChoice, call: EngineRequest | LargeCall, *, earns: bool = False, has_begun: bool = False
+        self,
+        owner: AttemptOwner,
+        choice: RoutingChoice,
+        call: EngineRequest | LargeCall,
+        *,
+        earns: bool = False,
+        has_begun: bool = False,
     ) -> None:
         """One more attempt; the first of a request `earns` budget for retries, and one that goes on has begun."""
-        target, request, upstream = choice.forecast.state.replica, self._request, self._upstream
+        target, request, upstream = choice.forecast.state.replica, self.request, self.upstream
         wire = upstream.fleet.wire(target.id)
         self.choice = choice
         self.place(choice)
         attempt = Attempt(
-            self._owner,
+            owner,
             upstream,
             wire,
             call,
-            routing_request=self._routing_request,
+            routing_request=self.routing_request,
             choice=choice,
             request_id=request.id,
             adapter=request.model if target.adapters and request.model in target.adapters else None,
@@ -149,41 +136,41 @@ class Race:
         if self._placed_on == replica:
             return
         self.slot = self._place(
-            self._request,
-            self._routing_request,
+            self.request,
+            self.routing_request,
             self._caller,
             choice.forecast,
-            started_at_s=self._started_at_s,
+            started_at_s=self.started_at_s,
             slot=self.slot,
         )
         self._placed_on = replica
 
-    def try_retry(self, *, is_free: bool) -> bool:
+    def try_retry(self, owner: AttemptOwner, *, is_free: bool) -> bool:
         """Ask another replica, if one may be asked; a refused connection has cost no engine work."""
-        upstream, request = self._upstream, self._request
+        upstream, request = self.upstream, self.request
         if upstream.clock() > request.deadline_s or self.retries + 1 >= (CONNECTS_MAX if is_free else ATTEMPTS_MAX):
             return False
-        choice = upstream.try_decide(request, self._routing_request, self.failed)
-        call = upstream.try_call(request, choice, self._caller.salt)
+        choice = upstream.try_decide(request, self.routing_request, self.failed)
+        call = upstream.try_call(request, choice, self.salt)
         if choice is None or call is None:
             return False
         target = choice.target
-        if not is_free and not upstream.try_retry(target.model, self._routing_request.prompt_tokens):
+        if not is_free and not upstream.try_retry(target.model, self.routing_request.prompt_tokens):
             return False
         self.retries += 1
         metrics.retries.add((target.model, target.pool))
-        self.ask(choice, call)
+        self.ask(owner, choice, call)
         return True
 
-    def hedge(self) -> None:
+    def hedge(self, owner: AttemptOwner) -> None:
         """A rival for an attempt that is unusually late with its first token."""
         self.hedge_at_s = NEVER
         if len(self.attempts) != 1 or self.winner is not None or self.is_hedged:
             return
-        upstream, first = self._upstream, self.attempts[0]
+        upstream, first = self.upstream, self.attempts[0]
         late = first.wire.replica
-        choice = upstream.try_decide(self._request, self._routing_request, self.failed | {late.id})
-        call = upstream.try_call(self._request, choice, self._caller.salt)
+        choice = upstream.try_decide(self.request, self.routing_request, self.failed | {late.id})
+        call = upstream.try_call(self.request, choice, self.salt)
         if choice is None or call is None or choice.target.model != late.model:
             return
         target = choice.target
@@ -193,7 +180,7 @@ class Race:
             return
         self.is_hedged = True
         metrics.hedges.add((target.model, target.pool))
-        self.ask(choice, call)
+        self.ask(owner, choice, call)
 
     def win(self, winner: Attempt, now_s: float) -> None:
         """This one's answer goes to the client; its rivals stop."""
@@ -206,7 +193,7 @@ class Race:
             for loser in [attempt for attempt in self.attempts if attempt is not winner]:
                 self.attempts.remove(loser)
                 loser.outrun(now_s)
-                self._tried(loser, CANCELLED)
+                self.tries.append(loser.as_try(CANCELLED))
 
     def end(
         self, attempt: Attempt, outcome: Outcome, *, output_tokens: int = 0, cached_tokens: int | None = None
@@ -215,7 +202,7 @@ class Race:
         if attempt in self.attempts:
             self.attempts.remove(attempt)
         attempt.end(outcome, output_tokens=output_tokens, cached_tokens=cached_tokens)
-        self._tried(attempt, outcome)
+        self.tries.append(attempt.as_try(outcome))
 
     def succeed(self, attempt: Attempt, reported: Usage | None, *, events: int = 0) -> None:
         """This one gave the whole answer; where its engine did not count, tokens are as many as its events."""
@@ -237,20 +224,25 @@ class Race:
             self.failed |= {replica.id}
         return outcome
 
-    def check(self, now_s: float, settings: GatewaySettings) -> None:
+    def check(self, owner: AttemptOwner, now_s: float, settings: GatewaySettings) -> None:
         """Notice replicas that have fallen silent, and send a rival after one that is late."""
         for attempt in tuple(self.attempts):
-            is_stream_to_come = attempt.status == 200 and self._request.stream
+            is_stream_to_come = attempt.status == 200 and self.request.stream
             if attempt is self.winner or (attempt.status and not is_stream_to_come):
                 silent_s = now_s - attempt.silent_since_s()
                 if silent_s > settings.stall_timeout_s and not self.is_paused:
                     error = f"The engine fell silent for {settings.stall_timeout_s:g} s."
-                    self._owner.attempt_failed(attempt, EngineStalled(error))
+                    owner.attempt_failed(attempt, EngineStalled(error))
             elif now_s - attempt.asked_at_s > settings.first_byte_timeout_s:
                 error = f"The engine did not answer within {settings.first_byte_timeout_s:g} s."
-                self._owner.attempt_failed(attempt, EngineStalled(error))
+                owner.attempt_failed(attempt, EngineStalled(error))
         if now_s > self.hedge_at_s:
-            self.hedge()
+            self.hedge(owner)
+
+    @property
+    def salt(self) -> bytes:
+        """Whose request it is, as caches and the offload process know it."""
+        return self._caller.salt
 
     @property
     def relay(self) -> StreamRelay | None:
@@ -261,7 +253,7 @@ class Race:
         """No answer is wanted any more."""
         for attempt in self.attempts:
             attempt.end(CANCELLED)
-            self._tried(attempt, CANCELLED)
+            self.tries.append(attempt.as_try(CANCELLED))
         self.attempts.clear()
 
     def pause(self) -> None:
@@ -280,20 +272,5 @@ class Race:
         """Whether the engine only lacks an adapter that it had: then it may be asked again, once, and is given it."""
         if attempt.adapter is None or attempt.status not in ADAPTER_UNKNOWN:
             return False
-        was_held = self._upstream.adapters.doubt(attempt.wire.replica.id, attempt.adapter)
+        was_held = self.upstream.adapters.doubt(attempt.wire.replica.id, attempt.adapter)
         return was_held and not self.retries
-
-    def _tried(self, attempt: Attempt, outcome: Outcome) -> None:
-        """Keep it for the record and the trace."""
-        self.tries.append(
-            Try(
-                attempt.wire.replica,
-                attempt.began_at_s,
-                attempt.sent_at_s,
-                self._upstream.clock(),
-                attempt.status,
-                outcome,
-                attempt.first_at_s,
-                attempt.hop.span_id if attempt.hop is not None else 0,
-            )
-        )

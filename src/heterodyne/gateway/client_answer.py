@@ -1,0 +1,80 @@
+"""One request's answer as its client gets it: whole, as a stream, or as an error in the form that is still possible."""
+
+from heterodyne.admission.hold import Hold
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.request import Request, Usage
+from heterodyne.gateway import render, usage
+from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
+from heterodyne.gateway.partial_answer import PartialAnswer
+from heterodyne.gateway.race import Race
+from heterodyne.wire.server_connection import ServerConnection
+
+
+class ClientAnswer:
+    """Writes to the client's connection. One per exchange."""
+
+    __slots__ = ("_hold", "_identity", "_is_plain", "_request", "client", "first_byte_at_s")
+
+    def __init__(
+        self,
+        client: ServerConnection,
+        request: Request,
+        hold: Hold,
+        identity: render.IdentityHeaders,
+        *,
+        is_plain: bool,
+    ) -> None:
+        self.client = client
+        self._request = request
+        self._hold = hold
+        self._identity = identity
+        self._is_plain = is_plain  # errors have the shape of the Open Inference Protocol, and nothing streams
+        self.first_byte_at_s = 0.0  # 0: nothing was sent yet
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether the client has the beginning of a stream, so that its status can no longer be changed."""
+        return bool(self.first_byte_at_s) and self._request.stream
+
+    def headers(self, race: Race) -> bytes:
+        """Who answers what, why, and what is left of the caller's limits."""
+        identity = self._identity
+        headers = identity.of(self._request.id)
+        if race.wire is None or race.choice is None:
+            return headers
+        headers += race.wire.answer_headers(race.choice, asked_model=race.routing_request.model)
+        return headers + self._hold.headers(identity.wall_clock)
+
+    def begin_stream(self, race: Race, now_s: float) -> None:
+        """The head of a stream, before its first event; a stream that goes on elsewhere has had it."""
+        if self.first_byte_at_s:
+            return
+        self.first_byte_at_s = now_s
+        client, headers = self.client, self.headers(race)
+        client.write(render.stream_head(headers, chunked=client.speaks_chunked, keeps_alive=client.keeps_alive))
+
+    def whole(self, answer: TranslatedAnswer, headers: bytes) -> None:
+        """All of it at once."""
+        client = self.client
+        if len(answer.pieces) == 1 and answer.size <= ANSWER_BYTES_LARGE:
+            client.finish(render.whole(200, headers, answer.pieces[0], keeps_alive=client.keeps_alive))
+            return
+        head = render.whole_head(200, headers, answer.size, keeps_alive=client.keeps_alive)
+        client.finish_paced(head, answer.pieces)
+
+    def end_for_engine(self, sent: PartialAnswer, reported: Usage) -> None:
+        """The end of a stream that its engine did not live to say."""
+        if self._request.wants_usage:
+            self.client.write_payload(usage.event(self._request, reported, id_=sent.id, created=sent.created))
+        self.client.write_payload(b"data: [DONE]\n\n")
+
+    def error(self, error: HeterodyneError, engine_event: bytes, race: Race) -> None:
+        """The error; `engine_event` is the engine's own last event where it gave up in the middle."""
+        client = self.client
+        if self.is_streaming:
+            client.write_payload(engine_event + b"\n\n" if engine_event else render.error_event(error))
+            client.finish_stream()
+            return
+        body = render.plain_error_body(error) if self._is_plain else render.error_body(error)
+        headers = render.error_headers(error) + self.headers(race)
+        client.finish(render.whole(error.status, headers, body, keeps_alive=client.keeps_alive))
