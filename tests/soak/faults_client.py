@@ -32,9 +32,9 @@ class Ends(Struct):
         return self.whole + self.error_events + self.left + self.refused.total()
 
 
-async def load_faults(port: int, requests: int, *, clients: int, seed: int) -> Ends:
-    """Send so many requests; raises for an answer that is neither whole nor an error in its proper form."""
-    ends, numbers = Ends(), iter(range(requests))
+async def load_faults(port: int, requests: int, *, clients: int, seed: int, ends: Ends | None = None) -> Ends:
+    """Send so many requests, adding to `ends`; raises for an answer that is neither whole nor a proper error."""
+    ends, numbers = ends or Ends(), iter(range(requests))
     await asyncio.gather(*(_client(port, numbers, ends, random.Random(seed + i)) for i in range(clients)))
     return ends
 
