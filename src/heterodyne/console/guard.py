@@ -14,13 +14,12 @@ from starlette.responses import Response
 
 from heterodyne.admission.host_names import HostNames
 from heterodyne.concurrency.deadline import deadline
+from heterodyne.console.access.key_limit import KeyLimit
+from heterodyne.console.access.operators import OperatorRole, Operators, Person
+from heterodyne.console.access.sessions import Sessions
 from heterodyne.console.admin_route import Endpoint
 from heterodyne.console.errors import CrossSite, ReadOnly
 from heterodyne.console.render import answer, error_answer
-from heterodyne.console.session.key_limit import KeyLimit
-from heterodyne.console.session.operators import Operators, Person
-from heterodyne.console.session.pages import OperatorRole
-from heterodyne.console.session.sessions import Sessions
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.domain.errors import (
     BodyTooLarge,

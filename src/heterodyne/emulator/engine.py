@@ -1,17 +1,15 @@
 """The emulated engine: questions become jobs of the step machine, its steps become tokens of answers."""
 
 import asyncio
-import functools
 import itertools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from heterodyne.domain.errors import ContextExceeded, EngineRefused, InvalidField, UnknownModel
 from heterodyne.emulator import tokenizer
 from heterodyne.emulator.adapters import EmulatedAdapters
 from heterodyne.emulator.answer_format import ChatFormat, CompletionFormat
 from heterodyne.emulator.faults import Faults, Share
-from heterodyne.emulator.generation import Breakage, Generation, Planned
+from heterodyne.emulator.generation import Breakage, ExtraFields, Generation, Planned
 from heterodyne.emulator.observations import Life, Observations
 from heterodyne.emulator.order import EmulatorOrder
 from heterodyne.emulator.replica_clock import ReplicaClock
@@ -25,10 +23,7 @@ from heterodyne.emulator.request_body import (
 from heterodyne.physics.replica.from_layout import machine_of
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.machine import EngineStep, StepResult
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.surface import Extras
-    from heterodyne.wire.server_connection import ServerConnection
+from heterodyne.wire.server_connection import ServerConnection
 
 Listener = Callable[[EngineStep, StepResult], None]
 SLEEPERS = frozenset({"weights", "kv_cache"})
@@ -129,7 +124,7 @@ class EmulatedEngine:
         return True
 
     def generate(
-        self, body: EmulatorRequest, connection: "ServerConnection", *, extras: "Extras | None" = None
+        self, body: EmulatorRequest, connection: ServerConnection, *, extra_fields: ExtraFields | None = None
     ) -> Generation | None:
         """Begin an answer. Raises what the client did wrong; None when the engine crashed over it."""
         faults = self._faults
@@ -156,7 +151,7 @@ class EmulatedEngine:
             arrived_at_s=self.clock.now_s,
             breakage=self._breakage(),
             on_cancelled=self._cancelled,
-            extras=None if extras is None else functools.partial(extras, self),
+            extra_fields=extra_fields,
         )
         self.observations.answers.observe(body.n)
         for index, one in enumerate(planned):

@@ -1,7 +1,6 @@
 """A small answer given at once: health, models, metrics, a control call."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from urllib.parse import parse_qs
 
 import msgspec
@@ -9,9 +8,6 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import HeterodyneError, InvalidField, MalformedJson
 from heterodyne.wire.message import HttpRequest, status_line
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
 JSON = b"application/json"
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
@@ -31,10 +27,6 @@ class EmulatorResponse(Struct, frozen=True, kw_only=True):
         return b"%bcontent-type: %b\r\n%b%bcontent-length: %d\r\n\r\n%b" % (
             status_line(self.status), self.kind, self.headers, close, len(self.body), self.body,
         )  # fmt: skip
-
-
-EmulatorEndpoint = Callable[["EmulatedEngine", HttpRequest], EmulatorResponse]
-Routes = dict[tuple[bytes, bytes], EmulatorEndpoint]  # by method and path
 
 
 def json_response(value: object, status: int = 200) -> EmulatorResponse:

@@ -2,14 +2,11 @@
 
 from collections import deque
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.kv.changes import BlocksRemoved, BlocksStored, Change, changes
 from heterodyne.emulator.surface import load_of
 from heterodyne.physics.replica.machine import EngineStep, StepResult
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
 KEPT_MAX = 1000  # iterations and events; the oldest are forgotten
 PRIORITY = 35  # of a block nobody said anything about
@@ -18,7 +15,7 @@ PRIORITY = 35  # of a block nobody said anything about
 class Records:
     """Listens to steps; what was read is gone."""
 
-    def __init__(self, engine: "EmulatedEngine") -> None:
+    def __init__(self, engine: EmulatedEngine) -> None:
         self._engine = engine
         self._iterations: deque[dict[str, object]] = deque(maxlen=KEPT_MAX)
         self._events: deque[dict[str, object]] = deque(maxlen=KEPT_MAX)

@@ -1,6 +1,6 @@
 """Who is signed in, and for how long."""
 
-from heterodyne.console.session.sessions import IDLE_S, WHOLE_S, Sessions
+from heterodyne.console.access.sessions import IDLE_S, WHOLE_S, Sessions
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from heterodyne.console.access.key_limit import ADDRESSES_MAX, KEYS_MAX, KEYS_OF_ADDRESS_MAX, WINDOW_S, KeyLimit
 from heterodyne.console.errors import TooManySignIns
-from heterodyne.console.session.key_limit import ADDRESSES_MAX, KEYS_MAX, KEYS_OF_ADDRESS_MAX, WINDOW_S, KeyLimit
 
 HERE = "10.0.0.1"
 

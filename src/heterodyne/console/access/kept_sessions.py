@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from heterodyne.console.session.sessions import Session, Sessions
+from heterodyne.console.access.sessions import Session, Sessions
 from heterodyne.telemetry import log
 
 SAVE_INTERVAL_S = 300.0  # how late the file may be about when a session was used last

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from heterodyne.console.session.kept_sessions import SAVE_INTERVAL_S, KeptSessions
-from heterodyne.console.session.sessions import IDLE_S, WHOLE_S
+from heterodyne.console.access.kept_sessions import SAVE_INTERVAL_S, KeptSessions
+from heterodyne.console.access.sessions import IDLE_S, WHOLE_S
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 

@@ -4,8 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from heterodyne.console.session.operators import Operators
-from heterodyne.console.session.pages import OperatorRole
+from heterodyne.console.access.operators import OperatorRole, Operators
 from heterodyne.domain.errors import Unauthenticated
 
 

@@ -1,15 +1,22 @@
 """Pure: who asks, by the key they bring, and what they may do."""
 
+from enum import StrEnum
 from hashlib import sha256
 from hmac import compare_digest
 
 from msgspec import Struct
 
 from heterodyne.admission.callers import ISSUED
-from heterodyne.console.session.pages import OperatorRole
 from heterodyne.domain.errors import Unauthenticated
 
 SHOWN_CHARS = 8  # of a digest: enough to tell keys apart in a log
+
+
+class OperatorRole(StrEnum):
+    """What a person may do at the admin port."""
+
+    VIEWER = "viewer"  # sees everything but secrets, changes nothing
+    OPERATOR = "operator"
 
 
 class Person(Struct, frozen=True, kw_only=True):
