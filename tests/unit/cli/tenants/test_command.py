@@ -18,7 +18,7 @@ from heterodyne.cli.invocation import Invocation
 from heterodyne.cli.keys.command import keys
 from heterodyne.cli.tenants.command import tenants
 from heterodyne.cli.tenants.options import duration, with_limits, with_scopes
-from heterodyne.cli.tenants.terminal_user import terminal_user
+from heterodyne.cli.tenants.tenant_access import terminal_user
 from heterodyne.console.app import admin_app
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.service import FleetService
