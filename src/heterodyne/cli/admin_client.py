@@ -8,9 +8,9 @@ from urllib.parse import quote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from heterodyne.console.decisions.service import DecisionPage
-from heterodyne.console.fleet.pages import FleetPage
-from heterodyne.console.fleet.service import Addition, Changed, Reloaded, Selection
+from heterodyne.console.decisions.pages import DecisionPage
+from heterodyne.console.fleet.forms import Addition, Selection
+from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 from heterodyne.domain.errors import CallerError, HeterodyneError, OperatorError, SettingsInvalid, UnknownName
 from heterodyne.routing.explanation import Explanation, PastDecision
 from heterodyne.routing.question import Question

@@ -6,7 +6,7 @@ from math import floor, log10
 import click
 
 from heterodyne.cli.output import print_table
-from heterodyne.console.decisions.service import DecisionPage
+from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.domain.record import RequestRecord
 from heterodyne.routing.explanation import (
     Candidate,

@@ -92,7 +92,7 @@ def usage(
     if context.invoked_subcommand is not None:
         return
     from heterodyne.cli.usage.usage_table import print_usage
-    from heterodyne.console.usage.routes import read_groups
+    from heterodyne.console.usage.query import read_groups
     from heterodyne.domain.usage import UsageQuery
 
     groups = read_groups(by)

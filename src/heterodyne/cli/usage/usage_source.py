@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 
 from heterodyne.cli.admin_client import AdminClient
 from heterodyne.cli.admin_or_store import AdminOrStore
-from heterodyne.console.usage.routes import IdlePage, RequestRows, UsagePage, idle_page, request_rows, usage_page
+from heterodyne.console.usage.pages import IdlePage, RequestRows, UsagePage
+from heterodyne.console.usage.service import idle_page, request_rows, usage_page
 from heterodyne.domain.errors import StoreInvalid
 from heterodyne.domain.usage import RequestQuery, UsageGroup, UsageQuery
 from heterodyne.ports.books import BookStore

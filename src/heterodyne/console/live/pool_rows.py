@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow
-from heterodyne.console.history.routes import figures_of
+from heterodyne.console.history.figures import figures_of
 from heterodyne.console.live.pages import PoolRow, ReplicaLine
 from heterodyne.console.live.recent_activity import SPARK_MINUTES, WINDOW_S, RecentWindow, Spark, Sparks
 from heterodyne.domain.engine_load import EngineLoad

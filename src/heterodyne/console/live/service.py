@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from heterodyne.console.fleet.pages import FleetPage
-from heterodyne.console.history.routes import figures_of
+from heterodyne.console.history.figures import figures_of
 from heterodyne.console.live.pages import AlertLine, LivePage, RequestLine
 from heterodyne.console.live.pool_rows import pool_rows, replica_lines, usd_per_hour
 from heterodyne.console.live.recent_activity import WINDOW_S, RecentActivity

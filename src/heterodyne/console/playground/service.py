@@ -15,10 +15,8 @@ import msgspec
 from starlette.responses import Response
 
 from heterodyne.concurrency.deadline import deadline_at
-from heterodyne.console.admin_route import AdminRoute
 from heterodyne.console.errors import TooManyOpen
 from heterodyne.console.event_stream import EventStream, event
-from heterodyne.console.guard import Guard
 from heterodyne.console.playground.pages import PlacedEvent, PlaygroundRequest
 from heterodyne.console.render import error_shape
 from heterodyne.domain.decision import Reason
@@ -88,22 +86,6 @@ class Playground:
             yield _failed(error)
         finally:
             self._open -= 1
-
-
-def playground_routes(guard: Guard, playground: Playground) -> list[AdminRoute]:
-    """For operators: an answer takes a replica's time."""
-    return [
-        AdminRoute(
-            method="POST",
-            path="/admin/playground",
-            endpoint=guard.using(PlaygroundRequest, playground.chat),
-            summary="Chat with a model or one pool of it; the answer's own events follow one named `placed`",
-            body=PlaygroundRequest,
-            answer=PlacedEvent,
-            raises=(TooManyOpen,),
-            is_stream=True,
-        )
-    ]
 
 
 async def _relayed(place: GatewayPlace, key: str, chat_request: PlaygroundRequest) -> AsyncGenerator[bytes, None]:

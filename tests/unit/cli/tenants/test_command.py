@@ -24,8 +24,8 @@ from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.guard import Guard
 from heterodyne.console.server import AdminServer
+from heterodyne.console.services import StoreServices
 from heterodyne.console.settings import ConsoleSettings
-from heterodyne.console.store_services import StoreServices
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.domain.errors import HeterodyneError, UnknownName
 from heterodyne.domain.request import Operation
