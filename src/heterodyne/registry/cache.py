@@ -20,8 +20,7 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import WeightsUnavailable
 from heterodyne.domain.url_secrets import without_secrets
-from heterodyne.registry.hashing import sha256_of
-from heterodyne.registry.lock import exclusive
+from heterodyne.registry.files import exclusive, sha256_of
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.registry.shards import shards_of
 

@@ -22,8 +22,8 @@ from msgspec import Struct
 from heterodyne.domain.counted import counted, times
 from heterodyne.domain.errors import WeightsCorrupt, WeightsUnavailable
 from heterodyne.ports.weights import Progress
-from heterodyne.registry.hashing import CHUNK_BYTES, hash_stream
-from heterodyne.registry.terms import FetchTerms
+from heterodyne.registry.files import CHUNK_BYTES, hash_stream
+from heterodyne.registry.settings import FetchTerms
 
 BACKOFF_FIRST_S = 0.5
 BACKOFF_MAX_S = 30.0

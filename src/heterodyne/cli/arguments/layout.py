@@ -1,6 +1,7 @@
 """The options that lay one model out on chips under one engine, for every command that asks about such a layout."""
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
@@ -12,6 +13,7 @@ CONTEXT_TOKENS = 8192  # of a sequence when nobody says
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Member = TypeVar("Member", bound=StrEnum)
 
 OPTIONS = (
     click.option("--model", required=True, metavar="MODEL", help="A built-in name, a config.json or a .gguf file."),
@@ -47,7 +49,6 @@ def layout_from(
 ) -> "Layout":
     """What the options say, with the accelerators of this invocation; raises with the nearest names."""
     from heterodyne.cli.arguments.catalogue import catalogue
-    from heterodyne.cli.arguments.member import member
     from heterodyne.cli.arguments.model import model_from
     from heterodyne.physics.catalogue import accelerator
     from heterodyne.physics.engine_kind import EngineKind
@@ -65,3 +66,12 @@ def layout_from(
         memory_fraction=memory_fraction,
         slots=slots,
     )
+
+
+def member(kind: type[Member], word_for_it: str, word: str) -> Member:
+    """The member, or an error that names the nearest one."""
+    from heterodyne.domain.nearest import unknown_name
+
+    if word.lower() not in list(kind):
+        raise unknown_name(word_for_it, word, list(kind))
+    return kind(word.lower())

@@ -6,7 +6,7 @@ import ssl
 import msgspec
 from msgspec import Struct
 
-from heterodyne.cli.loopback import reachable_host
+from heterodyne.cli.settings_address import reachable_host
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.gateway.settings import GatewaySettings
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heterodyne.cli.settings_address import admin_url_option
+from heterodyne.cli.admin_options import admin_options
 
 if TYPE_CHECKING:
     from heterodyne.cli.admin_client import AdminClient
@@ -28,11 +28,6 @@ def fleet() -> None:
       heterodyne fleet add chat http://10.0.0.7:8000
       heterodyne fleet reload
     """
-
-
-def admin_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Where the admin API is, and how to answer."""
-    return admin_url_option(click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")(command))
 
 
 def selecting_options(command: Callable[..., Any]) -> Callable[..., Any]:

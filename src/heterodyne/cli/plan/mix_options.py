@@ -7,7 +7,7 @@ import click
 from msgspec import Struct
 
 from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
-from heterodyne.cli.arguments.member import member
+from heterodyne.cli.arguments.layout import member
 from heterodyne.cli.arguments.model import model_from
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.catalogue import accelerator

