@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from heterodyne.cli.plan.hardware_table import name_of, number, rehearsed_ms
 from heterodyne.cli.plan.pages.basis_words import bases
 from heterodyne.cli.plan.pages.chart import Axis, ChartPoint, chart
 from heterodyne.cli.plan.pages.element import Markup, element
@@ -11,7 +12,6 @@ from heterodyne.cli.plan.pages.table import Column, table
 from heterodyne.cli.plan.pages.vendor_mark import vendor_mark
 from heterodyne.domain.counted import counted
 from heterodyne.physics.hardware import Accelerator
-from heterodyne.planning.hardware.candidate import RejectedCandidate
 from heterodyne.planning.hardware.ranking import (
     HardwareRequirements,
     OperatingPoint,
@@ -27,6 +27,7 @@ HONESTY = (
     "stand close to the target that binds them. A price is the lowest on-demand one known for the chip; discounts, "
     "network, storage and staff are not in it."
 )
+ABSENT = "–"
 NONE_BEATS = "The dashed line joins those that none beats in both."
 REHEARSED = "Rehearsed on the replica's step machine with requests at random moments"
 
@@ -69,12 +70,12 @@ def _verdict(ranking: Ranking) -> PageVerdict:
         return PageVerdict(sentence="No accelerator we know of keeps these targets.", is_good=False)
     first = ranking.choices[0]
     if first.usd_per_million_tokens is None or first.usd_per_hour is None:
-        return PageVerdict(sentence=f"{_name(first)} keeps the targets, but no price is known for any that does.")
+        return PageVerdict(sentence=f"{name_of(first)} keeps the targets, but no price is known for any that does.")
     replicas = counted(first.replicas, "replica")
     why = reason(first)
     return PageVerdict(
-        sentence=f"Cheapest within the targets: {_name(first)} at {first.usd_per_million_tokens:,.2f} USD per million "
-        f"tokens, {replicas}, {first.usd_per_hour:,.2f} USD/hour. {why[0].upper()}{why[1:]}."
+        sentence=f"Cheapest within the targets: {name_of(first)} at {first.usd_per_million_tokens:,.2f} USD per "
+        f"million tokens, {replicas}, {first.usd_per_hour:,.2f} USD/hour. {why[0].upper()}{why[1:]}."
     )
 
 
@@ -89,7 +90,7 @@ def _charts(
     def drawn(what: str, latency_s: Callable[[OperatingPoint], float], target_s: float) -> Markup:
         points = [
             ChartPoint(
-                name=f"{_name(choice)}, {at.concurrency} at once",
+                name=f"{name_of(choice)}, {at.concurrency} at once",
                 x=latency_s(at) * 1000,
                 y=at.usd_per_million_tokens or 0.0,
                 mark=marks[choice.accelerator],
@@ -122,7 +123,7 @@ def _charts(
 
 def _tooltip(choice: RankedHardware, at: OperatingPoint) -> str:
     return (
-        f"{_name(choice)}, {at.concurrency} at once: {at.usd_per_million_tokens:,.3f} USD per 1M tokens, "
+        f"{name_of(choice)}, {at.concurrency} at once: {at.usd_per_million_tokens:,.3f} USD per 1M tokens, "
         f"ITL {at.itl_s * 1000:.1f} ms, TTFT {at.ttft_s * 1000:.0f} ms; rests on {choice.basis}"
     )
 
@@ -159,27 +160,23 @@ def _left_out(ranking: Ranking) -> tuple[Markup, ...]:
     return (section("Left out", table("Accelerators that cannot at any width tried.", columns, rows)),)
 
 
-def _name(choice: RankedHardware | RejectedCandidate) -> str:
-    return f"{choice.tp} x {choice.accelerator}"
-
-
 def _ms(choice: RankedHardware, field: str, digits: int) -> str:
-    return _number(None if choice.spread is None else getattr(choice.spread, field) * 1000, digits)
+    return rehearsed_ms(choice, field, digits, absent=ABSENT)
 
 
 def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:,.{digits}f}"
+    return number(value, digits, absent=ABSENT)
 
 
 def _price(choice: RankedHardware) -> str:
     if choice.price is None:
-        return "–"
+        return ABSENT
     without = ", host apart" if choice.price.is_accelerator_only else ""
     return f"{choice.price.usd_per_hour:,.2f} {choice.price.provider}{without}"
 
 
 COLUMNS = (
-    Column[RankedHardware](heading="hardware", cell=_name),
+    Column[RankedHardware](heading="hardware", cell=name_of),
     Column[RankedHardware](
         heading="USD/1M",
         cell=lambda one: _number(one.usd_per_million_tokens, 2),
