@@ -6,29 +6,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heterodyne.cli.invocation import Invocation
+from heterodyne.domain.local_address import local_url
 
 if TYPE_CHECKING:
     from heterodyne.console.settings import ConsoleSettings
     from heterodyne.gateway.settings import GatewaySettings
-
-ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - read, not bound
 
 
 def gateway_url(ctx: click.Context) -> str:
     """Of the OpenAI API."""
     gateway: GatewaySettings = _section(ctx, "gateway")
     return local_url("https" if gateway.tls_certificate else "http", gateway.host, gateway.port)
-
-
-def reachable_host(host: str) -> str:
-    """Every address of the machine is also its own."""
-    return ANYWHERE.get(host, host)
-
-
-def local_url(scheme: str, host: str, port: int) -> str:
-    """A URL that can be called from here."""
-    host = reachable_host(host)
-    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def admin_url(ctx: click.Context) -> str:

@@ -57,11 +57,6 @@ def page_routes(files: Mapping[str, StaticFile] | None = None) -> list[Route]:
     return [Route("/", index), Route("/static/{path:path}", static)]
 
 
-def files_of_the_page() -> tuple[Path, ...]:
-    """Everything that is served, where it lies."""
-    return tuple(path for _, path in _places())
-
-
 def read_file(path: Path) -> StaticFile:
     """For serving."""
     content = path.read_bytes()

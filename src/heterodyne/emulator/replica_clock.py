@@ -49,11 +49,6 @@ class ReplicaClock:
         """When the step under way ends, or the last one did."""
         return self._ends_at_s
 
-    @property
-    def is_stalled(self) -> bool:
-        """Whether no step begins or ends."""
-        return self._is_stalled
-
     def submit(self, job: Job) -> None:
         """A job arrives now."""
         self.machine.submit(job, self.now_s)
