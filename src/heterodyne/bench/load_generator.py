@@ -42,7 +42,7 @@ class LoadGenerator:
                 prepared = self._prepare()
                 meant_at_s = self.start_at_s + after_s
                 await self._sleep_until(meant_at_s)
-                await slots.acquire()  # not for long: whoever holds a slot was meant to go, and times out, earlier
+                await slots.acquire()  # not for long: the holder of a slot was meant to go, and times out, earlier
                 task = tasks.create_task(self._one(*prepared, meant_at_s=meant_at_s))
                 task.add_done_callback(lambda _: slots.release())
 

@@ -20,7 +20,7 @@ class EndpointModel(Struct, frozen=True):
     """One entry of `/v1/models`."""
 
     id: str
-    max_model_len: int | None = None  # vLLM and SGLang say so, and so do we
+    max_model_len: int | None = None  # vLLM, SGLang and Heterodyne send it
 
 
 class EndpointModelList(Struct, frozen=True):

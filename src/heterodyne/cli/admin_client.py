@@ -28,7 +28,7 @@ class AdminUnreachable(OperatorError):
 
     @property
     def is_connection_refused(self) -> bool:
-        """Whether the machine answered that there is no such door."""
+        """Whether the machine answered that nothing listens on the port."""
         return isinstance(self.__cause__, ConnectionRefusedError)
 
 

@@ -15,7 +15,7 @@ class AdminOrStore(Generic[Source]):
     """The source that gives the first answer gives all others, so that no list is half of each. One per command."""
 
     def __init__(self, admin: Source, store: Callable[[], Source] | None, *, instead: str) -> None:
-        """Without a store there is no fallback; `instead` tells the operator what is done where no gateway listens."""
+        """Without a store there is no fallback; `instead` is printed where no gateway listens."""
         self._admin = admin
         self._store = store
         self._instead = instead

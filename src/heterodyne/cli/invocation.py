@@ -1,4 +1,4 @@
-"""What the global flags said, and the settings that follow from them."""
+"""The global flags, and the settings that follow from them."""
 
 import os
 from collections.abc import Mapping

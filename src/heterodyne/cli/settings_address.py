@@ -26,7 +26,7 @@ def admin_url(ctx: click.Context) -> str:
 
 
 def _section(ctx: click.Context, name: str) -> Any:
-    """One section; a mistake elsewhere in the settings keeps nobody from asking the gateway that runs."""
+    """One section; a mistake elsewhere in the settings does not keep a command from the gateway that runs."""
     from heterodyne.config.load import section_alone
     from heterodyne.config.problems import SettingsProblems
 

@@ -82,7 +82,7 @@ def _health_route() -> AdminRoute:
 
 
 async def _health(_: Request) -> Response:
-    """Open: it says nothing about the fleet."""
+    """Open, as it shows nothing of the fleet."""
     return answer(ConsoleHealth())
 
 

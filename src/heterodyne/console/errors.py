@@ -1,4 +1,4 @@
-"""What the operator's door refuses, beside what the whole house refuses."""
+"""Errors of the admin port alone; those of `domain/errors` may be answered here too."""
 
 from heterodyne.domain.errors import CallerError, GatewayError, Turn
 

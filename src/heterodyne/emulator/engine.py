@@ -1,4 +1,4 @@
-"""The emulated engine: questions become jobs of the step machine, its steps become tokens of answers."""
+"""The emulated engine: requests become jobs of the step machine, its steps become tokens of answers."""
 
 import asyncio
 import itertools
@@ -57,8 +57,8 @@ class EmulatedEngine:
         machine = machine_of(order.layout, order.found.profile, order.scheduling, speculation=order.speculation)
         self.clock = ReplicaClock(machine, self._on_step, loop=loop, speed=order.speed)
         self.machine = machine
-        self._answers: dict[int, tuple[Generation, int]] = {}  # job: whose, and which of its sequences
-        self._left: dict[int, Planned] = {}  # cancelled since the last step, which may still tell of their blocks
+        self._answers: dict[int, tuple[Generation, int]] = {}  # by job: the answer, and which of its sequences
+        self._left: dict[int, Planned] = {}  # cancelled since the last step, whose events may still name their blocks
         self._ids = itertools.count(1)
 
     @property
@@ -85,7 +85,7 @@ class EmulatedEngine:
         return self._wall_clock()
 
     def planned(self, job_id: int) -> Planned | None:
-        """What a job will have written; as long as it is here, and while listeners hear of its last step."""
+        """What a job will have written; as long as it is here, and until listeners have its last step."""
         answer = self._answers.get(job_id)
         return answer[0].planned[answer[1]] if answer is not None else self._left.get(job_id)
 
@@ -95,7 +95,7 @@ class EmulatedEngine:
             yield generation.planned[index], self.observations.lives[job_id]
 
     def sleep(self, level: int, *, parts: frozenset[str] = SLEEPERS, aborts: bool = True) -> None:
-        """Run nothing until `wake`; with `aborts`, whoever is under way ends here with what it has."""
+        """Run nothing until `wake`; with `aborts`, requests under way end here with what they have."""
         self.sleep_level = level
         self.asleep |= parts
         if aborts:
@@ -114,11 +114,11 @@ class EmulatedEngine:
         self._hold_or_resume()
 
     def reset_cache(self) -> bool:
-        """Forget every cached block; not while somebody holds one."""
+        """Forget every cached block; not while a request holds one."""
         if self.machine.blocks.used:
             return False
         self.machine.blocks.clear()
-        self.machine.blocks.removed.clear()  # who listens hears that all are gone, not which
+        self.machine.blocks.removed.clear()  # listeners get one event for all of them
         for listener in self.clear_listeners:
             listener()
         return True

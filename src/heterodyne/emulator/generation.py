@@ -118,7 +118,7 @@ class Generation:
         )
 
     def client_gone(self) -> None:
-        """The client left: nobody wants the rest."""
+        """The client disconnected: the rest is not generated."""
         self.is_over = True
         self._on_cancelled(self)
 
@@ -129,7 +129,7 @@ class Generation:
         """See `client_slow`."""
 
     def _more(self) -> dict[str, object]:
-        """What this engine adds to the last thing it says."""
+        """What this engine adds to the end of an answer."""
         return {} if self._extra_fields is None else self._extra_fields(self)
 
     def _reason(self, index: int) -> str:

@@ -1,4 +1,4 @@
-"""From a complete HTTP request to whoever answers it: a page, a generation, or a switch being turned."""
+"""From a complete HTTP request to its answer: an endpoint, a generation, or a change of faults."""
 
 import functools
 import math

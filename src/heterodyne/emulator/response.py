@@ -44,7 +44,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 
 def refusal_of(error: HeterodyneError) -> Refusal:
-    """What an engine would say of this."""
+    """Our error as an engine's refusal."""
     return Refusal(status=error.status, message=error.message, param=error.param, code=error.code)
 
 

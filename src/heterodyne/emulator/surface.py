@@ -1,4 +1,4 @@
-"""What one engine shows besides its generating routes: health, models, metrics, control calls."""
+"""What one engine answers besides its generating routes: health, models, metrics, control calls."""
 
 from collections.abc import Callable, Iterable
 
@@ -14,7 +14,7 @@ from heterodyne.wire.message import HttpRequest
 
 
 class ReportedLoad(Struct, frozen=True, kw_only=True):
-    """What an engine says of its own load; a lie differs here and nowhere else."""
+    """What an engine reports of its own load; a lie differs here and nowhere else."""
 
     running: int
     waiting: int
@@ -30,14 +30,14 @@ EngineFields = Callable[[EmulatedEngine, Generation], dict[str, object]]
 
 
 class Surface(Struct, frozen=True, kw_only=True):
-    """One engine's pages by method and path, and its manners where they differ."""
+    """One engine's endpoints by method and path, and its behaviour where engines differ."""
 
     health_paths: tuple[bytes, ...]
     metrics_path: bytes
     families: MetricFamilies  # of its metrics page
     endpoints: Routes  # all others
     error: Callable[[Refusal], EmulatorResponse]
-    refuses_asleep: bool = True  # False: who asks a sleeping engine waits for it to wake
+    refuses_asleep: bool = True  # False: a request to a sleeping engine waits for it to wake
     extra_fields: EngineFields | None = None  # fields that the end of an answer has besides OpenAI's
 
     @property
@@ -52,7 +52,7 @@ class Surface(Struct, frozen=True, kw_only=True):
 
 
 def load_of(engine: EmulatedEngine) -> ReportedLoad:
-    """The truth, unless the engine was told to seem idle."""
+    """The truth, unless the fault is set that makes the engine seem idle."""
     if engine.faults.lie is Lie.IDLE:
         return IDLE
     machine = engine.machine

@@ -1,4 +1,4 @@
-"""The folder of fetched weights: one entry per URI, with a manifest that tells whether it is still what it was.
+"""The folder of fetched weights: one entry per URI, with a manifest that shows whether it is still what it was.
 
 NAME-KEY/manifest.json   written last, so an entry without it is unfinished
 NAME-KEY/content/        what the source brought

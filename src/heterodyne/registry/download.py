@@ -112,7 +112,7 @@ def ask_head(url: str, terms: FetchTerms, *, label: str) -> None:
 
 
 def _request(url: str, headers: Mapping[str, str], *, method: str = "GET") -> urllib.request.Request:
-    """A user and password inside the address are told to its own host alone, in the header that is for them."""
+    """A user and password inside the address are sent to its own host alone, in the header that is for them."""
     parts = urlsplit(url)
     user, at, host = parts.netloc.rpartition("@")
     plain = parts._replace(netloc=host).geturl() if at else url

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from heterodyne.physics.memory import Layout
 
-CONTEXT_TOKENS = 8192  # of a sequence when nobody says
+CONTEXT_TOKENS = 8192  # of a sequence when no option gives another
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,7 +47,7 @@ def layout_from(
     memory_fraction: float | None = None,
     slots: int | None = None,
 ) -> "Layout":
-    """What the options say, with the accelerators of this invocation; raises with the nearest names."""
+    """The layout of the options, with the accelerators of this invocation; raises with the nearest names."""
     from heterodyne.cli.arguments.catalogue import catalogue
     from heterodyne.cli.arguments.model import model_from
     from heterodyne.physics.catalogue import accelerator

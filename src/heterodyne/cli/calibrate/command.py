@@ -213,7 +213,7 @@ def _watcher() -> "Watcher":
 
 
 def _finish(found: "Calibration", path: Path, *, force: bool, as_json: bool) -> None:
-    """Keep what is worth keeping, and say what was done."""
+    """Store the profile where it predicts better, and report."""
     from heterodyne.cli.calibrate.calibration_table import calibration_json, print_calibration
     from heterodyne.cli.output import print_json
     from heterodyne.registry.profile_store import store_profile

@@ -1,4 +1,4 @@
-"""Asks whoever holds our ports whether it is a gateway: names of processes prove nothing, an emulator has ours too."""
+"""Asks what holds our ports whether it is a gateway: names of processes prove nothing, an emulator has ours too."""
 
 import http.client
 import ssl

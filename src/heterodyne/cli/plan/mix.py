@@ -205,7 +205,7 @@ def _problem(options: dict[str, object], *, as_json: bool) -> "MixProblem":
 
 
 def _refuse_options() -> None:
-    """A file says everything; an option beside it would be silently ignored."""
+    """A file has everything; an option beside it would be silently ignored."""
     context = click.get_current_context()
     given = [
         option.opts[0]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from heterodyne.cli.usage.usage_source import UsageSource
     from heterodyne.domain.usage import RequestQuery, UsageGroup
 
-DAYS = 30  # shown when nobody says since when
+DAYS = 30  # shown without --since
 PAGE = 1000
 FILTERS = ("organisation", "project", "key", "model", "pool", "class", "tier", "hardware")
 

@@ -104,7 +104,7 @@ async def _opened(url: str) -> AsyncIterator[BookStore]:
 
 
 def _check_there(path: Path) -> None:
-    """Opening would make an empty one, in which nobody used anything."""
+    """Opening would make an empty one, and show no usage."""
     if not path.is_file():
         raise StoreInvalid(f"there is no database {path}; --store names another, --url asks a running gateway")
 

@@ -11,7 +11,7 @@ KEY_DIGEST_HINT = "printf %s KEY | sha256sum"
 
 
 def an_open_gateway_has_keys(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """Anything but loopback without keys would serve strangers."""
+    """Anything but loopback without keys would serve other machines unasked."""
     host = settings.gateway.host
     admission = settings.admission
     if not is_loopback(host) and not admission.api_keys_sha256 and not admission.requires_key:
@@ -25,7 +25,7 @@ def an_open_gateway_has_keys(settings: Settings, _: Mapping[str, str]) -> Iterat
 
 
 def an_open_console_has_operators(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """Anything but loopback without keys would let strangers change the fleet."""
+    """Anything but loopback without keys would let any machine change the fleet."""
     console = settings.console
     if console.listens and not is_loopback(console.host) and not console.operator_keys_sha256:
         yield SettingProblem(
@@ -37,7 +37,7 @@ def an_open_console_has_operators(settings: Settings, _: Mapping[str, str]) -> I
 
 
 def viewers_come_beside_operators(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """A console that only viewers have keys for has nobody who may change anything."""
+    """On a console that only viewers have keys for, no one could change anything."""
     console = settings.console
     if console.viewer_keys_sha256 and not console.operator_keys_sha256:
         yield SettingProblem(
@@ -71,7 +71,7 @@ def tls_is_whole(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingPr
 
 
 def the_default_deadline_is_allowed(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """The deadline given to everyone is one they could have asked for."""
+    """The default deadline is one that a request may ask for."""
     gateway = settings.gateway
     if gateway.deadline_default_s > gateway.deadline_max_s:
         yield SettingProblem(

@@ -47,7 +47,7 @@ class KeptSessions(Sessions):
         self._restore()
 
     def open(self, token: str, key_digest: bytes, now_s: float) -> None:
-        """Somebody has signed in."""
+        """Begin a session, and write it to the file."""
         super().open(token, key_digest, now_s)
         self._save()
 
@@ -59,7 +59,7 @@ class KeptSessions(Sessions):
         return found
 
     def close(self, token: str) -> None:
-        """Whoever has the token signs out, for good."""
+        """End the session of this token, in the file too."""
         super().close(token)
         self._save()
 

@@ -1,7 +1,7 @@
-"""Pure: how many wrong keys may be tried at the operator's door, by signing in or as a bearer.
+"""Pure: how many wrong keys may be tried at the admin port, by signing in or as a bearer.
 
 Counted are keys, not requests: a program that goes on with a key that was replaced guesses nothing, and must not lock
-out whoever works on the same machine. An address that has tried too many waits, and no key of it is looked at, not even
+out other people on the same machine. An address that has tried too many waits, and no key of it is looked at, not even
 a right one; keys from other addresses are. Where very many addresses guess together, each may be wrong once.
 """
 
@@ -13,7 +13,7 @@ from heterodyne.console.errors import TooManySignIns
 
 WINDOW_S = 300.0
 KEYS_OF_ADDRESS_MAX = 10
-KEYS_MAX = 200  # of everybody together
+KEYS_MAX = 200  # of all addresses together
 ADDRESSES_MAX = 1000
 IPV6_BITS = 64  # of an address: the rest is its owner's to choose
 
@@ -22,7 +22,7 @@ class KeyLimit:
     """One per admin port."""
 
     def __init__(self) -> None:
-        self._wrong = 0  # keys of everybody, in the window that began then
+        self._wrong = 0  # keys of all addresses, in the window that began then
         self._began_s = float("-inf")
         self._by_address: dict[str, _WrongKeys] = {}  # the one seen first comes first
 
@@ -72,7 +72,7 @@ class _WrongKeys:
 
 
 def _owner(address: str) -> str:
-    """Whoever has one address of IPv6 mostly has a whole network of them."""
+    """Of IPv6 the network: the owner of one address mostly has all the others of it."""
     try:
         found = ip_address(address)
     except ValueError:

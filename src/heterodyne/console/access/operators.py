@@ -1,4 +1,4 @@
-"""Pure: who asks, by the key they bring, and what they may do."""
+"""Pure: the person behind a request, by its key, and what they may do."""
 
 from enum import StrEnum
 from hashlib import sha256
@@ -20,18 +20,18 @@ class OperatorRole(StrEnum):
 
 
 class Person(Struct, frozen=True, kw_only=True):
-    """Whoever asks."""
+    """The person, or program, behind a request."""
 
     who: str  # a name for the log
     role: OperatorRole
     digest: bytes = b""  # of their key; empty: they need none
 
 
-LOCAL = Person(who="local", role=OperatorRole.OPERATOR)  # whoever can reach a keyless door
+LOCAL = Person(who="local", role=OperatorRole.OPERATOR)  # any caller, where no keys are set
 
 
 class Operators:
-    """The digests of operators' and viewers' keys; without any, everybody who gets here is `local` (loopback only,
+    """The digests of operators' and viewers' keys; without any, every caller is `local` (loopback only,
     checked at start-up)."""
 
     def __init__(self, digests: tuple[str, ...], viewer_digests: tuple[str, ...] = ()) -> None:
@@ -42,7 +42,7 @@ class Operators:
 
     @property
     def needs_key(self) -> bool:
-        """Whether nobody gets in without one."""
+        """Whether a key is required."""
         return bool(self._people)
 
     @property
@@ -51,10 +51,10 @@ class Operators:
         return frozenset(self._people)
 
     def identify(self, authorization: str | None) -> Person:
-        """By a header; raises for anybody without an issued key."""
+        """By a header; raises where it holds no key of these."""
         scheme, _, key = (authorization or "").partition(" ")
         if key.strip().encode().startswith(ISSUED):
-            # Also where no key is needed: whoever comes as a tenant, past a proxy perhaps, is no operator.
+            # Also where no key is needed: a tenant's request, past a proxy perhaps, is not an operator's.
             raise Unauthenticated("This is the key of a project, and opens nothing here.")
         if not self._people:
             return LOCAL
@@ -65,14 +65,14 @@ class Operators:
     def by_key(self, key: str) -> Person:
         """By the key itself; raises for one that is not in the settings."""
         digest = sha256(key.strip().encode()).digest()
-        # Every digest is compared, so the time taken says nothing about which one matched.
+        # Every digest is compared, so the time taken does not depend on which one matched.
         matching = [person for known, person in self._people.items() if compare_digest(digest, known)]
         if not matching:
             raise Unauthenticated("The operator key is not valid.")
         return matching[0]
 
     def try_by_digest(self, digest: bytes) -> Person | None:
-        """Whoever signed in with this key; None: it is none any more."""
+        """The person who signed in with this key; None: it is no key any more."""
         return self._people.get(digest)
 
 

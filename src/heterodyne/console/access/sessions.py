@@ -1,6 +1,6 @@
 """Pure: who is signed in.
 
-Of a session's token only the SHA-256 is kept: whoever reads this memory cannot be anybody.
+Of a session's token only the SHA-256 is kept: reading this memory is not enough to take a session over.
 """
 
 from hashlib import sha256
@@ -13,7 +13,7 @@ SESSIONS_MAX = 1000
 
 
 class Session(Struct, kw_only=True):
-    """One browser of somebody."""
+    """One browser that has signed in."""
 
     key_digest: bytes  # of the key it was opened with; when that is none any more, this is over
     began_s: float
@@ -21,7 +21,7 @@ class Session(Struct, kw_only=True):
 
 
 class Sessions:
-    """One per console; in memory alone a restart signs everybody out, `kept_sessions` keeps them."""
+    """One per console; in memory alone a restart ends them all, `kept_sessions` keeps them."""
 
     def __init__(self, *, idle_s: float = IDLE_S, whole_s: float = WHOLE_S, sessions_max: int = SESSIONS_MAX) -> None:
         self.whole_s = whole_s
@@ -30,7 +30,7 @@ class Sessions:
         self._sessions: dict[bytes, Session] = {}  # by the digest of the token, the oldest first
 
     def open(self, token: str, key_digest: bytes, now_s: float) -> None:
-        """Somebody has signed in, with a token that nobody can guess; where there are too many, the oldest goes."""
+        """Begin a session, with a token that cannot be guessed; where there are too many, the oldest goes."""
         for digest in [digest for digest, session in self._sessions.items() if self._is_over(session, now_s)]:
             del self._sessions[digest]
         while len(self._sessions) >= self._sessions_max:
@@ -50,7 +50,7 @@ class Sessions:
         return session.key_digest
 
     def close(self, token: str) -> None:
-        """Whoever has the token signs out."""
+        """End the session of this token."""
         self._sessions.pop(_digest(token), None)
 
     def keep_only(self, key_digests: frozenset[bytes]) -> None:

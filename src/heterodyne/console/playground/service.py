@@ -1,5 +1,5 @@
 """A chat from the console: asks our own gateway as any client would, with a key that only this process knows, and
-passes the answer on as it comes. When the browser leaves, so do we, and the engine stops.
+passes the answer on as it comes. When the browser disconnects, so do we, and the engine stops.
 
 Neither prompts nor answers are logged here, and no error repeats them.
 """
@@ -117,7 +117,7 @@ async def _relayed(place: GatewayPlace, key: str, chat_request: PlaygroundReques
 
 
 def _trusting(certificate: str) -> ssl.SSLContext:
-    """For a connection to ourselves: whoever shows this very certificate, by whatever name."""
+    """For a connection to ourselves: this very certificate is trusted, by any name."""
     context = ssl.create_default_context(cafile=certificate)
     context.check_hostname = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
@@ -163,7 +163,7 @@ def _placed(status: int, headers: dict[bytes, bytes]) -> PlacedEvent:
 
 
 def decision_words(header: str) -> str:
-    """`only_replica; ttft=34ms; itl=5.0ms` for somebody who reads it; a header of the future is shown as it is."""
+    """`only_replica; ttft=34ms; itl=5.0ms` as a sentence; a header of the future is shown as it is."""
     reason, *forecast = header.split("; ")
     if reason not in CHOSEN:
         return header
@@ -189,7 +189,7 @@ def _one_line(refusal: bytes) -> bytes:
 
 
 class _Answer:
-    """Listens to the gateway; whoever is slow to take what comes makes it wait."""
+    """Takes what the gateway sends; a slow browser makes it wait."""
 
     __slots__ = ("_bytes", "_connection", "_ends_s", "_error", "_head", "_is_ended", "_pieces", "_wake")
 

@@ -13,7 +13,7 @@ from heterodyne.domain.errors import DeadlineExceeded, StoreUnavailable, Unknown
 
 
 def rehearsal_routes(guard: Guard, service: RehearsalService) -> list[AdminRoute]:
-    """One path; whoever leaves takes the simulation along."""
+    """One path; when the client disconnects, the simulation ends."""
 
     async def endpoint(request: Request) -> Response:
         async def rehearse(asked: RehearsalRequest) -> RehearsalPage:

@@ -24,7 +24,7 @@ _log = log.get("console")
 
 
 def session_routes(guard: Guard, gateway_url: str) -> list[AdminRoute]:
-    """Open to all: before signing in they tell only that no one is signed in."""
+    """Open without a key: before signing in they show only that no one is signed in."""
     endpoints = _SessionEndpoints(guard, gateway_url)
     return [
         AdminRoute(

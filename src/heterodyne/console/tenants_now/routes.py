@@ -43,7 +43,7 @@ def tenants_now_routes(guard: Guard, service: TenantsNowService) -> list[AdminRo
 
 
 def read_tenants_query(params: Mapping[str, str]) -> TenantsQuery:
-    """Raises for words that mean nothing here, so that a misspelt filter does not show everybody."""
+    """Raises for unknown parameters, so that a misspelt filter does not show all projects."""
     names = [word.name for word in WORDS]
     for name in params:
         if name not in names:

@@ -35,9 +35,9 @@ Change = BlocksStored | BlocksRemoved | CacheCleared
 
 
 def changes(engine: EmulatedEngine, ended: StepResult) -> list[Change]:
-    """Whoever applies them in order knows what is in memory after the step.
+    """Applied in order they give what is in memory after the step.
 
-    Within a step a block may go and come back, or come and go at once: removals are said first, and of what was
+    Within a step a block may go and come back, or come and go at once: removals come first, and of what was
     stored only what is still there.
     """
     found: list[Change] = []

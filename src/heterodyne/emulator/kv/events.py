@@ -1,7 +1,7 @@
-"""Publishes KV events over ZeroMQ, and repeats lost ones for whoever asks.
+"""Publishes KV events over ZeroMQ, and repeats lost ones on request.
 
-Subscribers get `[topic, sequence number, batch]`. Who sees a gap sends the number it wants to begin with to the replay
-socket, and gets every batch from there that is still kept, then the end marker.
+Subscribers get `[topic, sequence number, batch]`. After a gap a subscriber sends the number to begin with to the
+replay socket, and gets every batch from there that is still kept, then the end marker.
 """
 
 import asyncio
@@ -93,7 +93,7 @@ class KvEvents:
             self.unsent += 1
 
     def _serve_replay(self) -> None:
-        """Its descriptor tells of a change only once: take everything there is."""
+        """Its descriptor signals a change only once: take everything there is."""
         assert self._replay is not None
         while self._replay.getsockopt(self._zmq.EVENTS) & self._zmq.POLLIN:
             frames = self._replay.recv_multipart(self._zmq.NOBLOCK)

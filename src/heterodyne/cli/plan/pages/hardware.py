@@ -6,10 +6,9 @@ from heterodyne.cli.plan.hardware_table import name_of, number, rehearsed_ms
 from heterodyne.cli.plan.pages.basis_words import bases
 from heterodyne.cli.plan.pages.chart import Axis, ChartPoint, chart
 from heterodyne.cli.plan.pages.element import Markup, element
-from heterodyne.cli.plan.pages.mark import legend
+from heterodyne.cli.plan.pages.mark import legend, vendor_mark
 from heterodyne.cli.plan.pages.page import PageVerdict, Provenance, figure, item_list, page, paragraph, section
 from heterodyne.cli.plan.pages.table import Column, table
-from heterodyne.cli.plan.pages.vendor_mark import vendor_mark
 from heterodyne.domain.counted import counted
 from heterodyne.physics.hardware import Accelerator
 from heterodyne.planning.hardware.ranking import (

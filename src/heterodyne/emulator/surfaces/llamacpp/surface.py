@@ -21,7 +21,7 @@ KINDS = {
 
 
 class Text(Struct):
-    """A text to be made numbers."""
+    """A text to tokenize."""
 
     content: str
     with_pieces: bool = False
@@ -94,7 +94,7 @@ def _slots(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
 
 
 def _slot(engine: EmulatedEngine, number: int, *, task: int) -> dict[str, object]:
-    """An idle one; llama.cpp splits its context evenly unless told otherwise, we give each the whole."""
+    """An idle one; llama.cpp splits its context evenly unless configured otherwise, we give each the whole."""
     return {
         "id": number,
         "id_task": task,

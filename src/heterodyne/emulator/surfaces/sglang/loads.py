@@ -1,4 +1,4 @@
-"""What SGLang says of its load in so many words: one entry for its one scheduler."""
+"""SGLang's page about its load: one entry for its one scheduler."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""What `trtllm-serve` writes down for whoever asks next: iterations and KV events, each told once."""
+"""What `trtllm-serve` keeps for the next reader: iterations and KV events, each given once."""
 
 from collections import deque
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from heterodyne.emulator.surface import load_of
 from heterodyne.physics.replica.machine import EngineStep, StepResult
 
 KEPT_MAX = 1000  # iterations and events; the oldest are forgotten
-PRIORITY = 35  # of a block nobody said anything about
+PRIORITY = 35  # of a block without a priority of its own
 
 
 class Records:
@@ -26,11 +26,11 @@ class Records:
         engine.clear_listeners.append(self._created)
 
     def take_iterations(self) -> list[dict[str, object]]:
-        """Those since somebody last asked."""
+        """Those since the last read."""
         return _taken(self._iterations)
 
     def take_events(self) -> list[dict[str, object]]:
-        """Those since somebody last asked."""
+        """Those since the last read."""
         return _taken(self._events)
 
     def _created(self) -> None:

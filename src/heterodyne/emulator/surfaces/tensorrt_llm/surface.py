@@ -1,6 +1,6 @@
 """TensorRT-LLM's `trtllm-serve`, with performance metrics on.
 
-Two traps are kept: `/metrics` is JSON and empty when somebody else has just read it, Prometheus is elsewhere.
+Two traps are kept: `/metrics` is JSON and empty when another reader has just read it, Prometheus is elsewhere.
 """
 
 from msgspec import Struct
@@ -58,7 +58,7 @@ def _version(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
 
 
 def _models(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
-    """Only names; nothing is said of the context, and adapters come with a request."""
+    """Only names; the context is absent, and adapters come with a request."""
     names = engine.model_names
     created = int(engine.started_at_s)
     data = [{"id": name, "object": "model", "created": created, "owned_by": "tensorrt_llm"} for name in names]
@@ -108,7 +108,7 @@ def _resume(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
 
 
 def _parts(call: TensorrtMemoryRequest) -> frozenset[str]:
-    """It has finer parts than we tell apart: whatever is neither is the weights' business."""
+    """It has finer parts than we tell apart: whatever is neither counts as weights."""
     if not call.tags:
         return SLEEPERS
     return frozenset("kv_cache" if tag == "kv_cache" else "weights" for tag in call.tags)

@@ -44,7 +44,7 @@ def _load_adapter(engine: EmulatedEngine, request: HttpRequest) -> EmulatorRespo
     if trouble is AdapterRefusal.LOADED:
         return _refused(400, f"The adapter '{asked.lora_name}' has already been loaded.")
     if trouble is AdapterRefusal.FULL:
-        # What goes wrong inside the engine is an error of the server, whoever caused it.
+        # What goes wrong inside the engine is an error of the server, also where the request caused it.
         return _refused(500, f"No free adapter slots: {engine.adapters.room} are loaded.")
     return EmulatorResponse(body=f"Success: LoRA adapter '{asked.lora_name}' added successfully.".encode(), kind=TEXT)
 
