@@ -55,16 +55,16 @@ def list_tenants(invocation: Invocation, *, organisation: str | None, url: str, 
     from heterodyne.console.tenants import operations
 
     tenant_access = TenantAccess(invocation, url, key_env)
-    payers = (
+    organisations = (
         tenant_access.all(operations.ORGANISATIONS)
         if organisation is None
         else (tenant_access.read(operations.ORGANISATION, organisation),)
     )
     projects = tenant_access.all(operations.PROJECTS, organisation)
     if as_json:
-        print_json({"organisations": payers, "projects": projects})
+        print_json({"organisations": organisations, "projects": projects})
         return
-    print_table(TENANT_HEADER, tenant_rows(payers, projects))
+    print_table(TENANT_HEADER, tenant_rows(organisations, projects))
 
 
 @tenants.command()
@@ -183,8 +183,8 @@ def update(
     tenant_access = TenantAccess(invocation, url, key_env)
     if "/" not in name:
         _check_organisation(tier, weight, scopes, keeps_content)
-        payer = tenant_access.read(operations.ORGANISATION, name)
-        edit = OrganisationEdit(id=name, limits=with_limits(payer.limits, limits) if limits else UNSET)
+        organisation = tenant_access.read(operations.ORGANISATION, name)
+        edit = OrganisationEdit(id=name, limits=with_limits(organisation.limits, limits) if limits else UNSET)
         _print_changed(tenant_access.change(operations.UPDATE_ORGANISATION, edit), as_json=as_json)
         return
     now = tenant_access.read(operations.PROJECT, name)
@@ -240,8 +240,8 @@ def _set_disabled(
         project = ProjectEdit(id=name, is_disabled=is_disabled)
         _print_changed(tenant_access.change(operations.UPDATE_PROJECT, project), as_json=as_json)
     else:
-        payer = OrganisationEdit(id=name, is_disabled=is_disabled)
-        _print_changed(tenant_access.change(operations.UPDATE_ORGANISATION, payer), as_json=as_json)
+        changed = OrganisationEdit(id=name, is_disabled=is_disabled)
+        _print_changed(tenant_access.change(operations.UPDATE_ORGANISATION, changed), as_json=as_json)
 
 
 def _check_organisation(

@@ -24,7 +24,7 @@ class Person(Struct, frozen=True, kw_only=True):
 
     who: str  # a name for the log
     role: OperatorRole
-    digest: bytes = b""  # of their key; empty: they need none
+    digest: bytes | None = None  # of their key; None: they need none
 
 
 LOCAL = Person(who="local", role=OperatorRole.OPERATOR)  # any caller, where no keys are set

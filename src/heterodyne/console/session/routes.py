@@ -78,7 +78,7 @@ class _SessionEndpoints:
         key = (await read_body(request, SignIn, SIGN_IN_BYTES_MAX)).key
         person = guard.by_key(request, f"Bearer {key}", how="session")
         response = answer(self._page(person))
-        if person.digest:
+        if person.digest is not None:
             token = secrets.token_urlsafe(TOKEN_BYTES)
             guard.sessions.open(token, person.digest, time.monotonic())
             response.headers["set-cookie"] = _cookie(guard, token, int(guard.sessions.whole_s))

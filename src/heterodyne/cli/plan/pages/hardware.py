@@ -33,7 +33,7 @@ REHEARSED = "Rehearsed on the replica's step machine with requests at random mom
 
 def hardware_page(
     ranking: Ranking,
-    wish: HardwareRequirements,
+    requirements: HardwareRequirements,
     *,
     catalogue: Mapping[str, Accelerator],
     every_width: bool,
@@ -42,11 +42,11 @@ def hardware_page(
     """The whole page; the table has each accelerator's cheapest width, or with `every_width` all."""
     best = tuple(best_per_accelerator(ranking.choices))
     return page(
-        title=f"Hardware for {wish.model.name} in {wish.precision}",
-        question=_question(wish),
+        title=f"Hardware for {requirements.model.name} in {requirements.precision}",
+        question=_question(requirements),
         verdict=_verdict(ranking),
         sections=(
-            *_charts(ranking, best, wish, catalogue),
+            *_charts(ranking, best, requirements, catalogue),
             *_ranking(ranking.choices if every_width else best),
             *_left_out(ranking),
         ),
@@ -56,11 +56,12 @@ def hardware_page(
     )
 
 
-def _question(wish: HardwareRequirements) -> str:
+def _question(requirements: HardwareRequirements) -> str:
     return (
-        f"Requests of {wish.prompt_tokens} prompt and {wish.output_tokens} output tokens, "
-        f"{wish.requests_per_s:g} a second; KV in {wish.kv_precision}; "
-        f"targets: first token within {wish.slo.ttft_s * 1000:g} ms, {wish.slo.itl_s * 1000:g} ms between tokens."
+        f"Requests of {requirements.prompt_tokens} prompt and {requirements.output_tokens} output tokens, "
+        f"{requirements.requests_per_s:g} a second; KV in {requirements.kv_precision}; "
+        f"targets: first token within {requirements.slo.ttft_s * 1000:g} ms, "
+        f"{requirements.slo.itl_s * 1000:g} ms between tokens."
     )
 
 
@@ -79,7 +80,10 @@ def _verdict(ranking: Ranking) -> PageVerdict:
 
 
 def _charts(
-    ranking: Ranking, best: tuple[RankedHardware, ...], wish: HardwareRequirements, catalogue: Mapping[str, Accelerator]
+    ranking: Ranking,
+    best: tuple[RankedHardware, ...],
+    requirements: HardwareRequirements,
+    catalogue: Mapping[str, Accelerator],
 ) -> tuple[Markup, ...]:
     priced = [choice for choice in ranking.choices if choice.usd_per_million_tokens]
     if not priced:
@@ -111,8 +115,8 @@ def _charts(
         return figure(drawing, f"{name}. {NONE_BEATS}")
 
     vendors = legend(sorted(set(marks.values()), key=lambda mark: mark.name))
-    itl = drawn("ms between tokens (ITL)", lambda at: at.itl_s, wish.slo.itl_s)
-    ttft = drawn("ms to the first token (TTFT)", lambda at: at.ttft_s, wish.slo.ttft_s)
+    itl = drawn("ms between tokens (ITL)", lambda at: at.itl_s, requirements.slo.itl_s)
+    ttft = drawn("ms to the first token (TTFT)", lambda at: at.ttft_s, requirements.slo.ttft_s)
     explained = paragraph(
         "Large marks run as full as the targets allow. Small ones are the same replicas with fewer requests at once, "
         "and other widths of the same accelerators."
