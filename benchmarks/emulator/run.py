@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from benchmarks.emulator.page import render
 from benchmarks.process_cpu import tree_usage
-from heterodyne.bench.arrivals import arrivals
 from heterodyne.bench.lengths import Fixed
+from heterodyne.bench.load_generator import arrivals
 from heterodyne.bench.plan import ArrivalProcess, BenchPlan
 from heterodyne.bench.prompts import Prompts
 from heterodyne.bench.report import BenchReport

@@ -1,6 +1,6 @@
 """`heterodyne` with the words it is given, which leaves when its standard input ends.
 
-Whoever starts it holds the other end of that pipe: however the holder comes to its end, this process notices.
+The process that starts it holds the other end of that pipe: however that one ends, this one notices.
 """
 
 import os

@@ -85,12 +85,12 @@ class Child:
     def has_ended(self) -> bool:
         return self.process.poll() is not None
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def try_url(self, before: str) -> str | None:
         """The address it has written behind these words."""
-        _, found, rest = self.said().partition(before)
+        _, found, rest = self.output().partition(before)
         line, newline, _ = rest.partition("\n")
         return f"http://{line.strip()}" if found and newline else None
 
@@ -120,13 +120,13 @@ class Fleet:
         self._folder = folder
         self._emulators: list[Child] = []
         self._gateway: Child | None = None
-        self.leaves = 0  # how often somebody asked us to leave
+        self.leaves = 0  # how often a signal asked us to leave
 
     def on_leave(self, _: int, __: FrameType | None) -> None:
         self.leaves += 1
 
     def start(self, config: Path, speed: float) -> None:
-        """Emulators first, so that the gateway finds all of them; returns early when somebody wants us to leave."""
+        """Emulators first, so that the gateway finds all of them; returns early when a signal asks us to leave."""
         for name, pool in tomllib.loads(config.read_text(encoding="utf-8"))["pools"].items():
             for index, url in enumerate(pool.get("urls", ())):
                 what = f"{pool.get('tp', 1)} x {pool['hardware']} under {pool['engine']}, emulated"
@@ -141,7 +141,7 @@ class Fleet:
             self._tell(gateway)
 
     def watch(self) -> None:
-        """Say who ends; return when somebody wants us to leave."""
+        """Report children that end; return when a signal asks us to leave."""
         while not self.leaves:
             for one in self._emulators:
                 if one.has_ended and not one.is_told:
@@ -152,7 +152,7 @@ class Fleet:
             time.sleep(POLL_S)
 
     def end(self) -> None:
-        """The gateway first: its streams finish while there is still somebody to write them."""
+        """The gateway first: its streams finish while engines still write them."""
         _say("Stopping; a second Ctrl-C stops at once.")
         for one in (self._gateway, *self._emulators):
             if one is not None:
@@ -163,7 +163,7 @@ class Fleet:
         while not self.leaves and not is_up(child):
             if child.has_ended or time.monotonic() > until_s:
                 how = child.how_it_ended() if child.has_ended else f"not ready within {within_s:g} s"
-                raise Gone(f"{child.name} does not start: {how}\n{child.said()[-LOG_CHARS_SHOWN:]}")
+                raise Gone(f"{child.name} does not start: {how}\n{child.output()[-LOG_CHARS_SHOWN:]}")
             time.sleep(POLL_S)
 
     def _tell(self, gateway: Child) -> None:

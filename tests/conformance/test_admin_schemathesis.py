@@ -31,8 +31,8 @@ from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.guard import Guard
 from heterodyne.console.openapi import describe_routes
 from heterodyne.console.server import AdminServer
+from heterodyne.console.services import StoreServices
 from heterodyne.console.settings import ConsoleSettings
-from heterodyne.console.store_services import StoreServices
 from heterodyne.console.tenants.routes import tenant_routes
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.console.usage.routes import usage_routes

@@ -21,8 +21,8 @@ import pytest
 import trustme
 from msgspec import structs
 
+from heterodyne.console.history.figures import figures_of
 from heterodyne.console.history.pages import Figures
-from heterodyne.console.history.routes import figures_of
 from heterodyne.console.live.pages import LivePage
 from heterodyne.console.security_headers import SECURITY_HEADERS
 from heterodyne.domain.minutes import sums_of

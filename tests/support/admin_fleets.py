@@ -1,8 +1,8 @@
 """A fleet for the admin API to ask: it has a replica or two, knows one request, and can do one thing of each kind."""
 
 from heterodyne.console.errors import ChangeRefused
-from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow, WorkerRow
-from heterodyne.console.fleet.service import Addition, Changed, Reloaded, Selection
+from heterodyne.console.fleet.forms import Addition, Selection
+from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded, ReplicaCondition, ReplicaRow, WorkerRow
 from heterodyne.domain.fleet import Health, Price
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.record import RequestRecord

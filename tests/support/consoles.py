@@ -4,12 +4,11 @@ from collections.abc import Callable
 
 from heterodyne.console.fleet.pages import FleetPage
 from heterodyne.console.guard import Guard
-from heterodyne.console.instruments import Instruments
 from heterodyne.console.live.feed import LiveFeed
 from heterodyne.console.live.recent_activity import RecentActivity
 from heterodyne.console.live.service import LiveService
 from heterodyne.console.playground.service import GatewayPlace, Playground
-from heterodyne.console.services import ConsoleServices
+from heterodyne.console.services import ConsoleServices, Instruments
 from heterodyne.console.settings import ConsoleSettings
 from tests.support.admin_fleets import ScriptedFleet
 

@@ -3,7 +3,7 @@
 from typing import cast
 
 from heterodyne.console.change_recorder import ChangeRecorder
-from heterodyne.console.store_services import StoreServices
+from heterodyne.console.services import StoreServices
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.ports.audit import ChangeLog
 from heterodyne.ports.tenant_changes import TenantChange

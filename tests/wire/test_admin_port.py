@@ -7,8 +7,8 @@ from typing import ClassVar
 import pytest
 from starlette.requests import Request
 
+from heterodyne.console.access.operators import Person
 from heterodyne.console.guard import Guard
-from heterodyne.console.session.operators import Person
 from tests.support.admin_ports import AUTHORIZED, AdminPort, admin_port
 from tests.support.raw_client import ask, connected
 from tests.support.requests import get, post

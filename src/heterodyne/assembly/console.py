@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from heterodyne.assembly.services import open_services
 from heterodyne.config.settings import Settings
+from heterodyne.console.access.kept_sessions import KeptSessions
 from heterodyne.console.guard import Guard
-from heterodyne.console.instruments import Instruments
 from heterodyne.console.live.feed import LiveFeed
 from heterodyne.console.live.service import LiveService
 from heterodyne.console.playground.service import GatewayPlace, Playground
-from heterodyne.console.session.kept_sessions import KeptSessions
+from heterodyne.console.services import Instruments
 from heterodyne.stores.open_store import state_folder
 from heterodyne.supervisor.banner import gateway_url
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner

@@ -8,7 +8,7 @@ import sys
 
 import uvloop
 
-from heterodyne.config.checks.catalogue import is_loopback
+from heterodyne.config.checks.gateway_checks import is_loopback
 from heterodyne.domain.counted import counted, times
 from heterodyne.domain.errors import PortInUse
 from heterodyne.emulator.faults import Faults

@@ -60,7 +60,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._answer is None:
-            self.abort()  # bytes nobody asked for: the connection cannot be trusted
+            self.abort()  # bytes without a request: the connection cannot be trusted
             return
         self._now_s = self._clock()
         self.has_begun = True

@@ -6,7 +6,7 @@ from enum import StrEnum
 class BenchFailure(StrEnum):
     """Closed, so that reports of two runs can be compared."""
 
-    REFUSED = "refused"  # nobody listens there
+    REFUSED = "refused"  # nothing listens there
     UNREACHABLE = "unreachable"  # no name, no route, no TLS
     TIMEOUT = "timeout"
     CLOSED = "closed"  # connection closed before the answer began
@@ -16,7 +16,7 @@ class BenchFailure(StrEnum):
     HTTP_5XX = "http_5xx"
     BROKEN_STREAM = "broken_stream"  # ended without [DONE]
     BROKEN_ANSWER = "broken_answer"  # connection closed in the middle of a whole answer
-    ERROR_EVENT = "error_event"  # the stream itself said that it failed
+    ERROR_EVENT = "error_event"  # an error event in the stream
     GARBAGE = "garbage"  # bytes that are not the promised protocol
 
 

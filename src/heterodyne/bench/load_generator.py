@@ -1,18 +1,19 @@
 """Sends requests, on a schedule (open loop) or as answers come (closed loop), and tallies the answers."""
 
 import asyncio
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Iterator
+from itertools import accumulate, count, islice, repeat
 from random import Random
 
-from heterodyne.bench.arrivals import arrivals
-from heterodyne.bench.body import request_body
+import msgspec
+
 from heterodyne.bench.client import Client
 from heterodyne.bench.failure import ExchangeFailed
-from heterodyne.bench.plan import BenchPlan
+from heterodyne.bench.plan import ArrivalProcess, BenchPlan
 from heterodyne.bench.prompts import Prompts
 from heterodyne.bench.response_reader import ResponseReader, StreamResponseReader, WholeResponseReader
 from heterodyne.bench.tally import BenchTally, ResponseTiming
+from heterodyne.domain.request import Operation
 
 
 class LoadGenerator:
@@ -41,7 +42,7 @@ class LoadGenerator:
                 prepared = self._prepare()
                 meant_at_s = self.start_at_s + after_s
                 await self._sleep_until(meant_at_s)
-                await slots.acquire()  # not for long: whoever holds a slot was meant to go, and times out, earlier
+                await slots.acquire()  # not for long: the holder of a slot was meant to go, and times out, earlier
                 task = tasks.create_task(self._one(*prepared, meant_at_s=meant_at_s))
                 task.add_done_callback(lambda _: slots.release())
 
@@ -105,3 +106,30 @@ class LoadGenerator:
                 is_usage_reported=usage is not None,
             )
         )
+
+
+def arrivals(kind: ArrivalProcess, rate_requests_per_s: float, random: Random) -> Iterator[float]:
+    """When each request of an open-loop run is meant to be sent, in seconds since its start; without end."""
+    if kind is ArrivalProcess.CONSTANT:
+        yield from (index / rate_requests_per_s for index in count())
+    else:
+        yield from accumulate(random.expovariate(rate_requests_per_s) for _ in repeat(None))
+
+
+def request_body(plan: BenchPlan, prompt: str, output_tokens: int) -> bytes:
+    """The JSON that an OpenAI client would send, with usage asked for at the end of a stream."""
+    body: dict[str, object] = {"model": plan.model}
+    if plan.operation is Operation.EMBEDDING:
+        body["input"] = prompt
+        return msgspec.json.encode(body)
+    if plan.operation is Operation.CHAT:
+        body["messages"] = [{"role": "user", "content": prompt}]
+    else:
+        body["prompt"] = prompt
+    body["max_tokens"] = output_tokens
+    if plan.ignore_eos:
+        body["ignore_eos"] = True
+    if plan.wants_stream:
+        body["stream"] = True
+        body["stream_options"] = {"include_usage": True}
+    return msgspec.json.encode(body)

@@ -49,7 +49,7 @@ class BenchReport(Struct, frozen=True, kw_only=True):
 
 
 def make_report(plan: BenchPlan, tally: BenchTally, *, elapsed_s: float, is_interrupted: bool = False) -> BenchReport:
-    """Close the books."""
+    """The report of a finished run."""
     per_s = 1 / elapsed_s if elapsed_s > 0 else 0.0
     return BenchReport(
         url=plan.url,

@@ -1,4 +1,4 @@
-"""Runs a plan from warm-up to report, telling how it goes on the way."""
+"""Runs a plan from warm-up to report, with progress on the way."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

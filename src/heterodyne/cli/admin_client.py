@@ -8,9 +8,9 @@ from urllib.parse import quote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from heterodyne.console.decisions.service import DecisionPage
-from heterodyne.console.fleet.pages import FleetPage
-from heterodyne.console.fleet.service import Addition, Changed, Reloaded, Selection
+from heterodyne.console.decisions.pages import DecisionPage
+from heterodyne.console.fleet.forms import Addition, Selection
+from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 from heterodyne.domain.errors import CallerError, HeterodyneError, OperatorError, SettingsInvalid, UnknownName
 from heterodyne.routing.explanation import Explanation, PastDecision
 from heterodyne.routing.question import Question
@@ -28,7 +28,7 @@ class AdminUnreachable(OperatorError):
 
     @property
     def is_connection_refused(self) -> bool:
-        """Whether the machine answered that there is no such door."""
+        """Whether the machine answered that nothing listens on the port."""
         return isinstance(self.__cause__, ConnectionRefusedError)
 
 
@@ -76,27 +76,27 @@ class AdminClient:
 
     def fleet(self) -> FleetPage:
         """Everything there is to see."""
-        return self._call("GET", "/admin/fleet", None, FleetPage)
+        return self.call("GET", "/admin/fleet", None, FleetPage)
 
     def change(self, name: str, body: Selection | Addition) -> Changed:
         """One change of the fleet, such as `drain`."""
-        return self._call("POST", f"/admin/fleet/{name}", body, Changed)
+        return self.call("POST", f"/admin/fleet/{name}", body, Changed)
 
     def reload(self) -> Reloaded:
         """Have the settings read again."""
-        return self._call("POST", "/admin/reload", {}, Reloaded, timeout_s=RELOAD_TIMEOUT_S)
+        return self.call("POST", "/admin/reload", {}, Reloaded, timeout_s=RELOAD_TIMEOUT_S)
 
     def explain(self, question: Question) -> Explanation:
         """Where a request like this would go."""
-        return self._call("POST", "/admin/explain", question, Explanation)
+        return self.call("POST", "/admin/explain", question, Explanation)
 
     def decision(self, request_id: str) -> PastDecision:
         """Why a request went where it did."""
-        return self._call("GET", f"/admin/decisions/{quote(request_id, safe='')}", None, PastDecision)
+        return self.call("GET", f"/admin/decisions/{quote(request_id, safe='')}", None, PastDecision)
 
     def decisions(self, limit: int) -> DecisionPage:
         """How the latest requests were placed and fared."""
-        return self._call("GET", f"/admin/decisions?limit={limit}", None, DecisionPage)
+        return self.call("GET", f"/admin/decisions?limit={limit}", None, DecisionPage)
 
     @property
     def _hint(self) -> str:
@@ -104,9 +104,10 @@ class AdminClient:
             return "with console.port 0 the system chose one, which the banner of `serve` names: give it as --url"
         return "is `heterodyne serve` running? console.port or --url names another address"
 
-    def _call(
+    def call(
         self, method: str, path: str, body: object, kind: type[Decoded], *, timeout_s: float = TIMEOUT_S
     ) -> Decoded:
+        """One request of any kind; raises what the admin API refuses, and where it does not answer."""
         content = None if body is None else msgspec.json.encode(body)
         connect = http.client.HTTPSConnection if self._is_tls else http.client.HTTPConnection
         with closing(connect(self._host, self._port, timeout=timeout_s)) as connection:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 GAPS = (2, 1)  # between columns: one where two would make the table longer
 WIDTH_MIN = 6  # of a column; below it nothing can be read
-ROWS_WEIGHED = 60  # the first so many tell how long a table becomes
+ROWS_WEIGHED = 60  # so many rows decide how wide the columns become
 BREAK = re.compile(r"(?<=\w[/_=,:.-])(?=[A-Za-z])")  # a word of several may be broken there; a number never is
 
 NUMBER = re.compile(r"[-+$(]*\d[\d.,%()-]*")

@@ -1,8 +1,38 @@
 """`heterodyne emulate`: an engine on hardware that is not here, on a real port."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
+from msgspec import Struct
 
 from heterodyne.cli.arguments.layout import CONTEXT_TOKENS, layout_from, layout_options
+
+if TYPE_CHECKING:
+    from heterodyne.emulator.order import EmulatorOrder
+
+
+class EmulateOptions(Struct, frozen=True, kw_only=True):
+    """As they came from the command line."""
+
+    hardware: str
+    model: str
+    precision: str | None
+    kv_precision: str
+    tp: int
+    engine: str
+    host: str
+    port: int
+    served_model: str | None
+    context: int | None
+    slots: int | None
+    step_tokens: int | None
+    output_tokens: int
+    speed: float
+    faults: tuple[str, ...]
+    kv_events: str | None
+    kv_events_replay: str | None
+    adapters: tuple[str, ...]
+    adapters_max: int
 
 
 @click.command()
@@ -27,28 +57,7 @@ from heterodyne.cli.arguments.layout import CONTEXT_TOKENS, layout_from, layout_
 @click.option("--kv-events-replay", metavar="ENDPOINT", help="Repeat lost KV events there, e.g. tcp://127.0.0.1:5558.")
 @click.option("--adapter", "adapters", multiple=True, metavar="NAME", help="A LoRA adapter loaded from the start.")
 @click.option("--adapters-max", type=int, default=4, show_default=True, metavar="N", help="LoRA adapters at once.")
-def emulate(
-    *,
-    hardware: str,
-    model: str,
-    precision: str | None,
-    kv_precision: str,
-    tp: int,
-    engine: str,
-    host: str,
-    port: int,
-    served_model: str | None,
-    context: int | None,
-    slots: int | None,
-    step_tokens: int | None,
-    output_tokens: int,
-    speed: float,
-    faults: tuple[str, ...],
-    kv_events: str | None,
-    kv_events_replay: str | None,
-    adapters: tuple[str, ...],
-    adapters_max: int,
-) -> None:
+def emulate(**options: Any) -> None:
     """Answer as an engine on given hardware would, at the speed the performance model gives.
 
     Speaks the engine's own HTTP: OpenAI routes, health, models, metrics, control calls. Faults can be turned at any
@@ -61,45 +70,52 @@ def emulate(
       heterodyne emulate --hardware tpu-v5e --model llama-3.1-8b --tp 4 --fault slowdown=10 --fault lie=frozen
     """
     from heterodyne.assembly.emulator import run_emulator
+    from heterodyne.emulator.faults import parse_faults
+
+    given = EmulateOptions(**options)
+    order = _order(given)
+    if run_emulator(order, host=given.host, port=given.port, faults=parse_faults(given.faults)):
+        click.get_current_context().exit(1)
+
+
+def _order(options: EmulateOptions) -> "EmulatorOrder":
     from heterodyne.cli.arguments.catalogue import own_profiles
     from heterodyne.domain.errors import InvalidSpec
-    from heterodyne.emulator.faults import parse_faults
     from heterodyne.emulator.order import EmulatorOrder
     from heterodyne.physics.profile_catalogue import profile_for
     from heterodyne.physics.replica.from_layout import scheduling_of
 
-    if len(set(adapters)) > adapters_max:
-        raise InvalidSpec(f"--adapter: {len(set(adapters))} of them, and room for {adapters_max}; raise --adapters-max")
+    adapters, room = len(set(options.adapters)), options.adapters_max
+    if adapters > room:
+        raise InvalidSpec(f"--adapter: {adapters} of them, and room for {room}; raise --adapters-max")
     layout = layout_from(
-        model=model,
-        hardware=hardware,
-        precision=precision,
-        kv_precision=kv_precision,
-        tp=tp,
-        engine=engine,
-        slots=slots,
+        model=options.model,
+        hardware=options.hardware,
+        precision=options.precision,
+        kv_precision=options.kv_precision,
+        tp=options.tp,
+        engine=options.engine,
+        slots=options.slots,
     )
     spec = layout.model
-    context_tokens = min(CONTEXT_TOKENS, spec.context_tokens) if context is None else context
-    order = EmulatorOrder(
+    context_tokens = min(CONTEXT_TOKENS, spec.context_tokens) if options.context is None else options.context
+    return EmulatorOrder(
         layout=layout,
         found=profile_for(
             spec,
             layout.accelerator,
             engine=layout.engine,
             precision=layout.precision,
-            tp=tp,
+            tp=layout.tp,
             measured=own_profiles(),
         ),
-        scheduling=scheduling_of(layout, context_tokens=context_tokens, step_tokens=step_tokens),
-        served_model=served_model or spec.name,
+        scheduling=scheduling_of(layout, context_tokens=context_tokens, step_tokens=options.step_tokens),
+        served_model=options.served_model or spec.name,
         context_tokens=context_tokens,
-        output_tokens_mean=output_tokens,
-        speed=speed,
-        kv_events=kv_events,
-        kv_events_replay=kv_events_replay,
-        adapters=adapters,
-        adapters_max=adapters_max,
+        output_tokens_mean=options.output_tokens,
+        speed=options.speed,
+        kv_events=options.kv_events,
+        kv_events_replay=options.kv_events_replay,
+        adapters=options.adapters,
+        adapters_max=options.adapters_max,
     )
-    if run_emulator(order, host=host, port=port, faults=parse_faults(faults)):
-        click.get_current_context().exit(1)

@@ -1,23 +1,23 @@
-"""What the global flags said, and the settings that follow from them."""
+"""The global flags, and the settings that follow from them."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
-from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from heterodyne.config.load import Resolved
     from heterodyne.config.settings import Settings
 
 
-class Invocation(Struct, frozen=True, kw_only=True):
-    """One run of the command, before its subcommand."""
+class Invocation(NamedTuple):
+    """One run of the command, before its subcommand. No struct: `--help` needs no msgspec and answers sooner."""
 
     config_path: Path | None = None
-    overrides: dict[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, str] = MappingProxyType({})
 
     def settings(self, flags: Mapping[str, str | None] | None = None) -> "Settings":
         """The settings of this run; a subcommand's own flags that were given go over `--set`."""

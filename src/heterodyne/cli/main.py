@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from heterodyne import __version__
-from heterodyne.cli.errors import FAILED, exit_code, lines
 from heterodyne.cli.invocation import Invocation, parse_overrides
-from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.errors import HeterodyneError, InvalidSpec, SettingsInvalid, UnknownName
 
 COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of that name, one line about it
     "serve": ("heterodyne.cli.serve", "Serve the configured models over the OpenAI API."),
@@ -35,8 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of
     "emulate": ("heterodyne.cli.emulate", "Answer as an engine on hardware that is not here."),
     "bench": ("heterodyne.cli.bench", "Measure a gateway under load."),
 }
+FAILED = 1
+MISUSED = 2  # click's code for bad usage; bad settings are the same kind of mistake
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
-UNHEARD = 141  # and of a program that nobody listens to any more, as `head` has had enough
+UNHEARD = 141  # and after a broken pipe, as `head` leaves one
 
 
 class LazyGroup(click.Group):
@@ -59,11 +60,11 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             returned = super().invoke(ctx)
-            sys.stdout.flush()  # what is left must go here, where somebody still listens to its errors
+            sys.stdout.flush()  # what is left must be written here, where its errors are still caught
         except HeterodyneError as error:
-            for line in lines(error):
+            for line in _error_lines(error):
                 click.echo(line, err=True)
-            ctx.exit(exit_code(error))
+            ctx.exit(_exit_code(error))
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
@@ -106,6 +107,25 @@ def cli(ctx: click.Context, config_path: Path | None, overrides: tuple[str, ...]
     if no_color or os.environ.get("NO_COLOR"):
         ctx.color = False
     ctx.obj = Invocation(config_path=config_path, overrides=parse_overrides(overrides))
+
+
+def _error_lines(error: HeterodyneError) -> list[str]:
+    """The error on stderr: one line, or a count and one line per problem for settings with several."""
+    message_lines = error.message.splitlines() or [error.code]
+    if len(message_lines) == 1:
+        return [f"heterodyne: {message_lines[0]}"]
+    if isinstance(error, SettingsInvalid):
+        return [f"heterodyne: {len(message_lines)} problems in the settings:", *_indented(message_lines)]
+    return [f"heterodyne: {message_lines[0]}", *_indented(message_lines[1:])]
+
+
+def _exit_code(error: HeterodyneError) -> int:
+    """2 for a mistake on the command line or in the settings, else 1."""
+    return MISUSED if isinstance(error, SettingsInvalid | UnknownName | InvalidSpec) else FAILED
+
+
+def _indented(some_lines: list[str]) -> list[str]:
+    return [f"  {line}" for line in some_lines]
 
 
 def _hush() -> None:

@@ -32,7 +32,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def screen_columns() -> int | None:
-    """How wide the screen is, or what COLUMNS says of it; None in a pipe, where programs want a line a row."""
+    """The width of the screen, or COLUMNS; None in a pipe, where programs want a line a row."""
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given) > 0:
         return int(given)
@@ -40,13 +40,13 @@ def screen_columns() -> int | None:
 
 
 def _paint(cell: str, line: str) -> str:
-    """click takes it away again where nobody sees it, or NO_COLOR is set."""
+    """click takes it away again in a pipe, or where NO_COLOR is set."""
     colour = COLOURS.get(cell.partition(" ")[0])
     return line if colour is None or not line.strip() else click.style(line, fg=colour)
 
 
 def bytes_in_words(count: int) -> str:
-    """A size as people say it, for example `98.0 MB`."""
+    """A size for people, for example `98.0 MB`."""
     size = float(count)
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:

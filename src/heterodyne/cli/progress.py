@@ -1,4 +1,4 @@
-"""How far a long command has come, on stderr for whoever watches it: never in a pipe, never beside JSON."""
+"""How far a long command has come, on stderr of a terminal: never in a pipe, never beside JSON."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import click
 
 @contextmanager
 def counting(what: str, length: int, *, is_json: bool) -> Iterator[Callable[[int], None]]:
-    """A bar, moved by whoever calls what is given with how many more are done."""
+    """A bar; the function given is called with how many more are done."""
     if not _is_watched(is_json=is_json):
         yield lambda _: None
         return

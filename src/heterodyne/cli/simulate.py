@@ -1,16 +1,40 @@
 """`heterodyne simulate`: a fleet that need not exist under a trace that did, through the router that serves."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from heterodyne.cli.output import print_json, print_table
 from heterodyne.cli.progress import counting
 from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
+    from heterodyne.physics.serving import Slo
+    from heterodyne.simulator.fleet import LaidOutPool
     from heterodyne.simulator.report import SimulationReport
+    from heterodyne.simulator.workload import Workload
+
+
+DEFAULT_POLICIES = ("slo",)
+
+
+class SimulateOptions(Struct, frozen=True, kw_only=True):
+    """As they came from the command line."""
+
+    fleet_file: Path
+    trace: Path
+    policies: tuple[str, ...]
+    model: str | None
+    seed: int
+    load: float | None
+    rate: float | None
+    requests: int | None
+    slo_ttft_ms: float
+    slo_itl_ms: float
+    gauge_interval_s: float
+    as_json: bool
 
 
 @click.command()
@@ -48,21 +72,7 @@ if TYPE_CHECKING:
     help="How often the router is told the replicas' gauges, a quarter of them read anew each time.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON.")
-def simulate(
-    *,
-    fleet_file: Path,
-    trace: Path,
-    policies: tuple[str, ...],
-    model: str | None,
-    seed: int,
-    load: float | None,
-    rate: float | None,
-    requests: int | None,
-    slo_ttft_ms: float,
-    slo_itl_ms: float,
-    gauge_interval_s: float,
-    as_json: bool,
-) -> None:
+def simulate(**options: Any) -> None:
     """Say how a fleet would have served a trace under one policy or several, without any of its hardware.
 
     Replicas are step machines at the speed of the performance model; the router is the one that `serve` runs. With
@@ -74,59 +84,85 @@ def simulate(
       heterodyne simulate --fleet fleet.toml --trace trace.csv.gz --policy slo --policy cost --policy round-robin
       heterodyne simulate --fleet heterodyne.toml --trace records.jsonl --rate 40 --requests 20000 --json
     """
-    from time import perf_counter
-
-    from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
-    from heterodyne.cli.arguments.model import model_from
-    from heterodyne.config.settings import NAMED, SECTIONS
-    from heterodyne.domain.errors import InvalidSpec
     from heterodyne.physics.serving import Slo
-    from heterodyne.registry.request_log.read import read_request_log
-    from heterodyne.routing.catalogue import check_policy
-    from heterodyne.simulator.capacity import capacity_rps
-    from heterodyne.simulator.fleet import lay_out
-    from heterodyne.simulator.fleet_file import read_fleet
-    from heterodyne.simulator.report import report
-    from heterodyne.simulator.run import Trial, run
-    from heterodyne.simulator.workload import workload
 
-    if load is not None and rate is not None:
-        raise InvalidSpec("--load and --rate: both say how often requests come; give one of them")
-    for name, number in (
-        ("--load", load),
-        ("--slo-ttft-ms", slo_ttft_ms),
-        ("--slo-itl-ms", slo_itl_ms),
-        ("--gauge-interval-s", gauge_interval_s),
-    ):
-        if number is not None and not number > 0:
-            raise InvalidSpec(f"{name}: {number:g} is not above zero")
-    wanted = policies or ("slo",)
-    for policy in wanted:
-        check_policy(policy)
-    file = read_fleet(fleet_file, tables=(*SECTIONS, *NAMED))
-    pools = lay_out(file, model=model, catalogue=catalogue(), measured=own_profiles(), model_from=model_from)
-    slo = Slo(ttft_s=slo_ttft_ms / 1000, itl_s=slo_itl_ms / 1000)
-    log = read_request_log(trace)
-    traffic = workload(log, rate=rate, requests=requests)
-    if load is not None:
-        capacity = capacity_rps(pools, traffic, slo)
-        traffic = workload(log, rate=load * capacity, requests=requests)
-        click.echo(f"capacity for this trace: {capacity:.1f} requests/s; {load:g} of it is asked for", err=True)
-    if file.left_out:
-        click.echo(f"left out, since they name no hardware: {', '.join(file.left_out)}", err=True)
+    given = SimulateOptions(**options)
+    _check(given)
+    slo = Slo(ttft_s=given.slo_ttft_ms / 1000, itl_s=given.slo_itl_ms / 1000)
+    pools, left_out = _pools(given)
+    traffic = _traffic(given, pools, slo)
+    if left_out:
+        click.echo(f"left out, since they name no hardware: {', '.join(left_out)}", err=True)
     click.echo(f"speeds from: {', '.join(f'{pool.name} {pool.basis}' for pool in pools)}", err=True)
-    reports = []
-    for policy in wanted:
-        begun_s = perf_counter()
-        trial = Trial(policy=policy, seed=seed, slo=slo, gauge_interval_s=gauge_interval_s)
-        with counting(policy, traffic.requests, is_json=as_json) as on_arrivals:
-            reports.append(report(run(pools, traffic, trial, on_arrivals=on_arrivals), trial))
-        took_s = perf_counter() - begun_s
-        click.echo(f"{policy}: {reports[-1].requests / took_s:,.0f} requests simulated a second", err=True)
-    if as_json:
+    reports = [_simulated(policy, given, pools, traffic, slo) for policy in given.policies or DEFAULT_POLICIES]
+    if given.as_json:
         print_json(reports)
     else:
         _print(reports)
+
+
+def _check(options: SimulateOptions) -> None:
+    from heterodyne.domain.errors import InvalidSpec
+    from heterodyne.routing.catalogue import check_policy
+
+    if options.load is not None and options.rate is not None:
+        raise InvalidSpec("--load and --rate: both say how often requests come; give one of them")
+    for name, number in (
+        ("--load", options.load),
+        ("--slo-ttft-ms", options.slo_ttft_ms),
+        ("--slo-itl-ms", options.slo_itl_ms),
+        ("--gauge-interval-s", options.gauge_interval_s),
+    ):
+        if number is not None and not number > 0:
+            raise InvalidSpec(f"{name}: {number:g} is not above zero")
+    for policy in options.policies or DEFAULT_POLICIES:
+        check_policy(policy)
+
+
+def _pools(options: SimulateOptions) -> "tuple[tuple[LaidOutPool, ...], tuple[str, ...]]":
+    """Those of the fleet file, and the names of those that cannot be simulated."""
+    from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
+    from heterodyne.cli.arguments.model import model_from
+    from heterodyne.config.settings import NAMED, SECTIONS
+    from heterodyne.simulator.fleet import lay_out
+    from heterodyne.simulator.fleet_file import read_fleet
+
+    file = read_fleet(options.fleet_file, tables=(*SECTIONS, *NAMED))
+    pools = lay_out(file, model=options.model, catalogue=catalogue(), measured=own_profiles(), model_from=model_from)
+    return pools, file.left_out
+
+
+def _traffic(options: SimulateOptions, pools: "tuple[LaidOutPool, ...]", slo: "Slo") -> "Workload":
+    """The trace at the rate that is asked for."""
+    from heterodyne.registry.request_log.read import read_request_log
+    from heterodyne.simulator.capacity import capacity_rps
+    from heterodyne.simulator.workload import workload
+
+    log = read_request_log(options.trace)
+    traffic = workload(log, rate=options.rate, requests=options.requests)
+    if options.load is None:
+        return traffic
+    capacity = capacity_rps(pools, traffic, slo)
+    traffic = workload(log, rate=options.load * capacity, requests=options.requests)
+    click.echo(f"capacity for this trace: {capacity:.1f} requests/s; {options.load:g} of it is asked for", err=True)
+    return traffic
+
+
+def _simulated(
+    policy: str, options: SimulateOptions, pools: "tuple[LaidOutPool, ...]", traffic: "Workload", slo: "Slo"
+) -> "SimulationReport":
+    from time import perf_counter
+
+    from heterodyne.simulator.report import report
+    from heterodyne.simulator.run import Trial, run
+
+    begun_s = perf_counter()
+    trial = Trial(policy=policy, seed=options.seed, slo=slo, gauge_interval_s=options.gauge_interval_s)
+    with counting(policy, traffic.requests, is_json=options.as_json) as on_arrivals:
+        done = report(run(pools, traffic, trial, on_arrivals=on_arrivals), trial)
+    took_s = perf_counter() - begun_s
+    click.echo(f"{policy}: {done.requests / took_s:,.0f} requests simulated a second", err=True)
+    return done
 
 
 def _print(reports: "list[SimulationReport]") -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from heterodyne.config.fields import Field, toml_key
 from heterodyne.config.wording import expected, got, type_in_words
 
-ABSENT = ("", "null")  # how the environment and flags, which hold only text, say "absent"
+ABSENT = ("", "null")  # "absent" in the environment and in flags, which hold only text
 
 
 class Misfit(Struct, frozen=True, kw_only=True):
@@ -27,7 +27,7 @@ class Converted(Struct, frozen=True, kw_only=True):
 
 
 def convert(field: Field, value: object, *, is_text: bool) -> Converted:
-    """Judge one value; `is_text` says it came from a flag or the environment and must be read first."""
+    """Convert one value; with `is_text` it came from a flag or the environment and must be parsed first."""
     if field.is_optional and (value is None or (is_text and value in ABSENT)):
         return Converted(value=None)
     if is_text and isinstance(value, str) and _is_table(field.type):

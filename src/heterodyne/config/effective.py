@@ -41,7 +41,7 @@ def _row(resolved: Resolved, field: Field) -> Effective:
 
 
 def _shown(path: str, value: object) -> object:
-    """Passwords inside addresses are shown to nobody, nor is the path of a webhook, which is its password."""
+    """Passwords inside addresses are never shown, nor is the path of a webhook, which is its password."""
     if path == WEBHOOKS and isinstance(value, dict):
         value = {name: _webhook(table) for name, table in value.items()}
     return shown(value)

@@ -21,7 +21,7 @@ def find(path: Path | None, environment: Mapping[str, str]) -> Path | None:
 
 
 def search_places(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Where a file is looked for when nobody names one."""
+    """Where a file is looked for when none is named."""
     home = environment.get("HOME")
     places = [Path(FILE_NAME)]
     if home:
@@ -50,7 +50,7 @@ def _refused(where: str, message: str) -> SettingsProblems:
 
 
 def _syntax_problem(path: Path, text: str, complaint: str) -> SettingsProblems:
-    """tomllib tells the line only inside its sentence, until Python 3.14."""
+    """tomllib has the line only inside its message, until Python 3.14."""
     message, _, place = complaint.rpartition(" (at ")
     line = re.search(r"line (\d+)", place)
     number = int(line[1]) if line else max(1, len(text.splitlines()))

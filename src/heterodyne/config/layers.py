@@ -34,7 +34,7 @@ class Origin(StrEnum):
 
 
 class Given(Struct, frozen=True, kw_only=True):
-    """One value somebody wrote down, not yet judged."""
+    """One value from a file, a variable or a flag, not yet checked."""
 
     path: Path
     value: object

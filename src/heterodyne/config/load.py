@@ -15,7 +15,7 @@ from heterodyne.domain.errors import SettingsInvalid
 
 
 class Resolved(Struct, frozen=True, kw_only=True):
-    """Settings with their story: the file that was read and who gave each value."""
+    """Settings, the file that was read, and where each value came from."""
 
     settings: Settings
     file: Path | None  # None: no file was found, which is fine

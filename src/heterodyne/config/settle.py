@@ -25,7 +25,7 @@ def settle(given: Mapping[Path, Given], environment: Mapping[str, str]) -> Setti
         field = try_field(one.path)
         if field is not None:
             found = _judge(field, one, values)
-        elif _is_somebody_elses(one, given) or _is_empty_section(one):
+        elif _is_anothers(one, given) or _is_empty_section(one):
             found = ()
         else:
             found = (unknown(one, declared),)
@@ -72,7 +72,7 @@ def _source(given: Given) -> str:
             return ""
 
 
-def _is_somebody_elses(given: Given, all_given: Mapping[Path, Given]) -> bool:
+def _is_anothers(given: Given, all_given: Mapping[Path, Given]) -> bool:
     """A variable that a pool reads its key from is not a misspelt setting, whatever its name."""
     return given.origin is Origin.ENVIRONMENT and any(
         other.path[-1] == "api_key_env" and other.value == given.spelling for other in all_given.values()
@@ -85,7 +85,7 @@ def _is_empty_section(given: Given) -> bool:
 
 
 def _names(given: Mapping[Path, Given], table: str) -> tuple[str, ...]:
-    """Names somebody declared: with settings inside, or as an empty table; the first half of a cut name is none."""
+    """Names that were declared: with settings inside, or as an empty table; the first half of a cut name is none."""
     return tuple(
         dict.fromkeys(
             one.path[1]
@@ -103,7 +103,7 @@ def _missing(values: Mapping[Path, object], declared: Names) -> Iterator[Field]:
 
 
 def _required(field: Field, declared: Names) -> str:
-    """A pool without what it must say, its model, is often a misspelt pool."""
+    """A pool without its model, which is required, is often a misspelt pool."""
     table, name, _ = field.path
     defaults = DEFAULT_POOLS if table == POOLS else ()
     near = nearest(name, (other for other in (*declared[table], *defaults) if other != name))
@@ -126,7 +126,7 @@ def _under(values: Mapping[Path, object], prefix: Path) -> dict[str, Any]:
 
 
 def _cross_check(settings: Settings, environment: Mapping[str, str], broken: set[str]) -> Iterator[SettingProblem]:
-    """What the values say together, less what rests on a value already refused."""
+    """Problems of values that depend on each other, less those that rest on a value already refused."""
     for check in CHECKS:
         for problem in check(settings, environment):
             if broken.isdisjoint((problem.path.partition("[")[0], *problem.rests_on)):

@@ -107,7 +107,7 @@ def _default_pools() -> Iterator[str]:
 
 
 def _example(table: str) -> Iterator[str]:
-    """Everything a section of this table can say."""
+    """Every setting of a section of this table."""
     yield f"# {NAMED[table].__doc__} Everything it can say:"
     yield "#"
     yield f"# [{table}.example]"

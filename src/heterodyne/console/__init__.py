@@ -1,1 +1,1 @@
-"""The operator's door: an admin API on a port of its own, to see the fleet and to change it while it serves."""
+"""The admin API and the console's pages, on a port of their own: see the fleet, and change it while it serves."""

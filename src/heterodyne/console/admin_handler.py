@@ -1,5 +1,5 @@
-"""What the admin port does with a request: strangers may send little, the application answers, and a refusal of what
-never became a request looks like any other."""
+"""What the admin port does with a request: without a key only a small body is taken, the application answers, and a
+refusal of what never became a request looks like any other."""
 
 import asyncio
 
@@ -32,7 +32,7 @@ class AdminHandler:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def check_head(self, request: HttpRequest, connection: ServerConnection) -> HeadCheck:
-        """Who is not known may send as much as signing in takes; the endpoints look again at who asks."""
+        """Without a key or a session a body is at most as large as signing in takes; the endpoints check again."""
         length = int(request.headers.get(b"content-length", 0))
         is_chunked = b"transfer-encoding" in request.headers
         if length <= BODY_BYTES_MAX and not is_chunked:
@@ -64,7 +64,7 @@ class AdminHandler:
         self._answer(response, connection)
 
     def close(self) -> None:
-        """Nobody waits for an answer any more."""
+        """Cancel what is still being answered."""
         for task in self._tasks:
             task.cancel()
 

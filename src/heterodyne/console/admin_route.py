@@ -1,4 +1,4 @@
-"""One path of the admin API with what its description says of it, so that neither is without the other."""
+"""One path of the admin API with its description, so that neither is without the other."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -32,7 +32,7 @@ class AdminRoute(Struct, frozen=True, kw_only=True):
     body: type[Struct] | None = None  # None: it takes none
     query: tuple[QueryWord, ...] = ()
     raises: tuple[type[HeterodyneError], ...] = ()  # beside what every endpoint of its kind may
-    is_open: bool = False  # nobody has to say who they are
+    is_open: bool = False  # no key is asked for
     is_stream: bool = False  # its answer is a stream of events
 
     def starlette(self) -> Route:

@@ -9,22 +9,25 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from heterodyne.console.admin_route import AdminRoute
+from heterodyne.console.capacity.routes import capacity_routes
+from heterodyne.console.decisions.routes import decision_routes
 from heterodyne.console.fleet.audited_changes import FleetChanges
 from heterodyne.console.fleet.routes import fleet_change_routes, fleet_routes
 from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.guard import Guard
 from heterodyne.console.history.routes import history_routes
-from heterodyne.console.instruments import Instruments
 from heterodyne.console.live.routes import live_routes
 from heterodyne.console.openapi import description_route
-from heterodyne.console.playground.service import playground_routes
+from heterodyne.console.plan.routes import plan_routes
+from heterodyne.console.playground.routes import playground_routes
+from heterodyne.console.rehearsal.routes import rehearsal_routes
 from heterodyne.console.render import answer, error_answer
-from heterodyne.console.services import service_routes
+from heterodyne.console.services import ConsoleServices, Instruments, StoreServices
 from heterodyne.console.session.routes import session_routes
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.console.static_files import page_routes
-from heterodyne.console.store_services import StoreServices
 from heterodyne.console.tenants.routes import tenant_routes
+from heterodyne.console.tenants_now.routes import tenants_now_routes
 from heterodyne.console.usage.routes import usage_routes
 from heterodyne.domain.errors import CallerError, MethodNotAllowed, UnknownPath
 
@@ -41,11 +44,12 @@ def admin_app(
     stores: StoreServices | None = None,
     instruments: Instruments | None = None,
 ) -> Starlette:
-    """The API over whoever owns the fleet and the office; without an office nobody could write changes down, so the
-    fleet is only shown, and without instruments nothing is live."""
+    """The API over the fleet and the stores. Without stores changes could not be recorded, so the fleet is only shown;
+    without instruments nothing is live."""
     guard = Guard.of(settings) if instruments is None else instruments.guard
     gateway_url = "" if instruments is None else instruments.gateway_url
     routes = [_health_route(), *session_routes(guard, gateway_url), *fleet_routes(guard, fleet)]
+    routes += decision_routes(guard, fleet.decisions)
     if instruments is not None:
         routes += live_routes(guard, instruments.feed)
         routes += playground_routes(guard, instruments.playground)
@@ -61,6 +65,16 @@ def admin_app(
     )
 
 
+def service_routes(guard: Guard, services: ConsoleServices) -> list[AdminRoute]:
+    """The views that are worked out."""
+    return [
+        *tenants_now_routes(guard, services.tenants),
+        *capacity_routes(guard, services.capacity),
+        *plan_routes(guard, services.plans),
+        *rehearsal_routes(guard, services.rehearsals),
+    ]
+
+
 def _health_route() -> AdminRoute:
     return AdminRoute(
         method="GET", path="/health", endpoint=_health, summary="Whether it answers", answer=ConsoleHealth, is_open=True
@@ -68,7 +82,7 @@ def _health_route() -> AdminRoute:
 
 
 async def _health(_: Request) -> Response:
-    """Open: it says nothing about the fleet."""
+    """Open, as it shows nothing of the fleet."""
     return answer(ConsoleHealth())
 
 

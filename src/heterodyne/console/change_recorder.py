@@ -1,4 +1,4 @@
-"""Writes a change into the audit log around making it: that it is asked for before anything is done, then its outcome.
+"""Writes a change into the audit log around making it: the request before anything is done, then the outcome.
 
 So a change that cannot be written down is not made, and one that was made has at least one entry, whatever is killed
 in between. The outcome is in the log before the answer is given.
@@ -25,12 +25,12 @@ T = TypeVar("T")
 
 
 class Intent(Struct, frozen=True, kw_only=True):
-    """A change that somebody asks for. No field of it holds a secret."""
+    """A change that a person asks for. No field of it holds a secret."""
 
     who: str
     what: str  # keys.revoke
     subject: str
-    wanted: object = None  # what was said of it, fit for JSON
+    wanted: object = None  # the change in full, fit for JSON
 
 
 class Effect(Struct, frozen=True, kw_only=True):

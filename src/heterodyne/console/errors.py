@@ -1,4 +1,4 @@
-"""What the operator's door refuses, beside what the whole house refuses."""
+"""Errors of the admin port alone; those of `domain/errors` may be answered here too."""
 
 from heterodyne.domain.errors import CallerError, GatewayError, Turn
 
@@ -45,6 +45,22 @@ class TooManyOpen(GatewayError):
     """As many live feeds or playground answers are open as may be."""
 
     code = "too_many_open"
+    status = 503
+    retryable = True
+    turn = Turn.NOBODY
+
+
+class CannotPlan(CallerError):
+    """The question makes sense as JSON and has no answer; the message says why, and what would have one."""
+
+    code = "cannot_plan"
+    status = 422
+
+
+class ServiceBusy(GatewayError):
+    """As many such questions are being answered as may be at once."""
+
+    code = "desk_busy"
     status = 503
     retryable = True
     turn = Turn.NOBODY

@@ -1,6 +1,6 @@
-"""What stands before every endpoint: the name it was called by, the key or the session, the role, the form of the body.
+"""The checks before every endpoint: the host name, the key or the session, the role, the form of the body.
 
-The guard is part of the route's own endpoint. A rule that looked at paths could be talked past with another spelling.
+The guard is part of the route's own endpoint. A rule about paths could be evaded with another spelling.
 """
 
 import time
@@ -14,13 +14,12 @@ from starlette.responses import Response
 
 from heterodyne.admission.host_names import HostNames
 from heterodyne.concurrency.deadline import deadline
+from heterodyne.console.access.key_limit import KeyLimit
+from heterodyne.console.access.operators import OperatorRole, Operators, Person
+from heterodyne.console.access.sessions import Sessions
 from heterodyne.console.admin_route import Endpoint
 from heterodyne.console.errors import CrossSite, ReadOnly
 from heterodyne.console.render import answer, error_answer
-from heterodyne.console.session.key_limit import KeyLimit
-from heterodyne.console.session.operators import Operators, Person
-from heterodyne.console.session.pages import OperatorRole
-from heterodyne.console.session.sessions import Sessions
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.domain.errors import (
     BodyTooLarge,
@@ -39,7 +38,7 @@ BODY_BYTES_MAX = 16384
 QUESTION_BYTES_MAX = 4 << 20  # it may bring a prompt
 BODY_TIMEOUT_S = 5.0
 COOKIE = "heterodyne_session"
-PAGE_HEADER = "x-heterodyne-console"  # no other page can send it without being asked first
+PAGE_HEADER = "x-heterodyne-console"  # a page of another site can send it only after a preflight
 
 _log = log.get("console")
 
@@ -47,7 +46,7 @@ Body = TypeVar("Body")
 
 
 class Guard:
-    """One per door."""
+    """One per admin port."""
 
     def __init__(
         self,
@@ -93,7 +92,7 @@ class Guard:
         return self.open(shown)
 
     def asking(self, kind: type[Body], handle: Callable[[Body], Awaitable[object]]) -> Endpoint:
-        """An endpoint that shows something about what its body says, and changes nothing."""
+        """An endpoint that answers a question in its body, and changes nothing."""
 
         async def read(request: Request) -> object:
             return await handle(await read_body(request, kind, QUESTION_BYTES_MAX))
@@ -111,7 +110,7 @@ class Guard:
         return self.open(used)
 
     def open(self, act: Callable[[Request], Awaitable[Response]]) -> Endpoint:
-        """An endpoint for anybody; every endpoint but those that change something is one underneath."""
+        """An endpoint without a key; every endpoint but those that change something is one underneath."""
 
         async def endpoint(request: Request) -> Response:
             try:
@@ -126,7 +125,7 @@ class Guard:
     def changing(
         self, event: str, name: str, kind: type[Body], change: Callable[[Body, str], Awaitable[object]]
     ) -> Endpoint:
-        """An endpoint that changes something in somebody's name; the log has every attempt under the event's name."""
+        """An endpoint that changes something in a person's name; every attempt is logged under the event's name."""
 
         async def endpoint(request: Request) -> Response:
             who, what, outcome = "nobody", "", "done"
@@ -149,7 +148,7 @@ class Guard:
         return endpoint
 
     def identify(self, request: Request) -> Person:
-        """Whoever asks, by the key or the session they bring; raises for anybody else."""
+        """The person behind a request, by its key or its session; raises where it has neither."""
         self.check_host(request)
         authorization = request.headers.get("authorization")
         if authorization is None and self.operators.needs_key:
@@ -163,7 +162,7 @@ class Guard:
         return self.by_key(request, authorization, how="bearer")
 
     def by_key(self, request: Request, authorization: str | None, *, how: str) -> Person:
-        """Whoever has the key of a header; wrong ones are counted by the address they come from, and limited."""
+        """The owner of the key in a header; wrong keys are counted by the address they come from, and limited."""
         if authorization is None or not self.operators.needs_key:
             return self.operators.identify(authorization)
         address, now_s = "" if request.client is None else request.client.host, time.monotonic()
@@ -177,7 +176,7 @@ class Guard:
             raise
 
     def check_host(self, request: Request) -> None:
-        """Raise where the door has no keys and was called by a name that is not its own."""
+        """Raise where the port has no keys and was called by a name that is not its own."""
         host = request.headers.get("host")
         try:
             self._host_names.check(None if host is None else host.encode("latin-1"))
@@ -189,8 +188,8 @@ class Guard:
 
 
 def check_same_site(request: Request) -> None:
-    """Raise unless the console's own page sent it: a browser adds a cookie to whatever a page asks for, and says which
-    page that was."""
+    """Raise unless the console's own page sent it: a browser adds the cookie to requests of any page, and names the
+    page in a header."""
     headers = request.headers
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None:
@@ -205,7 +204,7 @@ def check_same_site(request: Request) -> None:
 
 
 async def read_body(request: Request, kind: type[Body], bytes_max: int) -> Body:
-    """Only declared JSON: a web page cannot send that to a loopback port without being asked first."""
+    """Only declared JSON: a page of another site can send that to a loopback port only after a preflight."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise UnsupportedMediaType("Send the body as JSON with the header `Content-Type: application/json`.")
     content = bytearray()

@@ -1,4 +1,4 @@
-"""Reads words of a URL's query that several paths share."""
+"""Reads parameters of a URL's query that several paths share."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -14,19 +14,19 @@ MOMENT_MAX = 1e11  # milliseconds, given for seconds, are beyond
 
 
 def check_names(params: Mapping[str, str], known: set[str]) -> None:
-    """A filter that is misspelt would show everybody's usage."""
+    """Raise for unknown names: a filter that is misspelt would show the usage of all tenants."""
     for name in params:
         if name not in known:
             raise InvalidField(f"{name[:50]}: there is no such parameter; there are {', '.join(sorted(known))}.")
 
 
 def read_moment(params: Mapping[str, str], name: str) -> float | None:
-    """Seconds since the epoch; None: it was not said."""
+    """Seconds since the epoch; None: it is absent."""
     return read_number(params, name, "seconds since the epoch are expected", MOMENT_MAX)
 
 
 def read_number(params: Mapping[str, str], name: str, expected: str, beyond: float) -> float | None:
-    """A number from zero on; None: it was not said."""
+    """A number from zero on; None: it is absent."""
     if name not in params:
         return None
     try:
@@ -39,7 +39,7 @@ def read_number(params: Mapping[str, str], name: str, expected: str, beyond: flo
 
 
 def read_whole(params: Mapping[str, str], name: str, least: int, most: int) -> int | None:
-    """A whole number; None: it was not said."""
+    """A whole number; None: it is absent."""
     if name not in params:
         return None
     word = params[name]
@@ -49,7 +49,7 @@ def read_whole(params: Mapping[str, str], name: str, least: int, most: int) -> i
 
 
 def read_members(kind: type[Member], name: str, noun: str, params: str) -> tuple[Member, ...]:
-    """Members of a closed set, from words with commas between them."""
+    """Members of a closed set, separated by commas."""
     words = [word.strip() for word in params.split(",") if word.strip()]
     for word in words:
         if word not in list(kind):
@@ -60,7 +60,7 @@ def read_members(kind: type[Member], name: str, noun: str, params: str) -> tuple
 
 
 def read_flag(params: Mapping[str, str], name: str) -> bool:
-    """Whether it was said."""
+    """Whether it is set."""
     word = params.get(name, "false")
     if word not in ("true", "false"):
         raise InvalidField(f"{name}: true or false is expected.", param=name)

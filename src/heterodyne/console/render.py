@@ -15,7 +15,7 @@ def answer(value: object, status: int = 200) -> Response:
 
 
 def status_of(kind: type[HeterodyneError], own: int) -> int:
-    """What this door answers for an error that has no status of its own, or another elsewhere."""
+    """The status on this port for an error that has no status of its own, or another elsewhere."""
     return next((status for other, status in STATUS_OF.items() if issubclass(kind, other)), own)
 
 
@@ -31,7 +31,7 @@ def error_answer(error: HeterodyneError) -> Response:
 
 
 def error_shape(error: HeterodyneError) -> dict[str, dict[str, str | None]]:
-    """An error in words."""
+    """The body of an error."""
     status = status_of(type(error), error.status)
     openai_type = "invalid_request_error" if 400 <= status < 500 else error.openai_type
     if status == 401:

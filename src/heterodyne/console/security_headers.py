@@ -1,5 +1,5 @@
-"""What every answer on the console's port tells a browser: run nothing but our own files, show it in no frame, tell
-nobody. The server adds them, so that also what it answers by itself has them."""
+"""Headers of every answer on the admin port: a browser runs nothing but our own files, shows the page in no frame, and
+sends no referrer. The server adds them, so that what it answers by itself has them too."""
 
 CONTENT_POLICY = "; ".join(
     (

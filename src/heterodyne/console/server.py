@@ -1,4 +1,4 @@
-"""The admin API's listener, inside an event loop that belongs to somebody else.
+"""The admin API's listener, inside an event loop of its caller.
 
 It stands on the connections of the data port, so that both have the same limits, and keeps the same rules of framing.
 """

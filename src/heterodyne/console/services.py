@@ -1,17 +1,29 @@
-"""The desks behind four of the console's views: tenants now, capacity, plans and rehearsals."""
+"""What the admin API is made of, beside the fleet: values that assembly builds once and `admin_app` takes apart."""
 
 from msgspec import Struct
 
-from heterodyne.console.admin_route import AdminRoute
-from heterodyne.console.capacity.routes import CapacityService, capacity_routes
+from heterodyne.console.capacity.service import CapacityService
+from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.guard import Guard
-from heterodyne.console.plan.routes import PlanService, plan_routes
-from heterodyne.console.rehearsal.routes import RehearsalService, rehearsal_routes
-from heterodyne.console.tenants_now.routes import TenantsNowService, tenants_now_routes
+from heterodyne.console.live.feed import LiveFeed
+from heterodyne.console.plan.service import PlanService
+from heterodyne.console.playground.service import Playground
+from heterodyne.console.rehearsal.service import RehearsalService
+from heterodyne.console.tenants.service import TenantService
+from heterodyne.console.tenants_now.service import TenantsNowService
+from heterodyne.ports.books import BookStore
+
+
+class StoreServices(Struct, frozen=True, kw_only=True):
+    """What needs the supervisor's stores: tenants, the books, and the recorder of changes."""
+
+    tenants: TenantService
+    recorder: ChangeRecorder
+    books: BookStore
 
 
 class ConsoleServices(Struct, frozen=True, kw_only=True):
-    """One of each."""
+    """What is worked out for the views about tenants now, capacity, plans and rehearsals."""
 
     tenants: TenantsNowService
     capacity: CapacityService
@@ -19,11 +31,11 @@ class ConsoleServices(Struct, frozen=True, kw_only=True):
     rehearsals: RehearsalService
 
 
-def service_routes(guard: Guard, services: ConsoleServices) -> list[AdminRoute]:
-    """Everything that may be asked of them."""
-    return [
-        *tenants_now_routes(guard, services.tenants),
-        *capacity_routes(guard, services.capacity),
-        *plan_routes(guard, services.plans),
-        *rehearsal_routes(guard, services.rehearsals),
-    ]
+class Instruments(Struct, frozen=True, kw_only=True):
+    """What a console has: the guard of its port, the live feed, the playground, and the views that are worked out."""
+
+    guard: Guard
+    feed: LiveFeed
+    playground: Playground
+    services: ConsoleServices | None  # None: no view is worked out
+    gateway_url: str  # as a client would call it

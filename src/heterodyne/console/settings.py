@@ -1,4 +1,4 @@
-"""Settings of the operator's door."""
+"""Settings of the admin port."""
 
 from typing import Annotated
 

@@ -45,7 +45,7 @@ class StaticFile(Struct, frozen=True, kw_only=True):
 
 
 def page_routes(files: Mapping[str, StaticFile] | None = None) -> list[Route]:
-    """The page and its files; open to everybody, because there is nothing in them but code."""
+    """The page and its files; open without a key, because there is nothing in them but code."""
     found = _found() if files is None else files
 
     async def index(request: Request) -> Response:
@@ -55,11 +55,6 @@ def page_routes(files: Mapping[str, StaticFile] | None = None) -> list[Route]:
         return _answer(request, found.get(request.path_params["path"]))
 
     return [Route("/", index), Route("/static/{path:path}", static)]
-
-
-def files_of_the_page() -> tuple[Path, ...]:
-    """Everything that is served, where it lies."""
-    return tuple(path for _, path in _places())
 
 
 def read_file(path: Path) -> StaticFile:
@@ -90,7 +85,7 @@ def _answer(request: Request, file: StaticFile | None) -> Response:
         return error_answer(UnknownPath(f"There is no {request.url.path[:200]} here."))
     is_gzipped = file.gzipped is not None and _accepts_gzip(request.headers.get("accept-encoding", ""))
     etag = f'"{file.etag}-gzip"' if is_gzipped else f'"{file.etag}"'
-    # Whoever comes again asks whether it has changed: after an upgrade nobody looks at half of an old page.
+    # A browser asks each time whether a file has changed: after an upgrade no page is half of an old one.
     headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
     if etag in _validators(request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers=headers)

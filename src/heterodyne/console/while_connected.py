@@ -1,4 +1,4 @@
-"""Stops work whose asker has gone: a server does not cancel an endpoint when its client closes the connection."""
+"""Stops work when its client disconnects: a server does not cancel an endpoint when a connection closes."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -36,5 +36,5 @@ async def _settled(work: Coroutine[Any, Any, T]) -> T | Exception:
     """What it raises as a value: a task group would wrap it."""
     try:
         return await work
-    except Exception as error:  # noqa: BLE001  # raised again by whoever waits
+    except Exception as error:  # noqa: BLE001  # raised again where the result is awaited
         return error

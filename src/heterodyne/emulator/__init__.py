@@ -1,1 +1,1 @@
-"""An engine that is not there: speaks its HTTP, answers at the speed physics gives, fails when it is told to."""
+"""An emulated engine: speaks the HTTP of a real one, answers at the speed physics gives, fails on demand."""

@@ -1,4 +1,4 @@
-"""The LoRA adapters an emulated engine says it has; only their names matter, nothing is read from disk."""
+"""The LoRA adapters of an emulated engine; only their names matter, nothing is read from disk."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -9,7 +9,7 @@ from msgspec import Struct
 class AdapterRefusal(StrEnum):
     """Why an adapter was not loaded or unloaded."""
 
-    LOADED = "loaded"  # somebody has loaded one of this name
+    LOADED = "loaded"  # one of this name is loaded
     FULL = "full"
     MISSING = "missing"
 
@@ -63,7 +63,7 @@ class EmulatedAdapters:
         return AdapterRefusal.MISSING if self._loaded.pop(name, None) is None else None
 
     def set_scales(self, scales: dict[int, float]) -> None:
-        """Scales by number; whoever is not named is turned off."""
+        """Scales by number; adapters that are not named are turned off."""
         self._loaded = {
             name: Adapter(name=name, path=adapter.path, number=adapter.number, scale=scales.get(adapter.number, 0.0))
             for name, adapter in self._loaded.items()

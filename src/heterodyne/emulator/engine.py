@@ -1,17 +1,15 @@
-"""The emulated engine: questions become jobs of the step machine, its steps become tokens of answers."""
+"""The emulated engine: requests become jobs of the step machine, its steps become tokens of answers."""
 
 import asyncio
-import functools
 import itertools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from heterodyne.domain.errors import ContextExceeded, EngineRefused, InvalidField, UnknownModel
 from heterodyne.emulator import tokenizer
 from heterodyne.emulator.adapters import EmulatedAdapters
 from heterodyne.emulator.answer_format import ChatFormat, CompletionFormat
 from heterodyne.emulator.faults import Faults, Share
-from heterodyne.emulator.generation import Breakage, Generation, Planned
+from heterodyne.emulator.generation import Breakage, ExtraFields, Generation, Planned
 from heterodyne.emulator.observations import Life, Observations
 from heterodyne.emulator.order import EmulatorOrder
 from heterodyne.emulator.replica_clock import ReplicaClock
@@ -25,10 +23,7 @@ from heterodyne.emulator.request_body import (
 from heterodyne.physics.replica.from_layout import machine_of
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.machine import EngineStep, StepResult
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.surface import Extras
-    from heterodyne.wire.server_connection import ServerConnection
+from heterodyne.wire.server_connection import ServerConnection
 
 Listener = Callable[[EngineStep, StepResult], None]
 SLEEPERS = frozenset({"weights", "kv_cache"})
@@ -62,8 +57,8 @@ class EmulatedEngine:
         machine = machine_of(order.layout, order.found.profile, order.scheduling, speculation=order.speculation)
         self.clock = ReplicaClock(machine, self._on_step, loop=loop, speed=order.speed)
         self.machine = machine
-        self._answers: dict[int, tuple[Generation, int]] = {}  # job: whose, and which of its sequences
-        self._left: dict[int, Planned] = {}  # cancelled since the last step, which may still tell of their blocks
+        self._answers: dict[int, tuple[Generation, int]] = {}  # by job: the answer, and which of its sequences
+        self._left: dict[int, Planned] = {}  # cancelled since the last step, whose events may still name their blocks
         self._ids = itertools.count(1)
 
     @property
@@ -90,7 +85,7 @@ class EmulatedEngine:
         return self._wall_clock()
 
     def planned(self, job_id: int) -> Planned | None:
-        """What a job will have written; as long as it is here, and while listeners hear of its last step."""
+        """What a job will have written; as long as it is here, and until listeners have its last step."""
         answer = self._answers.get(job_id)
         return answer[0].planned[answer[1]] if answer is not None else self._left.get(job_id)
 
@@ -100,7 +95,7 @@ class EmulatedEngine:
             yield generation.planned[index], self.observations.lives[job_id]
 
     def sleep(self, level: int, *, parts: frozenset[str] = SLEEPERS, aborts: bool = True) -> None:
-        """Run nothing until `wake`; with `aborts`, whoever is under way ends here with what it has."""
+        """Run nothing until `wake`; with `aborts`, requests under way end here with what they have."""
         self.sleep_level = level
         self.asleep |= parts
         if aborts:
@@ -119,17 +114,17 @@ class EmulatedEngine:
         self._hold_or_resume()
 
     def reset_cache(self) -> bool:
-        """Forget every cached block; not while somebody holds one."""
+        """Forget every cached block; not while a request holds one."""
         if self.machine.blocks.used:
             return False
         self.machine.blocks.clear()
-        self.machine.blocks.removed.clear()  # who listens hears that all are gone, not which
+        self.machine.blocks.removed.clear()  # listeners get one event for all of them
         for listener in self.clear_listeners:
             listener()
         return True
 
     def generate(
-        self, body: EmulatorRequest, connection: "ServerConnection", *, extras: "Extras | None" = None
+        self, body: EmulatorRequest, connection: ServerConnection, *, extra_fields: ExtraFields | None = None
     ) -> Generation | None:
         """Begin an answer. Raises what the client did wrong; None when the engine crashed over it."""
         faults = self._faults
@@ -156,7 +151,7 @@ class EmulatedEngine:
             arrived_at_s=self.clock.now_s,
             breakage=self._breakage(),
             on_cancelled=self._cancelled,
-            extras=None if extras is None else functools.partial(extras, self),
+            extra_fields=extra_fields,
         )
         self.observations.answers.observe(body.n)
         for index, one in enumerate(planned):

@@ -16,7 +16,7 @@ class Garble(StrEnum):
     EVENT = "event"  # an event that is not JSON
     FRAME = "frame"  # bytes that are no HTTP chunk
     CUT = "cut"  # the connection is reset
-    CLOSE = "close"  # the connection closes as if all had been said
+    CLOSE = "close"  # the connection closes as if the answer were complete
     ERROR = "error"  # an error event after a good status
 
 

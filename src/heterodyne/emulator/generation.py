@@ -1,7 +1,6 @@
 """One request being answered: its sequences' tokens become events or one whole answer."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -10,9 +9,7 @@ from heterodyne.emulator.faults import Garble
 from heterodyne.emulator.observations import Life
 from heterodyne.physics.replica.job import Job
 from heterodyne.wire.message import status_line
-
-if TYPE_CHECKING:
-    from heterodyne.wire.server_connection import ServerConnection
+from heterodyne.wire.server_connection import ServerConnection
 
 EVENTS = b"content-type: text/event-stream; charset=utf-8\r\n"
 JSON = b"content-type: application/json\r\n"
@@ -49,14 +46,14 @@ class Generation:
         self,
         planned: list[Planned],
         answer: AnswerFormat,
-        connection: "ServerConnection",
+        connection: ServerConnection,
         *,
         is_stream: bool,
         has_usage: bool,
         arrived_at_s: float,
         breakage: Breakage | None,
         on_cancelled: Callable[["Generation"], None],
-        extras: Callable[["Generation"], dict[str, object]] | None = None,
+        extra_fields: "ExtraFields | None" = None,
     ) -> None:
         self.planned = planned
         self.arrived_at_s = arrived_at_s
@@ -70,7 +67,7 @@ class Generation:
         self._has_usage = has_usage
         self._breakage = breakage
         self._on_cancelled = on_cancelled
-        self._extras = extras
+        self._extra_fields = extra_fields
         self._is_aborted = False
         if is_stream:
             framing = b"transfer-encoding: chunked\r\n" if connection.speaks_chunked else b""
@@ -121,7 +118,7 @@ class Generation:
         )
 
     def client_gone(self) -> None:
-        """The client left: nobody wants the rest."""
+        """The client disconnected: the rest is not generated."""
         self.is_over = True
         self._on_cancelled(self)
 
@@ -132,8 +129,8 @@ class Generation:
         """See `client_slow`."""
 
     def _more(self) -> dict[str, object]:
-        """What this engine adds to the last thing it says."""
-        return {} if self._extras is None else self._extras(self)
+        """What this engine adds to the end of an answer."""
+        return {} if self._extra_fields is None else self._extra_fields(self)
 
     def _reason(self, index: int) -> str:
         planned = self.planned[index]
@@ -184,3 +181,6 @@ class Generation:
 
     def _close_line(self) -> bytes:
         return b"" if self._connection.keeps_alive else b"connection: close\r\n"
+
+
+ExtraFields = Callable[[Generation], dict[str, object]]  # what an engine adds to the end of its answers

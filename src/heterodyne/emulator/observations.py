@@ -1,4 +1,4 @@
-"""What an emulated engine has seen, in the form its metrics page wants: totals and distributions."""
+"""What an emulated engine has done, in the form its metrics page wants: totals and distributions."""
 
 from collections import Counter, deque
 
@@ -86,7 +86,7 @@ class Observations:
         self.sequence_tokens_max = 0  # the longest sequence that has ended
         self.decode_tokens_per_s = 0.0  # in the last step that decoded
         self.lives: dict[int, Life] = {}  # by job, as long as it is here
-        self.lives_over: deque[Life] = deque(maxlen=LIVES_MAX)  # for pages that tell of single requests
+        self.lives_over: deque[Life] = deque(maxlen=LIVES_MAX)  # for pages about single requests
 
     def arrive(self, job: Job, now_s: float, *, cached_tokens: int, limit_tokens: int) -> Life:
         """A sequence begins."""
@@ -102,7 +102,7 @@ class Observations:
         return life
 
     def step(self, step: EngineStep, ended: StepResult, now_s: float) -> None:
-        """A step took place: somebody was admitted, somebody has a token more."""
+        """A step took place: requests were admitted, others have a token more."""
         decoded = step.decoding * step.passes
         self.step_tokens.observe(step.prompt_tokens + decoded)
         self.busy += decoded + len(ended.prompted)

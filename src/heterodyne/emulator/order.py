@@ -1,4 +1,4 @@
-"""What an emulator pretends to be."""
+"""What an emulator emulates: a model, its layout on chips, and its speed."""
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ class EmulatorOrder(Struct, frozen=True, kw_only=True):
     served_model: str  # the name clients ask for
     context_tokens: int  # the longest sequence it takes
     engine_version: str = "emulated"
-    output_tokens_mean: int = 256  # of answers that nobody cuts
+    output_tokens_mean: int = 256  # of answers that no limit cuts
     speed: float = 1.0  # how much faster than the real thing its clock runs
     speculation: Speculation | None = None
     adapters_max: int = 4  # LoRA adapters in memory at once

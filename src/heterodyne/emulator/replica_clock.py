@@ -11,7 +11,7 @@ from math import inf
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.machine import EngineStep, ReplicaMachine, StepResult
 
-# Behind by more than this it is out of breath, and goes on from the present instead of rushing after the past.
+# Behind by more than this it goes on from the present, instead of making up for the delay.
 LAG_MAX_S = 0.25
 
 
@@ -37,7 +37,7 @@ class ReplicaClock:
         self._step: EngineStep | None = None
         self._ends_at_s = 0.0
         self._is_stalled = False
-        self._is_finishing = False  # somebody who hears of a step may submit; the next one begins after all have heard
+        self._is_finishing = False  # a listener of a step may submit; the next one begins after all of them
 
     @property
     def now_s(self) -> float:
@@ -48,11 +48,6 @@ class ReplicaClock:
     def step_ends_at_s(self) -> float:
         """When the step under way ends, or the last one did."""
         return self._ends_at_s
-
-    @property
-    def is_stalled(self) -> bool:
-        """Whether no step begins or ends."""
-        return self._is_stalled
 
     def submit(self, job: Job) -> None:
         """A job arrives now."""
@@ -91,7 +86,7 @@ class ReplicaClock:
             self._wake_at(self.machine.ready_at_s, self._begin_ready)
 
     def _begin_ready(self) -> None:
-        if self.machine.ready_at_s < inf:  # else whoever was awaited has been cancelled
+        if self.machine.ready_at_s < inf:  # else the job that was awaited has been cancelled
             self._begin(self.machine.ready_at_s)
 
     def _finish(self) -> None:

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from heterodyne.domain.errors import InvalidField, MalformedJson
 from heterodyne.emulator import tokenizer
 
-OUTPUT_TOKENS_DEFAULT = 16  # of a completion whose length nobody says, as OpenAI has it
+OUTPUT_TOKENS_DEFAULT = 16  # of a completion without a length, as OpenAI has it
 
 
 class EmulatorStreamOptions(Struct):

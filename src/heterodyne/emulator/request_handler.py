@@ -1,21 +1,19 @@
-"""From a complete HTTP request to whoever answers it: a page, a generation, or a switch being turned."""
+"""From a complete HTTP request to its answer: an endpoint, a generation, or a change of faults."""
 
+import functools
 import math
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import structs
 
 from heterodyne.domain.errors import EngineRefused, HeterodyneError, InvalidSpec
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.faults import Lie, faults_from
 from heterodyne.emulator.request_body import read_body
-from heterodyne.emulator.response import EmulatorResponse, Refusal, Routes, json_response, refusal_of
+from heterodyne.emulator.response import EmulatorResponse, Refusal, json_response, refusal_of
+from heterodyne.emulator.surface import Routes, Surface
 from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
-    from heterodyne.emulator.surface import Surface
-    from heterodyne.wire.server_connection import Responder, ServerConnection
+from heterodyne.wire.server_connection import Responder, ServerConnection
 
 GENERATING = (b"/v1/chat/completions", b"/v1/completions")
 FAULTS = b"/emulator/faults"
@@ -24,7 +22,7 @@ FAULTS = b"/emulator/faults"
 class EmulatorRequestHandler:
     """The handler of every connection of one emulator."""
 
-    def __init__(self, engine: "EmulatedEngine", surface: "Surface") -> None:
+    def __init__(self, engine: EmulatedEngine, surface: Surface) -> None:
         self._engine = engine
         self._surface = surface
         self._endpoints: Routes = {
@@ -32,25 +30,27 @@ class EmulatorRequestHandler:
             (b"GET", FAULTS): lambda engine, _: json_response(engine.faults),
             (b"POST", FAULTS): self._set_faults,
         }
+        fields = surface.extra_fields
+        self._extra_fields = None if fields is None else functools.partial(fields, engine)
         self._frozen: EmulatorResponse | None = None  # the metrics of the moment it began to lie
 
-    def check_head(self, request: HttpRequest, connection: "ServerConnection") -> HeadCheck:
+    def check_head(self, request: HttpRequest, connection: ServerConnection) -> HeadCheck:
         return ANY_BODY
 
-    def handle(self, request: HttpRequest, connection: "ServerConnection") -> "Responder | None":
+    def handle(self, request: HttpRequest, connection: ServerConnection) -> Responder | None:
         if request.method == b"POST" and request.path in GENERATING:
             return self._generate(request, connection)
         connection.finish(self._respond(request).encode(keeps_alive=connection.keeps_alive))
         return None
 
-    def refuse(self, error: HeterodyneError, connection: "ServerConnection") -> None:
+    def refuse(self, error: HeterodyneError, connection: ServerConnection) -> None:
         connection.finish(self._surface.error(refusal_of(error)).encode(keeps_alive=False))
 
-    def _generate(self, request: HttpRequest, connection: "ServerConnection") -> "Responder | None":
+    def _generate(self, request: HttpRequest, connection: ServerConnection) -> Responder | None:
         try:
             if self._engine.asleep and self._surface.refuses_asleep:
                 raise EngineRefused("The engine sleeps.", status=503)
-            return self._engine.generate(read_body(request.body), connection, extras=self._surface.extras)
+            return self._engine.generate(read_body(request.body), connection, extra_fields=self._extra_fields)
         except HeterodyneError as error:
             page = self._surface.error(refusal_of(error))
             retry_after_s = self._engine.faults.retry_after_s
@@ -85,7 +85,7 @@ class EmulatorRequestHandler:
             self._frozen = metrics(self._engine, request)
         return self._frozen
 
-    def _set_faults(self, engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+    def _set_faults(self, engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
         try:
             given = msgspec.json.decode(request.body or b"{}", type=dict[str, object])
             engine.set_faults(faults_from(given))

@@ -1,7 +1,6 @@
 """A small answer given at once: health, models, metrics, a control call."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from urllib.parse import parse_qs
 
 import msgspec
@@ -9,9 +8,6 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import HeterodyneError, InvalidField, MalformedJson
 from heterodyne.wire.message import HttpRequest, status_line
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
 JSON = b"application/json"
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
@@ -33,10 +29,6 @@ class EmulatorResponse(Struct, frozen=True, kw_only=True):
         )  # fmt: skip
 
 
-EmulatorEndpoint = Callable[["EmulatedEngine", HttpRequest], EmulatorResponse]
-Routes = dict[tuple[bytes, bytes], EmulatorEndpoint]  # by method and path
-
-
 def json_response(value: object, status: int = 200) -> EmulatorResponse:
     """A value as JSON."""
     return EmulatorResponse(status=status, body=msgspec.json.encode(value))
@@ -52,7 +44,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 
 def refusal_of(error: HeterodyneError) -> Refusal:
-    """What an engine would say of this."""
+    """Our error as an engine's refusal."""
     return Refusal(status=error.status, message=error.message, param=error.param, code=error.code)
 
 

@@ -58,7 +58,7 @@ class EmulatorServer:
 
     @property
     def kv_events(self) -> KvEvents:
-        """Who publishes KV events; only while open, and where the order wants them."""
+        """The publisher of KV events; only while open, and where the order wants them."""
         assert self._kv_events is not None, "the emulator publishes no KV events"
         return self._kv_events
 

@@ -48,5 +48,5 @@ def answer(key: int, first: int, tokens: int) -> list[bytes]:
 
 
 def answer_tokens(key: int, mean: int) -> int:
-    """How long that answer is when nobody cuts it: from half to one and a half times the mean."""
+    """How long that answer is when no limit cuts it: from half to one and a half times the mean."""
     return max(1, mean // 2 + key % (mean + 1))

@@ -1,4 +1,4 @@
-"""The folder of fetched weights: one entry per URI, with a manifest that tells whether it is still what it was.
+"""The folder of fetched weights: one entry per URI, with a manifest that shows whether it is still what it was.
 
 NAME-KEY/manifest.json   written last, so an entry without it is unfinished
 NAME-KEY/content/        what the source brought
@@ -20,8 +20,7 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import WeightsUnavailable
 from heterodyne.domain.url_secrets import without_secrets
-from heterodyne.registry.hashing import sha256_of
-from heterodyne.registry.lock import exclusive
+from heterodyne.registry.files import exclusive, sha256_of
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.registry.shards import shards_of
 

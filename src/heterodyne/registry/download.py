@@ -22,8 +22,8 @@ from msgspec import Struct
 from heterodyne.domain.counted import counted, times
 from heterodyne.domain.errors import WeightsCorrupt, WeightsUnavailable
 from heterodyne.ports.weights import Progress
-from heterodyne.registry.hashing import CHUNK_BYTES, hash_stream
-from heterodyne.registry.terms import FetchTerms
+from heterodyne.registry.files import CHUNK_BYTES, hash_stream
+from heterodyne.registry.settings import FetchTerms
 
 BACKOFF_FIRST_S = 0.5
 BACKOFF_MAX_S = 30.0
@@ -112,7 +112,7 @@ def ask_head(url: str, terms: FetchTerms, *, label: str) -> None:
 
 
 def _request(url: str, headers: Mapping[str, str], *, method: str = "GET") -> urllib.request.Request:
-    """A user and password inside the address are told to its own host alone, in the header that is for them."""
+    """A user and password inside the address are sent to its own host alone, in the header that is for them."""
     parts = urlsplit(url)
     user, at, host = parts.netloc.rpartition("@")
     plain = parts._replace(netloc=host).geturl() if at else url

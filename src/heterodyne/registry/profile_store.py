@@ -15,7 +15,7 @@ from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.nearest import with_near_field
 from heterodyne.physics.prices import Prices
 from heterodyne.physics.profile import FirstToken, Profile, ProfileKey
-from heterodyne.registry.lock import exclusive
+from heterodyne.registry.files import exclusive
 
 HEADER = "# Profiles measured by `heterodyne calibrate`; plans take them before those that travel with the package.\n"
 

@@ -1,4 +1,4 @@
-"""Settings of the weight cache."""
+"""Settings of the weight cache, and the terms of one fetch that follow from them."""
 
 from typing import Annotated
 
@@ -19,3 +19,16 @@ class RegistrySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     download_attempts_max: Annotated[
         int, Meta(ge=1, le=100, description="Times a broken download is resumed before it is given up.")
     ] = 5
+
+
+class FetchTerms(Struct, frozen=True, kw_only=True):
+    """What a source gets beside the reference: the declared hash, and how long to try."""
+
+    sha256: str | None  # None when the operator declared none
+    timeout_s: float
+    attempts_max: int
+
+
+def fetch_terms(sha256: str | None, settings: RegistrySettings) -> FetchTerms:
+    """The terms of one weight URI under these settings."""
+    return FetchTerms(sha256=sha256, timeout_s=settings.download_timeout_s, attempts_max=settings.download_attempts_max)

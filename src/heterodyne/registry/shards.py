@@ -1,5 +1,5 @@
 """Weights in several GGUF files: `NAME-00001-of-00003.gguf` and those that follow. llama.cpp is given the first and
-finds the others beside it, so whoever vouches for the weights vouches for all of them."""
+finds the others beside it, so a hash of the weights is a hash of all of them."""
 
 import re
 from pathlib import Path

@@ -7,11 +7,10 @@ from heterodyne.domain.url_secrets import without_secrets
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.cache import CacheEntry, Manifest, WeightCache, cache_folder
 from heterodyne.registry.fetched_weights import FetchedWeights, inspect
-from heterodyne.registry.hashing import sha256_of
-from heterodyne.registry.settings import RegistrySettings
+from heterodyne.registry.files import sha256_of
+from heterodyne.registry.settings import RegistrySettings, fetch_terms
 from heterodyne.registry.sources.catalogue import SOURCES
 from heterodyne.registry.sources.file import FileSource, local_path
-from heterodyne.registry.terms import fetch_terms
 from heterodyne.registry.uri import parse
 
 

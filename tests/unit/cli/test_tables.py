@@ -21,7 +21,7 @@ from heterodyne.cli.columns import laid_out
 from heterodyne.cli.explain import decision_table
 from heterodyne.cli.fleet import replica_table
 from heterodyne.cli.output import print_table
-from heterodyne.console.decisions.service import DecisionPage
+from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.planning.calibration.points import CalibrationPoint
 from heterodyne.routing.explanation import PastDecision
 from tests.support.audits import fill

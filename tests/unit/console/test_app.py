@@ -7,8 +7,8 @@ import pytest
 
 from heterodyne.console.app import admin_app
 from heterodyne.console.errors import ChangeRefused
-from heterodyne.console.fleet.pages import FleetPage
-from heterodyne.console.fleet.service import Addition, Changed, Reloaded, Selection
+from heterodyne.console.fleet.forms import Addition, Selection
+from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 from heterodyne.console.guard import BODY_BYTES_MAX, QUESTION_BYTES_MAX
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.domain.nearest import unknown_name

@@ -9,16 +9,17 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from heterodyne.admission.host_names import HostNames
+from heterodyne.console.access.operators import Operators
+from heterodyne.console.app import service_routes
 from heterodyne.console.capacity.pages import CapacityPage
+from heterodyne.console.errors import CannotPlan, ServiceBusy
 from heterodyne.console.guard import Guard
 from heterodyne.console.plan.forms import HardwareForm, MemoryForm
 from heterodyne.console.plan.pages import HardwareAnswer, MemoryAnswer
 from heterodyne.console.rehearsal.pages import RehearsalPage, RehearsalRequest
-from heterodyne.console.service_errors import CannotPlan, ServiceBusy
-from heterodyne.console.services import ConsoleServices, service_routes
-from heterodyne.console.session.operators import Operators
+from heterodyne.console.services import ConsoleServices
 from heterodyne.console.tenants_now.pages import TenantsNow
-from heterodyne.console.tenants_now.routes import TenantsQuery
+from heterodyne.console.tenants_now.service import TenantsQuery
 from heterodyne.console.while_connected import while_connected
 from heterodyne.domain.errors import ClientGone, InvalidField
 from tests.support.asgi import AsgiAnswer, ask

@@ -12,7 +12,7 @@ import pytest
 
 from heterodyne.domain.errors import WeightsCorrupt, WeightsUnavailable
 from heterodyne.registry.download import DownloadRefused, _KeepEncryption, download
-from heterodyne.registry.terms import FetchTerms
+from heterodyne.registry.settings import FetchTerms
 
 BODY = bytes(range(256)) * 4096
 SHA256 = hashlib.sha256(BODY).hexdigest()

@@ -12,9 +12,8 @@ from heterodyne.domain.errors import WeightsCorrupt, WeightsUnavailable
 from heterodyne.ports.weights import Progress
 from heterodyne.registry import weights
 from heterodyne.registry.cache import WeightCache, cache_folder
-from heterodyne.registry.settings import RegistrySettings
+from heterodyne.registry.settings import FetchTerms, RegistrySettings
 from heterodyne.registry.sources.catalogue import SOURCES
-from heterodyne.registry.terms import FetchTerms
 
 BODY = b"GGUF and the rest"
 SHA256 = hashlib.sha256(BODY).hexdigest()

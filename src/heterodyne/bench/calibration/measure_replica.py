@@ -29,7 +29,7 @@ class Missed(Struct, frozen=True, kw_only=True):
 
 
 class Watcher(Struct, frozen=True, kw_only=True):
-    """Who is told how it goes."""
+    """Callbacks for the progress of a calibration."""
 
     on_chosen: Callable[[tuple[CalibrationPoint, ...]], None] = lambda _points: None
     on_measured: Callable[[MeasuredPoint], None] = lambda _measured: None

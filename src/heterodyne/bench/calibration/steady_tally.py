@@ -1,4 +1,4 @@
-"""A tally of a closed loop in its stride: leaves out the answers that began together, and says when it has enough."""
+"""A tally of a closed loop in its stride: leaves out the answers that began together, signals when it has enough."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ class SteadyTally(BenchTally):
         super().__init__()
         self.is_done = asyncio.Event()
         self._answers = answers
-        self._first_at_s: float | None = None  # of the first answer; who was sent before it began with all the others
+        self._first_at_s: float | None = None  # of the first answer; a request sent before it began with all the others
 
     def add(self, timing: ResponseTiming) -> None:
         """Count one complete answer, unless it is of those sent at the start, all at once."""

@@ -1,4 +1,4 @@
-"""The catalogue and the measured profiles of this run: what travels with the package, and what the settings say."""
+"""The catalogue and the measured profiles of this run: what travels with the package, and what the settings add."""
 
 from typing import TYPE_CHECKING
 

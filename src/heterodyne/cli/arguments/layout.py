@@ -1,6 +1,7 @@
 """The options that lay one model out on chips under one engine, for every command that asks about such a layout."""
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
@@ -8,10 +9,11 @@ import click
 if TYPE_CHECKING:
     from heterodyne.physics.memory import Layout
 
-CONTEXT_TOKENS = 8192  # of a sequence when nobody says
+CONTEXT_TOKENS = 8192  # of a sequence when no option gives another
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Member = TypeVar("Member", bound=StrEnum)
 
 OPTIONS = (
     click.option("--model", required=True, metavar="MODEL", help="A built-in name, a config.json or a .gguf file."),
@@ -45,9 +47,8 @@ def layout_from(
     memory_fraction: float | None = None,
     slots: int | None = None,
 ) -> "Layout":
-    """What the options say, with the accelerators of this invocation; raises with the nearest names."""
+    """The layout of the options, with the accelerators of this invocation; raises with the nearest names."""
     from heterodyne.cli.arguments.catalogue import catalogue
-    from heterodyne.cli.arguments.member import member
     from heterodyne.cli.arguments.model import model_from
     from heterodyne.physics.catalogue import accelerator
     from heterodyne.physics.engine_kind import EngineKind
@@ -65,3 +66,12 @@ def layout_from(
         memory_fraction=memory_fraction,
         slots=slots,
     )
+
+
+def member(kind: type[Member], word_for_it: str, word: str) -> Member:
+    """The member, or an error that names the nearest one."""
+    from heterodyne.domain.nearest import unknown_name
+
+    if word.lower() not in list(kind):
+        raise unknown_name(word_for_it, word, list(kind))
+    return kind(word.lower())

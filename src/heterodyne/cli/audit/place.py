@@ -1,4 +1,4 @@
-"""Where `heterodyne audit` finds the log and its key: in the settings, unless the words say otherwise."""
+"""Where `heterodyne audit` finds the log and its key: in the settings, unless options name another place."""
 
 import os
 from collections.abc import Callable

@@ -24,7 +24,7 @@ def print_points(points: "Sequence[CalibrationPoint]") -> None:
 
 
 def print_calibration(found: "Calibration") -> None:
-    """Each point with the error of what we said before, and of a fit to the other points alone."""
+    """Each point with the error of the earlier prediction, and of a fit to the other points alone."""
     rows = []
     for one in found.compared:
         measured = one.measured

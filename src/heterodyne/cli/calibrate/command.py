@@ -1,9 +1,10 @@
 """`heterodyne calibrate`: measure a live replica for a few minutes; every plan afterwards knows how fast it is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct, structs
 
 from heterodyne.cli.arguments.layout import layout_from, layout_options
 from heterodyne.domain.counted import counted
@@ -18,6 +19,30 @@ if TYPE_CHECKING:
     from heterodyne.planning.calibration.points import CalibrationLimits
 
 ASK_TIMEOUT_S = 10.0  # for the list of models
+
+
+class CalibrateOptions(Struct, frozen=True, kw_only=True):
+    """As they came from the command line."""
+
+    url: str
+    hardware: str
+    model: str
+    precision: str | None
+    kv_precision: str
+    tp: int
+    engine: str
+    engine_version: str | None
+    engine_model: str | None
+    api_key_env: str | None
+    ca_file: str | None
+    points: int
+    context_max: int | None
+    concurrency_max: int | None
+    budget_s: float
+    output: Path | None
+    force: bool
+    dry_run: bool
+    as_json: bool
 
 
 @click.command()
@@ -40,28 +65,7 @@ ASK_TIMEOUT_S = 10.0  # for the list of models
 @click.option("--force", is_flag=True, help="Keep the profile even where it predicts no better than before.")
 @click.option("--dry-run", is_flag=True, help="Only list the points, for the speed we expect; send no load.")
 @click.option("--json", "as_json", is_flag=True, help="Print profile and points as JSON.")
-def calibrate(
-    *,
-    url: str,
-    hardware: str,
-    model: str,
-    precision: str | None,
-    kv_precision: str,
-    tp: int,
-    engine: str,
-    engine_version: str | None,
-    engine_model: str | None,
-    api_key_env: str | None,
-    ca_file: str | None,
-    points: int,
-    context_max: int | None,
-    concurrency_max: int | None,
-    budget_s: float,
-    output: Path | None,
-    force: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+def calibrate(**options: Any) -> None:
     """Measure a live OpenAI-compatible endpoint with a short burst and keep a profile that plans then use.
 
     The endpoint should be one replica, idle otherwise. Exits with 1 when the fit predicts points it has not seen no
@@ -73,6 +77,10 @@ def calibrate(
       heterodyne calibrate http://127.0.0.1:8080 --hardware cpu-arm --model smollm2-135m --engine llamacpp --points 8
       heterodyne calibrate http://10.0.0.11:8000 --hardware h100-sxm --model llama-3.1-8b --dry-run
     """
+    _calibrate(CalibrateOptions(**options))
+
+
+def _calibrate(options: CalibrateOptions) -> None:
     import time
     from datetime import UTC, datetime
 
@@ -82,49 +90,61 @@ def calibrate(
     from heterodyne.cli.arguments.catalogue import own_profiles_files
     from heterodyne.cli.calibrate.calibration_table import print_points
     from heterodyne.cli.output import print_json
-    from heterodyne.physics.profile_catalogue import profile_for
     from heterodyne.planning.calibration.calibration import calibrate as fit_profile
     from heterodyne.planning.calibration.points import CalibrationLimits, choose_points
 
     layout = layout_from(
-        model=model, hardware=hardware, precision=precision, kv_precision=kv_precision, tp=tp, engine=engine
+        model=options.model,
+        hardware=options.hardware,
+        precision=options.precision,
+        kv_precision=options.kv_precision,
+        tp=options.tp,
+        engine=options.engine,
     )
-    spec = layout.model
-    path = output or own_profiles_files()[0]
-    # Without the operator's earlier ones: what is kept follows from this run alone.
-    prior = profile_for(
-        spec,
-        layout.accelerator,
-        engine=layout.engine,
-        precision=layout.precision,
-        tp=tp,
-        engine_version=engine_version,
-    ).profile
+    path = options.output or own_profiles_files()[0]
+    prior = _prior(layout, options.engine_version)
     target = CalibrationTarget(
-        url=url, model="", api_key=_key(api_key_env), ca_file=ca_file, seed=time.time_ns() % 2**32
+        url=options.url,
+        model="",
+        api_key=_key(options.api_key_env),
+        ca_file=options.ca_file,
+        seed=time.time_ns() % 2**32,
     )
-    served = uvloop.run(_served(target, layout, engine_model))
+    served = uvloop.run(_served(target, layout, options.engine_model))
     limits = CalibrationLimits(
-        points=points,
-        budget_s=budget_s,
-        context_tokens_max=_least(context_max, served.max_model_len),
-        concurrency_max=concurrency_max,
+        points=options.points,
+        budget_s=options.budget_s,
+        context_tokens_max=_least(options.context_max, served.max_model_len),
+        concurrency_max=options.concurrency_max,
     )
-    if dry_run:
+    if options.dry_run:
         chosen = choose_points(layout, prior, limits)
-        print_json(chosen) if as_json else print_points(chosen)
+        print_json(chosen) if options.as_json else print_points(chosen)
         return
-    target = CalibrationTarget(url=url, model=served.id, api_key=target.api_key, ca_file=ca_file, seed=target.seed)
-    measured = uvloop.run(_measure(target, layout, prior, limits))
+    measured = uvloop.run(_measure(structs.replace(target, model=served.id), layout, prior, limits))
     day = datetime.now(UTC).date().isoformat()
     found = fit_profile(
         layout,
         prior,
         measured,
-        engine_version=engine_version,
-        source=f"heterodyne calibrate, {spec.name}, {day}",
+        engine_version=options.engine_version,
+        source=f"heterodyne calibrate, {layout.model.name}, {day}",
     )
-    _finish(found, path, force=force, as_json=as_json)
+    _finish(found, path, force=options.force, as_json=options.as_json)
+
+
+def _prior(layout: "Layout", engine_version: str | None) -> "Profile":
+    """Without the operator's earlier profiles: what is kept follows from this run alone."""
+    from heterodyne.physics.profile_catalogue import profile_for
+
+    return profile_for(
+        layout.model,
+        layout.accelerator,
+        engine=layout.engine,
+        precision=layout.precision,
+        tp=layout.tp,
+        engine_version=engine_version,
+    ).profile
 
 
 def _key(variable: str | None) -> str | None:
@@ -143,7 +163,7 @@ async def _served(target: "CalibrationTarget", layout: "Layout", asked: str | No
     import time
 
     from heterodyne.bench.endpoint import parse_endpoint
-    from heterodyne.bench.served_model import served_model
+    from heterodyne.bench.models import served_model
     from heterodyne.physics.model_shapes import hugging_face_ids
 
     return await served_model(
@@ -193,7 +213,7 @@ def _watcher() -> "Watcher":
 
 
 def _finish(found: "Calibration", path: Path, *, force: bool, as_json: bool) -> None:
-    """Keep what is worth keeping, and say what was done."""
+    """Store the profile where it predicts better, and report."""
     from heterodyne.cli.calibrate.calibration_table import calibration_json, print_calibration
     from heterodyne.cli.output import print_json
     from heterodyne.registry.profile_store import store_profile

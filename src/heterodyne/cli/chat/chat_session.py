@@ -12,7 +12,7 @@ Write = Callable[[str], None]
 
 
 class ChatSession:
-    """One history with one model; every answer is asked for with all that was said before."""
+    """One history with one model; every request carries the whole history."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class ChatSession:
         )
 
     def send(self, prompt: str, write: Write) -> None:
-        """Stream one answer; what was heard of it joins the history even when it is interrupted."""
+        """Stream one answer; what arrived of it joins the history even when it is interrupted."""
         body = self.body(prompt)
         heard: list[str] = []
         try:
@@ -56,7 +56,7 @@ class ChatSession:
 
 
 def converse(session: ChatSession, read_line: Callable[[], str], write: Write, talk: Callable[[str], None]) -> None:
-    """Turn after turn until /exit or the end of input; a failed turn is told and the next may succeed."""
+    """Turn after turn until /exit or the end of input; a failed turn is reported and the next may succeed."""
     talk("/exit leaves, /reset starts anew, Ctrl-C stops an answer.")
     while True:
         try:

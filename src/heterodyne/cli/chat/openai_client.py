@@ -31,7 +31,7 @@ class ListedModel(Struct, frozen=True):
     """One entry of /v1/models."""
 
     id: str
-    purpose: str | None = None  # None: a gateway that does not say
+    purpose: str | None = None  # None: the gateway does not send it
 
 
 class ListedModels(Struct, frozen=True):

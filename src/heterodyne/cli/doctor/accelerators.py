@@ -39,7 +39,7 @@ def _amd() -> Iterator[DoctorFinding]:
 
 
 def _from_tool(name: str, tool: str, output: str | None) -> Iterator[DoctorFinding]:
-    """A tool that is absent says nothing; one that fails says the driver is broken."""
+    """A tool that is absent proves nothing; one that fails shows that the driver is broken."""
     if output is None:
         return
     lines = [line.strip() for line in output.splitlines() if line.strip()]

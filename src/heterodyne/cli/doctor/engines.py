@@ -31,7 +31,7 @@ UNABLE = (ProblemKind.NOT_READY, ProblemKind.WRONG_MODEL)
 
 
 def engines(settings: Settings) -> list[DoctorFinding]:
-    """Each is looked at once, as `serve` looks again and again. Of a model that nobody answers for, it is a blocker."""
+    """Each is probed once, as `serve` does again and again. Where no replica of a model answers, it is a blocker."""
     seen = asyncio.run(_look_at_all(settings))
     able = {one.model for one in seen if not _unable(one)}
     able |= {pool.model for pool in settings.pools.values() if pool.weights is not None}
@@ -43,7 +43,7 @@ async def _look_at_all(settings: Settings) -> list[ReplicaSeen]:
     turns = asyncio.Semaphore(AT_ONCE_MAX)
 
     async def probe(replica: Replica) -> ReplicaSeen:
-        # Nobody waits for it to come up: what does not answer now is down.
+        # There is no wait for it to come up: what does not answer now is down.
         watch = ReplicaWatch(structs.replace(replica, health=Health.DOWN), setting_path(settings, replica), 0.0)
         async with turns:
             seen = await Prober(replica, ENGINES[replica.engine], pool, time.monotonic).probe(

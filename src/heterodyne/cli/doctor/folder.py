@@ -11,7 +11,7 @@ FREE_LITTLE_BYTES = 10**9
 
 
 def folder_finding(topic: str, name: str, folder: Path, *, elsewhere: str, when_little: str) -> DoctorFinding:
-    """`elsewhere` says how to choose another folder, `when_little` what to do about a disk that is nearly full."""
+    """`elsewhere` is how to choose another folder, `when_little` what to do about a disk that is nearly full."""
     existing = next(place for place in (folder, *folder.parents) if place.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return DoctorFinding(

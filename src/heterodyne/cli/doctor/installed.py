@@ -26,7 +26,7 @@ def installed(*, needs_embedded_engine: bool) -> Iterator[DoctorFinding]:
 
 
 def newest_python(classifiers: Iterable[str]) -> tuple[int, int]:
-    """The newest Python that the package says it was tried with."""
+    """The newest Python in the classifiers of the package."""
     versions = (CLASSIFIER.fullmatch(one) for one in classifiers)
     return max(((int(one[1]), int(one[2])) for one in versions if one), default=(sys.version_info[0], 99))
 

@@ -16,7 +16,7 @@ RUNS = "the gateway of these settings already runs here"
 
 
 def ports(settings: Settings) -> Iterator[DoctorFinding]:
-    """Tries to listen where the gateway and the console would; a port that is taken is asked who it is."""
+    """Tries to listen where the gateway and the console would; a port that is taken is asked what listens there."""
     gateway, console = settings.gateway, settings.console
     is_running = False
     try:
@@ -39,7 +39,7 @@ def ports(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def holder(port_number: int) -> str | None:
-    """The process that listens on a port, as far as /proc tells us."""
+    """The process that listens on a port, as far as /proc shows it."""
     sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port_number)}
     if not sockets:
         return None
@@ -48,7 +48,7 @@ def holder(port_number: int) -> str | None:
             holds = any(os.readlink(link) in sockets for link in (process / "fd").iterdir())
             command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
         except OSError:
-            continue  # it ended, or belongs to somebody else
+            continue  # it ended, or belongs to another user
         if holds:
             return f"process {process.name}: {command}"
     return None

@@ -20,7 +20,7 @@ WHEN_LITTLE = "make room: what is billed or audited is refused when it cannot be
 
 
 def stores(settings: Settings) -> Iterator[DoctorFinding]:
-    """The folders, then who keeps what is shared."""
+    """The folders, then the stores that gateways share."""
     state = state_folder(os.environ)
     folders = {"state folder": state}
     if settings.books.is_on:

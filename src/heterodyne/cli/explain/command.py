@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from heterodyne.cli.fleet.command import admin_options
+from heterodyne.cli.admin_options import admin_options
 
 
 @click.command()

@@ -6,7 +6,7 @@ from math import floor, log10
 import click
 
 from heterodyne.cli.output import print_table
-from heterodyne.console.decisions.service import DecisionPage
+from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.domain.record import RequestRecord
 from heterodyne.routing.explanation import (
     Candidate,
@@ -93,7 +93,7 @@ def outcome_rows(explanation: Explanation, record: RequestRecord) -> list[list[s
     """What was predicted for the replica that was chosen, and what was."""
     asked, chosen = explanation.asked, explanation.candidates[0]
     total_ms = chosen.ttft.ms + chosen.itl.ms * max(0.0, asked.output_tokens - 1)
-    ttft_ms = record.ttft_ms if record.stream else None  # of an answer that comes whole nobody sees the first token
+    ttft_ms = record.ttft_ms if record.stream else None  # an answer that comes whole has no first token to see
     return [
         ["replica", chosen.replica, record.replica],
         ["TTFT ms", span_in_words(chosen.ttft), number_in_words(ttft_ms)],

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heterodyne.cli.settings_address import admin_url_option
+from heterodyne.cli.admin_options import admin_options
 
 if TYPE_CHECKING:
     from heterodyne.cli.admin_client import AdminClient
-    from heterodyne.console.fleet.service import Selection
+    from heterodyne.console.fleet.forms import Selection
 
 POLL_S = 0.2
 WAIT_FAILED = 1
@@ -28,11 +28,6 @@ def fleet() -> None:
       heterodyne fleet add chat http://10.0.0.7:8000
       heterodyne fleet reload
     """
-
-
-def admin_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Where the admin API is, and how to answer."""
-    return admin_url_option(click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")(command))
 
 
 def selecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -136,7 +131,7 @@ def add(*, pool: str, replica_url: str, without_key: bool, url: str, key_env: st
       heterodyne fleet add chat http://10.0.0.7:8000
       heterodyne fleet add hosted http://10.0.0.8:8000 --without-key
     """
-    from heterodyne.console.fleet.service import Addition
+    from heterodyne.console.fleet.forms import Addition
 
     addition = Addition(pool=pool, url=replica_url, without_key=without_key)
     _change(_client(url, key_env), "add", addition, as_json=as_json)
@@ -197,7 +192,7 @@ def _client(url: str, key_env: str) -> "AdminClient":
 
 
 def _selection(replica: str | None, pool: str | None) -> "Selection":
-    from heterodyne.console.fleet.service import Selection
+    from heterodyne.console.fleet.forms import Selection
 
     if (replica is None) == (pool is None):
         raise click.UsageError("name either a REPLICA or a --pool; `heterodyne fleet status` shows those there are")

@@ -27,7 +27,7 @@ def table_rows(page: FleetPage) -> list[list[str]]:
 
 
 def footnotes(page: FleetPage) -> list[str]:
-    """What the table cannot say."""
+    """What does not fit into the table."""
     notes = []
     if any(row.is_added for row in page.replicas):
         notes.append("* added while running; the next reload drops it")

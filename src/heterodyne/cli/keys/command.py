@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heterodyne.cli.fleet.command import admin_options
+from heterodyne.cli.admin_options import admin_options
 from heterodyne.cli.invocation import Invocation, pass_invocation
 from heterodyne.cli.tenants.options import duration, limit_option, scope_option, warn_late
 from heterodyne.domain.urgency import Tier
@@ -52,11 +52,11 @@ def list_keys(
       heterodyne keys list --project acme/search --all --json
     """
     from heterodyne.cli.output import print_json, print_table
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.tenant_access import TenantAccess
     from heterodyne.cli.tenants.tenant_table import KEY_HEADER, key_rows
+    from heterodyne.console.tenants import operations
 
-    found = tenant_calls.keys(TenantAccess(invocation, url, key_env), project, with_spent=with_spent)
+    found = TenantAccess(invocation, url, key_env).all(operations.KEYS, project, with_spent=with_spent)
     if as_json:
         print_json(found)
         return
@@ -74,10 +74,10 @@ def show(invocation: Invocation, *, key_id: str, url: str, key_env: str, as_json
     Examples:
       heterodyne keys show key_0123456789abcdef0123
     """
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.tenant_access import TenantAccess
+    from heterodyne.console.tenants import operations
 
-    _print(tenant_calls.key(TenantAccess(invocation, url, key_env), key_id), as_json=as_json)
+    _print(TenantAccess(invocation, url, key_env).read(operations.KEY, key_id), as_json=as_json)
 
 
 @keys.command()
@@ -110,9 +110,9 @@ def create(
       heterodyne keys create acme/search --name ci --expires-in 90d --limit requests_per_minute=60
       heterodyne keys create acme/search --scope models=chat,small-* --scope operations=chat
     """
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.options import with_limits, with_scopes
     from heterodyne.cli.tenants.tenant_access import TenantAccess
+    from heterodyne.console.tenants import operations
     from heterodyne.domain.tenant import Limits, Scopes
     from heterodyne.ports.tenant_changes import KeyDraft
 
@@ -124,7 +124,7 @@ def create(
         scopes=with_scopes(Scopes(), scopes),
         expires_at=None if expires_in_s is None else time.time() + expires_in_s,
     )
-    _print_issued(tenant_calls.create_key(TenantAccess(invocation, url, key_env), draft), as_json=as_json)
+    _print_issued(TenantAccess(invocation, url, key_env).change(operations.CREATE_KEY, draft), as_json=as_json)
 
 
 @keys.command()
@@ -160,9 +160,9 @@ def update(
     """
     from msgspec import UNSET
 
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.options import with_limits, with_scopes
     from heterodyne.cli.tenants.tenant_access import TenantAccess
+    from heterodyne.console.tenants import operations
     from heterodyne.ports.tenant_changes import KeyEdit
 
     if never_expires and expires_in_s is not None:
@@ -170,7 +170,7 @@ def update(
     if not (limits or scopes or never_expires or tier) and name is None and expires_in_s is None:
         raise click.UsageError("say what should become different")
     tenant_access = TenantAccess(invocation, url, key_env)
-    now = tenant_calls.key(tenant_access, key_id)
+    now = tenant_access.read(operations.KEY, key_id)
     edit = KeyEdit(
         id=key_id,
         name=UNSET if name is None else name,
@@ -179,7 +179,7 @@ def update(
         scopes=with_scopes(now.scopes, scopes) if scopes else UNSET,
         expires_at=None if never_expires else UNSET if expires_in_s is None else time.time() + expires_in_s,
     )
-    done = tenant_calls.update_key(tenant_access, edit)
+    done = tenant_access.change(operations.UPDATE_KEY, edit)
     _print(done.key, as_json=as_json)
     warn_late(is_applied=done.is_applied)
 
@@ -218,8 +218,8 @@ def rotate(
     """
     from msgspec import UNSET
 
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.tenant_access import TenantAccess
+    from heterodyne.console.tenants import operations
     from heterodyne.ports.tenant_changes import Rotation
 
     rotation = Rotation(
@@ -227,7 +227,7 @@ def rotate(
         overlap_s=overlap_s,
         expires_at=UNSET if expires_in_s is None else time.time() + expires_in_s,
     )
-    _print_issued(tenant_calls.rotate_key(TenantAccess(invocation, url, key_env), rotation), as_json=as_json)
+    _print_issued(TenantAccess(invocation, url, key_env).change(operations.ROTATE_KEY, rotation), as_json=as_json)
 
 
 @keys.command()
@@ -241,10 +241,11 @@ def revoke(invocation: Invocation, *, key_id: str, url: str, key_env: str, as_js
     Examples:
       heterodyne keys revoke key_0123456789abcdef0123
     """
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.tenant_access import TenantAccess
+    from heterodyne.console.tenants import operations
+    from heterodyne.console.tenants.service import Named
 
-    done = tenant_calls.revoke_key(TenantAccess(invocation, url, key_env), key_id)
+    done = TenantAccess(invocation, url, key_env).change(operations.REVOKE_KEY, Named(id=key_id))
     _print(done.key, as_json=as_json)
     warn_late(is_applied=done.is_applied)
 

@@ -1,16 +1,52 @@
 """`heterodyne plan config`: a model, a chip and a class of work in; an engine's launch, a pool and manifests out."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
+
+from heterodyne.domain.errors import InvalidSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from heterodyne.physics.hardware import Accelerator
     from heterodyne.planning.launch.launch_plan import LaunchPlan
+    from heterodyne.planning.launch.requirements import LaunchRequirements
     from heterodyne.planning.launch.sizing import Sizing
     from heterodyne.planning.manifests.kubernetes import Manifest
 
+SCRIPT = "launch.sh"
+POOL = "pool.toml"
+KUBERNETES = "kubernetes.yaml"
 FORMATS = ("all", "command", "pool", "kubernetes")
+
+
+class LaunchOptions(Struct, frozen=True, kw_only=True):
+    """As they came from the command line."""
+
+    model: str
+    hardware: str
+    workload: str
+    precision: str | None
+    kv_precision: str | None
+    engine: str | None
+    tp: int | None
+    context: int | None
+    usual_context: int | None
+    max_concurrency: int | None
+    weights: str | None
+    draft_model: str | None
+    draft_weights: str | None
+    replicas: int
+    image: str | None
+    bind: str
+    urls: tuple[str, ...]
+    form: str
+    output_dir: Path | None
+    force: bool
+    as_json: bool
 
 
 @click.command()
@@ -54,30 +90,7 @@ FORMATS = ("all", "command", "pool", "kubernetes")
 )
 @click.option("--force", is_flag=True, help="Overwrite files in the output folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything, with reasons, as JSON.")
-def config(
-    *,
-    model: str,
-    hardware: str,
-    workload: str,
-    precision: str | None,
-    kv_precision: str | None,
-    engine: str | None,
-    tp: int | None,
-    context: int | None,
-    usual_context: int | None,
-    max_concurrency: int | None,
-    weights: str | None,
-    draft_model: str | None,
-    draft_weights: str | None,
-    replicas: int,
-    image: str | None,
-    bind: str,
-    urls: tuple[str, ...],
-    form: str,
-    output_dir: Path | None,
-    force: bool,
-    as_json: bool,
-) -> None:
+def config(**options: Any) -> None:
     """Write an engine's launch command, the pool that routes to it, and Kubernetes manifests, settings with reasons.
 
     Exits with 1 when the model does not fit, and names the smallest change that would.
@@ -89,50 +102,57 @@ def config(
       heterodyne plan config --model ./model.gguf --hardware m4-max --format command --output-dir launch/
     """
     from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
-    from heterodyne.cli.arguments.member import member
-    from heterodyne.cli.arguments.model import model_from
     from heterodyne.cli.output import print_json
-    from heterodyne.cli.plan.launch_files import write_files
+    from heterodyne.planning.launch.launch_plan import Site
+    from heterodyne.planning.launch.registry import launch_plan
+    from heterodyne.planning.launch.sizing import size
+
+    given = LaunchOptions(**options)
+    chips = catalogue()
+    sizing = size(_requirements(given, chips), chips, measured=own_profiles())
+    plan = launch_plan(sizing, Site(address=given.bind))
+    objects, notes = _objects(sizing, given.form, replicas=given.replicas, image=given.image)
+    files = _files(sizing, plan, objects, notes=(*sizing.notes, *notes), form=given.form, urls=given.urls)
+    if given.output_dir is not None:
+        written = write_files(given.output_dir, files, is_forced=given.force)
+        click.echo("\n".join(f"wrote {path}" for path in written), err=True)
+    if given.as_json:
+        print_json(_answer(sizing, plan, objects, files, notes))
+    elif given.output_dir is None:
+        _print(files)
+
+
+def _requirements(options: LaunchOptions, chips: "Mapping[str, Accelerator]") -> "LaunchRequirements":
+    from heterodyne.cli.arguments.layout import member
+    from heterodyne.cli.arguments.model import model_from
     from heterodyne.physics.catalogue import accelerator
     from heterodyne.physics.engine_kind import EngineKind
     from heterodyne.physics.precision import Precision
-    from heterodyne.planning.launch.launch_plan import Site
-    from heterodyne.planning.launch.registry import launch_plan
     from heterodyne.planning.launch.requirements import LaunchRequirements
-    from heterodyne.planning.launch.sizing import size
     from heterodyne.planning.workload_class import WorkloadClass
 
-    spec, chips = model_from(model), catalogue()
-    published = _published(model)
-    if engine is None and (weights or published or "").endswith(".gguf"):
+    spec = model_from(options.model)
+    published = _published(options.model)
+    engine, precision, kv_precision = options.engine, options.precision, options.kv_precision
+    if engine is None and (options.weights or published or "").endswith(".gguf"):
         engine = EngineKind.LLAMACPP
-    wish = LaunchRequirements(
+    draft = options.draft_model
+    return LaunchRequirements(
         model=spec,
-        accelerator=accelerator(hardware, chips),
-        workload=member(WorkloadClass, "class", workload),
+        accelerator=accelerator(options.hardware, chips),
+        workload=member(WorkloadClass, "class", options.workload),
         precision=spec.checkpoint_precision if precision is None else member(Precision, "precision", precision),
         kv_precision=None if kv_precision is None else member(Precision, "precision", kv_precision),
         engine=None if engine is None else member(EngineKind, "engine", engine),
-        tp=tp,
-        context_tokens=context,
-        usual_tokens=usual_context,
-        sequences=max_concurrency,
-        weights=weights,
+        tp=options.tp,
+        context_tokens=options.context,
+        usual_tokens=options.usual_context,
+        sequences=options.max_concurrency,
+        weights=options.weights,
         published=published,
-        draft=None if draft_model is None else model_from(draft_model),
-        draft_weights=draft_weights or (None if draft_model is None else _published(draft_model)),
+        draft=None if draft is None else model_from(draft),
+        draft_weights=options.draft_weights or (None if draft is None else _published(draft)),
     )
-    sizing = size(wish, chips, measured=own_profiles())
-    plan = launch_plan(sizing, Site(address=bind))
-    objects, notes = _objects(sizing, form, replicas=replicas, image=image)
-    files = _files(sizing, plan, objects, notes=(*sizing.notes, *notes), form=form, urls=urls)
-    if output_dir is not None:
-        written = write_files(output_dir, files, is_forced=force)
-        click.echo("\n".join(f"wrote {path}" for path in written), err=True)
-    if as_json:
-        print_json(_answer(sizing, plan, objects, files, notes))
-    elif output_dir is None:
-        _print(files)
 
 
 def _published(word: str) -> str | None:
@@ -174,7 +194,6 @@ def _files(
     urls: tuple[str, ...],
 ) -> dict[str, str]:
     """Texts by file name."""
-    from heterodyne.cli.plan.launch_files import KUBERNETES, POOL, SCRIPT
     from heterodyne.planning.launch.launch_plan import script
     from heterodyne.planning.manifests.kubernetes import manifests_notes, manifests_text
     from heterodyne.planning.manifests.pool_entry import pool_entry
@@ -224,3 +243,20 @@ def _print(files: dict[str, str]) -> None:
         return
     for name, text in files.items():
         click.echo(f"==> {name} <==\n{text}")
+
+
+def write_files(folder: Path, files: dict[str, str], *, is_forced: bool) -> list[Path]:
+    """Write every file or none; raises `InvalidSpec` rather than overwrite."""
+    paths = {folder / name: text for name, text in files.items()}
+    existing = [str(path) for path in paths if path.exists()]
+    if existing and not is_forced:
+        raise InvalidSpec(f"output-dir: {', '.join(existing)} exist already; name another folder, or say --force")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in paths.items():
+            path.write_text(text, encoding="utf-8")
+            if path.name == SCRIPT:
+                path.chmod(0o755)
+    except OSError as error:
+        raise InvalidSpec(f"output-dir: {error.filename}: cannot be written: {error.strerror}") from error
+    return list(paths)

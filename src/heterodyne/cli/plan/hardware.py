@@ -2,15 +2,40 @@
 
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from heterodyne.cli.output import print_json
 from heterodyne.cli.plan.pages.html_option import html_option, provenance, write_page
 from heterodyne.cli.progress import counting, working
 from heterodyne.domain.counted import counted
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from heterodyne.physics.hardware import Accelerator
+    from heterodyne.planning.hardware.ranking import HardwareRequirements, Ranking
+
 SEED = 7
+
+
+class HardwareOptions(Struct, frozen=True, kw_only=True):
+    """As they came from the command line."""
+
+    model: str
+    precision: str | None
+    kv_precision: str
+    prompt_tokens: int
+    output_tokens: int
+    rate: float
+    workload_class: str
+    slo_ttft_ms: float | None
+    slo_itl_ms: float | None
+    every_width: bool
+    as_json: bool
+    html_file: Path | None
 
 
 @click.command()
@@ -33,21 +58,7 @@ SEED = 7
 @click.option("--every-width", is_flag=True, help="List every width, not only the cheapest of each accelerator.")
 @click.option("--json", "as_json", is_flag=True, help="Print the ranking, and what was refused, as JSON.")
 @html_option
-def hardware(
-    *,
-    model: str,
-    precision: str | None,
-    kv_precision: str,
-    prompt_tokens: int,
-    output_tokens: int,
-    rate: float,
-    workload_class: str,
-    slo_ttft_ms: float | None,
-    slo_itl_ms: float | None,
-    every_width: bool,
-    as_json: bool,
-    html_file: Path | None,
-) -> None:
+def hardware(**options: Any) -> None:
     """Rank the accelerators that serve a model within its targets by dollars per million tokens.
 
     Exits with 1 when none does.
@@ -58,53 +69,67 @@ def hardware(
       heterodyne plan hardware --model llama-3.1-70b --precision fp8 --class batch --html hardware.html
       heterodyne plan hardware --model mistral-7b --rate 20 --prompt-tokens 512 --output-tokens 128 --every-width
     """
-    from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
-    from heterodyne.cli.arguments.member import member
-    from heterodyne.cli.arguments.model import model_from
+    from heterodyne.cli.arguments.catalogue import catalogue
     from heterodyne.cli.plan.hardware_table import print_ranking
+
+    given = HardwareOptions(**options)
+    chips = catalogue()
+    requirements = _requirements(given)
+    ranking = _ranking(given, requirements, chips)
+    if given.html_file is not None:
+        from heterodyne.cli.plan.pages.hardware import hardware_page
+
+        page = hardware_page(
+            ranking, requirements, catalogue=chips, every_width=given.every_width, provenance=provenance()
+        )
+        write_page(given.html_file, page)
+    if given.as_json:
+        print_json(ranking)
+    else:
+        print_ranking(ranking, every_width=given.every_width)
+    if not ranking.choices:
+        click.get_current_context().exit(1)
+
+
+def _requirements(options: HardwareOptions) -> "HardwareRequirements":
+    from heterodyne.cli.arguments.layout import member
+    from heterodyne.cli.arguments.model import model_from
     from heterodyne.physics.precision import Precision
-    from heterodyne.planning.hardware.ranking import (
-        HardwareRequirements,
-        Ranking,
-        best_per_accelerator,
-        rank_hardware,
-        with_spread,
-    )
+    from heterodyne.planning.hardware.ranking import HardwareRequirements
     from heterodyne.planning.workload_class import WorkloadClass, budget
 
-    spec, chips = model_from(model), catalogue()
-    wish = HardwareRequirements(
+    spec, precision = model_from(options.model), options.precision
+    return HardwareRequirements(
         model=spec,
         precision=spec.checkpoint_precision if precision is None else member(Precision, "precision", precision),
-        kv_precision=member(Precision, "precision", kv_precision),
-        prompt_tokens=prompt_tokens,
-        output_tokens=output_tokens,
-        requests_per_s=rate,
+        kv_precision=member(Precision, "precision", options.kv_precision),
+        prompt_tokens=options.prompt_tokens,
+        output_tokens=options.output_tokens,
+        requests_per_s=options.rate,
         slo=budget(
-            member(WorkloadClass, "class", workload_class),
-            ttft_s=None if slo_ttft_ms is None else slo_ttft_ms / 1000,
-            itl_s=None if slo_itl_ms is None else slo_itl_ms / 1000,
+            member(WorkloadClass, "class", options.workload_class),
+            ttft_s=None if options.slo_ttft_ms is None else options.slo_ttft_ms / 1000,
+            itl_s=None if options.slo_itl_ms is None else options.slo_itl_ms / 1000,
         ),
     )
-    profiles = own_profiles()
+
+
+def _ranking(
+    options: HardwareOptions, requirements: "HardwareRequirements", chips: "Mapping[str, Accelerator]"
+) -> "Ranking":
+    """Every choice; those that are shown are rehearsed, so that they have percentiles."""
+    from heterodyne.cli.arguments.catalogue import own_profiles
+    from heterodyne.planning.hardware.ranking import Ranking, best_per_accelerator, rank_hardware, with_spread
+
+    profiles, as_json = own_profiles(), options.as_json
     with working(f"ranking {counted(len(chips), 'accelerator')}", is_json=as_json):
-        ranking = rank_hardware(wish, chips, measured=profiles)
-    shown = ranking.choices if every_width else tuple(best_per_accelerator(ranking.choices))
+        ranking = rank_hardware(requirements, chips, measured=profiles)
+    shown = ranking.choices if options.every_width else tuple(best_per_accelerator(ranking.choices))
     draw = Random(SEED).random  # noqa: S311 - arrivals of a rehearsal, the same in every run
     rehearsed = []
     with counting("rehearsing", len(ranking.choices), is_json=as_json) as on_choices:
         for one in ranking.choices:
             on_choices(1)
-            rehearsed.append(with_spread(one, wish, chips, draw=draw, measured=profiles) if one in shown else one)
-    ranking = Ranking(choices=tuple(rehearsed), refused=ranking.refused)
-    if html_file is not None:
-        from heterodyne.cli.plan.pages.hardware import hardware_page
-
-        page = hardware_page(ranking, wish, catalogue=chips, every_width=every_width, provenance=provenance())
-        write_page(html_file, page)
-    if as_json:
-        print_json(ranking)
-    else:
-        print_ranking(ranking, every_width=every_width)
-    if not ranking.choices:
-        click.get_current_context().exit(1)
+            is_shown = one in shown
+            rehearsed.append(with_spread(one, requirements, chips, draw=draw, measured=profiles) if is_shown else one)
+    return Ranking(choices=tuple(rehearsed), refused=ranking.refused)

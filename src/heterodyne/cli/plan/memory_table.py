@@ -6,6 +6,7 @@ import msgspec
 from heterodyne.cli.output import gib_in_words, print_table
 from heterodyne.physics.memory import MemoryBudget
 from heterodyne.planning.hardware.fit import Fit
+from heterodyne.planning.hardware.memory_parts import memory_parts
 
 
 def print_memory(answer: Fit, caveats: tuple[str, ...]) -> None:
@@ -13,18 +14,13 @@ def print_memory(answer: Fit, caveats: tuple[str, ...]) -> None:
     layout, demand, budget = answer.layout, answer.demand, answer.budget
     chips = f"{layout.tp} x {layout.accelerator.name}" if layout.tp > 1 else layout.accelerator.name
     click.echo(f"{layout.model.name} in {layout.precision} on {chips}, {layout.engine}, KV in {layout.kv_precision}")
-    sequences = f"{demand.concurrency} x {demand.context_tokens} tokens"
+    names = part_names(kv=f"KV of {demand.concurrency} x {demand.context_tokens} tokens", is_fitting=answer.is_fitting)
     print_table(
         ("PER CHIP", "MEMORY", "SHARE"),
         [
             (name, gib_in_words(size), f"{size / budget.memory_bytes:.0%}")
             for name, size in (
-                ("weights", budget.weights_bytes),
-                ("activations", budget.activation_bytes),
-                ("engine overhead", budget.overhead_bytes),
-                (f"KV of {sequences}", budget.kv_bytes),
-                ("free" if answer.is_fitting else "lacking", abs(budget.free_bytes)),
-                ("left to others", budget.unclaimed_bytes),
+                *((names[part], abs(size) if part == "free" else size) for part, size in memory_parts(budget).items()),
                 ("whole", budget.memory_bytes),
             )
         ],
@@ -34,6 +30,18 @@ def print_memory(answer: Fit, caveats: tuple[str, ...]) -> None:
         click.echo(sentence)
     for caveat in caveats:
         click.echo(f"Note: {caveat}.", err=True)
+
+
+def part_names(*, kv: str, is_fitting: bool) -> dict[str, str]:
+    """The parts of a chip's memory as people read them."""
+    return {
+        "weights": "weights",
+        "activations": "activations",
+        "overhead": "engine overhead",
+        "kv": kv,
+        "free": "free" if is_fitting else "lacking",
+        "unclaimed": "left to others",
+    }
 
 
 def what_fits(answer: Fit) -> str:

@@ -1,12 +1,16 @@
 """`heterodyne plan mix`: the cheapest mix of replicas, from a model and a request log or from numbers in a file."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from heterodyne.cli.output import print_json
 from heterodyne.cli.plan.pages.html_option import html_option, provenance, write_page
 from heterodyne.cli.progress import working
+
+if TYPE_CHECKING:
+    from heterodyne.planning.mix.problem import MixProblem
 
 EXAMPLE = """\
 # Which replicas, and how many of each, for this traffic? `heterodyne plan mix FILE` answers.
@@ -165,19 +169,7 @@ def mix(
         _refuse_options()
         problem = read_problem(file)
     else:
-        import msgspec
-
-        from heterodyne.cli.plan.mix_options import MixOptions, mix_question_from
-        from heterodyne.planning.mix.requirements import mix_problem
-
-        wish = mix_question_from(msgspec.convert({"model": model, "traffic": traffic, **options}, MixOptions))
-        with working("asking what each kind would serve", is_json=as_json):
-            problem = mix_problem(wish)
-        click.echo(
-            f"{wish.requests_per_s:,.2f} requests/s in {len(problem.buckets)} buckets, {len(problem.kinds)} kinds; "
-            f"first token within {wish.slo.ttft_s * 1000:g} ms, {wish.slo.itl_s * 1000:g} ms a token",
-            err=True,
-        )
+        problem = _problem({"model": model, "traffic": traffic, **options}, as_json=as_json)
         if write_problem is not None:
             write(problem, write_problem)
     with working("looking for the cheapest mix", is_json=as_json):
@@ -192,8 +184,28 @@ def mix(
         print_mix(problem, plan)
 
 
+def _problem(options: dict[str, object], *, as_json: bool) -> "MixProblem":
+    """Of a model and a request log."""
+    import msgspec
+
+    from heterodyne.cli.plan.mix_options import MixOptions, mix_question_from
+    from heterodyne.planning.mix.requirements import mix_problem
+
+    requirements = mix_question_from(msgspec.convert(options, MixOptions))
+    with working("asking what each kind would serve", is_json=as_json):
+        problem = mix_problem(requirements)
+    slo = requirements.slo
+    click.echo(
+        f"{requirements.requests_per_s:,.2f} requests/s in {len(problem.buckets)} buckets, "
+        f"{len(problem.kinds)} kinds; "
+        f"first token within {slo.ttft_s * 1000:g} ms, {slo.itl_s * 1000:g} ms a token",
+        err=True,
+    )
+    return problem
+
+
 def _refuse_options() -> None:
-    """A file says everything; an option beside it would be silently ignored."""
+    """A file has everything; an option beside it would be silently ignored."""
     context = click.get_current_context()
     given = [
         option.opts[0]

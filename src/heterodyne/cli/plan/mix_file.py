@@ -51,6 +51,6 @@ def _value(value: object) -> str:
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{_value(name)} = {_value(one)}' for name, one in value.items())} }}"
     if isinstance(value, float):
-        return f"{value:.6g}"  # more digits than anybody can measure
+        return f"{value:.6g}"  # more digits than can be measured
     # Strings, whole numbers and booleans are written in TOML as they are in JSON.
     return msgspec.json.encode(value).decode()

@@ -7,7 +7,7 @@ import click
 from msgspec import Struct
 
 from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
-from heterodyne.cli.arguments.member import member
+from heterodyne.cli.arguments.layout import member
 from heterodyne.cli.arguments.model import model_from
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.catalogue import accelerator
@@ -80,7 +80,7 @@ def mix_question_from(options: MixOptions) -> MixRequirements:
 
 
 def _within_context(log: list[TraceRequest], spec: ModelSpec) -> tuple[TraceRequest, ...]:
-    """The requests that the model can hold; says how many others there were."""
+    """The requests that the model can hold; the number of the others is printed."""
     fitting = within_context(log, spec)
     if fitting.too_long:
         over = f"{fitting.too_long:,} of {len(log):,} requests are longer than the context of {spec.name}"

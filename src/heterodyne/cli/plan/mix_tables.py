@@ -1,5 +1,7 @@
 """A mix as tables for people: what to rent, who serves what, and what it saves."""
 
+from collections.abc import Mapping
+
 import click
 
 from heterodyne.cli.output import print_table
@@ -30,7 +32,7 @@ def print_mix(problem: MixProblem, plan: MixPlan) -> None:
     print_table(
         ("BUCKET", "REQUESTS/S", "SERVED BY"),
         [
-            [bucket.name, f"{bucket.requests_per_s:.3g}", _served_by(plan.shares[bucket.name])]
+            [bucket.name, f"{bucket.requests_per_s:.3g}", served_by(plan.shares[bucket.name], share_min=SHOWN_MIN)]
             for bucket in problem.buckets
         ],
     )
@@ -39,8 +41,9 @@ def print_mix(problem: MixProblem, plan: MixPlan) -> None:
         click.echo(f"time ran out: a mix up to {plan.gap:.1%} cheaper was not ruled out; fewer buckets or kinds help")
 
 
-def _served_by(shares: dict[str, float]) -> str:
-    return ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share >= SHOWN_MIN)
+def served_by(shares: Mapping[str, float], *, share_min: float = 0.0) -> str:
+    """Who serves a bucket, in words."""
+    return ", ".join(f"{name} {share:.0%}" for name, share in shares.items() if share >= share_min)
 
 
 def comparison(plan: MixPlan) -> str:

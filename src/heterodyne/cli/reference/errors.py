@@ -1,4 +1,4 @@
-"""The page of every error, from the tree in `domain/errors.py`."""
+"""The page of every error, from the tree in `domain/errors/`."""
 
 from collections.abc import Iterator
 
@@ -55,5 +55,5 @@ def _leaves(branch: type[HeterodyneError]) -> Iterator[type[HeterodyneError]]:
 
 
 def _is_ours(error: type[HeterodyneError]) -> bool:
-    """Other modules refine errors for their own use; the page shows the tree as its file draws it."""
-    return error.__module__ == tree.__name__
+    """Other modules refine errors for their own use; the page shows the tree as `domain/errors` draws it."""
+    return error.__module__.startswith(f"{tree.__name__}.")

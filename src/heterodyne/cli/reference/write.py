@@ -7,14 +7,36 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from heterodyne.cli.reference import commands, description, errors, examples, metrics, settings
+import msgspec
+
+from heterodyne.cli.reference import commands, errors, examples, settings
+from heterodyne.cli.reference.markdown import code, table
+from heterodyne.gateway.openapi import document
+from heterodyne.telemetry.metrics import ALL
+
+METRICS_INTRODUCTION = """\
+# Metrics
+
+`GET /metrics` on the gateway's port answers them in the Prometheus text format. Labels come from small closed sets."""
+
+
+def metrics_page() -> str:
+    """One row per metric, in the order they are declared in `telemetry/metrics.py`."""
+    rows = ((code(one.name), one.kind, ", ".join(map(code, one.labels)) or "–", one.help) for one in ALL)
+    return METRICS_INTRODUCTION + "\n\n" + table(("Name", "Kind", "Labels", "Meaning"), rows)
+
+
+def openapi_page() -> str:
+    """The OpenAPI description as the gateway serves it at /openapi.json, indented for people and for diffs."""
+    return msgspec.json.format(msgspec.json.encode(document()), indent=2).decode()
+
 
 PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings.page,
     "errors.md": errors.page,
     "cli.md": commands.page,
-    "metrics.md": metrics.page,
-    "openapi.json": description.page,
+    "metrics.md": metrics_page,
+    "openapi.json": openapi_page,
 }
 NOTICE = "<!-- Written by `make docs`; change the code it describes instead. -->"
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heterodyne.cli.fleet.command import admin_options
+from heterodyne.cli.admin_options import admin_options
 from heterodyne.cli.invocation import Invocation, pass_invocation
 from heterodyne.cli.tenants.options import limit_option, scope_option, warn_late
 from heterodyne.domain.urgency import Tier
@@ -50,21 +50,21 @@ def list_tenants(invocation: Invocation, *, organisation: str | None, url: str, 
       heterodyne tenants list --organisation acme --json
     """
     from heterodyne.cli.output import print_json, print_table
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.tenant_access import TenantAccess
     from heterodyne.cli.tenants.tenant_table import TENANT_HEADER, tenant_rows
+    from heterodyne.console.tenants import operations
 
     tenant_access = TenantAccess(invocation, url, key_env)
-    payers = (
-        tenant_calls.organisations(tenant_access)
+    organisations = (
+        tenant_access.all(operations.ORGANISATIONS)
         if organisation is None
-        else (tenant_calls.organisation(tenant_access, organisation),)
+        else (tenant_access.read(operations.ORGANISATION, organisation),)
     )
-    projects = tenant_calls.projects(tenant_access, organisation)
+    projects = tenant_access.all(operations.PROJECTS, organisation)
     if as_json:
-        print_json({"organisations": payers, "projects": projects})
+        print_json({"organisations": organisations, "projects": projects})
         return
-    print_table(TENANT_HEADER, tenant_rows(payers, projects))
+    print_table(TENANT_HEADER, tenant_rows(organisations, projects))
 
 
 @tenants.command()
@@ -79,14 +79,14 @@ def show(invocation: Invocation, *, name: str, url: str, key_env: str, as_json: 
       heterodyne tenants show acme
       heterodyne tenants show acme/search --json
     """
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.tenant_access import TenantAccess
+    from heterodyne.console.tenants import operations
 
     tenant_access = TenantAccess(invocation, url, key_env)
     if "/" in name:
-        _print(tenant_calls.project(tenant_access, name), as_json=as_json)
+        _print(tenant_access.read(operations.PROJECT, name), as_json=as_json)
     else:
-        _print(tenant_calls.organisation(tenant_access, name), as_json=as_json)
+        _print(tenant_access.read(operations.ORGANISATION, name), as_json=as_json)
 
 
 @tenants.command()
@@ -118,9 +118,9 @@ def create(
       heterodyne tenants create acme --limit usd_per_month=500
       heterodyne tenants create acme/search --tier gold --weight 2 --scope models=chat,small-*
     """
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.options import with_limits, with_scopes
     from heterodyne.cli.tenants.tenant_access import TenantAccess
+    from heterodyne.console.tenants import operations
     from heterodyne.domain.tenant import Limits, Scopes
     from heterodyne.ports.tenant_changes import OrganisationDraft, ProjectDraft
 
@@ -128,7 +128,7 @@ def create(
     if "/" not in name:
         _check_organisation(tier, weight, scopes, keeps_content)
         draft = OrganisationDraft(id=name, limits=with_limits(Limits(), limits))
-        _print_changed(tenant_calls.create_organisation(tenant_access, draft), as_json=as_json)
+        _print_changed(tenant_access.change(operations.CREATE_ORGANISATION, draft), as_json=as_json)
         return
     project = ProjectDraft(
         id=name,
@@ -138,7 +138,7 @@ def create(
         scopes=with_scopes(Scopes(), scopes),
         keeps_content=bool(keeps_content),
     )
-    _print_changed(tenant_calls.create_project(tenant_access, project), as_json=as_json)
+    _print_changed(tenant_access.change(operations.CREATE_PROJECT, project), as_json=as_json)
 
 
 @tenants.command()
@@ -173,9 +173,9 @@ def update(
     """
     from msgspec import UNSET
 
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.options import with_limits, with_scopes
     from heterodyne.cli.tenants.tenant_access import TenantAccess
+    from heterodyne.console.tenants import operations
     from heterodyne.ports.tenant_changes import OrganisationEdit, ProjectEdit
 
     if not (limits or scopes or tier) and weight is None and keeps_content is None:
@@ -183,11 +183,11 @@ def update(
     tenant_access = TenantAccess(invocation, url, key_env)
     if "/" not in name:
         _check_organisation(tier, weight, scopes, keeps_content)
-        payer = tenant_calls.organisation(tenant_access, name)
-        edit = OrganisationEdit(id=name, limits=with_limits(payer.limits, limits) if limits else UNSET)
-        _print_changed(tenant_calls.update_organisation(tenant_access, edit), as_json=as_json)
+        organisation = tenant_access.read(operations.ORGANISATION, name)
+        edit = OrganisationEdit(id=name, limits=with_limits(organisation.limits, limits) if limits else UNSET)
+        _print_changed(tenant_access.change(operations.UPDATE_ORGANISATION, edit), as_json=as_json)
         return
-    now = tenant_calls.project(tenant_access, name)
+    now = tenant_access.read(operations.PROJECT, name)
     changed = ProjectEdit(
         id=name,
         tier=UNSET if tier is None else Tier(tier),
@@ -196,7 +196,7 @@ def update(
         scopes=with_scopes(now.scopes, scopes) if scopes else UNSET,
         keeps_content=UNSET if keeps_content is None else keeps_content,
     )
-    _print_changed(tenant_calls.update_project(tenant_access, changed), as_json=as_json)
+    _print_changed(tenant_access.change(operations.UPDATE_PROJECT, changed), as_json=as_json)
 
 
 @tenants.command()
@@ -231,17 +231,17 @@ def enable(invocation: Invocation, *, name: str, url: str, key_env: str, as_json
 def _set_disabled(
     invocation: Invocation, name: str, url: str, key_env: str, *, is_disabled: bool, as_json: bool
 ) -> None:
-    from heterodyne.cli.tenants import tenant_calls
     from heterodyne.cli.tenants.tenant_access import TenantAccess
+    from heterodyne.console.tenants import operations
     from heterodyne.ports.tenant_changes import OrganisationEdit, ProjectEdit
 
     tenant_access = TenantAccess(invocation, url, key_env)
     if "/" in name:
         project = ProjectEdit(id=name, is_disabled=is_disabled)
-        _print_changed(tenant_calls.update_project(tenant_access, project), as_json=as_json)
+        _print_changed(tenant_access.change(operations.UPDATE_PROJECT, project), as_json=as_json)
     else:
-        payer = OrganisationEdit(id=name, is_disabled=is_disabled)
-        _print_changed(tenant_calls.update_organisation(tenant_access, payer), as_json=as_json)
+        changed = OrganisationEdit(id=name, is_disabled=is_disabled)
+        _print_changed(tenant_access.change(operations.UPDATE_ORGANISATION, changed), as_json=as_json)
 
 
 def _check_organisation(

@@ -34,12 +34,12 @@ def scope_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_limits(now: Limits, words: tuple[str, ...]) -> Limits:
-    """The limits with what the words say changed."""
+    """The limits, changed by `NAME=VALUE` words."""
     return _with(now, words, "limit")
 
 
 def with_scopes(now: Scopes, words: tuple[str, ...]) -> Scopes:
-    """The scopes with what the words say changed."""
+    """The scopes, changed by `NAME=VALUE` words."""
     return _with(now, words, "scope")
 
 

@@ -2,82 +2,129 @@
 
 import asyncio
 import os
+import pwd
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, TypeVar
-from urllib.parse import urlencode
+from typing import Protocol, TypeVar
 
-import click
 from msgspec import Struct
 
-from heterodyne.cli.admin_client import AdminClient, AdminUnreachable
+from heterodyne.cli.admin_client import AdminClient
+from heterodyne.cli.admin_options import is_default_url
+from heterodyne.cli.admin_or_store import AdminOrStore
 from heterodyne.cli.invocation import Invocation
-from heterodyne.cli.settings_address import is_default_url
-from heterodyne.cli.tenants.terminal_user import terminal_user
 from heterodyne.console.change_recorder import ChangeRecorder
+from heterodyne.console.tenants.operations import ChangeOperation, ListOperation, ReadOperation
+from heterodyne.console.tenants.page_query import PageQuery
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.ports.tenant_changes import TenantChange
+from heterodyne.ports.tenants import PAGE_MAX
 from heterodyne.stores.open_store import open_database, state_folder, tenants_in
 from heterodyne.supervisor.stores.shared_audit_log import SharedAuditLog
 
-WHO = terminal_user()  # who made a change that no operator key stands behind
-
 T = TypeVar("T")
+Body = TypeVar("Body", bound=Struct)
+Answer = TypeVar("Answer", bound=Struct)
+Row = TypeVar("Row")
 
 
-class TenantCall(Struct, Generic[T], frozen=True, kw_only=True):
-    """One thing to ask, in both ways of asking it."""
+def terminal_user() -> str:
+    """Who makes a change that no operator key stands behind: the system's name of the user, not a variable's."""
+    uid = os.getuid()
+    try:
+        name = pwd.getpwuid(uid).pw_name
+    except KeyError:
+        name = str(uid)
+    return f"terminal {name}"
 
-    path: str
-    kind: type[T]
-    on_service: Callable[[TenantService], Awaitable[T]]
-    body: object = None  # None: it is only read
+
+class TenantSource(Protocol):
+    """Carries out the operations on tenants."""
+
+    def change(self, operation: ChangeOperation[Body, Answer], body: Body) -> Answer: ...
+
+    def read(self, operation: ReadOperation[Answer], id: str) -> Answer: ...
+
+    def page(self, operation: ListOperation[Answer, Row], query: PageQuery) -> Answer: ...
 
 
 class TenantAccess:
     """Asks the gateway. Where none listens, and the operator named no address, works on the store of the settings."""
 
     def __init__(self, invocation: Invocation, url: str, key_env: str) -> None:
+        client = AdminClient(url, os.environ.get(key_env))
+        self._sources: AdminOrStore[TenantSource] = AdminOrStore(
+            AdminTenants(client),
+            (lambda: StoreTenants(invocation)) if is_default_url() else None,
+            instead=f"no gateway listens at {client.url}: working on the store itself",
+        )
+
+    def change(self, operation: ChangeOperation[Body, Answer], body: Body) -> Answer:
+        """Make a change."""
+        return self._sources.call(lambda source: source.change(operation, body))
+
+    def read(self, operation: ReadOperation[Answer], id: str) -> Answer:
+        """One organisation, project or key."""
+        return self._sources.call(lambda source: source.read(operation, id))
+
+    def all(
+        self, operation: ListOperation[Answer, Row], of: str | None = None, *, with_spent: bool = False
+    ) -> tuple[Row, ...]:
+        """A whole list, read page by page."""
+        found: tuple[Row, ...] = ()
+        after: str | None = ""
+        while after is not None:
+            query = PageQuery(after=after, limit=PAGE_MAX, of=of, with_spent=with_spent)
+            rows, after = operation.rows(self._page(operation, query))
+            found += rows
+        return found
+
+    def _page(self, operation: ListOperation[Answer, Row], query: PageQuery) -> Answer:
+        return self._sources.call(lambda source: source.page(operation, query))
+
+
+class AdminTenants:
+    """Over HTTP."""
+
+    def __init__(self, client: AdminClient) -> None:
+        self._client = client
+
+    def change(self, operation: ChangeOperation[Body, Answer], body: Body) -> Answer:
+        return self._client.call("POST", operation.path, body, operation.answer)
+
+    def read(self, operation: ReadOperation[Answer], id: str) -> Answer:
+        return self._client.call("GET", operation.path_of(id), None, operation.answer)
+
+    def page(self, operation: ListOperation[Answer, Row], query: PageQuery) -> Answer:
+        return self._client.call("GET", operation.path_of(query), None, operation.answer)
+
+
+class StoreTenants:
+    """In the store itself, while no gateway serves."""
+
+    def __init__(self, invocation: Invocation) -> None:
         self._invocation = invocation
-        self._client = TenantClient(url, os.environ.get(key_env))
-        self._is_default = is_default_url()
-        self._is_at_store = False
 
-    def send(self, call: TenantCall[T]) -> T:
-        """The answer of either."""
-        if self._is_at_store:
-            return asyncio.run(self._at_store(call))
-        try:
-            return self._client.call(call)
-        except AdminUnreachable as error:
-            if not self._is_default or not error.is_connection_refused:
-                raise
-        self._is_at_store = True
-        click.echo(f"no gateway listens at {self._client.url}: working on the store itself", err=True)
-        return asyncio.run(self._at_store(call))
+    def change(self, operation: ChangeOperation[Body, Answer], body: Body) -> Answer:
+        return self._run(lambda service: operation.act(service, body, terminal_user()))
 
-    async def _at_store(self, call: TenantCall[T]) -> T:
-        settings = self._invocation.settings()
-        database = await open_database(settings.stores.url, os.environ)
-        audit = SharedAuditLog(settings.audit, state_folder(os.environ))
-        try:
-            return await call.on_service(TenantService(tenants_in(database), _publish_nowhere, ChangeRecorder(audit)))
-        finally:
-            await database.close()
-            await asyncio.to_thread(audit.close)
+    def read(self, operation: ReadOperation[Answer], id: str) -> Answer:
+        return self._run(lambda service: operation.act(service, id))
 
+    def page(self, operation: ListOperation[Answer, Row], query: PageQuery) -> Answer:
+        return self._run(lambda service: operation.act(service, query))
 
-class TenantClient(AdminClient):
-    """The part of the admin API that is about tenants."""
+    def _run(self, act: Callable[[TenantService], Awaitable[T]]) -> T:
+        async def run() -> T:
+            settings = self._invocation.settings()
+            database = await open_database(settings.stores.url, os.environ)
+            audit = SharedAuditLog(settings.audit, state_folder(os.environ))
+            try:
+                return await act(TenantService(tenants_in(database), _publish_nowhere, ChangeRecorder(audit)))
+            finally:
+                await database.close()
+                await asyncio.to_thread(audit.close)
 
-    def call(self, call: TenantCall[T]) -> T:
-        """Over HTTP."""
-        return self._call("GET" if call.body is None else "POST", call.path, call.body, call.kind)
-
-
-def query(**words: Any) -> str:
-    """Those that are said, as the end of a path."""
-    given = {word: str(value) for word, value in words.items() if value not in (None, "")}
-    return f"?{urlencode(given)}" if given else ""
+        return asyncio.run(run())
 
 
 async def _publish_nowhere(_: TenantChange) -> bool:

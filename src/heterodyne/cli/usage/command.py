@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from heterodyne.cli.admin_options import admin_url_option, is_default_url
 from heterodyne.cli.invocation import Invocation
-from heterodyne.cli.settings_address import admin_url_option, is_default_url
 from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from heterodyne.cli.usage.usage_source import UsageSource
     from heterodyne.domain.usage import RequestQuery, UsageGroup
 
-DAYS = 30  # shown when nobody says since when
+DAYS = 30  # shown without --since
 PAGE = 1000
 FILTERS = ("organisation", "project", "key", "model", "pool", "class", "tier", "hardware")
 
@@ -92,7 +92,7 @@ def usage(
     if context.invoked_subcommand is not None:
         return
     from heterodyne.cli.usage.usage_table import print_usage
-    from heterodyne.console.usage.routes import read_groups
+    from heterodyne.console.usage.query import read_groups
     from heterodyne.domain.usage import UsageQuery
 
     groups = read_groups(by)

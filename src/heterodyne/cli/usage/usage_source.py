@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import urlencode
 
-import click
-
-from heterodyne.cli.admin_client import AdminClient, AdminUnreachable
-from heterodyne.console.usage.routes import IdlePage, RequestRows, UsagePage, idle_page, request_rows, usage_page
+from heterodyne.cli.admin_client import AdminClient
+from heterodyne.cli.admin_or_store import AdminOrStore
+from heterodyne.console.usage.pages import IdlePage, RequestRows, UsagePage
+from heterodyne.console.usage.service import idle_page, request_rows, usage_page
 from heterodyne.domain.errors import StoreInvalid
 from heterodyne.domain.usage import RequestQuery, UsageGroup, UsageQuery
 from heterodyne.ports.books import BookStore
@@ -36,7 +36,7 @@ class AdminUsage(AdminClient):
 
     def usage(self, query: UsageQuery) -> UsagePage:
         params = {"by": ",".join(query.by), "since": query.since, "until": query.until}
-        return self._call("GET", f"/admin/usage?{_query(params, query.where)}", None, UsagePage)
+        return self.call("GET", f"/admin/usage?{_query(params, query.where)}", None, UsagePage)
 
     def requests(self, query: RequestQuery) -> RequestRows:
         params = {
@@ -45,10 +45,10 @@ class AdminUsage(AdminClient):
             "limit": query.limit,
             "after": query.after,
         }
-        return self._call("GET", f"/admin/usage/requests?{_query(params, query.where)}", None, RequestRows)
+        return self.call("GET", f"/admin/usage/requests?{_query(params, query.where)}", None, RequestRows)
 
     def idle(self, since: str | None, until: str | None) -> IdlePage:
-        return self._call("GET", f"/admin/usage/idle?{_query({'since': since, 'until': until}, {})}", None, IdlePage)
+        return self.call("GET", f"/admin/usage/idle?{_query({'since': since, 'until': until}, {})}", None, IdlePage)
 
 
 class StoreUsage:
@@ -78,33 +78,18 @@ class EitherUsage:
     """Over HTTP; where no gateway listens, from the database."""
 
     def __init__(self, admin: AdminUsage, store: Callable[[], StoreUsage]) -> None:
-        self._admin = admin
-        self._store = store
-        self._source: UsageSource | None = None  # who has answered
+        self._sources: AdminOrStore[UsageSource] = AdminOrStore(
+            admin, store, instead=f"no gateway listens at {admin.url}: reading the store itself"
+        )
 
     def usage(self, query: UsageQuery) -> UsagePage:
-        return self._call(lambda source: source.usage(query))
+        return self._sources.call(lambda source: source.usage(query))
 
     def requests(self, query: RequestQuery) -> RequestRows:
-        return self._call(lambda source: source.requests(query))
+        return self._sources.call(lambda source: source.requests(query))
 
     def idle(self, since: str | None, until: str | None) -> IdlePage:
-        return self._call(lambda source: source.idle(since, until))
-
-    def _call(self, read: Callable[[UsageSource], T]) -> T:
-        """Whoever has given the first page gives the others."""
-        if self._source is None:
-            try:
-                answer = read(self._admin)
-            except AdminUnreachable as error:
-                if not error.is_connection_refused:
-                    raise
-                click.echo(f"no gateway listens at {self._admin.url}: reading the store itself", err=True)
-                self._source = self._store()
-            else:
-                self._source = self._admin
-                return answer
-        return read(self._source)
+        return self._sources.call(lambda source: source.idle(since, until))
 
 
 @asynccontextmanager
@@ -119,7 +104,7 @@ async def _opened(url: str) -> AsyncIterator[BookStore]:
 
 
 def _check_there(path: Path) -> None:
-    """Opening would make an empty one, in which nobody used anything."""
+    """Opening would make an empty one, and show no usage."""
     if not path.is_file():
         raise StoreInvalid(f"there is no database {path}; --store names another, --url asks a running gateway")
 

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from heterodyne.cli.output import print_json, print_table
-from heterodyne.console.usage.routes import IdlePage, IdlePool, UsagePage
+from heterodyne.console.usage.pages import IdlePage, IdlePool, UsagePage
 from heterodyne.domain.usage import UsageGroup, UsageRow
 
 MICRO = 1_000_000

@@ -1,4 +1,4 @@
-"""What pools must say about LoRA adapters: an engine that takes them, and names nobody else has."""
+"""Checks of LoRA adapters: an engine that takes them, and names that are free."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""What settings must say about alerts: webhooks that can be called."""
+"""Checks of alerts: webhooks that can be called."""
 
 from collections.abc import Iterator, Mapping
 

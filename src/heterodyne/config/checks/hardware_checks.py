@@ -1,4 +1,4 @@
-"""What settings must say about hardware: facts that can be, and names that are known."""
+"""Checks of hardware: facts that are possible, and names that are known."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -39,7 +39,7 @@ def unknown_hardware(settings: Settings, named: Sequence[tuple[str, str]]) -> It
     known, misdescribed = known_hardware(settings) if named else ({}, set())
     for path, hardware in named:
         if hardware in misdescribed:
-            continue  # what is wrong with it is said where it is described
+            continue  # its problems are reported where it is described
         try:
             accelerator(hardware, known)
         except UnknownName as error:

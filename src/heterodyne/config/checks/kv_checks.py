@@ -1,4 +1,4 @@
-"""What pools must say of KV events: engines that publish them, endpoints that can be, and ZeroMQ to read them with."""
+"""Checks of KV events: engines that publish them, endpoints that are possible, and ZeroMQ to read them with."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -79,7 +79,7 @@ def no_two_publishers_are_at_one_endpoint(settings: Settings, _: Mapping[str, st
 
 
 def _publishers(pool: PoolSettings) -> list[tuple[KvPublisher, ...]]:
-    """Of every replica; none where other checks have something to say."""
+    """Of every replica; none where other checks find a problem."""
     if any(True for field in FIELDS for _ in _complaints(pool, getattr(pool, field))):
         return []
     try:

@@ -1,4 +1,4 @@
-"""Whether a pool's model fits on the hardware it is said to run on."""
+"""Whether a pool's model fits on the hardware that the pool declares."""
 
 from collections.abc import Iterator, Mapping
 
@@ -20,7 +20,7 @@ from heterodyne.routing.prediction.pool_prior import layout_of
 WHOLE_CHIP = 1.0
 ONE_SLOT = 1
 KV_PRECISION = Precision.FP8
-CONTEXT_TOKENS_MIN = 512  # of that sequence, where the pool does not say how long it may be
+CONTEXT_TOKENS_MIN = 512  # of that sequence, where the pool sets no length
 GIB = 2**30
 RESTS_ON = ("model", "hardware", "tp", "engine", "shape", "precision", "context_tokens", "weights", "checks_memory")
 

@@ -1,4 +1,4 @@
-"""What models must say: of pools, names and stand-ins that exist and agree."""
+"""Checks of models: pools, names and fallbacks that exist and agree."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -68,7 +68,7 @@ def aliases_are_free(settings: Settings, _: Mapping[str, str]) -> Iterator[Setti
 
 
 def fallbacks_can_answer(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """Who answers in a model's place is another model, is served, and answers the same kind of request."""
+    """A fallback is another model, is served, and answers the same kind of request."""
     served = purposes(settings)
     aliases = {alias: name for name, model in settings.models.items() for alias in model.aliases}
     for name, model in settings.models.items():

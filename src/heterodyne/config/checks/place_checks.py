@@ -1,4 +1,4 @@
-"""What models say of where they are served: regions, chips and labels that are there, and rules that leave a pool."""
+"""Checks of where models are served: regions, chips and labels that there are, and rules that leave a pool."""
 
 from collections.abc import Iterator, Mapping
 
@@ -88,7 +88,7 @@ def a_model_may_be_served_somewhere(settings: Settings, _: Mapping[str, str]) ->
     for name, model in settings.models.items():
         removed = _removed(settings, name)
         if not _regions(settings).issuperset(model.regions_only) or not removed or not all(removed.values()):
-            continue  # a region that is refused above, nothing to compare, or somebody is left
+            continue  # a region that is refused above, nothing to compare, or a pool is left
         rules = list(dict.fromkeys(rule for why in removed.values() for rule in why))
         pools = "; ".join(
             f"{pool} {' and '.join(f'{reason} ({rule})' for rule, reason in why.items())}"
@@ -152,7 +152,7 @@ def _regions(settings: Settings) -> set[str]:
 
 
 def _chips(settings: Settings, *named: str | None) -> Chips:
-    """The catalogue, read only where somebody names a chip."""
+    """The catalogue, read only where a setting names a chip."""
     return known_hardware(settings)[0] if any(named) else {}
 
 

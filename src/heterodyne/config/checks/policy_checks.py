@@ -1,4 +1,4 @@
-"""What models say of how their requests are placed: a policy that exists, what it goes by, promises it can keep."""
+"""Checks of how requests are placed: a policy that exists, its inputs, and SLOs that can be met."""
 
 from collections.abc import Iterator, Mapping
 
@@ -76,7 +76,7 @@ def weights_of_a_mix_can_be(settings: Settings, _: Mapping[str, str]) -> Iterato
 
 
 def only_an_slo_can_be_late(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """Who answers when a model is late is never asked where nothing is promised, by the model or by a request."""
+    """A fallback for lateness is never used where neither the model nor a request has an SLO."""
     for name, model in settings.models.items():
         is_promised = model.slo_ttft_ms is not None or model.slo_itl_ms is not None or model.policy_override
         if model.fallbacks_when_late and not is_promised:
@@ -89,7 +89,7 @@ def only_an_slo_can_be_late(settings: Settings, _: Mapping[str, str]) -> Iterato
 
 
 def slos_can_be_met(settings: Settings, environment: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """A promise is refused where even one short request, alone on the fastest replica, would break it by far."""
+    """An SLO is refused where even one short request, alone on the fastest replica, would miss it by far."""
     promising = {
         name: targets_ms
         for name, model in settings.models.items()
@@ -104,7 +104,7 @@ def slos_can_be_met(settings: Settings, environment: Mapping[str, str]) -> Itera
     for name, promised in promising.items():
         priors = _priors(settings, name, measured)
         if not priors or None in priors.values():
-            continue  # somebody of whom nothing is known may be fast enough
+            continue  # a pool of unknown speed may be fast enough
         for field, promised_ms in promised.items():
             alone_ms = {pool: _alone_ms(field, prior) for pool, prior in priors.items() if prior is not None}
             best = min(alone_ms, key=alone_ms.__getitem__)
@@ -122,7 +122,7 @@ def slos_can_be_met(settings: Settings, environment: Mapping[str, str]) -> Itera
 
 
 def _priors(settings: Settings, model: str, measured: tuple[Profile, ...]) -> dict[str, Prior | None]:
-    """Of every pool that may serve a model; None where nobody knows how fast its hardware is."""
+    """Of every pool that may serve a model; None where the speed of its hardware is not known."""
     chips, misdescribed = known_hardware(settings)
     return {
         name: None if pool.hardware in misdescribed else try_prior(pool, chips, measured)
@@ -131,7 +131,7 @@ def _priors(settings: Settings, model: str, measured: tuple[Profile, ...]) -> di
 
 
 def _alone_ms(field: str, prior: Prior) -> float:
-    """What the promise is about, of one short request on an idle replica."""
+    """The time that the SLO limits, of one short request on an idle replica."""
     if field == "slo_itl_ms":
         return 1000 * (prior.step_s + prior.sequence_s + prior.context_token_s * PROMPT_TOKENS)
     return 1000 * (prior.fixed_s + (1.0 + prior.ahead_share) * prior.prompt_work_s(PROMPT_TOKENS))

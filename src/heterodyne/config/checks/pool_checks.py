@@ -1,4 +1,4 @@
-"""What pools must say: each check is one sentence an operator could have been told."""
+"""Checks of pools, each one sentence for the operator."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ TOKEN_PRICES = ("price_usd_per_million_prompt_tokens", "price_usd_per_million_co
 
 
 def there_are_pools(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """A gateway with nothing behind it helps nobody."""
+    """A gateway without pools serves nothing."""
     if not settings.pools:
         yield SettingProblem(
             path=POOLS,
@@ -114,7 +114,7 @@ def replica_urls_can_be_called(settings: Settings, _: Mapping[str, str]) -> Iter
 
 
 def key_origins_are_origins(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """A key is for a host, whatever the path, and for nobody where there is none."""
+    """A key is for a host, whatever the path; without a host it is for none."""
     for name, pool in settings.pools.items():
         path = dotted(POOLS, name, "api_key_origins")
         yield from _uncallable(pool.api_key_origins, path)
@@ -182,17 +182,17 @@ def a_pool_is_paid_one_way(settings: Settings, _: Mapping[str, str]) -> Iterator
 
 
 def a_replica_limit_can_be_reached(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """A limit above the house's never holds; one below the slots of a replica started here leaves some idle."""
-    house, workers = settings.admission.in_flight_max, settings.gateway.workers
+    """A limit above the gateway's never holds; one below the slots of a replica started here leaves some idle."""
+    in_flight_max, workers = settings.admission.in_flight_max, settings.gateway.workers
     for name, pool in settings.pools.items():
         limit = pool.in_flight_max
         if limit is None:
             continue
         path = dotted(POOLS, name, "in_flight_max")
-        if limit > house:
+        if limit > in_flight_max:
             yield SettingProblem(
                 path=path,
-                message=f"{limit} is more than admission.in_flight_max, {house}, which all replicas share",
+                message=f"{limit} is more than admission.in_flight_max, {in_flight_max}, which all replicas share",
                 rests_on=("admission.in_flight_max",),
             )
         elif pool.weights is not None and limit * workers < pool.slots:

@@ -1,4 +1,4 @@
-"""Whether what is said by tier is said of tiers that there are, and of models that can answer."""
+"""Whether settings by tier name tiers that there are, and models that can answer."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -21,7 +21,7 @@ def tiers_are_known(settings: Settings, _: Mapping[str, str]) -> Iterator[Settin
 
 
 def degraded_models_can_answer(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """Who answers for a tier is another model, is served, and answers the same kind of request."""
+    """The model that answers for a tier is another one, is served, and answers the same kind of request."""
     served = purposes(settings)
     aliases = {alias: name for name, model in settings.models.items() for alias in model.aliases}
     for name, model in settings.models.items():

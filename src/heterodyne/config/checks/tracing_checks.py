@@ -1,4 +1,4 @@
-"""What settings must say of traces: a collector that can be called, and the library that speaks to it."""
+"""Checks of traces: a collector that can be called, and the library that speaks to it."""
 
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
@@ -20,7 +20,7 @@ def traces_can_be_encoded(settings: Settings, _: Mapping[str, str]) -> Iterator[
 
 
 def the_collector_can_be_called(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """By HTTP, and without a password that everybody who reads the file would have."""
+    """By HTTP, and without a password, which every reader of the file would have."""
     url = settings.telemetry.traces_url
     complaint = _complaint(url) if url else ""
     if complaint:

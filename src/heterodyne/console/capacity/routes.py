@@ -1,19 +1,12 @@
 """`GET /admin/capacity`: how much room each model has, how long it will last, and what would give more."""
 
-from typing import Protocol
-
 from starlette.requests import Request
 
 from heterodyne.console.admin_route import AdminRoute
 from heterodyne.console.capacity.pages import CapacityPage
+from heterodyne.console.capacity.service import CapacityService
 from heterodyne.console.guard import Guard
 from heterodyne.domain.errors import StoreUnavailable
-
-
-class CapacityService(Protocol):
-    """Whoever knows the fleet, its demand and the performance model."""
-
-    async def capacity(self) -> CapacityPage: ...
 
 
 def capacity_routes(guard: Guard, service: CapacityService) -> list[AdminRoute]:

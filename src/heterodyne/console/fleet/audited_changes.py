@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from heterodyne.console.change_recorder import ChangeRecorder, Effect, Intent
-from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow
-from heterodyne.console.fleet.service import Addition, Changed, FleetService, Nothing, Reloaded, Selection
+from heterodyne.console.fleet.forms import Addition, Nothing, Selection
+from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded, ReplicaCondition, ReplicaRow
+from heterodyne.console.fleet.service import FleetService
 
 
 class ReplicaNote(Struct, frozen=True, kw_only=True):

@@ -91,3 +91,24 @@ class FleetPage(Struct, frozen=True, kw_only=True):
     workers: tuple[WorkerRow, ...]
     replicas: tuple[ReplicaRow, ...]
     reload: ReloadRow | None  # None: there was none
+
+
+class Changed(Struct, frozen=True, kw_only=True):
+    """What a change did."""
+
+    version: int  # of the fleet
+    replicas: tuple[str, ...]  # those it was about
+    is_applied: bool  # whether every worker has said that it works by it; False: some worker is late
+    note: str = ""
+
+
+class Reloaded(Struct, frozen=True, kw_only=True):
+    """What a reload did, replica by replica and setting by setting."""
+
+    version: int
+    is_applied: bool
+    started: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()  # they finish what they have first
+    changed: tuple[str, ...] = ()  # the same engine, about which the settings now say something else
+    dropped: tuple[str, ...] = ()  # of those stopped, the ones that were added while running
+    needs_restart: tuple[str, ...] = ()  # settings that keep their old value until then

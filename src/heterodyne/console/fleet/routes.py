@@ -1,26 +1,18 @@
-"""The paths of the admin API that are about the fleet and its decisions."""
+"""The paths of the admin API about the fleet: what may be seen, and what may be changed."""
 
 from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 from starlette.requests import Request
 
-from heterodyne.console.admin_route import AdminRoute, QueryWord
-from heterodyne.console.decisions.service import LIMIT_DEFAULT, LIMIT_MAX, DecisionPage, read_limit
-from heterodyne.console.errors import ChangeRefused, NoWorkerAnswers
+from heterodyne.console.admin_route import AdminRoute
+from heterodyne.console.errors import ChangeRefused
 from heterodyne.console.fleet.audited_changes import FleetChanges
-from heterodyne.console.fleet.pages import FleetPage
-from heterodyne.console.fleet.service import Addition, Changed, FleetService, Nothing, Reloaded, Selection
+from heterodyne.console.fleet.forms import Addition, Nothing, Selection
+from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
+from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.guard import Body, Guard
-from heterodyne.domain.errors import SettingsInvalid, UnknownModel, UnknownName
-from heterodyne.routing.explanation import Explanation, PastDecision
-from heterodyne.routing.question import Question
-
-LIMIT = QueryWord(
-    name="limit",
-    description="How many at most.",
-    schema={"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
-)
+from heterodyne.domain.errors import SettingsInvalid, UnknownName
 
 
 def fleet_routes(guard: Guard, fleet: FleetService) -> list[AdminRoute]:
@@ -29,13 +21,6 @@ def fleet_routes(guard: Guard, fleet: FleetService) -> list[AdminRoute]:
     async def page(_: Request) -> FleetPage:
         return fleet.page()
 
-    async def decision(request: Request) -> PastDecision:
-        return await fleet.decisions.decision(request.path_params["id"])
-
-    async def decisions(request: Request) -> DecisionPage:
-        limit = read_limit(request.query_params.get("limit"))
-        return DecisionPage(decisions=await fleet.decisions.decisions(limit))
-
     return [
         AdminRoute(
             method="GET",
@@ -43,32 +28,6 @@ def fleet_routes(guard: Guard, fleet: FleetService) -> list[AdminRoute]:
             endpoint=guard.reading(page),
             summary="Show every worker and replica",
             answer=FleetPage,
-        ),
-        AdminRoute(
-            method="POST",
-            path="/admin/explain",
-            endpoint=guard.asking(Question, fleet.decisions.explain),
-            summary="Say where a request would go, and why",
-            body=Question,
-            answer=Explanation,
-            raises=(UnknownName, UnknownModel, NoWorkerAnswers),
-        ),
-        AdminRoute(
-            method="GET",
-            path="/admin/decisions",
-            endpoint=guard.reading(decisions),
-            summary="List how the latest requests were placed",
-            answer=DecisionPage,
-            query=(LIMIT,),
-            raises=(NoWorkerAnswers,),
-        ),
-        AdminRoute(
-            method="GET",
-            path="/admin/decisions/{id}",
-            endpoint=guard.reading(decision),
-            summary="Say why a request went where it did",
-            answer=PastDecision,
-            raises=(UnknownName, NoWorkerAnswers),
         ),
     ]
 

@@ -1,6 +1,6 @@
-"""Once a second, while anybody listens: one page, encoded once, for all of them.
+"""Once a second, while a console is open: one page, encoded once for all of them.
 
-A listener that is slow finds the newest page when it is ready for one, and holds up nobody.
+A listener that is slow finds the newest page when it is ready for one, and delays no other.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _log = log.get("console")
 
 
 class LiveFeed:
-    """One per console; `run` is a task of whoever owns it."""
+    """One per console; `run` is a task of its owner."""
 
     def __init__(
         self, service: LiveService, *, interval_s: float = INTERVAL_S, listeners_max: int = LISTENERS_MAX

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow
-from heterodyne.console.history.routes import figures_of
+from heterodyne.console.history.figures import figures_of
 from heterodyne.console.live.pages import PoolRow, ReplicaLine
 from heterodyne.console.live.recent_activity import SPARK_MINUTES, WINDOW_S, RecentWindow, Spark, Sparks
 from heterodyne.domain.engine_load import EngineLoad
@@ -12,7 +12,7 @@ from heterodyne.domain.history import MINUTE_S, Sums
 IDLE = Spark(ttft_p50_ms=(None,) * SPARK_MINUTES, tokens_per_s=(0.0,) * SPARK_MINUTES)
 NOTHING = Sums()
 OUT = (ReplicaCondition.DRAINING, ReplicaCondition.DRAINED)
-GAUGE_AGE_MAX_S = 15.0  # an older reading of an engine's gauges says nothing of now
+GAUGE_AGE_MAX_S = 15.0  # an older reading of an engine's gauges is out of date
 
 
 def pool_rows(page: FleetPage, window: RecentWindow, sparks: Sparks, limit_unknown: int) -> tuple[PoolRow, ...]:
@@ -33,7 +33,7 @@ def pool_rows(page: FleetPage, window: RecentWindow, sparks: Sparks, limit_unkno
 
 
 def replica_lines(page: FleetPage) -> tuple[ReplicaLine, ...]:
-    """Every replica, in few words."""
+    """One short line for every replica."""
     return tuple(map(_replica_line, page.replicas))
 
 
@@ -83,7 +83,7 @@ def _pool_row(
 
 
 def _in_flight_max(rows: Iterable[ReplicaRow], limit_unknown: int) -> int | None:
-    """What all workers together allow on the replicas that take work; None: of one of them nobody knows."""
+    """What all workers together allow on the replicas that take work; None: that of one is not known."""
     most = 0
     for row in rows:
         if row.state is not ReplicaCondition.READY:
@@ -112,7 +112,7 @@ def _replica_line(row: ReplicaRow) -> ReplicaLine:
 
 
 def _load_now(row: ReplicaRow) -> EngineLoad | None:
-    """What its engine says of itself; one that is down, or has not been heard for a while, says nothing."""
+    """The latest gauges of its engine; None for one that is down, or whose gauges are old."""
     if row.state is ReplicaCondition.DOWN or (row.load_age_s is not None and row.load_age_s > GAUGE_AGE_MAX_S):
         return None
     return row.load

@@ -147,7 +147,7 @@ class RecentActivity:
 
 
 class _SparkTally:
-    """Of a pool's minute only what its sparks show: every record is added, whoever looks."""
+    """Of a pool's minute only what its sparks show: every record is added, whether a console is open or not."""
 
     __slots__ = ("tokens", "ttft")
 

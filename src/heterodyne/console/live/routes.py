@@ -13,14 +13,14 @@ from heterodyne.domain.errors import HeterodyneError
 
 
 def live_routes(guard: Guard, feed: LiveFeed) -> list[AdminRoute]:
-    """For everybody who may look."""
+    """For viewers and operators."""
 
     async def now(_: Request) -> LivePage:
         return feed.service.page()
 
     async def live(request: Request) -> Response:
         def is_welcome() -> bool:
-            """Whoever signs out, or whose key goes, sees no more."""
+            """Whether the key or the session still holds; without it the feed ends."""
             try:
                 guard.identify(request)
             except HeterodyneError:

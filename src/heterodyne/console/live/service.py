@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from heterodyne.console.fleet.pages import FleetPage
-from heterodyne.console.history.routes import figures_of
+from heterodyne.console.history.figures import figures_of
 from heterodyne.console.live.pages import AlertLine, LivePage, RequestLine
 from heterodyne.console.live.pool_rows import pool_rows, replica_lines, usd_per_hour
 from heterodyne.console.live.recent_activity import WINDOW_S, RecentActivity
@@ -29,8 +29,8 @@ class LiveService:
         limit_unknown: Callable[[], int],
         wall_clock: Callable[[], float],
     ) -> None:
-        """`problems` says what ails the books; `limit_unknown` what a worker holds a replica to that it has not
-        learned anything of."""
+        """`problems` are those of the books; `limit_unknown` is the limit that a worker keeps on a replica of which it
+        has learned none."""
         self._fleet = fleet
         self._recent_activity = recent_activity
         self._alerts = alerts

@@ -1,4 +1,4 @@
-"""What the planner may be asked over HTTP. Models are built-in names: the console reads no file for anybody."""
+"""What the planner may be asked over HTTP. Models are built-in names: the console reads no file."""
 
 from typing import Annotated
 

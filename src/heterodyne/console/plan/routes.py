@@ -1,27 +1,14 @@
 """The planner over HTTP: its forms under `/admin/plan`."""
 
-from typing import Protocol
-
 from starlette.requests import Request
 
 from heterodyne.console.admin_route import AdminRoute
+from heterodyne.console.errors import CannotPlan, ServiceBusy
 from heterodyne.console.guard import Guard
 from heterodyne.console.plan.forms import HardwareForm, MemoryForm, MixForm
 from heterodyne.console.plan.pages import HardwareAnswer, MemoryAnswer, MixAnswer, PlanOptions
-from heterodyne.console.service_errors import CannotPlan, ServiceBusy
+from heterodyne.console.plan.service import PlanService
 from heterodyne.domain.errors import DeadlineExceeded, StoreUnavailable, UnknownName
-
-
-class PlanService(Protocol):
-    """Whoever asks the planner."""
-
-    async def options(self) -> PlanOptions: ...
-
-    async def memory(self, form: MemoryForm) -> MemoryAnswer: ...
-
-    async def hardware(self, form: HardwareForm) -> HardwareAnswer: ...
-
-    async def mix(self, form: MixForm) -> MixAnswer: ...
 
 
 def plan_routes(guard: Guard, service: PlanService) -> list[AdminRoute]:

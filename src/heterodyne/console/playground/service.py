@@ -1,5 +1,5 @@
 """A chat from the console: asks our own gateway as any client would, with a key that only this process knows, and
-passes the answer on as it comes. When the browser leaves, so do we, and the engine stops.
+passes the answer on as it comes. When the browser disconnects, so do we, and the engine stops.
 
 Neither prompts nor answers are logged here, and no error repeats them.
 """
@@ -15,10 +15,8 @@ import msgspec
 from starlette.responses import Response
 
 from heterodyne.concurrency.deadline import deadline_at
-from heterodyne.console.admin_route import AdminRoute
 from heterodyne.console.errors import TooManyOpen
 from heterodyne.console.event_stream import EventStream, event
-from heterodyne.console.guard import Guard
 from heterodyne.console.playground.pages import PlacedEvent, PlaygroundRequest
 from heterodyne.console.render import error_shape
 from heterodyne.domain.decision import Reason
@@ -90,22 +88,6 @@ class Playground:
             self._open -= 1
 
 
-def playground_routes(guard: Guard, playground: Playground) -> list[AdminRoute]:
-    """For operators: an answer takes a replica's time."""
-    return [
-        AdminRoute(
-            method="POST",
-            path="/admin/playground",
-            endpoint=guard.using(PlaygroundRequest, playground.chat),
-            summary="Chat with a model or one pool of it; the answer's own events follow one named `placed`",
-            body=PlaygroundRequest,
-            answer=PlacedEvent,
-            raises=(TooManyOpen,),
-            is_stream=True,
-        )
-    ]
-
-
 async def _relayed(place: GatewayPlace, key: str, chat_request: PlaygroundRequest) -> AsyncGenerator[bytes, None]:
     tls = None if place.certificate is None else await asyncio.to_thread(_trusting, place.certificate)
     pool = ConnectionPool(asyncio.get_running_loop(), idle_max=0, connect_timeout_s=CONNECT_TIMEOUT_S, tls=tls)
@@ -135,7 +117,7 @@ async def _relayed(place: GatewayPlace, key: str, chat_request: PlaygroundReques
 
 
 def _trusting(certificate: str) -> ssl.SSLContext:
-    """For a connection to ourselves: whoever shows this very certificate, by whatever name."""
+    """For a connection to ourselves: this very certificate is trusted, by any name."""
     context = ssl.create_default_context(cafile=certificate)
     context.check_hostname = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
@@ -181,7 +163,7 @@ def _placed(status: int, headers: dict[bytes, bytes]) -> PlacedEvent:
 
 
 def decision_words(header: str) -> str:
-    """`only_replica; ttft=34ms; itl=5.0ms` for somebody who reads it; a header of the future is shown as it is."""
+    """`only_replica; ttft=34ms; itl=5.0ms` as a sentence; a header of the future is shown as it is."""
     reason, *forecast = header.split("; ")
     if reason not in CHOSEN:
         return header
@@ -207,7 +189,7 @@ def _one_line(refusal: bytes) -> bytes:
 
 
 class _Answer:
-    """Listens to the gateway; whoever is slow to take what comes makes it wait."""
+    """Takes what the gateway sends; a slow browser makes it wait."""
 
     __slots__ = ("_bytes", "_connection", "_ends_s", "_error", "_head", "_is_ended", "_pieces", "_wake")
 

@@ -1,28 +1,19 @@
 """`POST /admin/rehearsal`: what other policies would have made of the requests that came."""
 
-from typing import Protocol
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from heterodyne.console.admin_route import AdminRoute
+from heterodyne.console.errors import CannotPlan, ServiceBusy
 from heterodyne.console.guard import Guard
 from heterodyne.console.rehearsal.pages import RehearsalPage, RehearsalRequest
-from heterodyne.console.service_errors import CannotPlan, ServiceBusy
+from heterodyne.console.rehearsal.service import RehearsalService
 from heterodyne.console.while_connected import while_connected
 from heterodyne.domain.errors import DeadlineExceeded, StoreUnavailable, UnknownName
 
 
-class RehearsalService(Protocol):
-    """Whoever runs the simulator."""
-
-    async def rehearse(self, asked: RehearsalRequest) -> RehearsalPage:
-        """Stops what it has begun when it is cancelled."""
-        ...
-
-
 def rehearsal_routes(guard: Guard, service: RehearsalService) -> list[AdminRoute]:
-    """One path; whoever leaves takes the simulation along."""
+    """One path; when the client disconnects, the simulation ends."""
 
     async def endpoint(request: Request) -> Response:
         async def rehearse(asked: RehearsalRequest) -> RehearsalPage:

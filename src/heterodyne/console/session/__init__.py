@@ -1,1 +1,1 @@
-"""Signing in, and who may do what."""
+"""Signing in and out of the console."""

@@ -1,15 +1,8 @@
 """Who is looking at the console, and what they may do."""
 
-from enum import StrEnum
-
 from msgspec import Struct
 
-
-class OperatorRole(StrEnum):
-    """What somebody may do here."""
-
-    VIEWER = "viewer"  # sees everything but secrets, changes nothing
-    OPERATOR = "operator"
+from heterodyne.console.access.operators import OperatorRole
 
 
 class SessionPage(Struct, frozen=True, kw_only=True):

@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from heterodyne import __version__
+from heterodyne.console.access.operators import Person
 from heterodyne.console.admin_route import AdminRoute
 from heterodyne.console.errors import CrossSite, TooManySignIns
 from heterodyne.console.guard import Guard, check_same_site, read_body
 from heterodyne.console.render import answer
-from heterodyne.console.session.operators import Person
 from heterodyne.console.session.pages import SessionPage, SignIn
 from heterodyne.domain.errors import Unauthenticated, UnknownHost
 from heterodyne.telemetry import log
@@ -24,49 +24,13 @@ _log = log.get("console")
 
 
 def session_routes(guard: Guard, gateway_url: str) -> list[AdminRoute]:
-    """Open: they say who asks, and nothing else before somebody has signed in."""
-
-    async def show(request: Request) -> Response:
-        try:
-            return answer(page(guard.identify(request)))
-        except Unauthenticated:
-            return answer(page(None))
-
-    async def sign_in(request: Request) -> Response:
-        guard.check_host(request)
-        check_same_site(request)
-        key = (await read_body(request, SignIn, SIGN_IN_BYTES_MAX)).key
-        person = guard.by_key(request, f"Bearer {key}", how="session")
-        response = answer(page(person))
-        if person.digest:
-            token = secrets.token_urlsafe(TOKEN_BYTES)
-            guard.sessions.open(token, person.digest, time.monotonic())
-            response.headers["set-cookie"] = _cookie(guard, token, int(guard.sessions.whole_s))
-        address = "" if request.client is None else request.client.host
-        _log.info("signed_in", who=person.who, role=person.role, address=address)
-        return response
-
-    async def sign_out(request: Request) -> Response:
-        guard.check_host(request)
-        check_same_site(request)
-        guard.sessions.close(request.cookies.get(guard.cookie, ""))
-        response = answer(page(None))
-        response.headers["set-cookie"] = _cookie(guard, "", 0)
-        return response
-
-    def page(person: Person | None) -> SessionPage:
-        needs_key = guard.operators.needs_key
-        if person is None:
-            return SessionPage(who=None, role=None, needs_key=needs_key, product="", gateway_url="")
-        return SessionPage(
-            who=person.who, role=person.role, needs_key=needs_key, product=__version__, gateway_url=gateway_url
-        )
-
+    """Open without a key: before signing in they show only that no one is signed in."""
+    endpoints = _SessionEndpoints(guard, gateway_url)
     return [
         AdminRoute(
             method="GET",
             path=PATH,
-            endpoint=guard.open(show),
+            endpoint=guard.open(endpoints.show),
             summary="Say who is signed in",
             answer=SessionPage,
             raises=(TooManySignIns, UnknownHost),
@@ -75,7 +39,7 @@ def session_routes(guard: Guard, gateway_url: str) -> list[AdminRoute]:
         AdminRoute(
             method="POST",
             path=PATH,
-            endpoint=guard.open(sign_in),
+            endpoint=guard.open(endpoints.sign_in),
             summary="Sign in with a key",
             body=SignIn,
             answer=SessionPage,
@@ -85,13 +49,63 @@ def session_routes(guard: Guard, gateway_url: str) -> list[AdminRoute]:
         AdminRoute(
             method="DELETE",
             path=PATH,
-            endpoint=guard.open(sign_out),
+            endpoint=guard.open(endpoints.sign_out),
             summary="Sign out",
             answer=SessionPage,
             raises=(CrossSite, UnknownHost),
             is_open=True,
         ),
     ]
+
+
+class _SessionEndpoints:
+    """The three methods of `/session`."""
+
+    def __init__(self, guard: Guard, gateway_url: str) -> None:
+        self._guard = guard
+        self._gateway_url = gateway_url
+
+    async def show(self, request: Request) -> Response:
+        try:
+            return answer(self._page(self._guard.identify(request)))
+        except Unauthenticated:
+            return answer(self._page(None))
+
+    async def sign_in(self, request: Request) -> Response:
+        guard = self._guard
+        guard.check_host(request)
+        check_same_site(request)
+        key = (await read_body(request, SignIn, SIGN_IN_BYTES_MAX)).key
+        person = guard.by_key(request, f"Bearer {key}", how="session")
+        response = answer(self._page(person))
+        if person.digest is not None:
+            token = secrets.token_urlsafe(TOKEN_BYTES)
+            guard.sessions.open(token, person.digest, time.monotonic())
+            response.headers["set-cookie"] = _cookie(guard, token, int(guard.sessions.whole_s))
+        address = "" if request.client is None else request.client.host
+        _log.info("signed_in", who=person.who, role=person.role, address=address)
+        return response
+
+    async def sign_out(self, request: Request) -> Response:
+        guard = self._guard
+        guard.check_host(request)
+        check_same_site(request)
+        guard.sessions.close(request.cookies.get(guard.cookie, ""))
+        response = answer(self._page(None))
+        response.headers["set-cookie"] = _cookie(guard, "", 0)
+        return response
+
+    def _page(self, person: Person | None) -> SessionPage:
+        needs_key = self._guard.operators.needs_key
+        if person is None:
+            return SessionPage(who=None, role=None, needs_key=needs_key, product="", gateway_url="")
+        return SessionPage(
+            who=person.who,
+            role=person.role,
+            needs_key=needs_key,
+            product=__version__,
+            gateway_url=self._gateway_url,
+        )
 
 
 def _cookie(guard: Guard, token: str, age_s: int) -> str:

@@ -31,7 +31,7 @@ class PageQuery(Struct, frozen=True, kw_only=True):
 
 
 def read_page(query: Mapping[str, str], *, of: str | None = None, may_be_spent: bool = False) -> PageQuery:
-    """Raises for words that mean nothing here, so that a misspelt filter does not show everything."""
+    """Raises for unknown parameters, so that a misspelt filter does not show everything."""
     words = ["after", "limit", *([of] if of else []), *(["with_spent"] if may_be_spent else [])]
     for word in query:
         if word not in words:

@@ -1,4 +1,4 @@
-"""Tenants as the admin API shows them; a secret is in one answer only, that to whoever had the key made."""
+"""Tenants as the admin API shows them; a secret is in one answer only, that to the request that made the key."""
 
 from msgspec import Struct
 

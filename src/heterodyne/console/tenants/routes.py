@@ -1,37 +1,17 @@
-"""The paths of the admin API that are about tenants and keys."""
+"""The routes of the admin API for tenants and keys, made of the table of operations."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
-from msgspec import Struct
 from starlette.requests import Request
 
 from heterodyne.console.admin_route import AdminRoute, QueryWord
-from heterodyne.console.guard import Body, Guard
+from heterodyne.console.guard import Guard
+from heterodyne.console.tenants import operations
+from heterodyne.console.tenants.operations import ChangeOperation, ListOperation, ReadOperation
 from heterodyne.console.tenants.page_query import LIMIT_DEFAULT, read_page
-from heterodyne.console.tenants.pages import (
-    KeyChanged,
-    KeyIssued,
-    KeyPage,
-    OrganisationChanged,
-    OrganisationPage,
-    ProjectChanged,
-    ProjectPage,
-)
-from heterodyne.console.tenants.service import Named, TenantService
-from heterodyne.domain.errors import HeterodyneError, UnknownName
-from heterodyne.domain.tenant import Organisation, Project
-from heterodyne.ports.tenant_changes import (
-    AlreadyThere,
-    KeyDraft,
-    KeyEdit,
-    KeySpent,
-    KeyView,
-    OrganisationDraft,
-    OrganisationEdit,
-    ProjectDraft,
-    ProjectEdit,
-    Rotation,
-)
+from heterodyne.console.tenants.service import TenantService
+from heterodyne.domain.errors import UnknownName
 from heterodyne.ports.tenants import PAGE_MAX
 
 PAGE: tuple[QueryWord, ...] = (
@@ -42,127 +22,99 @@ PAGE: tuple[QueryWord, ...] = (
         schema={"type": "integer", "minimum": 1, "maximum": PAGE_MAX, "default": LIMIT_DEFAULT},
     ),
 )
-OF_ORGANISATION = QueryWord(name="organisation", description="Only those of this organisation.")
-OF_PROJECT = QueryWord(name="project", description="Only those of this project.")
 WITH_SPENT = QueryWord(
     name="with_spent",
     description="With those that were revoked or have expired.",
     schema={"type": "string", "enum": ["true", "false"], "default": "false"},
 )
+# In the order of the description of the API; changes first, as a path that both could be is one that only GET may read.
+OPERATIONS: tuple[ChangeOperation[Any, Any] | ReadOperation[Any] | ListOperation[Any, Any], ...] = (
+    operations.CREATE_ORGANISATION,
+    operations.UPDATE_ORGANISATION,
+    operations.DISABLE_ORGANISATION,
+    operations.ENABLE_ORGANISATION,
+    operations.CREATE_PROJECT,
+    operations.UPDATE_PROJECT,
+    operations.DISABLE_PROJECT,
+    operations.ENABLE_PROJECT,
+    operations.CREATE_KEY,
+    operations.UPDATE_KEY,
+    operations.ROTATE_KEY,
+    operations.REVOKE_KEY,
+    operations.ORGANISATIONS,
+    operations.ORGANISATION,
+    operations.PROJECTS,
+    operations.PROJECT,
+    operations.KEYS,
+    operations.KEY,
+)
 
 
 def tenant_routes(guard: Guard, service: TenantService) -> list[AdminRoute]:
-    """Every path, each behind the guard; changes first, as a path that both could be is one that only GET may read."""
-    return [*_changes(guard, service), *_reads(guard, service)]
+    """One for each operation, each behind the guard."""
+    return [_route(guard, service, operation) for operation in OPERATIONS]
 
 
-def _changes(guard: Guard, service: TenantService) -> list[AdminRoute]:
-    def change(
-        path: str,
-        summary: str,
-        kind: type[Body],
-        act: Callable[[Body, str], Awaitable[Struct]],
-        answer: type[Struct],
-        *raises: type[HeterodyneError],
-    ) -> AdminRoute:
-        assert issubclass(kind, Struct)
-        return AdminRoute(
-            method="POST",
-            path=f"/admin/{path}",
-            endpoint=guard.changing("tenant_change", act.__name__, kind, act),
-            summary=summary,
-            body=kind,
-            answer=answer,
-            raises=(UnknownName, *raises),
-        )
+def _route(
+    guard: Guard,
+    service: TenantService,
+    operation: ChangeOperation[Any, Any] | ReadOperation[Any] | ListOperation[Any, Any],
+) -> AdminRoute:
+    match operation:
+        case ChangeOperation():
+            return _change(guard, service, operation)
+        case ReadOperation():
 
-    organisation, project, key = OrganisationChanged, ProjectChanged, KeyChanged
-    return [
-        change(
-            "organisations",
-            "Create an organisation",
-            OrganisationDraft,
-            service.create_organisation,
-            organisation,
-            AlreadyThere,
-        ),
-        change(
-            "organisations/update",
-            "Change an organisation",
-            OrganisationEdit,
-            service.update_organisation,
-            organisation,
-        ),
-        change(
-            "organisations/disable", "Refuse an organisation's keys", Named, service.disable_organisation, organisation
-        ),
-        change(
-            "organisations/enable",
-            "Take an organisation's keys again",
-            Named,
-            service.enable_organisation,
-            organisation,
-        ),
-        change("projects", "Create a project", ProjectDraft, service.create_project, project, AlreadyThere),
-        change("projects/update", "Change a project", ProjectEdit, service.update_project, project),
-        change("projects/disable", "Refuse a project's keys", Named, service.disable_project, project),
-        change("projects/enable", "Take a project's keys again", Named, service.enable_project, project),
-        change("keys", "Issue a key", KeyDraft, service.create_key, KeyIssued, AlreadyThere),
-        change("keys/update", "Change a key", KeyEdit, service.update_key, key, KeySpent),
-        change(
-            "keys/rotate",
-            "Issue the successor of a key",
-            Rotation,
-            service.rotate_key,
-            KeyIssued,
-            AlreadyThere,
-            KeySpent,
-        ),
-        change("keys/revoke", "Refuse a key from now on", Named, service.revoke_key, key),
-    ]
+            async def read(request: Request) -> object:
+                id = "/".join(request.path_params[part] for part in operation.id_parts)
+                return await operation.act(service, id)
+
+            return _shown(guard, operation, read)
+        case ListOperation():
+
+            async def listed(request: Request) -> object:
+                query = read_page(request.query_params, of=operation.of, may_be_spent=operation.may_be_spent)
+                return await operation.act(service, query)
+
+            return _shown(guard, operation, listed, _query_words(operation))
 
 
-def _reads(guard: Guard, service: TenantService) -> list[AdminRoute]:
-    async def organisations(request: Request) -> OrganisationPage:
-        return await service.organisations(read_page(request.query_params))
+def _change(guard: Guard, service: TenantService, operation: ChangeOperation[Any, Any]) -> AdminRoute:
+    async def change(body: Any, who: str) -> object:
+        return await operation.act(service, body, who)
 
-    async def organisation(request: Request) -> Organisation:
-        return await service.organisation(request.path_params["id"])
+    return AdminRoute(
+        method="POST",
+        path=operation.path,
+        endpoint=guard.changing("tenant_change", operation.name, operation.body, change),
+        summary=operation.summary,
+        body=operation.body,
+        answer=operation.answer,
+        raises=(UnknownName, *operation.raises),
+    )
 
-    async def projects(request: Request) -> ProjectPage:
-        return await service.projects(read_page(request.query_params, of="organisation"))
 
-    async def project(request: Request) -> Project:
-        return await service.project(f"{request.path_params['organisation']}/{request.path_params['name']}")
+def _shown(
+    guard: Guard,
+    operation: ReadOperation[Any] | ListOperation[Any, Any],
+    handle: Callable[[Request], Awaitable[object]],
+    query: tuple[QueryWord, ...] = (),
+) -> AdminRoute:
+    return AdminRoute(
+        method="GET",
+        path=operation.path,
+        endpoint=guard.reading(handle),
+        summary=operation.summary,
+        answer=operation.answer,
+        query=query,
+        raises=(UnknownName,),
+    )
 
-    async def keys(request: Request) -> KeyPage:
-        return await service.keys(read_page(request.query_params, of="project", may_be_spent=True))
 
-    async def key(request: Request) -> KeyView:
-        return await service.key(request.path_params["id"])
-
-    def read(
-        path: str,
-        summary: str,
-        handle: Callable[[Request], Awaitable[Struct]],
-        answer: type[Struct],
-        query: tuple[QueryWord, ...] = (),
-    ) -> AdminRoute:
-        return AdminRoute(
-            method="GET",
-            path=f"/admin/{path}",
-            endpoint=guard.reading(handle),
-            summary=summary,
-            answer=answer,
-            query=query,
-            raises=(UnknownName,),
-        )
-
-    return [
-        read("organisations", "List organisations", organisations, OrganisationPage, PAGE),
-        read("organisations/{id}", "Describe one organisation", organisation, Organisation),
-        read("projects", "List projects", projects, ProjectPage, (*PAGE, OF_ORGANISATION)),
-        read("projects/{organisation}/{name}", "Describe one project", project, Project),
-        read("keys", "List keys", keys, KeyPage, (*PAGE, OF_PROJECT, WITH_SPENT)),
-        read("keys/{id}", "Describe one key", key, KeyView),
-    ]
+def _query_words(operation: ListOperation[Any, Any]) -> tuple[QueryWord, ...]:
+    words = list(PAGE)
+    if operation.of is not None:
+        words.append(QueryWord(name=operation.of, description=f"Only those of this {operation.of}."))
+    if operation.may_be_spent:
+        words.append(WITH_SPENT)
+    return tuple(words)

@@ -1,4 +1,4 @@
-"""The desk for tenants and keys: a change is answered when it is stored and the workers have been told of it."""
+"""Reads and changes tenants and keys: a change is answered when it is stored and the workers have it."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -51,9 +51,9 @@ class Named(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class TenantService:
-    """Does what operators ask of a store, and has it written down.
+    """Reads and changes the store of tenants, with every change in the audit log.
 
-    `publish` gets each change that was stored and written down, takes it to every worker, and says whether all of them
+    `publish` gets each change that was stored and recorded, takes it to every worker, and returns whether all of them
     work by it within its own deadline. It does not raise for a late worker: the change is made, and a secret that was
     not answered would be lost.
     """

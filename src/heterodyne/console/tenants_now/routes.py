@@ -1,18 +1,16 @@
 """`GET /admin/tenants`: projects with what they may use, what they have used and what was refused them."""
 
 from collections.abc import Mapping
-from typing import Protocol
 
-from msgspec import Struct
 from starlette.requests import Request
 
 from heterodyne.console.admin_route import AdminRoute, QueryWord
 from heterodyne.console.guard import Guard
 from heterodyne.console.tenants_now.pages import TenantsNow
+from heterodyne.console.tenants_now.service import LIMIT_DEFAULT, TenantsNowService, TenantsQuery
 from heterodyne.domain.errors import InvalidField, StoreUnavailable
 from heterodyne.domain.nearest import unknown_name
 
-LIMIT_DEFAULT = 100
 LIMIT_MAX = 500
 SEARCH_CHARS_MAX = 200
 WORDS = (
@@ -23,19 +21,6 @@ WORDS = (
     ),
     QueryWord(name="search", description="Only projects whose id begins so, as `acme/`."),
 )
-
-
-class TenantsQuery(Struct, frozen=True, kw_only=True):
-    """Which projects are meant."""
-
-    limit: int = LIMIT_DEFAULT
-    search: str = ""  # what their ids begin with
-
-
-class TenantsNowService(Protocol):
-    """Whoever knows the tenants, the books and the counters of limits."""
-
-    async def tenants_now(self, query: TenantsQuery) -> TenantsNow: ...
 
 
 def tenants_now_routes(guard: Guard, service: TenantsNowService) -> list[AdminRoute]:
@@ -58,7 +43,7 @@ def tenants_now_routes(guard: Guard, service: TenantsNowService) -> list[AdminRo
 
 
 def read_tenants_query(params: Mapping[str, str]) -> TenantsQuery:
-    """Raises for words that mean nothing here, so that a misspelt filter does not show everybody."""
+    """Raises for unknown parameters, so that a misspelt filter does not show all projects."""
     names = [word.name for word in WORDS]
     for name in params:
         if name not in names:

@@ -1,16 +1,13 @@
 """What a step changed in the prefix cache, in a form every wire dialect can be made of."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from heterodyne.emulator import tokenizer
+from heterodyne.emulator.adapters import Adapter
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.physics.replica.machine import StepResult, StoredBlocks
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.adapters import Adapter
-    from heterodyne.emulator.engine import EmulatedEngine
 
 
 class BlocksStored(Struct, frozen=True, kw_only=True):
@@ -20,7 +17,7 @@ class BlocksStored(Struct, frozen=True, kw_only=True):
     parent: int | None  # the block before the first of them; None: they begin a sequence
     token_ids: list[int]  # of all of them
     block_tokens: int
-    adapter: "Adapter | None" = None
+    adapter: Adapter | None = None
     salt: str = ""
 
 
@@ -37,10 +34,10 @@ class CacheCleared(Struct, frozen=True, kw_only=True):
 Change = BlocksStored | BlocksRemoved | CacheCleared
 
 
-def changes(engine: "EmulatedEngine", ended: StepResult) -> list[Change]:
-    """Whoever applies them in order knows what is in memory after the step.
+def changes(engine: EmulatedEngine, ended: StepResult) -> list[Change]:
+    """Applied in order they give what is in memory after the step.
 
-    Within a step a block may go and come back, or come and go at once: removals are said first, and of what was
+    Within a step a block may go and come back, or come and go at once: removals come first, and of what was
     stored only what is still there.
     """
     found: list[Change] = []
@@ -51,7 +48,7 @@ def changes(engine: "EmulatedEngine", ended: StepResult) -> list[Change]:
     return found
 
 
-def _stored(engine: "EmulatedEngine", stored: StoredBlocks) -> Iterator[BlocksStored]:
+def _stored(engine: EmulatedEngine, stored: StoredBlocks) -> Iterator[BlocksStored]:
     planned = engine.planned(stored.job.id)
     if planned is None:
         return

@@ -1,24 +1,22 @@
-"""Publishes KV events over ZeroMQ, and repeats lost ones for whoever asks.
+"""Publishes KV events over ZeroMQ, and repeats lost ones on request.
 
-Subscribers get `[topic, sequence number, batch]`. Who sees a gap sends the number it wants to begin with to the replay
-socket, and gets every batch from there that is still kept, then the end marker.
+Subscribers get `[topic, sequence number, batch]`. After a gap a subscriber sends the number to begin with to the
+replay socket, and gets every batch from there that is still kept, then the end marker.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from heterodyne.domain.errors import InvalidSpec
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.faults import Share
 from heterodyne.emulator.kv.changes import CacheCleared, Change, changes
 from heterodyne.emulator.kv.dialects import spelling_of
 from heterodyne.physics.replica.machine import EngineStep, StepResult
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
 KEPT_MAX = 10_000  # batches for replay, as vLLM and SGLang keep
 WAITING_MAX = 100_000  # batches for one slow subscriber; ZeroMQ drops what comes after, for that one alone
@@ -30,7 +28,7 @@ END = (-1).to_bytes(8, "big", signed=True)
 class KvEvents:
     """One engine's publisher; everything happens on the event loop and nothing waits."""
 
-    def __init__(self, engine: "EmulatedEngine", *, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, engine: EmulatedEngine, *, loop: asyncio.AbstractEventLoop) -> None:
         order = engine.order
         assert order.kv_events is not None, "the order wants no KV events"
         self.unsent = 0  # batches that went to the replay buffer only
@@ -95,7 +93,7 @@ class KvEvents:
             self.unsent += 1
 
     def _serve_replay(self) -> None:
-        """Its descriptor tells of a change only once: take everything there is."""
+        """Its descriptor signals a change only once: take everything there is."""
         assert self._replay is not None
         while self._replay.getsockopt(self._zmq.EVENTS) & self._zmq.POLLIN:
             frames = self._replay.recv_multipart(self._zmq.NOBLOCK)

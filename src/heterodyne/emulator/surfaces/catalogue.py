@@ -1,7 +1,6 @@
 """The surface of every engine."""
 
-from typing import TYPE_CHECKING
-
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.surface import Surface
 from heterodyne.emulator.surfaces.llamacpp.surface import LLAMACPP
 from heterodyne.emulator.surfaces.sglang.surface import SGLANG
@@ -9,11 +8,8 @@ from heterodyne.emulator.surfaces.tensorrt_llm.surface import tensorrt_llm
 from heterodyne.emulator.surfaces.vllm.surface import VLLM
 from heterodyne.physics.engine_kind import EngineKind
 
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
-
-def surface_of(engine: "EmulatedEngine") -> Surface:
+def surface_of(engine: EmulatedEngine) -> Surface:
     """What this engine shows."""
     match engine.order.layout.engine:
         case EngineKind.VLLM:

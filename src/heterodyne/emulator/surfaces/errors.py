@@ -1,4 +1,4 @@
-"""The shapes engines give their refusals, and the words they have for them."""
+"""The JSON shapes of engines' errors, and their names for them."""
 
 from heterodyne.emulator.response import EmulatorResponse, Refusal, json_response
 
@@ -18,7 +18,7 @@ def nested_error(refusal: Refusal) -> EmulatorResponse:
 
 
 def flat_error(refusal: Refusal) -> EmulatorResponse:
-    """The same fields on the top floor."""
+    """The same fields at the top level."""
     error = {
         "object": "error",
         "message": refusal.message,

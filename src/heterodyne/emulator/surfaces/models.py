@@ -1,18 +1,15 @@
 """`/v1/models`, which all engines share."""
 
-from typing import TYPE_CHECKING
-
-from heterodyne.emulator.response import EmulatorEndpoint, EmulatorResponse, json_response
+from heterodyne.emulator.engine import EmulatedEngine
+from heterodyne.emulator.response import EmulatorResponse, json_response
+from heterodyne.emulator.surface import EmulatorEndpoint
 from heterodyne.wire.message import HttpRequest
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
 
 def models(owner: str) -> EmulatorEndpoint:
     """The served model, then its adapters."""
 
-    def page(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+    def page(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
         order = engine.order
         base = {
             "id": order.served_model,

@@ -1,17 +1,13 @@
 """`/tokenize` and `/detokenize` as vLLM and SGLang have them."""
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.emulator import tokenizer
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.request_body import EmulatorMessage, EmulatorRequest, chat_prompt
 from heterodyne.emulator.response import EmulatorResponse, json_response, read
 from heterodyne.wire.message import HttpRequest
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
 
 class TokenizeRequest(Struct):
@@ -22,12 +18,12 @@ class TokenizeRequest(Struct):
 
 
 class DetokenizeRequest(Struct):
-    """Numbers to be made text again."""
+    """Token ids to turn into text."""
 
     tokens: list[int]
 
 
-def tokenize(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def tokenize(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     """Numbers and how many they are."""
     asked = read(request, TokenizeRequest)
     if asked.messages is not None:
@@ -42,7 +38,7 @@ def tokenize(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse
     )
 
 
-def detokenize(_: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def detokenize(_: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     """The text of numbers."""
     return json_response({"prompt": text_of(read(request, DetokenizeRequest).tokens)})
 

@@ -32,7 +32,7 @@ SCALARS: dict[int, struct.Struct] = {
 
 
 class GgufHead(Struct, frozen=True, kw_only=True):
-    """What a GGUF file says before its weights."""
+    """The metadata of a GGUF file, before its weights."""
 
     metadata: dict[str, object]  # scalars, strings and short lists
     list_lengths: dict[str, int]

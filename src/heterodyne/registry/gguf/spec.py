@@ -104,7 +104,7 @@ def _experts(shape: ConfigFields) -> Experts | None:
 
 
 def _windowed_layers(architecture: str, layers: int) -> int:
-    """How many layers look through the window: the files say so by architecture only."""
+    """How many layers use the sliding window: files have it by architecture only."""
     if architecture == "gemma3":
         return layers - layers // 6
     if architecture in ("gemma2", "gpt-oss"):

@@ -27,7 +27,7 @@ def arrivals_of(entry: Fields) -> Iterator[TraceRequest]:
 
 
 def moment_s(value: object) -> float:
-    """Seconds, or a date and time, in UTC where it does not say."""
+    """Seconds, or a date and time, in UTC where no zone is given."""
     try:
         seconds = float(str(value))
     except ValueError:

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from heterodyne.ports.weights import WeightSource
+from heterodyne.registry.settings import FetchTerms
 from heterodyne.registry.sources.file import FileSource
 from heterodyne.registry.sources.hf import HfSource
 from heterodyne.registry.sources.https import HttpsSource
 from heterodyne.registry.sources.pypi import PypiSource
-from heterodyne.registry.terms import FetchTerms
 
 SOURCES: dict[str, Callable[[FetchTerms], WeightSource]] = {
     PypiSource.scheme: PypiSource,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from heterodyne.domain.errors import WeightsUnavailable
 from heterodyne.ports.weights import Progress
-from heterodyne.registry.terms import FetchTerms
+from heterodyne.registry.settings import FetchTerms
 
 
 def local_path(reference: str) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 from heterodyne.domain.errors import SettingsInvalid, WeightsUnavailable
 from heterodyne.ports.weights import Progress
-from heterodyne.registry.terms import FetchTerms
+from heterodyne.registry.settings import FetchTerms
 
 REFERENCE = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w.-]+))?/(?P<path>.+)")
 

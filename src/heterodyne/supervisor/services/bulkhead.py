@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from heterodyne.console.service_errors import ServiceBusy
+from heterodyne.console.errors import ServiceBusy
 
 
 class Bulkhead:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from heterodyne.admission.limits.calendar import Calendar, LimitPeriod
 from heterodyne.admission.limits.leased_counter import MEASURES, MICRO_USD_PER_USD, Measure, limits_of
 from heterodyne.console.tenants_now.pages import LimitUse, TenantRow, TenantsNow
-from heterodyne.console.tenants_now.routes import TenantsQuery
+from heterodyne.console.tenants_now.service import TenantsQuery
 from heterodyne.domain.refusals import RefusalRow
 from heterodyne.domain.tenant import Limits, Organisation, OrganisationId, Project, ProjectId
 from heterodyne.domain.usage import UsageGroup, UsageQuery, UsageRow

@@ -16,11 +16,12 @@ from heterodyne.books.collector import CollectorState
 from heterodyne.config.settings import Settings
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.audited_changes import FleetChanges
+from heterodyne.console.fleet.forms import Nothing
 from heterodyne.console.fleet.pages import FleetPage
-from heterodyne.console.fleet.service import FleetService, Nothing
+from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.live.feed import LiveFeed
 from heterodyne.console.live.recent_activity import RecentActivity
-from heterodyne.console.store_services import StoreServices
+from heterodyne.console.services import StoreServices
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.domain.errors import AuditBroken, HeterodyneError, StoreInvalid
 from heterodyne.domain.tenant import TenantSnapshot

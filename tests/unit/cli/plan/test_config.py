@@ -163,7 +163,7 @@ def test_a_chip_is_what_the_settings_say_it_is(run, tmp_path: Path) -> None:
 
 
 def test_files_are_all_written_or_none(tmp_path: Path) -> None:
-    from heterodyne.cli.plan.launch_files import write_files
+    from heterodyne.cli.plan.config import write_files
 
     (tmp_path / "b").write_text("old")
     with pytest.raises(InvalidSpec):

@@ -18,14 +18,14 @@ from heterodyne.cli.invocation import Invocation
 from heterodyne.cli.keys.command import keys
 from heterodyne.cli.tenants.command import tenants
 from heterodyne.cli.tenants.options import duration, with_limits, with_scopes
-from heterodyne.cli.tenants.terminal_user import terminal_user
+from heterodyne.cli.tenants.tenant_access import terminal_user
 from heterodyne.console.app import admin_app
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.guard import Guard
 from heterodyne.console.server import AdminServer
+from heterodyne.console.services import StoreServices
 from heterodyne.console.settings import ConsoleSettings
-from heterodyne.console.store_services import StoreServices
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.domain.errors import HeterodyneError, UnknownName
 from heterodyne.domain.request import Operation

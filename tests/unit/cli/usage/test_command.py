@@ -16,9 +16,9 @@ from starlette.applications import Starlette
 from heterodyne.admission.host_names import HostNames
 from heterodyne.cli.admin_client import AdminUnreachable
 from heterodyne.cli.usage.command import usage
+from heterodyne.console.access.operators import Operators
 from heterodyne.console.guard import Guard
 from heterodyne.console.server import AdminServer
-from heterodyne.console.session.operators import Operators
 from heterodyne.console.usage.routes import usage_routes
 from heterodyne.domain.errors import InvalidField, StoreInvalid
 from heterodyne.domain.usage import Uptime

@@ -7,9 +7,11 @@ import pytest
 from starlette.applications import Starlette
 
 from heterodyne.admission.host_names import HostNames
+from heterodyne.console.access.operators import Operators
 from heterodyne.console.guard import Guard
-from heterodyne.console.history.routes import POINTS_DEFAULT, figures_of, history_routes, read_history_query
-from heterodyne.console.session.operators import Operators
+from heterodyne.console.history.figures import figures_of
+from heterodyne.console.history.query import POINTS_DEFAULT, read_history_query
+from heterodyne.console.history.routes import history_routes
 from heterodyne.domain.history import HistoryGroup, Sums
 from heterodyne.domain.usage import UsageRecord
 from tests.support.asgi import ask

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow, WorkerOpinion
-from heterodyne.console.history.routes import figures_of
+from heterodyne.console.history.figures import figures_of
 from heterodyne.console.live.pages import PoolRow
 from heterodyne.console.live.pool_rows import pool_rows, replica_lines
 from heterodyne.console.live.recent_activity import WINDOW_S, RecentActivity

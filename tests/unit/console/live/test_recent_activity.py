@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from heterodyne.console.history.routes import figures_of
+from heterodyne.console.history.figures import figures_of
 from heterodyne.console.live.recent_activity import (
     RECORDS_MAX,
     SETTLE_S,

@@ -6,9 +6,9 @@ import json
 import pytest
 from starlette.applications import Starlette
 
+from heterodyne.console.access.key_limit import KEYS_OF_ADDRESS_MAX
 from heterodyne.console.app import admin_app
 from heterodyne.console.guard import COOKIE, Guard
-from heterodyne.console.session.key_limit import KEYS_OF_ADDRESS_MAX
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.telemetry import metrics
 from tests.support.admin_fleets import ScriptedFleet

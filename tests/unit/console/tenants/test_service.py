@@ -14,8 +14,8 @@ from structlog.testing import capture_logs
 from heterodyne.console.app import admin_app
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.service import FleetService
+from heterodyne.console.services import StoreServices
 from heterodyne.console.settings import ConsoleSettings
-from heterodyne.console.store_services import StoreServices
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.ports.tenant_changes import TenantChange, TenantChangeKind
 from heterodyne.stores.sqlite.books import SqliteBooks

@@ -5,8 +5,8 @@ import hashlib
 from starlette.applications import Starlette
 
 from heterodyne.admission.host_names import HostNames
+from heterodyne.console.access.operators import Operators
 from heterodyne.console.guard import Guard
-from heterodyne.console.session.operators import Operators
 from heterodyne.console.usage.routes import usage_routes
 from heterodyne.domain.usage import Uptime
 from tests.support.asgi import ask

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from heterodyne.domain.errors import SettingsInvalid, WeightsUnavailable
-from heterodyne.registry.hashing import sha256_of
+from heterodyne.registry.files import sha256_of
+from heterodyne.registry.settings import FetchTerms
 from heterodyne.registry.sources.file import FileSource
 from heterodyne.registry.sources.hf import HfSource, import_hub
 from heterodyne.registry.sources.https import HttpsSource
 from heterodyne.registry.sources.pip import WheelLocation
 from heterodyne.registry.sources.pypi import PypiSource
-from heterodyne.registry.terms import FetchTerms
 
 TERMS = FetchTerms(sha256=None, timeout_s=5, attempts_max=2)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heterodyne.console.tenants_now.routes import TenantsQuery
+from heterodyne.console.tenants_now.service import TenantsQuery
 from heterodyne.control.replica_seen import FleetSeen
 from heterodyne.domain.tenant import Limits
 from heterodyne.domain.urgency import Tier

@@ -16,8 +16,7 @@ from heterodyne.books.encoding import encode_finished, encode_opening
 from heterodyne.books.segment import READY, write_segment
 from heterodyne.books.settings import BookSettings
 from heterodyne.config.settings import Settings
-from heterodyne.console.fleet.pages import FleetPage
-from heterodyne.console.fleet.service import Reloaded
+from heterodyne.console.fleet.pages import FleetPage, Reloaded
 from heterodyne.domain.audit import ChangeEntry
 from heterodyne.domain.errors import SettingsInvalid
 from heterodyne.domain.fleet import Health, Price

@@ -1,4 +1,4 @@
-"""What an answer rests on, in a sentence for somebody who has not read the code."""
+"""What an answer rests on, in a sentence for a reader who has not read the code."""
 
 from collections.abc import Iterable
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Mapping
 
+from heterodyne.cli.plan.hardware_table import name_of, number, rehearsed_ms
 from heterodyne.cli.plan.pages.basis_words import bases
 from heterodyne.cli.plan.pages.chart import Axis, ChartPoint, chart
 from heterodyne.cli.plan.pages.element import Markup, element
-from heterodyne.cli.plan.pages.mark import legend
+from heterodyne.cli.plan.pages.mark import legend, vendor_mark
 from heterodyne.cli.plan.pages.page import PageVerdict, Provenance, figure, item_list, page, paragraph, section
 from heterodyne.cli.plan.pages.table import Column, table
-from heterodyne.cli.plan.pages.vendor_mark import vendor_mark
 from heterodyne.domain.counted import counted
 from heterodyne.physics.hardware import Accelerator
-from heterodyne.planning.hardware.candidate import RejectedCandidate
 from heterodyne.planning.hardware.ranking import (
     HardwareRequirements,
     OperatingPoint,
@@ -27,13 +26,14 @@ HONESTY = (
     "stand close to the target that binds them. A price is the lowest on-demand one known for the chip; discounts, "
     "network, storage and staff are not in it."
 )
+ABSENT = "–"
 NONE_BEATS = "The dashed line joins those that none beats in both."
 REHEARSED = "Rehearsed on the replica's step machine with requests at random moments"
 
 
 def hardware_page(
     ranking: Ranking,
-    wish: HardwareRequirements,
+    requirements: HardwareRequirements,
     *,
     catalogue: Mapping[str, Accelerator],
     every_width: bool,
@@ -42,11 +42,11 @@ def hardware_page(
     """The whole page; the table has each accelerator's cheapest width, or with `every_width` all."""
     best = tuple(best_per_accelerator(ranking.choices))
     return page(
-        title=f"Hardware for {wish.model.name} in {wish.precision}",
-        question=_question(wish),
+        title=f"Hardware for {requirements.model.name} in {requirements.precision}",
+        question=_question(requirements),
         verdict=_verdict(ranking),
         sections=(
-            *_charts(ranking, best, wish, catalogue),
+            *_charts(ranking, best, requirements, catalogue),
             *_ranking(ranking.choices if every_width else best),
             *_left_out(ranking),
         ),
@@ -56,11 +56,12 @@ def hardware_page(
     )
 
 
-def _question(wish: HardwareRequirements) -> str:
+def _question(requirements: HardwareRequirements) -> str:
     return (
-        f"Requests of {wish.prompt_tokens} prompt and {wish.output_tokens} output tokens, "
-        f"{wish.requests_per_s:g} a second; KV in {wish.kv_precision}; "
-        f"targets: first token within {wish.slo.ttft_s * 1000:g} ms, {wish.slo.itl_s * 1000:g} ms between tokens."
+        f"Requests of {requirements.prompt_tokens} prompt and {requirements.output_tokens} output tokens, "
+        f"{requirements.requests_per_s:g} a second; KV in {requirements.kv_precision}; "
+        f"targets: first token within {requirements.slo.ttft_s * 1000:g} ms, "
+        f"{requirements.slo.itl_s * 1000:g} ms between tokens."
     )
 
 
@@ -69,17 +70,20 @@ def _verdict(ranking: Ranking) -> PageVerdict:
         return PageVerdict(sentence="No accelerator we know of keeps these targets.", is_good=False)
     first = ranking.choices[0]
     if first.usd_per_million_tokens is None or first.usd_per_hour is None:
-        return PageVerdict(sentence=f"{_name(first)} keeps the targets, but no price is known for any that does.")
+        return PageVerdict(sentence=f"{name_of(first)} keeps the targets, but no price is known for any that does.")
     replicas = counted(first.replicas, "replica")
     why = reason(first)
     return PageVerdict(
-        sentence=f"Cheapest within the targets: {_name(first)} at {first.usd_per_million_tokens:,.2f} USD per million "
-        f"tokens, {replicas}, {first.usd_per_hour:,.2f} USD/hour. {why[0].upper()}{why[1:]}."
+        sentence=f"Cheapest within the targets: {name_of(first)} at {first.usd_per_million_tokens:,.2f} USD per "
+        f"million tokens, {replicas}, {first.usd_per_hour:,.2f} USD/hour. {why[0].upper()}{why[1:]}."
     )
 
 
 def _charts(
-    ranking: Ranking, best: tuple[RankedHardware, ...], wish: HardwareRequirements, catalogue: Mapping[str, Accelerator]
+    ranking: Ranking,
+    best: tuple[RankedHardware, ...],
+    requirements: HardwareRequirements,
+    catalogue: Mapping[str, Accelerator],
 ) -> tuple[Markup, ...]:
     priced = [choice for choice in ranking.choices if choice.usd_per_million_tokens]
     if not priced:
@@ -89,7 +93,7 @@ def _charts(
     def drawn(what: str, latency_s: Callable[[OperatingPoint], float], target_s: float) -> Markup:
         points = [
             ChartPoint(
-                name=f"{_name(choice)}, {at.concurrency} at once",
+                name=f"{name_of(choice)}, {at.concurrency} at once",
                 x=latency_s(at) * 1000,
                 y=at.usd_per_million_tokens or 0.0,
                 mark=marks[choice.accelerator],
@@ -111,8 +115,8 @@ def _charts(
         return figure(drawing, f"{name}. {NONE_BEATS}")
 
     vendors = legend(sorted(set(marks.values()), key=lambda mark: mark.name))
-    itl = drawn("ms between tokens (ITL)", lambda at: at.itl_s, wish.slo.itl_s)
-    ttft = drawn("ms to the first token (TTFT)", lambda at: at.ttft_s, wish.slo.ttft_s)
+    itl = drawn("ms between tokens (ITL)", lambda at: at.itl_s, requirements.slo.itl_s)
+    ttft = drawn("ms to the first token (TTFT)", lambda at: at.ttft_s, requirements.slo.ttft_s)
     explained = paragraph(
         "Large marks run as full as the targets allow. Small ones are the same replicas with fewer requests at once, "
         "and other widths of the same accelerators."
@@ -122,7 +126,7 @@ def _charts(
 
 def _tooltip(choice: RankedHardware, at: OperatingPoint) -> str:
     return (
-        f"{_name(choice)}, {at.concurrency} at once: {at.usd_per_million_tokens:,.3f} USD per 1M tokens, "
+        f"{name_of(choice)}, {at.concurrency} at once: {at.usd_per_million_tokens:,.3f} USD per 1M tokens, "
         f"ITL {at.itl_s * 1000:.1f} ms, TTFT {at.ttft_s * 1000:.0f} ms; rests on {choice.basis}"
     )
 
@@ -159,27 +163,23 @@ def _left_out(ranking: Ranking) -> tuple[Markup, ...]:
     return (section("Left out", table("Accelerators that cannot at any width tried.", columns, rows)),)
 
 
-def _name(choice: RankedHardware | RejectedCandidate) -> str:
-    return f"{choice.tp} x {choice.accelerator}"
-
-
 def _ms(choice: RankedHardware, field: str, digits: int) -> str:
-    return _number(None if choice.spread is None else getattr(choice.spread, field) * 1000, digits)
+    return rehearsed_ms(choice, field, digits, absent=ABSENT)
 
 
 def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:,.{digits}f}"
+    return number(value, digits, absent=ABSENT)
 
 
 def _price(choice: RankedHardware) -> str:
     if choice.price is None:
-        return "–"
+        return ABSENT
     without = ", host apart" if choice.price.is_accelerator_only else ""
     return f"{choice.price.usd_per_hour:,.2f} {choice.price.provider}{without}"
 
 
 COLUMNS = (
-    Column[RankedHardware](heading="hardware", cell=_name),
+    Column[RankedHardware](heading="hardware", cell=name_of),
     Column[RankedHardware](
         heading="USD/1M",
         cell=lambda one: _number(one.usd_per_million_tokens, 2),

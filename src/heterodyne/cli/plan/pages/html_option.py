@@ -34,7 +34,7 @@ def provenance() -> "Provenance":
 
     return Provenance(
         command=command_line(click.get_current_context()),
-        day=date.today(),  # noqa: DTZ011 - the day on the wall of whoever reads the page
+        day=date.today(),  # noqa: DTZ011 - the local day of the person who reads the page
         version=__version__,
     )
 
@@ -78,7 +78,7 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
 
 
 def _refuse_stdout(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
-    """The table or the JSON is on stdout; a page in the middle of it would serve nobody."""
+    """The table or the JSON is on stdout; a page in the middle of it would break both."""
     if value is not None and str(value) == "-":
         raise click.BadParameter("stdout has the table or the JSON; name a file", context, parameter)
     return value

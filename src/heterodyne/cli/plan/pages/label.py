@@ -94,7 +94,7 @@ class Label(Struct, frozen=True, kw_only=True):
 
 
 def place_labels(spots: Sequence[Spot], *, inside: Box, taken: Sequence[Box]) -> list[Label]:
-    """Greedy, the first of `spots` first: whoever comes later looks for what is left."""
+    """Greedy, the first of `spots` first: later ones take what is left."""
     obstacles = list(taken)
     placed: list[Label] = []
     for spot in spots:

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from heterodyne.cli.output import gib_in_words
-from heterodyne.cli.plan.memory_table import what_fits
+from heterodyne.cli.plan.memory_table import part_names, what_fits
 from heterodyne.cli.plan.pages.bars import BarSegment, stacked_bar, swatch
 from heterodyne.cli.plan.pages.element import Markup
 from heterodyne.cli.plan.pages.page import PageVerdict, Provenance, figure, item_list, page, section
@@ -11,11 +11,20 @@ from heterodyne.cli.plan.pages.table import Column, table
 from heterodyne.cli.plan.pages.tone import Tone
 from heterodyne.physics.memory import MemoryBudget
 from heterodyne.planning.hardware.fit import Fit, FitChange
+from heterodyne.planning.hardware.memory_parts import memory_parts
 
 HONESTY = (
     "Weights and KV are computed from the model's shape and the formats asked for; activations and overhead from what "
     "the engine was seen to take. Nothing was started to find out: leave some room before relying on the last GiB."
 )
+TONES = {
+    "weights": Tone.BLUE,
+    "activations": Tone.PURPLE,
+    "overhead": Tone.BROWN,
+    "kv": Tone.ORANGE,
+    "free": Tone.GREEN,
+    "unclaimed": Tone.GREY,
+}
 
 
 class ChipMemoryPart(Struct, frozen=True, kw_only=True):
@@ -109,14 +118,12 @@ def _segments(parts: list[ChipMemoryPart], whole_bytes: float) -> list[BarSegmen
 
 
 def _parts(budget: MemoryBudget, *, kv: str) -> list[ChipMemoryPart]:
-    """Uses in the order of the bar."""
+    """In the order of the bar."""
+    names = part_names(kv=kv, is_fitting=budget.is_fitting)
     return [
-        ChipMemoryPart(name="weights", size_bytes=budget.weights_bytes, tone=Tone.BLUE),
-        ChipMemoryPart(name="activations", size_bytes=budget.activation_bytes, tone=Tone.PURPLE),
-        ChipMemoryPart(name="engine overhead", size_bytes=budget.overhead_bytes, tone=Tone.BROWN),
-        ChipMemoryPart(name=kv, size_bytes=budget.kv_bytes, tone=Tone.ORANGE),
-        *([ChipMemoryPart(name="free", size_bytes=budget.free_bytes, tone=Tone.GREEN)] if budget.is_fitting else []),
-        ChipMemoryPart(name="left to others", size_bytes=budget.unclaimed_bytes, tone=Tone.GREY),
+        ChipMemoryPart(name=names[part], size_bytes=size, tone=TONES[part])
+        for part, size in memory_parts(budget).items()
+        if part != "free" or budget.is_fitting
     ]
 
 

@@ -1,14 +1,13 @@
 """The page of `plan mix`: what to rent, who serves what, and what it saves against a single kind."""
 
-from collections.abc import Mapping
-
-from heterodyne.cli.plan.mix_tables import comparison
+from heterodyne.cli.plan.mix_tables import comparison, served_by
 from heterodyne.cli.plan.pages.bars import BarSegment, stacked_bar, swatch
 from heterodyne.cli.plan.pages.basis_words import bases
 from heterodyne.cli.plan.pages.element import Markup, element
 from heterodyne.cli.plan.pages.page import PageVerdict, Provenance, item_list, page, paragraph, section
 from heterodyne.cli.plan.pages.table import Column, table
 from heterodyne.cli.plan.pages.tone import Tone, tone_of
+from heterodyne.domain.counted import counted
 from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, ReplicaRole, TrafficBucket
 
 SINGLE_KINDS_SHOWN = 12
@@ -29,8 +28,8 @@ def mix_page(problem: MixProblem, plan: MixPlan, *, provenance: Provenance) -> s
     is_modelled = any(kind.rests_on for kind in problem.kinds)
     return page(
         title="The cheapest mix of replicas",
-        question=f"{rate:,.2f} requests/s in {_count(len(problem.buckets), 'bucket')}, "
-        f"{_count(len(problem.kinds), 'kind')} of replica to choose from, {problem.headroom:.0%} of each left free"
+        question=f"{rate:,.2f} requests/s in {counted(len(problem.buckets), 'bucket')}, "
+        f"{counted(len(problem.kinds), 'kind')} of replica to choose from, {problem.headroom:.0%} of each left free"
         + (", critical traffic survives the loss of any one." if problem.survives_one_loss else "."),
         verdict=_verdict(plan),
         sections=(_replicas(problem, plan), _saving(plan), _shares(problem, plan)),
@@ -41,7 +40,7 @@ def mix_page(problem: MixProblem, plan: MixPlan, *, provenance: Provenance) -> s
 
 
 def _verdict(plan: MixPlan) -> PageVerdict:
-    replicas = _count(sum(plan.replicas.values()), "replica")
+    replicas = counted(sum(plan.replicas.values()), "replica")
     return PageVerdict(sentence=f"{replicas} for {plan.usd_per_hour:,.2f} USD/hour; {comparison(plan)}.")
 
 
@@ -128,15 +127,11 @@ def _shares(problem: MixProblem, plan: MixPlan) -> Markup:
         ),
         *([Column[TrafficBucket](heading="answers", cell=lambda bucket: bar(bucket, "answers"))] if is_apart else []),
         Column[TrafficBucket](
-            heading="in words", cell=lambda bucket: _served_by(plan.shares[bucket.name]), is_long=True
+            heading="in words", cell=lambda bucket: served_by(plan.shares[bucket.name]), is_long=True
         ),
     ]
     legend = element("ul", *(element("li", swatch(tone, name)) for name, tone in tones.items()), class_="legend")
     return section("Who serves what", legend, table("Shares of each bucket's traffic.", columns, problem.buckets))
-
-
-def _served_by(shares: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
 
 
 def _busy(utilisation: float, name: str) -> Markup:
@@ -154,7 +149,3 @@ def _has_roles(kinds: list[ReplicaKind]) -> bool:
 
 def _rests_on(kind: ReplicaKind) -> str:
     return kind.rests_on or "your numbers"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -18,7 +18,7 @@ NOT_MODELLED = (
 
 
 class Provenance(Struct, frozen=True, kw_only=True):
-    """How a page came about, so that anybody can make it again."""
+    """How a page came about, so that it can be made again."""
 
     command: str
     day: date

@@ -27,7 +27,7 @@ class Length(Struct, frozen=True, kw_only=True):
 
 
 def traffic_page(profile: TrafficProfile, *, name: str, provenance: Provenance) -> str:
-    """The whole page; `name` says which log."""
+    """The whole page; `name` is that of the log."""
     return page(
         title=f"Traffic of {name}",
         question=f"{profile.requests:,} requests in {profile.span_s / 3600:,.2f} h.",

@@ -1,19 +1,16 @@
 """What llama.cpp's server counts: its metrics page, and the timings at the end of each answer."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from prometheus_client.core import Metric
 
+from heterodyne.emulator.engine import EmulatedEngine
+from heterodyne.emulator.generation import Generation
 from heterodyne.emulator.surface import ReportedLoad
 from heterodyne.emulator.surfaces.metrics import Metrics
 
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
-    from heterodyne.emulator.generation import Generation
 
-
-def families(engine: "EmulatedEngine", load: ReportedLoad) -> Iterator[Metric]:
+def families(engine: EmulatedEngine, load: ReportedLoad) -> Iterator[Metric]:
     """Every family."""
     seen, passes, metrics = engine.observations, engine.machine.counters.passes, Metrics()
     read_tokens, read_s = seen.computed_tokens.sum, seen.prefill_s.sum
@@ -35,7 +32,7 @@ def families(engine: "EmulatedEngine", load: ReportedLoad) -> Iterator[Metric]:
     yield metrics.gauge("llamacpp:requests_deferred", "Requests that wait for a slot.", load.waiting)
 
 
-def timings(_: "EmulatedEngine", generation: "Generation") -> dict[str, object]:
+def timings(_: EmulatedEngine, generation: Generation) -> dict[str, object]:
     """How long the first sequence took, beside the usage."""
     life = generation.lives[0]
     admitted_at_s = life.arrived_at_s if life.admitted_at_s is None else life.admitted_at_s

@@ -1,18 +1,14 @@
 """llama.cpp's server with `--metrics`: no gauge for KV memory, no sleep on demand, slots instead."""
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from heterodyne.emulator import tokenizer
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.response import EmulatorResponse, Refusal, json_response, query, read
 from heterodyne.emulator.surface import Surface, load_of
 from heterodyne.emulator.surfaces.llamacpp.metrics import families, timings
 from heterodyne.emulator.surfaces.tokens import DetokenizeRequest, text_of
 from heterodyne.wire.message import HttpRequest
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
 KINDS = {
     400: "invalid_request_error",
@@ -25,7 +21,7 @@ KINDS = {
 
 
 class Text(Struct):
-    """A text to be made numbers."""
+    """A text to tokenize."""
 
     content: str
     with_pieces: bool = False
@@ -45,11 +41,11 @@ def _error(refusal: Refusal) -> EmulatorResponse:
     return json_response({"error": {"code": refusal.status, "message": refusal.message, "type": kind}}, refusal.status)
 
 
-def _health(_: "EmulatedEngine", __: HttpRequest) -> EmulatorResponse:
+def _health(_: EmulatedEngine, __: HttpRequest) -> EmulatorResponse:
     return json_response({"status": "ok"})
 
 
-def _models(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _models(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     spec = engine.order.layout.model
     model = {
         "id": engine.order.served_model,
@@ -61,7 +57,7 @@ def _models(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
     return json_response({"object": "list", "data": [model]})
 
 
-def _props(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _props(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     order = engine.order
     return json_response(
         {
@@ -77,7 +73,7 @@ def _props(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
     )
 
 
-def _slots(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _slots(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     total = engine.order.scheduling.slots
     if query(request).get("fail_on_no_slot") and load_of(engine).running >= total:
         return _error(Refusal(status=503, message="no slot available"))
@@ -97,8 +93,8 @@ def _slots(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
     return json_response([*slots, *(_slot(engine, number, task=-1) for number in range(len(slots), total))])
 
 
-def _slot(engine: "EmulatedEngine", number: int, *, task: int) -> dict[str, object]:
-    """An idle one; llama.cpp splits its context evenly unless told otherwise, we give each the whole."""
+def _slot(engine: EmulatedEngine, number: int, *, task: int) -> dict[str, object]:
+    """An idle one; llama.cpp splits its context evenly unless configured otherwise, we give each the whole."""
     return {
         "id": number,
         "id_task": task,
@@ -108,18 +104,18 @@ def _slot(engine: "EmulatedEngine", number: int, *, task: int) -> dict[str, obje
     }
 
 
-def _adapters(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _adapters(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     return json_response(
         [{"id": adapter.number - 1, "path": adapter.path, "scale": adapter.scale} for adapter in engine.adapters.loaded]
     )
 
 
-def _set_adapters(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _set_adapters(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     engine.adapters.set_scales({one.id + 1: one.scale for one in read(request, list[AdapterScale])})
     return json_response({"success": True})
 
 
-def _tokenize(_: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _tokenize(_: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     asked = read(request, Text)
     ids = tokenizer.token_ids(asked.content.encode())
     if asked.with_pieces:
@@ -127,7 +123,7 @@ def _tokenize(_: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
     return json_response({"tokens": ids})
 
 
-def _detokenize(_: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _detokenize(_: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     return json_response({"content": text_of(read(request, DetokenizeRequest).tokens)})
 
 
@@ -136,7 +132,7 @@ LLAMACPP = Surface(
     metrics_path=b"/metrics",
     families=families,
     error=_error,
-    extras=timings,
+    extra_fields=timings,
     endpoints={
         (b"GET", b"/health"): _health,
         (b"GET", b"/v1/health"): _health,

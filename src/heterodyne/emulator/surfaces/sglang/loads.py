@@ -1,21 +1,18 @@
-"""What SGLang says of its load in so many words: one entry for its one scheduler."""
+"""SGLang's page about its load: one entry for its one scheduler."""
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from heterodyne.domain.errors import InvalidField
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.response import TEXT, EmulatorResponse, json_response, query
 from heterodyne.emulator.surface import load_of
 from heterodyne.emulator.surfaces.sglang.metrics import cache_hit_rate
 from heterodyne.wire.message import HttpRequest
 
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
-
 SECTIONS = frozenset({"core", "memory", "spec", "lora", "disagg", "queues", "all"})
 
 
-def loads(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def loads(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     """`/v1/loads`, whole or in the sections asked for, as JSON or for a scraper."""
     words = query(request)
     wanted = frozenset(words.get("include", ["all"])[0].split(","))
@@ -42,7 +39,7 @@ def loads(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
     )
 
 
-def old_load(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def old_load(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     """`/get_load`, which went before it."""
     core = _core(engine)
     waiting = core["num_waiting_reqs"]
@@ -52,7 +49,7 @@ def old_load(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
     )
 
 
-def _core(engine: "EmulatedEngine") -> dict[str, object]:
+def _core(engine: EmulatedEngine) -> dict[str, object]:
     load, scheduling = load_of(engine), engine.order.scheduling
     used = round(load.kv_share * scheduling.kv_tokens)
     ahead = sum(life.prompt_tokens for _, life in engine.under_way() if life.admitted_at_s is None)

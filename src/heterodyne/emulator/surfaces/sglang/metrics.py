@@ -1,18 +1,15 @@
 """The names on SGLang's metrics page, as of August 2026, of one scheduler with full attention."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from prometheus_client.core import Metric
 
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.surface import ReportedLoad
 from heterodyne.emulator.surfaces.metrics import Metrics
 
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
-
-def families(engine: "EmulatedEngine", load: ReportedLoad) -> Iterator[Metric]:
+def families(engine: EmulatedEngine, load: ReportedLoad) -> Iterator[Metric]:
     """Every family."""
     model = engine.order.served_model
     yield from _scheduler(
@@ -21,13 +18,13 @@ def families(engine: "EmulatedEngine", load: ReportedLoad) -> Iterator[Metric]:
     yield from _requests(engine, Metrics(model_name=model))
 
 
-def cache_hit_rate(engine: "EmulatedEngine") -> float:
+def cache_hit_rate(engine: EmulatedEngine) -> float:
     """The share of prompt tokens that were found in memory, since the start."""
     counters = engine.machine.counters
     return counters.cached_tokens / counters.prompt_tokens if counters.prompt_tokens else 0.0
 
 
-def _scheduler(engine: "EmulatedEngine", load: ReportedLoad, metrics: Metrics) -> Iterator[Metric]:
+def _scheduler(engine: EmulatedEngine, load: ReportedLoad, metrics: Metrics) -> Iterator[Metric]:
     scheduling, store = engine.order.scheduling, engine.machine.blocks
     size, adapters = scheduling.block_tokens, engine.adapters
     used = round(load.kv_share * scheduling.kv_tokens)
@@ -61,7 +58,7 @@ def _scheduler(engine: "EmulatedEngine", load: ReportedLoad, metrics: Metrics) -
     )
 
 
-def _requests(engine: "EmulatedEngine", metrics: Metrics) -> Iterator[Metric]:
+def _requests(engine: EmulatedEngine, metrics: Metrics) -> Iterator[Metric]:
     counters, seen = engine.machine.counters, engine.observations
     for name, text, total in (
         ("prompt_tokens", "Prompt tokens.", counters.prompt_tokens),

@@ -1,11 +1,9 @@
 """SGLang: its pages and control calls. Metrics are on, as after `--enable-metrics`."""
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from heterodyne.emulator.adapters import AdapterRefusal
-from heterodyne.emulator.engine import SLEEPERS
+from heterodyne.emulator.engine import SLEEPERS, EmulatedEngine
 from heterodyne.emulator.response import TEXT, EmulatorResponse, Refusal, json_response, read
 from heterodyne.emulator.surface import Surface
 from heterodyne.emulator.surfaces.errors import flat_error
@@ -14,9 +12,6 @@ from heterodyne.emulator.surfaces.sglang.loads import loads, old_load
 from heterodyne.emulator.surfaces.sglang.metrics import families
 from heterodyne.emulator.surfaces.tokens import detokenize, tokenize
 from heterodyne.wire.message import HttpRequest
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
 
 class SglangAdapterRequest(Struct):
@@ -32,11 +27,11 @@ class SglangMemoryRequest(Struct):
     tags: list[str] | None = None  # None: all
 
 
-def _well(_: "EmulatedEngine", __: HttpRequest) -> EmulatorResponse:
+def _well(_: EmulatedEngine, __: HttpRequest) -> EmulatorResponse:
     return EmulatorResponse()
 
 
-def _model_info(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _model_info(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     name = engine.order.layout.model.name
     return json_response(
         {
@@ -51,7 +46,7 @@ def _model_info(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
     )
 
 
-def _server_info(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _server_info(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     order, scheduling = engine.order, engine.order.scheduling
     return json_response(
         {
@@ -73,7 +68,7 @@ def _server_info(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
     )
 
 
-def _kv_events(engine: "EmulatedEngine") -> dict[str, object] | None:
+def _kv_events(engine: EmulatedEngine) -> dict[str, object] | None:
     """Where KV events are; a router finds them from here."""
     if engine.kv_endpoint is None or not engine.kv_endpoint.startswith("tcp://"):
         return None
@@ -88,7 +83,7 @@ def _kv_events(engine: "EmulatedEngine") -> dict[str, object] | None:
     }
 
 
-def _load_adapter(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _load_adapter(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     asked = read(request, SglangAdapterRequest)
     trouble = engine.adapters.try_load(asked.lora_name, asked.lora_path)
     messages = {
@@ -98,19 +93,19 @@ def _load_adapter(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorRes
     return _adapters(engine, None if trouble is None else messages[trouble])
 
 
-def _unload_adapter(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _unload_adapter(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     name = read(request, SglangAdapterRequest).lora_name
     trouble = engine.adapters.try_unload(name)
     return _adapters(engine, None if trouble is None else f"The adapter {name} is not loaded.")
 
 
-def _adapters(engine: "EmulatedEngine", trouble: str | None) -> EmulatorResponse:
+def _adapters(engine: EmulatedEngine, trouble: str | None) -> EmulatorResponse:
     loaded = {adapter.name: adapter.path for adapter in engine.adapters.loaded}
     answer = {"success": trouble is None, "error_message": trouble or "", "loaded_adapters": loaded}
     return json_response(answer, 200 if trouble is None else 400)
 
 
-def _release(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _release(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     parts = _parts(read(request, SglangMemoryRequest))
     if engine.machine.running or engine.machine.waiting:
         # The real one ends itself here; a refusal says the same and is easier to test with.
@@ -119,7 +114,7 @@ def _release(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse
     return EmulatorResponse()
 
 
-def _resume(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _resume(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     engine.wake(_parts(read(request, SglangMemoryRequest)))
     return EmulatorResponse()
 
@@ -128,7 +123,7 @@ def _parts(call: SglangMemoryRequest) -> frozenset[str]:
     return SLEEPERS if not call.tags else SLEEPERS & frozenset(call.tags)
 
 
-def _flush_cache(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _flush_cache(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     if engine.machine.waiting or not engine.reset_cache():
         return EmulatorResponse(status=400, body=b"Flush cache failed: requests run or wait.\n", kind=TEXT)
     return EmulatorResponse(body=b"Cache flushed.\n", kind=TEXT)

@@ -1,25 +1,22 @@
 """The names on `trtllm-serve`'s Prometheus page, as of August 2026, without speculation and host cache."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from prometheus_client.core import Metric
 
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.surface import ReportedLoad
 from heterodyne.emulator.surfaces.metrics import Metrics
 
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
-
-def families(engine: "EmulatedEngine", load: ReportedLoad) -> Iterator[Metric]:
+def families(engine: EmulatedEngine, load: ReportedLoad) -> Iterator[Metric]:
     """Every family; the labels are as little use as in the original."""
     metrics = Metrics(model_name="undefined", engine_type="undefined")
     yield from _state(engine, load, metrics)
     yield from _requests(engine, metrics)
 
 
-def _state(engine: "EmulatedEngine", load: ReportedLoad, metrics: Metrics) -> Iterator[Metric]:
+def _state(engine: EmulatedEngine, load: ReportedLoad, metrics: Metrics) -> Iterator[Metric]:
     scheduling, counters = engine.order.scheduling, engine.machine.counters
     used = round(load.kv_share * scheduling.blocks)
     hits = counters.cached_tokens // scheduling.block_tokens
@@ -42,7 +39,7 @@ def _state(engine: "EmulatedEngine", load: ReportedLoad, metrics: Metrics) -> It
     yield metrics.counter("trtllm_kv_cache_missed_blocks", "Prompt blocks not found.", misses)
 
 
-def _requests(engine: "EmulatedEngine", metrics: Metrics) -> Iterator[Metric]:
+def _requests(engine: EmulatedEngine, metrics: Metrics) -> Iterator[Metric]:
     counters, seen = engine.machine.counters, engine.observations
     reasons = {reason: seen.finished[reason] for reason in ("stop", "length")}
     yield metrics.counters("trtllm_request_success", "Requests that ended, and why.", "finished_reason", reasons)

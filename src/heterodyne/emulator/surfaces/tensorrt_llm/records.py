@@ -1,24 +1,21 @@
-"""What `trtllm-serve` writes down for whoever asks next: iterations and KV events, each told once."""
+"""What `trtllm-serve` keeps for the next reader: iterations and KV events, each given once."""
 
 from collections import deque
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.kv.changes import BlocksRemoved, BlocksStored, Change, changes
 from heterodyne.emulator.surface import load_of
 from heterodyne.physics.replica.machine import EngineStep, StepResult
 
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
-
 KEPT_MAX = 1000  # iterations and events; the oldest are forgotten
-PRIORITY = 35  # of a block nobody said anything about
+PRIORITY = 35  # of a block without a priority of its own
 
 
 class Records:
     """Listens to steps; what was read is gone."""
 
-    def __init__(self, engine: "EmulatedEngine") -> None:
+    def __init__(self, engine: EmulatedEngine) -> None:
         self._engine = engine
         self._iterations: deque[dict[str, object]] = deque(maxlen=KEPT_MAX)
         self._events: deque[dict[str, object]] = deque(maxlen=KEPT_MAX)
@@ -29,11 +26,11 @@ class Records:
         engine.clear_listeners.append(self._created)
 
     def take_iterations(self) -> list[dict[str, object]]:
-        """Those since somebody last asked."""
+        """Those since the last read."""
         return _taken(self._iterations)
 
     def take_events(self) -> list[dict[str, object]]:
-        """Those since somebody last asked."""
+        """Those since the last read."""
         return _taken(self._events)
 
     def _created(self) -> None:

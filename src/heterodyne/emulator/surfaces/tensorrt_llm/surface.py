@@ -1,13 +1,11 @@
 """TensorRT-LLM's `trtllm-serve`, with performance metrics on.
 
-Two traps are kept: `/metrics` is JSON and empty when somebody else has just read it, Prometheus is elsewhere.
+Two traps are kept: `/metrics` is JSON and empty when another reader has just read it, Prometheus is elsewhere.
 """
-
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from heterodyne.emulator.engine import SLEEPERS
+from heterodyne.emulator.engine import SLEEPERS, EmulatedEngine
 from heterodyne.emulator.observations import Life
 from heterodyne.emulator.response import TEXT, EmulatorResponse, Refusal, json_response, read
 from heterodyne.emulator.surface import Surface
@@ -16,9 +14,6 @@ from heterodyne.emulator.surfaces.tensorrt_llm.metrics import families
 from heterodyne.emulator.surfaces.tensorrt_llm.records import Records
 from heterodyne.wire.message import HttpRequest
 
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
-
 
 class TensorrtMemoryRequest(Struct):
     """The body of giving memory back and taking it again."""
@@ -26,7 +21,7 @@ class TensorrtMemoryRequest(Struct):
     tags: list[str] | None = None  # None: all
 
 
-def tensorrt_llm(engine: "EmulatedEngine") -> Surface:
+def tensorrt_llm(engine: EmulatedEngine) -> Surface:
     """With records of its own, begun now."""
     records = Records(engine)
     return Surface(
@@ -48,29 +43,29 @@ def tensorrt_llm(engine: "EmulatedEngine") -> Surface:
     )
 
 
-def _well(_: "EmulatedEngine", __: HttpRequest) -> EmulatorResponse:
+def _well(_: EmulatedEngine, __: HttpRequest) -> EmulatorResponse:
     return EmulatorResponse()
 
 
-def _health_generate(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _health_generate(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     if engine.asleep:
         return EmulatorResponse(status=500, body=b"Generation health check failed", kind=TEXT)
     return EmulatorResponse(body=b"Generation health check OK", kind=TEXT)
 
 
-def _version(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _version(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     return json_response({"version": engine.order.engine_version})
 
 
-def _models(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
-    """Only names; nothing is said of the context, and adapters come with a request."""
+def _models(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
+    """Only names; the context is absent, and adapters come with a request."""
     names = engine.model_names
     created = int(engine.started_at_s)
     data = [{"id": name, "object": "model", "created": created, "owned_by": "tensorrt_llm"} for name in names]
     return json_response({"object": "list", "data": data})
 
 
-def _perf_metrics(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _perf_metrics(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     lives = engine.observations.lives_over
     timings = [_perf(life, engine.order.scheduling.block_tokens) for life in lives]
     lives.clear()
@@ -99,7 +94,7 @@ def _perf(life: Life, block_tokens: int) -> dict[str, object]:
     }
 
 
-def _release(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _release(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     parts = _parts(read(request, TensorrtMemoryRequest))
     if engine.machine.running or engine.machine.waiting:
         return flat_error(Refusal(status=400, message="Memory can be released only while nothing is asked."))
@@ -107,13 +102,13 @@ def _release(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse
     return json_response({"status": "success"})
 
 
-def _resume(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _resume(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     engine.wake(_parts(read(request, TensorrtMemoryRequest)))
     return json_response({"status": "success"})
 
 
 def _parts(call: TensorrtMemoryRequest) -> frozenset[str]:
-    """It has finer parts than we tell apart: whatever is neither is the weights' business."""
+    """It has finer parts than we tell apart: whatever is neither counts as weights."""
     if not call.tags:
         return SLEEPERS
     return frozenset("kv_cache" if tag == "kv_cache" else "weights" for tag in call.tags)

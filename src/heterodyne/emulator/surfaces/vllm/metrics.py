@@ -1,20 +1,17 @@
 """The names on vLLM V1's metrics page, as of August 2026, of an engine without images and without a KV connector."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from prometheus_client.core import Metric
 
+from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.surface import ReportedLoad
 from heterodyne.emulator.surfaces.metrics import Metrics
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
 REASONS = ("stop", "length", "abort", "error", "repetition")
 
 
-def families(engine: "EmulatedEngine", load: ReportedLoad) -> Iterator[Metric]:
+def families(engine: EmulatedEngine, load: ReportedLoad) -> Iterator[Metric]:
     """Every family."""
     metrics = Metrics(model_name=engine.order.served_model, engine="0")
     yield from _state(engine, load, metrics)
@@ -23,7 +20,7 @@ def families(engine: "EmulatedEngine", load: ReportedLoad) -> Iterator[Metric]:
     yield Metrics().gauge("process_start_time_seconds", "When the process started.", engine.started_at_s)
 
 
-def _state(engine: "EmulatedEngine", load: ReportedLoad, metrics: Metrics) -> Iterator[Metric]:
+def _state(engine: EmulatedEngine, load: ReportedLoad, metrics: Metrics) -> Iterator[Metric]:
     yield metrics.gauge("vllm:num_requests_running", "Requests in the batch.", load.running)
     yield metrics.gauge("vllm:num_requests_waiting", "Requests outside the batch.", load.waiting)
     waiting = {"capacity": load.waiting, "deferred": 0}
@@ -40,7 +37,7 @@ def _state(engine: "EmulatedEngine", load: ReportedLoad, metrics: Metrics) -> It
         yield _adapters(engine)
 
 
-def _cache_config(engine: "EmulatedEngine") -> Metric:
+def _cache_config(engine: EmulatedEngine) -> Metric:
     layout, scheduling = engine.order.layout, engine.order.scheduling
     labels = {
         "engine": "0",
@@ -55,7 +52,7 @@ def _cache_config(engine: "EmulatedEngine") -> Metric:
     return Metrics(**labels).gauge("vllm:cache_config_info", "How the KV cache is laid out.", 1)
 
 
-def _adapters(engine: "EmulatedEngine") -> Metric:
+def _adapters(engine: EmulatedEngine) -> Metric:
     """Its value is the time; what counts is in the labels."""
     running: set[str] = set()
     waiting: set[str] = set()
@@ -70,7 +67,7 @@ def _adapters(engine: "EmulatedEngine") -> Metric:
     return Metrics(**labels).gauge("vllm:lora_requests_info", "Adapters that requests use.", engine.wall_s)
 
 
-def _counters(engine: "EmulatedEngine", metrics: Metrics) -> Iterator[Metric]:
+def _counters(engine: EmulatedEngine, metrics: Metrics) -> Iterator[Metric]:
     counters, seen = engine.machine.counters, engine.observations
     queried, cached = counters.prompt_tokens, counters.cached_tokens
     yield metrics.counter("vllm:prefix_cache_queries", "Prompt tokens looked up in the cache.", queried)
@@ -87,7 +84,7 @@ def _counters(engine: "EmulatedEngine", metrics: Metrics) -> Iterator[Metric]:
     yield metrics.counters("vllm:request_success", "Requests that ended, and why.", "finished_reason", reasons)
 
 
-def _distributions(engine: "EmulatedEngine", metrics: Metrics) -> Iterator[Metric]:
+def _distributions(engine: EmulatedEngine, metrics: Metrics) -> Iterator[Metric]:
     seen = engine.observations
     for name, text, values in (
         ("vllm:iteration_tokens_total", "Tokens of a step.", seen.step_tokens),

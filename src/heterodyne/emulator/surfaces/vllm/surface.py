@@ -1,11 +1,9 @@
 """vLLM V1: its pages and control calls, among them those of its development mode."""
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from heterodyne.emulator.adapters import AdapterRefusal
-from heterodyne.emulator.engine import SLEEPERS
+from heterodyne.emulator.engine import SLEEPERS, EmulatedEngine
 from heterodyne.emulator.response import TEXT, EmulatorResponse, Refusal, json_response, query, read
 from heterodyne.emulator.surface import Surface, load_of
 from heterodyne.emulator.surfaces.errors import nested_error
@@ -13,9 +11,6 @@ from heterodyne.emulator.surfaces.models import models
 from heterodyne.emulator.surfaces.tokens import detokenize, tokenize
 from heterodyne.emulator.surfaces.vllm.metrics import families
 from heterodyne.wire.message import HttpRequest
-
-if TYPE_CHECKING:
-    from heterodyne.emulator.engine import EmulatedEngine
 
 
 class VllmAdapterRequest(Struct):
@@ -26,20 +21,20 @@ class VllmAdapterRequest(Struct):
     base_model_name: str | None = None
 
 
-def _well(_: "EmulatedEngine", __: HttpRequest) -> EmulatorResponse:
+def _well(_: EmulatedEngine, __: HttpRequest) -> EmulatorResponse:
     return EmulatorResponse()
 
 
-def _version(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _version(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     return json_response({"version": engine.order.engine_version})
 
 
-def _load(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _load(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     load = load_of(engine)
     return json_response({"server_load": load.running + load.waiting})
 
 
-def _load_adapter(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _load_adapter(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     asked = read(request, VllmAdapterRequest)
     if not asked.lora_name or not asked.lora_path:
         return _refused(400, "Both 'lora_name' and 'lora_path' are needed.")
@@ -49,19 +44,19 @@ def _load_adapter(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorRes
     if trouble is AdapterRefusal.LOADED:
         return _refused(400, f"The adapter '{asked.lora_name}' has already been loaded.")
     if trouble is AdapterRefusal.FULL:
-        # What goes wrong inside the engine is an error of the server, whoever caused it.
+        # What goes wrong inside the engine is an error of the server, also where the request caused it.
         return _refused(500, f"No free adapter slots: {engine.adapters.room} are loaded.")
     return EmulatorResponse(body=f"Success: LoRA adapter '{asked.lora_name}' added successfully.".encode(), kind=TEXT)
 
 
-def _unload_adapter(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _unload_adapter(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     name = read(request, VllmAdapterRequest).lora_name
     if engine.adapters.try_unload(name) is AdapterRefusal.MISSING:
         return _refused(404, f"The adapter '{name}' cannot be found.")
     return EmulatorResponse(body=f"Success: LoRA adapter '{name}' removed successfully.".encode(), kind=TEXT)
 
 
-def _sleep(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _sleep(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     words = query(request)
     level, mode = words.get("level", ["1"])[0], words.get("mode", ["abort"])[0]
     if level not in ("0", "1", "2") or mode not in ("abort", "keep", "wait"):
@@ -72,16 +67,16 @@ def _sleep(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
     return EmulatorResponse()
 
 
-def _wake_up(engine: "EmulatedEngine", request: HttpRequest) -> EmulatorResponse:
+def _wake_up(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     engine.wake(frozenset(query(request).get("tags", ())) or SLEEPERS)
     return EmulatorResponse()
 
 
-def _is_sleeping(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _is_sleeping(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     return json_response({"is_sleeping": bool(engine.asleep)})
 
 
-def _reset_prefix_cache(engine: "EmulatedEngine", _: HttpRequest) -> EmulatorResponse:
+def _reset_prefix_cache(engine: EmulatedEngine, _: HttpRequest) -> EmulatorResponse:
     engine.reset_cache()  # it answers the same when blocks are in use and nothing happens
     return EmulatorResponse()
 

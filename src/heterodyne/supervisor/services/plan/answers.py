@@ -23,6 +23,7 @@ from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.profile import Profile
 from heterodyne.planning.hardware.caveats import caveats
 from heterodyne.planning.hardware.fit import FitChange, fit
+from heterodyne.planning.hardware.memory_parts import memory_parts
 from heterodyne.planning.hardware.ranking import (
     HardwareRequirements,
     RankedHardware,
@@ -143,15 +144,7 @@ def mix_answer(order: MixOrder) -> MixAnswer:
 
 
 def _parts(budget: MemoryBudget) -> tuple[MemoryPart, ...]:
-    sizes = {
-        "weights": budget.weights_bytes,
-        "activations": budget.activation_bytes,
-        "overhead": budget.overhead_bytes,
-        "kv": budget.kv_bytes,
-        "free": budget.free_bytes,
-        "unclaimed": budget.unclaimed_bytes,
-    }
-    return tuple(MemoryPart(name=name, bytes=size) for name, size in sizes.items())
+    return tuple(MemoryPart(name=name, bytes=size) for name, size in memory_parts(budget).items())
 
 
 def _change(change: FitChange) -> MemoryChange:

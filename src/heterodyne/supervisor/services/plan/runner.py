@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from heterodyne.config.settings import Settings
+from heterodyne.console.errors import CannotPlan
 from heterodyne.console.plan.forms import HardwareForm, MemoryForm, MixForm, Traffic
 from heterodyne.console.plan.pages import (
     ClassOption,
@@ -18,7 +19,6 @@ from heterodyne.console.plan.pages import (
     PlanOptions,
     PoolOption,
 )
-from heterodyne.console.service_errors import CannotPlan
 from heterodyne.domain.errors import InvalidSpec, PlanImpossible, UnknownName
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.model_shapes import model_spec, model_specs

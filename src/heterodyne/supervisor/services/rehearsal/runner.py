@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from heterodyne.config.served_models import own_pools
 from heterodyne.config.settings import Settings
+from heterodyne.console.errors import CannotPlan
 from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition
 from heterodyne.console.rehearsal.pages import RehearsalPage, RehearsalRequest
-from heterodyne.console.service_errors import CannotPlan
 from heterodyne.domain.errors import InvalidField, InvalidSpec
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.fleet.model_settings import ModelSettings

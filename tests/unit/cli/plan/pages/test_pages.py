@@ -13,7 +13,7 @@ from heterodyne.cli.plan.pages.chart import Axis, ChartPoint, chart, frontier
 from heterodyne.cli.plan.pages.element import Markup, element
 from heterodyne.cli.plan.pages.hardware import hardware_page
 from heterodyne.cli.plan.pages.label import Box, Spot, place_labels
-from heterodyne.cli.plan.pages.mark import CORNERS, Mark, MarkShape
+from heterodyne.cli.plan.pages.mark import CORNERS, MARKS, OTHERS, Mark, MarkShape
 from heterodyne.cli.plan.pages.memory import memory_page
 from heterodyne.cli.plan.pages.mix import mix_page
 from heterodyne.cli.plan.pages.page import Provenance
@@ -21,7 +21,6 @@ from heterodyne.cli.plan.pages.scale import scale_for, tick_text
 from heterodyne.cli.plan.pages.style import DARK, LIGHT
 from heterodyne.cli.plan.pages.tone import COLOURS, Tone
 from heterodyne.cli.plan.pages.traffic import traffic_page
-from heterodyne.cli.plan.pages.vendor_mark import MARKS, OTHERS
 from heterodyne.physics.catalogue import accelerator, accelerators
 from heterodyne.physics.memory import Demand, Layout
 from heterodyne.physics.model_shapes import model_spec as model

@@ -15,7 +15,7 @@ LLAMACPP = EngineKind.LLAMACPP
 
 
 async def test_counters_move_with_a_request_and_kv_memory_is_no_gauge() -> None:
-    async with EmulatorServer(order(LLAMACPP)) as server:
+    async with EmulatorServer(order(LLAMACPP, speed=1.0)) as server:
         usage = (await chat(server, max_tokens=5, ignore_eos=True)).json["usage"]
         metrics = await scrape(server)
     assert metrics.value("llamacpp:prompt_tokens_total") == usage["prompt_tokens"]

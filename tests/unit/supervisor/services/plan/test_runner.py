@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from heterodyne.config.settings import Settings
+from heterodyne.console.errors import CannotPlan, ServiceBusy
 from heterodyne.console.plan.forms import HardwareForm, MemoryForm, MixForm, Traffic
-from heterodyne.console.service_errors import CannotPlan, ServiceBusy
 from heterodyne.domain.errors import DeadlineExceeded, UnknownName
 from heterodyne.physics.catalogue import accelerator, accelerators
 from heterodyne.physics.memory import Demand, Layout, memory_budget

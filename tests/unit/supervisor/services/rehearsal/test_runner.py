@@ -6,9 +6,9 @@ import pytest
 from msgspec import structs
 
 from heterodyne.config.settings import Settings
+from heterodyne.console.errors import CannotPlan, ServiceBusy
 from heterodyne.console.fleet.pages import FleetPage
 from heterodyne.console.rehearsal.pages import RehearsalRequest
-from heterodyne.console.service_errors import CannotPlan, ServiceBusy
 from heterodyne.domain.errors import DeadlineExceeded, InvalidField, UnknownName
 from heterodyne.supervisor.services.rehearsal.runner import RehearsalRunner
 from tests.support.inline_books import InlineBooks

@@ -1,0 +1,1 @@
+"""Who may do what at the admin port: keys, roles, sessions, and the limit of wrong keys."""

@@ -1,0 +1,155 @@
+"""Every failure Heterodyne can name, as one tree.
+
+HeterodyneError
+├── CallerError                     the client must change something
+│   ├── MalformedHttp               400 malformed_http
+│   ├── MalformedJson               400 invalid_json
+│   ├── InvalidField                400 invalid_value
+│   ├── ContextExceeded             400 context_length_exceeded
+│   ├── Unauthenticated             401 invalid_api_key
+│   ├── NotAllowed                  403 not_allowed           outside the scopes of the key
+│   ├── UnknownModel                404 model_not_found
+│   ├── UnknownPath                 404 unknown_path
+│   ├── MethodNotAllowed            405 method_not_allowed
+│   ├── RequestTooSlow              408 request_timeout
+│   ├── BodyTooLarge                413 body_too_large
+│   ├── UnsupportedMediaType        415 unsupported_media_type
+│   ├── UnknownHost                 421 unknown_host
+│   ├── LimitReached                429 rate_limit_exceeded   of a key, its project or its organisation
+│   ├── BudgetSpent                 429 insufficient_quota    the same, in dollars
+│   ├── HeadTooLarge                431 head_too_large
+│   └── ClientGone                  499 client_gone           never rendered: nobody is listening
+├── GatewayError                    we cannot take or finish the work
+│   ├── Overloaded                  503 overloaded
+│   ├── NoSpareCapacity             503 no_spare_capacity     batch work beside interactive work
+│   ├── QueueFull                   503 queue_full            as many wait as may
+│   ├── NotInTime                   503 not_in_time           no replica would keep the deadline or the promise
+│   ├── Shed                        503 shed                  its tier gives way as the fleet fills
+│   ├── StoreUnavailable            503 store_unavailable     a store that must answer does not, and limits fail closed
+│   ├── Draining                    503 draining
+│   ├── DeadlineExceeded            504 deadline_exceeded
+│   └── InternalError               500 internal_error
+├── EngineError                     a replica failed
+│   ├── EngineUnavailable           503 engine_unavailable
+│   │   └── EnginesFull             503 engines_full          they hold what they may; waiting helps
+│   ├── EngineStalled               504 engine_stalled
+│   ├── EngineBroke                 502 engine_broke          closed or reset in the middle of an answer
+│   ├── EngineGarbage               502 engine_garbage        bytes that are not the promised protocol
+│   ├── AdapterUnavailable          503 adapter_unavailable   a LoRA adapter that a replica could not be given
+│   └── EngineRefused               the engine's own status   its error, in our shape
+└── OperatorError                   whoever runs Heterodyne must act; a line and an exit code in the CLI
+    ├── SettingsInvalid             settings_invalid
+    ├── PortInUse                   port_in_use
+    ├── WeightsUnavailable          weights_unavailable
+    ├── WeightsCorrupt              weights_corrupt
+    ├── UnknownName                 unknown_name
+    ├── InvalidSpec                 invalid_spec
+    ├── PlanImpossible              plan_impossible
+    ├── StoreInvalid                store_invalid
+    └── AuditBroken                 audit_broken
+
+A class answers four questions beside its name: code, HTTP status, worth a retry, whose turn it is to act.
+"""
+
+from heterodyne.domain.errors.base import CallerError, EngineError, GatewayError, HeterodyneError, OperatorError, Turn
+from heterodyne.domain.errors.caller import (
+    BodyTooLarge,
+    BudgetSpent,
+    ClientGone,
+    ContextExceeded,
+    HeadTooLarge,
+    InvalidField,
+    LimitReached,
+    MalformedHttp,
+    MalformedJson,
+    MethodNotAllowed,
+    NotAllowed,
+    RequestTooSlow,
+    Unauthenticated,
+    UnknownHost,
+    UnknownModel,
+    UnknownPath,
+    UnsupportedMediaType,
+)
+from heterodyne.domain.errors.engine import (
+    AdapterUnavailable,
+    EngineBroke,
+    EngineGarbage,
+    EngineRefused,
+    EnginesFull,
+    EngineStalled,
+    EngineUnavailable,
+)
+from heterodyne.domain.errors.gateway import (
+    DeadlineExceeded,
+    Draining,
+    InternalError,
+    NoSpareCapacity,
+    NotInTime,
+    Overloaded,
+    QueueFull,
+    Shed,
+    StoreUnavailable,
+)
+from heterodyne.domain.errors.operator import (
+    AuditBroken,
+    InvalidSpec,
+    PlanImpossible,
+    PortInUse,
+    SettingsInvalid,
+    StoreInvalid,
+    UnknownName,
+    WeightsCorrupt,
+    WeightsUnavailable,
+)
+
+__all__ = [
+    "AdapterUnavailable",
+    "AuditBroken",
+    "BodyTooLarge",
+    "BudgetSpent",
+    "CallerError",
+    "ClientGone",
+    "ContextExceeded",
+    "DeadlineExceeded",
+    "Draining",
+    "EngineBroke",
+    "EngineError",
+    "EngineGarbage",
+    "EngineRefused",
+    "EngineStalled",
+    "EngineUnavailable",
+    "EnginesFull",
+    "GatewayError",
+    "HeadTooLarge",
+    "HeterodyneError",
+    "InternalError",
+    "InvalidField",
+    "InvalidSpec",
+    "LimitReached",
+    "MalformedHttp",
+    "MalformedJson",
+    "MethodNotAllowed",
+    "NoSpareCapacity",
+    "NotAllowed",
+    "NotInTime",
+    "OperatorError",
+    "Overloaded",
+    "PlanImpossible",
+    "PortInUse",
+    "QueueFull",
+    "RequestTooSlow",
+    "SettingsInvalid",
+    "Shed",
+    "StoreInvalid",
+    "StoreUnavailable",
+    "Turn",
+    "Unauthenticated",
+    "UnknownHost",
+    "UnknownModel",
+    "UnknownName",
+    "UnknownPath",
+    "UnsupportedMediaType",
+    "WeightsCorrupt",
+    "WeightsUnavailable",
+]
