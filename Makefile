@@ -8,7 +8,7 @@ JOBS ?= 4
 PYTEST_ARGS := --numprocesses $(JOBS) --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet test tools screenshots test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
+.PHONY: help install run mixed-fleet test tools screenshots test-engines soak check surface bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,11 +35,15 @@ test-engines: $(VENV)/.test  ## real vLLM on CPU beside llama.cpp (heavy install
 soak: $(VENV)/.test  ## a long run, faults on: memory stays flat and nothing leaks
 	SOAK_REQUESTS=50000 $(BIN)/python -m pytest tests/soak $(ARGS)
 
-check: $(VENV)/.check  ## format, lint, types, import contracts
+check: $(VENV)/.check  ## format, lint, types, import contracts, no circles
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.architecture.circles
+
+surface: install  ## what users see, now beside commit OLD=...: settings, metrics, errors, commands, headers, APIs, rules
+	$(BIN)/python -m tests.surface.compare $(OLD) $(ARGS)
 
 bench: install  ## measure beside the peers, regenerate docs/benchmarks.md
 	$(BIN)/python -m benchmarks.gateway.run $(ARGS)
