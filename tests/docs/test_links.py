@@ -35,6 +35,22 @@ def dead_links() -> dict[str, list[str]]:
     return found
 
 
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as addresses have them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^a-z0-9 _-]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_a_link_into_a_page_leads_to_a_heading() -> None:
+    dead = []
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")):
+        for address, anchor in re.findall(r"\]\(([^)#\s:]*\.md)?#([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            target = page.parent / address if address else page
+            if anchor not in anchors(target):
+                dead.append(f"{page.relative_to(ROOT)}: {address}#{anchor}")
+    assert dead == []
+
+
 def test_a_link_leads_to_a_file() -> None:
     assert {target: pages for target, pages in dead_links().items() if target not in NOT_YET} == {}
 
