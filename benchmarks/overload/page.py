@@ -85,8 +85,7 @@ are streamed; the gateway has to guess how long they will be.
 - **Capacity** is what the two engines answer in a second with every slot taken, asked directly:
   {results.told.capacity_per_s:.1f} requests a second. **Load** is what is asked, of that.
 - **Arrivals** are Poisson and do not wait for answers: a fifth gold, three tenths silver, half bronze. At a load of 3
-  gold
-  alone asks for 60 % of the capacity, silver for 90 % and bronze for 150 %.
+  gold alone asks for 60 % of the capacity, silver for 90 % and bronze for 150 %.
 - **Good** is an answer within both SLOs as the client sees it, from when the request was meant to leave.
   **Goodput** is good answers a second. Each load lasts {results.seconds:g} s, not counting its first three.
 - **Refused after** is the time from when the request was meant to leave to the refusal. Most are refused at once; those
