@@ -59,7 +59,7 @@ def _schema(document: Json, schema: Json, followed: tuple[str, ...], path: str =
             target = target[key]
         yield from _schema(document, target, (*followed, reference), path)
         return
-    rest = {key: schema[key] for key in sorted(schema) if key not in APART}
+    rest = {key: _plain(schema[key]) for key in sorted(schema) if key not in APART}
     rest.pop("discriminator", None)  # its mapping has component names
     yield f"{path} {rest}"
     for name, inner in schema.get("properties", {}).items():
@@ -70,3 +70,8 @@ def _schema(document: Json, schema: Json, followed: tuple[str, ...], path: str =
     for key in ("anyOf", "oneOf", "allOf"):
         for inner in schema.get(key, ()):
             yield from _schema(document, inner, followed, f"{path}|")
+
+
+def _plain(value: Json) -> Json:
+    """1000000.0 is 1000000 to every reader of JSON; which of the two is written follows from the order of imports."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -19,6 +19,13 @@ def test_a_field_that_goes_is_a_difference() -> None:
     assert differences({"api": old}, {"api": new}) == {"api": ["-GET /x 200 application/json .b {'type': 'string'}"]}
 
 
+def test_a_whole_number_is_the_same_with_and_without_a_point() -> None:
+    one, other = document("One", "a"), document("One", "a")
+    for number, described in ((1.0, one), (1, other)):
+        described["components"]["schemas"]["One"]["properties"]["a"]["maximum"] = number  # type: ignore[index]
+    assert operations(one) == operations(other)
+
+
 def test_a_value_that_holds_itself_ends() -> None:
     looped = document("Node")
     node = looped["components"]["schemas"]["Node"]  # type: ignore[index]
