@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Files are dealt out to processes in their order: a test that is stuck costs its process alone, and most tests wait.
 JOBS ?= 4
+WRAP := $(BIN)/python -m tests.docs.wrap
 PYTEST_ARGS := --numprocesses $(JOBS) --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet test tools screenshots test-engines soak check bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
+.PHONY: help install run mixed-fleet test tools screenshots test-engines soak check surface bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,23 +36,30 @@ test-engines: $(VENV)/.test  ## real vLLM on CPU beside llama.cpp (heavy install
 soak: $(VENV)/.test  ## a long run, faults on: memory stays flat and nothing leaks
 	SOAK_REQUESTS=50000 $(BIN)/python -m pytest tests/soak $(ARGS)
 
-check: $(VENV)/.check  ## format, lint, types, import contracts
+check: $(VENV)/.check  ## format, lint, types, import contracts, no circles
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.architecture.circles
+
+surface: install  ## what users see, now beside commit OLD=...: settings, metrics, errors, commands, headers, APIs, rules
+	$(BIN)/python -m tests.surface.compare $(OLD) $(ARGS)
 
 bench: install  ## measure beside the peers, regenerate docs/benchmarks.md
 	$(BIN)/python -m benchmarks.gateway.run $(ARGS)
+	$(WRAP) docs/benchmarks.md README.md
 
 bench-physics: install  ## score the performance model on measured silicon, regenerate docs/physics-accuracy.md
 	$(BIN)/python -m benchmarks.physics.run $(ARGS)
+	$(WRAP) docs/physics-accuracy.md
 
 bench-mix: install  ## time the cheapest mix of 12 kinds for 100 buckets
 	$(BIN)/python -m benchmarks.mix.run
 
 bench-routing: install  ## routing policies against their peers in the simulator, regenerate docs/routing-bakeoff.md
 	$(BIN)/python -m benchmarks.routing.run $(ARGS)
+	$(WRAP) docs/routing-bakeoff.md
 
 bench-watch: install  ## what watching 500 replicas costs one worker
 	$(BIN)/python -m benchmarks.watch.run $(ARGS)
@@ -61,22 +69,28 @@ screenshots: $(VENV)/.test  ## the console's views as pictures for the docs, fro
 
 faults: $(VENV)/.test  ## run the fault matrix, regenerate docs/fault-matrix.md
 	$(BIN)/python -m tests.faults.matrix_page docs/fault-matrix.md
+	$(WRAP) docs/fault-matrix.md
 
 chaos: $(VENV)/.test  ## take disk, databases, memory and clocks away, regenerate docs/chaos.md
 	$(BIN)/python -m tests.chaos.chaos_page docs/chaos.md
+	$(WRAP) docs/chaos.md
 
 bench-routing-live: install  ## one emulated fleet in real time beside its simulation
 	$(BIN)/python -m benchmarks.routing_live.run $(ARGS)
+	$(WRAP) docs/routing-bakeoff.md
 
 bench-observing: install  ## what metrics, traces and open consoles cost, regenerate docs/observing-cost.md
 	@$(PIP) install -e ".[otel]"
 	$(BIN)/python -m benchmarks.observing.run
+	$(WRAP) docs/observing-cost.md
 
 bench-overload: install  ## an emulated fleet at up to three times its capacity, regenerate docs/overload.md
 	$(BIN)/python -m benchmarks.overload.run $(ARGS)
+	$(WRAP) docs/overload.md
 
 bench-emulator: install  ## what a client measures on emulated engines beside the step model
 	$(BIN)/python -m benchmarks.emulator.run $(ARGS)
+	$(WRAP) docs/emulator-accuracy.md
 
 docs: install  ## regenerate the reference pages and the sample output in the guides
 	$(BIN)/python -m heterodyne.cli.reference.write docs

@@ -32,7 +32,7 @@ PARTS = (
         "The console",
         "benchmarks.observing.console",
         (),
-        "A supervisor of 200 replicas under 10,000 requests a minute, with nobody looking and with four consoles open, "
+        "A supervisor of 200 replicas under 10,000 requests a minute, with none and with four consoles open, "
         "in turns. The targets are 50 ms of CPU per second and console, and 500 KB for the page.",
     ),
 )

@@ -77,16 +77,16 @@ def _head(results: Results) -> str:
 
 Run of {results.day} on {results.machine}. Two emulated replicas of Llama 3.1 8B, an H100 and an L4 in FP8, each with 16
 sequences at once and a process of its own in real time, behind `heterodyne serve` with one worker. Its settings are the
-defaults but for what the engines hold (`in_flight_max`) and what the model promises:
+defaults but for what the engines hold (`in_flight_max`) and the SLO of the model:
 {results.slo_ttft_ms:g} ms to the first token, {results.slo_itl_ms:g} ms a token.
 Three projects, one of each tier, have keys in a SQLite store. Prompts have 100 to 500 tokens, answers 20 to 100, and
 are streamed; the gateway has to guess how long they will be.
 
 - **Capacity** is what the two engines answer in a second with every slot taken, asked directly:
   {results.told.capacity_per_s:.1f} requests a second. **Load** is what is asked, of that.
-- **Arrivals** are Poisson and wait for nobody: a fifth gold, three tenths silver, half bronze. At a load of 3 gold
-  alone asks for 60 % of the capacity, silver for 90 % and bronze for 150 %.
-- **Good** is an answer within both promises as the client sees it, from when the request was meant to leave.
+- **Arrivals** are Poisson and do not wait for answers: a fifth gold, three tenths silver, half bronze. At a load of 3
+  gold alone asks for 60 % of the capacity, silver for 90 % and bronze for 150 %.
+- **Good** is an answer within both SLOs as the client sees it, from when the request was meant to leave.
   **Goodput** is good answers a second. Each load lasts {results.seconds:g} s, not counting its first three.
 - **Refused after** is the time from when the request was meant to leave to the refusal. Most are refused at once; those
   at the slow end were let in to wait, and their turn did not come in time.
@@ -106,8 +106,8 @@ def _verdicts(results: Results) -> list[str]:
         f"| at a load of {most.load:g} | target | measured | |",
         "|---|---|---|---|",
         f"| goodput, of its peak | >= {GOODPUT_MIN:.0%} | {goodput:.1%} | {_word(goodput >= GOODPUT_MIN)} |",
-        f"| gold within its promises | >= {GOLD_MIN:.0%} | {attained:.1%} | {_word(attained >= GOLD_MIN)} |",
-        f"| bronze refused after, median, of the promised TTFT | <= {EARLY_MAX:.0%} | {early:.1%} "
+        f"| gold within its SLO | >= {GOLD_MIN:.0%} | {attained:.1%} | {_word(attained >= GOLD_MIN)} |",
+        f"| bronze refused after, median, of the TTFT SLO | <= {EARLY_MAX:.0%} | {early:.1%} "
         f"| {_word(early <= EARLY_MAX)} |",
         f"| refusals without a reason, or answers lost | 0 | {_lost(loads)} | {_word(not _lost(loads))} |",
         f"| longest queue at any load | <= {QUEUE_MAX} | {deepest} | {_word(0 <= deepest <= QUEUE_MAX)} |",
@@ -123,9 +123,9 @@ def _untold(results: Results) -> list[str]:
         "## Where the gateway does not know how much an engine holds",
         "",
         "The same without `in_flight_max` in the settings of the pools: the gateway thinks that engines hold what vLLM",
-        "does unless told otherwise, 256 sequences, and these hold 16. What it sends beyond that waits in the engines,",
-        "in the order it came, whoever it is from, and only first tokens that come late hold the gateway back. Nobody",
-        "can put gold first there: tell the gateway what engines were started with.",
+        "does by default, 256 sequences, and these hold 16. What it sends beyond that waits in the engines,",
+        "in the order it came, from any tenant, and only first tokens that come late hold the gateway back. Gold",
+        "cannot be put first there: tell the gateway what engines were started with.",
         "",
         *_loads(results.untold),
         "",

@@ -69,7 +69,7 @@ Run of {run.day} on {describe()}: {run.took_s / 60:.0f} minutes, {effort.seeds} 
   defaults of other systems as files of ours (`routing/peers/`), not their programs: what those cost or fail at is not
   shown here.
 - **Fleets.** Llama 3.1 8B under vLLM, at the speeds of the performance model. A pool's steps take {SLOWDOWN_MIN:g} to
-  {SLOWDOWN_MAX:g} times as long as the router is told, drawn anew for every seed: the prior is not the answer, that has
+  {SLOWDOWN_MAX:g} times as long as the router's prior, drawn anew for every seed: the prior is not the answer, that has
   to be learned, and the time of learning counts.
 - **Load** is a share of what the fleet sustains by the performance model, at its true speeds and with the mean lengths
   of the requests, nothing found in caches. The pace of a trace is scaled to it; its bursts stay.
@@ -127,12 +127,12 @@ def _prediction(accuracies: Sequence[Accuracy], recoveries: Sequence[Recovery]) 
         ),
         "",
         "### A pool becomes twice as slow\n",
-        f"At load {RECOVERY_LOAD:g}, half-way through, and nobody says so. Counted are that pool's requests from then "
+        f"At load {RECOVERY_LOAD:g}, half-way through, unannounced. Counted are that pool's requests from then "
         f"on, until the\nrunning median error of {WINDOW} of them is no more than {RECOVERED:g} times what it was "
         "*before*, or what it is in a run where\nthe pool has been as slow from the *beginning*; "
         f"{WINDOW} is the least there can be. The two need not agree: a pool that is\nslow gets fewer requests, and at "
         f"other moments. Runs in which the pool got fewer than {RECOVERED_WITHIN} requests after the change\nare left "
-        "out, for nothing can be said of them. Medians of the other seeds, and the worst in brackets.\n",
+        "out, for they are too few. Medians of the other seeds, and the worst in brackets.\n",
         "| pool | seeds counted | TTFT, before | ITL, before | TTFT, beginning | ITL, beginning |",
         "|---|---:|---:|---:|---:|---:|",
         *(_recovery_row(recoveries, pool) for pool in _pools(recoveries)),
@@ -228,7 +228,7 @@ def _prefixes(found: Sequence[Found]) -> str:
             "as large as the\nmemory of all replicas together, with nothing running in it, that forgets what was "
             "wanted longest ago. How far pooled is\nbelow endless shows what memory costs; it is a measure, no bound: "
             "other ways to forget may find more. Load is the number of\nrequests inside a replica, over time. Where no "
-            "replica keeps the promise `slo` sends a request where it breaks the fewest,\nwhich may be one that is "
+            "replica keeps the SLO `slo` sends a request where it breaks the fewest,\nwhich may be one that is "
             "late already: its load is not meant to be even then.\n",
             *_memory(found),
             "",
@@ -282,7 +282,7 @@ def _costs(costs: Sequence[DecisionCost], prompt: LongPrompt, paces: Sequence[Pa
             "Prompts of 8 KB whose chains the index knows, four pools, about 20 requests on every replica. The best of "
             "seven rounds, a round\nbeing the median of 1,000 decisions. *Choose* names the replica; the decision also "
             "enters the request into the prefix index and the\nledger; its whole life is that and what is learned from "
-            "its first token and its end. Overloaded is where no pool keeps the promise,\nso that every replica is "
+            "its first token and its end. Overloaded is where no pool keeps the SLO,\nso that every replica is "
             "forecast.\n",
             table(goals),
             "| replicas | | choose µs | decision µs | whole life µs | forecast all |",

@@ -18,14 +18,14 @@ HEAD = """\
 Written by `make chaos`; do not edit. Every row is also a test (`tests/chaos`).
 
 A real `heterodyne serve` is deprived of something while it serves, and given it back. *Requests* is what a client with
-a key of a project without limits saw meanwhile, *changes* what an operator who issued a key did. *Said* is where it can
-be read: an event of the log, a metric, or the answer itself. In *afterwards* nobody has restarted or repaired the
-gateway: *well* means that requests and changes succeed and that the supervisor hears of its workers.
+a key of a project without limits saw meanwhile, *changes* what an operator who issued a key did. *Reported* is where it
+can be read: an event of the log, a metric, or the answer itself. In *afterwards* no operator has restarted or repaired
+the gateway: *well* means that requests and changes succeed and that the supervisor hears of its workers.
 
 Disk and database cases run on a small disk of their own, descriptors and memory are taken by resource limits of the
 running processes, and clocks are set through the gateway's own port for them, never on the machine.
 
-| What happens | Exactly | Requests | Changes | Said | Afterwards |
+| What happens | Exactly | Requests | Changes | Reported | Afterwards |
 |---|---|---|---|---|---|
 """
 

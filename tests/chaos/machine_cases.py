@@ -247,7 +247,7 @@ MACHINE = (
     Case(name="database away", what="The SQLite file is deleted.", run=database_away),
     Case(
         name="row unreadable",
-        what="A project has a limit that only a newer version knows, another a tier that nobody does.",
+        what="A project has a limit that only a newer version knows, another a tier that no version knows.",
         run=row_unreadable,
     ),
     Case(

@@ -52,7 +52,7 @@ context; what the KV memory does not hold takes its steps later. Prices, folds a
 headline. None of these rows is in it.
 
 *Before* are the prices the package had without these rows, and what those rest on; *bias* is the middle signed error,
-below zero where the batch took longer than we said. *Model unseen* leaves out one model at a time within the group,
+below zero where the batch took longer than predicted. *Model unseen* leaves out one model at a time within the group,
 *chip unseen* every row of the chip: prices are then those of all other chips here under the engine.
 """
 

@@ -48,7 +48,7 @@ INTRODUCTION = """\
 The rows of the silicon sample that the headline leaves out as *prefill and decode apart*. A decode replica has no
 prompts between its tokens: a TPOT is one bare decode step. How full it is follows from the loop: requests pass
 the prefill replicas no faster than those compute prompts, the rest of the concurrency sits in the decode replicas,
-and by Little's law whoever is in neither waits. Prices and first-token behaviour come from the aggregated rows of the
+and by Little's law a request in neither waits. Prices and first-token behaviour come from the aggregated rows of the
 same group, or of the engine on other chips (*family*) where the group has fewer than 16. No row of this section is
 among those. *Cross-validated* fits the decode prices to the other folds, held towards the aggregated ones, and
 again knows nothing of the row it is scored on.
@@ -63,8 +63,8 @@ READING = f"""\
   replicas. The answers are too short more often than too long: measure before a target rests on them.
 - **Labels.** `decode_batch_size` counts per replica and copy of attention: times both counts it is the concurrency
   asked for, in every row that states one. Versions such as 0.8.1.post1 under trtllm are those of the Dynamo
-  container, not of the engine, so versions are not told apart here. Whether a row guesses tokens ahead (MTP) is not
-  said.
+  container, not of the engine, so versions are not distinguished here. Whether a row guesses tokens ahead (MTP) is
+  not known.
 - **Choices made while looking at these scores:** a prompt waits for the same share of other prompts as in aggregated
   serving, counted per prefill replica; KV memory never binds, since the rows state the batch that ran.
 - **Rows without a number of replicas** cannot be scored: the same concurrency may be in one replica or in eight.
