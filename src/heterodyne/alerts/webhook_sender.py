@@ -7,9 +7,9 @@ from typing import NamedTuple
 from heterodyne.alerts.evaluator import Notice
 from heterodyne.alerts.message import body
 from heterodyne.alerts.webhook import Webhook
-from heterodyne.domain.errors import EngineError
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.errors import WireError
 from heterodyne.wire.fetch import post
 
 WAITING_MAX = 100  # notices; the oldest gives way
@@ -98,8 +98,8 @@ class WebhookSender:
                 timeout_s=self._retry_schedule.timeout_s,
                 headers=webhook.headers,
             )
-        except EngineError as error:
-            return error.code, False  # its message has the path
+        except WireError as error:
+            return error.kind, False  # its message has the path
         if 200 <= answer.status < 300:
             return "", False
         return f"status {answer.status}", answer.status < 500 and answer.status not in (408, 429)

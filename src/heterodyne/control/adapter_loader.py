@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.control.adapter_slots import AdapterSlots
+from heterodyne.control.engine_fetch import get, post
 from heterodyne.control.readings import adapters_listed
 from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.errors import AdapterUnavailable, EngineError, EngineGarbage, EngineStalled
@@ -25,7 +26,7 @@ from heterodyne.ports.adapters import Ready
 from heterodyne.ports.engine_control import ControlCall, EngineControl
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.connection_pool import Address, ConnectionPool
-from heterodyne.wire.fetch import Fetched, get, post
+from heterodyne.wire.fetch import Fetched
 
 LIST_TIMEOUT_S = 5.0
 LOAD_TIMEOUT_S = 120.0  # an engine may have to download it first

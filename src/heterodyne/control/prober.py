@@ -5,12 +5,13 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from heterodyne.control.engine_fetch import get
 from heterodyne.domain.engine_load import EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineError, EngineGarbage, EngineRefused
 from heterodyne.domain.fleet import Replica
 from heterodyne.ports.engine_control import EngineControl
 from heterodyne.wire.connection_pool import Address, ConnectionPool
-from heterodyne.wire.fetch import Fetched, get
+from heterodyne.wire.fetch import Fetched
 
 TIMEOUT_S = 2.0  # of each page
 NOT_THERE = (404, 501)

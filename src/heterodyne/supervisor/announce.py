@@ -7,10 +7,11 @@ import sys
 import msgspec
 
 from heterodyne.config.settings import Settings
-from heterodyne.domain.errors import EngineError, Unauthenticated
+from heterodyne.domain.errors import Unauthenticated
 from heterodyne.fleet.supervised_process import SupervisedProcess
 from heterodyne.supervisor.banner import banner
 from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.errors import WireError
 from heterodyne.wire.fetch import Fetched, get
 
 POLL_INTERVAL_S = 0.05
@@ -61,5 +62,5 @@ async def _try_page(settings: Settings, pool: ConnectionPool, path: str) -> Fetc
     try:
         address = Address(host, gateway.port, gateway.tls_certificate is not None)
         return await get(pool, address, path, timeout_s=TIMEOUT_S)
-    except EngineError:
+    except WireError:
         return None

@@ -22,12 +22,14 @@ from heterodyne.console.guard import Guard
 from heterodyne.console.playground.pages import PlacedEvent, PlaygroundRequest
 from heterodyne.console.render import error_shape
 from heterodyne.domain.decision import Reason
-from heterodyne.domain.errors import DeadlineExceeded, EngineError, EngineGarbage, HeterodyneError, InvalidField
+from heterodyne.domain.errors import DeadlineExceeded, EngineGarbage, HeterodyneError, InvalidField
+from heterodyne.engines.wire_errors import engine_error
 from heterodyne.routing.why import CHOSEN
 from heterodyne.telemetry import log
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.errors import WireError
 
 PATH = "/v1/chat/completions"
 ANSWERS_MAX = 16
@@ -218,7 +220,7 @@ class _Answer:
         self._pieces: deque[bytes] = deque()
         self._bytes = 0
         self._is_ended = False
-        self._error: EngineError | None = None
+        self._error: HeterodyneError | None = None
         self._wake = asyncio.Event()
 
     def begin(self, connection: ClientConnection, head: bytes, body: bytes) -> None:
@@ -260,8 +262,8 @@ class _Answer:
         self._is_ended, self._connection = True, None
         self._wake.set()
 
-    def on_failure(self, error: EngineError) -> None:
-        self._error, self._connection = error, None
+    def on_failure(self, error: WireError) -> None:
+        self._error, self._connection = engine_error(error), None
         self._wake.set()
 
     async def _wait(self) -> None:
