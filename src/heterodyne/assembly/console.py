@@ -13,7 +13,7 @@ from heterodyne.console.live.service import LiveService
 from heterodyne.console.playground.service import GatewayPlace, Playground
 from heterodyne.console.session.kept_sessions import KeptSessions
 from heterodyne.stores.open_store import state_folder
-from heterodyne.supervisor.banner import gateway_url
+from heterodyne.supervisor.announce import gateway_url
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
 from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores

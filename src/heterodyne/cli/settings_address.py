@@ -43,14 +43,14 @@ def is_default_url() -> bool:
 
 def gateway_url(ctx: click.Context) -> str:
     """Of the OpenAI API."""
-    from heterodyne.cli.loopback import local_url
+    from heterodyne.domain.local_address import local_url
 
     gateway: GatewaySettings = _section(ctx, "gateway")
     return local_url("https" if gateway.tls_certificate else "http", gateway.host, gateway.port)
 
 
 def _or_admin_url(ctx: click.Context, _: click.Parameter, value: str | None) -> str:
-    from heterodyne.cli.loopback import local_url
+    from heterodyne.domain.local_address import local_url
 
     if value is not None:
         return value

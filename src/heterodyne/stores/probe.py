@@ -12,7 +12,8 @@ from msgspec import Struct
 from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
 from heterodyne.stores.open_store import DRIVER_MISSING, POSTGRES_SCHEMES, sqlite_path, unknown_scheme
 from heterodyne.stores.redis.leases import RedisLeases
-from heterodyne.stores.sql.migrations import MIGRATIONS, missing
+from heterodyne.stores.sql.migration import missing
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.file import APPLICATION_ID, translated
 
 REDIS_TIMEOUT_S = 3.0  # somebody waits at a terminal, no request does

@@ -6,8 +6,8 @@ import ssl
 import msgspec
 from msgspec import Struct
 
-from heterodyne.cli.loopback import reachable_host
 from heterodyne.console.settings import ConsoleSettings
+from heterodyne.domain.local_address import reachable_host
 from heterodyne.gateway.settings import GatewaySettings
 
 TIMEOUT_S = 2.0

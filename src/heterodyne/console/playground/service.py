@@ -23,6 +23,7 @@ from heterodyne.console.playground.pages import PlacedEvent, PlaygroundRequest
 from heterodyne.console.render import error_shape
 from heterodyne.domain.decision import Reason
 from heterodyne.domain.errors import DeadlineExceeded, EngineGarbage, HeterodyneError, InvalidField
+from heterodyne.domain.local_address import reachable_host
 from heterodyne.engines.wire_errors import engine_error
 from heterodyne.routing.why import CHOSEN
 from heterodyne.telemetry import log
@@ -39,7 +40,6 @@ SLACK_S = 5.0  # over the request's own deadline, which the gateway keeps
 BUFFER_BYTES_MAX = 1 << 18  # what a slow browser may leave lying here
 REFUSAL_BYTES_MAX = 1 << 20
 POOL_NAME = re.compile(r"[\x21-\x7e]{1,200}")
-ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # where a gateway that listens everywhere answers us
 
 _log = log.get("console")
 
@@ -113,7 +113,7 @@ async def _relayed(place: GatewayPlace, key: str, chat_request: PlaygroundReques
     pool = ConnectionPool(asyncio.get_running_loop(), idle_max=0, connect_timeout_s=CONNECT_TIMEOUT_S, tls=tls)
     answer = _Answer(place.deadline_s + SLACK_S)
     try:
-        address = Address(ANYWHERE.get(place.host, place.host), place.port, tls is not None)
+        address = Address(reachable_host(place.host), place.port, tls is not None)
         pool.lend(
             address,
             lambda connection: answer.begin(connection, *_request(address, key, chat_request)),

@@ -9,7 +9,8 @@ import asyncpg
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
 from heterodyne.domain.url_secrets import without_secrets
-from heterodyne.stores.sql.migrations import MIGRATIONS, Migration, missing
+from heterodyne.stores.sql.migration import Migration, missing
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 
 SCHEMA = "heterodyne"
 CONNECTIONS_MAX = 8

@@ -11,7 +11,8 @@ from typing import Any, Self, TypeVar
 
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import StoreUnavailable
-from heterodyne.stores.sql.migrations import MIGRATIONS, Migration
+from heterodyne.stores.sql.migration import Migration
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.connection import SqliteConnection
 from heterodyne.stores.sqlite.file import connect, prepare, transaction
 from heterodyne.stores.sqlite.writer import SqliteWriter

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
-from heterodyne.stores.sql.migrations import Migration, missing
+from heterodyne.stores.sql.migration import Migration, missing
 
 APPLICATION_ID = 0x48444E31  # "HDN1", in the file's header: what tells our file from another program's
 VERSION_MIN = (3, 37, 0)  # strict tables

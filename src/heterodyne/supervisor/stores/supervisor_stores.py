@@ -29,8 +29,7 @@ from heterodyne.ports.leases import LimitReader
 from heterodyne.ports.tenant_changes import TenantChange
 from heterodyne.ports.tenants import TenantStore
 from heterodyne.stores.leases.server import serve_leases
-from heterodyne.stores.open_books import books_in
-from heterodyne.stores.open_store import open_database, state_folder, tenants_in
+from heterodyne.stores.open_store import books_in, open_database, state_folder, tenants_in
 from heterodyne.supervisor.alerts.watch import AlertWatch
 from heterodyne.supervisor.meters.stores import write_meters
 from heterodyne.supervisor.stores.leases import open_leases

@@ -1,4 +1,4 @@
-"""How somebody on this machine calls what listens at an address of the settings."""
+"""The address that a program on this machine calls, of what listens at an address of the settings."""
 
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - read, not bound
 
