@@ -23,11 +23,10 @@ from heterodyne.books.encoding import (
     Ending,
     encode_ending,
     encode_open,
-    encode_opening,
     encode_terms,
 )
 from heterodyne.domain.errors import StoreUnavailable
-from heterodyne.domain.usage import FlightTerms, UsageOpening
+from heterodyne.domain.usage import FlightTerms
 
 MAGIC = b"HDNSLOT2"
 HEAD_BYTES = 4096
@@ -81,16 +80,12 @@ class FlightSlots:
         self.problem = ""
         self._free.extend(slots)  # a stack: few pages
 
-    def open(self, opening: UsageOpening, terms: FlightTerms = UNPRICED) -> "FlightSlot":
-        """A slot for a request that may now be answered; raises when every slot is taken.
+    def open_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> "FlightSlot":
+        """A slot for a request that may now be answered, by its encoded opening; raises when every slot is taken.
 
         Slots are taken by requests in flight and by those whose record is not on the disk yet. So a disk that takes
-        nothing ends in refusals, and not in answers that nobody can account for.
+        nothing ends in refusals, and not in answers that cannot be accounted for.
         """
-        return self.open_encoded(encode_opening(opening), terms)
-
-    def open_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> "FlightSlot":
-        """The same with an opening that is encoded already, as by an `OpeningForm`."""
         if not self._free:
             if self.problem:
                 raise StoreUnavailable(
@@ -146,12 +141,8 @@ class FlightSlot:
         self.word = start // WORD_BYTES
         self.words = slots.words
 
-    def place(self, opening: UsageOpening, terms: FlightTerms = UNPRICED) -> None:
-        """Say where the request is asked, again when it moves to another replica. What was delivered stays."""
-        self.place_encoded(encode_opening(opening), terms)
-
     def place_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> None:
-        """The same with an opening that is encoded already, as by an `OpeningForm`."""
+        """Note where the request is sent, again when it moves to another replica. What was delivered stays."""
         opening_bytes = len(opening)
         assert opening_bytes <= OPENING_BYTES_MAX, "a slot does not reach into the next"
         flight = opening + encode_terms(terms)

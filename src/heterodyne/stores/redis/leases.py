@@ -88,14 +88,8 @@ class RedisLeases:
             raise self._away(error) from error
         return float(seconds) + float(micros) / 1_000_000
 
-    async def used(self, counter: str, window: int) -> int:
-        """What is lent or used; of a counter without a window, what runs, the dead included until somebody counts."""
-        if window == NO_WINDOW:
-            return sum(map(int, await self._client.hvals(f"{self._prefix}running:{counter}")))
-        return int(await self._client.get(f"{self._prefix}used:{counter}:{window}") or 0)
-
     async def read(self, counters: Sequence[LimitCounter]) -> tuple[int, ...]:
-        """In one round trip; of what runs the dead are included until somebody counts."""
+        """In one round trip; what ran on dead holders is included until the next exchange counts it out."""
         asked = self._client.pipeline(transaction=False)
         for one in counters:
             if one.window == NO_WINDOW:
