@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from heterodyne.assembly.child_modules import PLAN, REHEARSAL
 from heterodyne.config.settings import Settings
 from heterodyne.console.guard import Guard
 from heterodyne.console.instruments import Instruments
@@ -29,6 +28,8 @@ from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
 from heterodyne.supervisor.stores.tenant_publisher import TenantPublisher
 
+PLAN_MODULE = "heterodyne.supervisor.services.plan.child"
+REHEARSAL_MODULE = "heterodyne.supervisor.services.rehearsal.child"
 TENANT_PROBLEMS_MAX = 3  # of many rows the log has all
 
 
@@ -82,9 +83,9 @@ def _services(owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageR
 
     return ConsoleServices(
         tenants=tenants,
-        capacity=CapacityEstimator(stores.books, settings, owner.page, child=PLAN),
-        plans=PlanRunner(stores.books, settings, child=PLAN),
-        rehearsals=RehearsalRunner(stores.books, settings, owner.page, child=REHEARSAL),
+        capacity=CapacityEstimator(stores.books, settings, owner.page, child=PLAN_MODULE),
+        plans=PlanRunner(stores.books, settings, child=PLAN_MODULE),
+        rehearsals=RehearsalRunner(stores.books, settings, owner.page, child=REHEARSAL_MODULE),
     )
 
 

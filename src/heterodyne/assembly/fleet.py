@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from heterodyne.assembly.child_modules import WORKER
 from heterodyne.config.settings import Settings
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
@@ -14,6 +13,8 @@ from heterodyne.supervisor.fleet.reconcile import FleetMember
 from heterodyne.supervisor.workers.decision_client import DecisionClient
 from heterodyne.supervisor.workers.order import WorkerPlaces
 from heterodyne.supervisor.workers.workers import Workers
+
+WORKER_MODULE = "heterodyne.assembly.worker"
 
 
 def build_fleet_owner(
@@ -30,7 +31,7 @@ def build_fleet_owner(
 ) -> FleetOwner:
     """`began` is what was read at the start, `settings` the same with what the system chose, such as a port."""
     replicas = [ManagedReplica(member) for member in wanted]
-    workers = Workers(settings, ordered(replicas), run_dir, places, tenants, module=WORKER)
+    workers = Workers(settings, ordered(replicas), run_dir, places, tenants, module=WORKER_MODULE)
     fleet = ManagedFleet(settings, replicas, workers)
     reload = FleetReload(began, fleet, reread=reread, fetch=fetch, on_settings=on_settings)
     return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running))

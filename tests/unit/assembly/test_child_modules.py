@@ -4,9 +4,11 @@ from importlib.util import find_spec
 
 import pytest
 
-from heterodyne.assembly import child_modules
+from heterodyne.assembly.console import PLAN_MODULE, REHEARSAL_MODULE
+from heterodyne.assembly.fleet import WORKER_MODULE
+from heterodyne.assembly.gateway import OFFLOAD_MODULE
 
 
-@pytest.mark.parametrize("name", [name for name in vars(child_modules) if name.isupper()])
-def test_a_child_has_its_module(name: str) -> None:
-    assert find_spec(getattr(child_modules, name)) is not None
+@pytest.mark.parametrize("module", [WORKER_MODULE, PLAN_MODULE, REHEARSAL_MODULE, OFFLOAD_MODULE])
+def test_a_child_has_its_module(module: str) -> None:
+    assert find_spec(module) is not None
