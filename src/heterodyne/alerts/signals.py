@@ -41,7 +41,7 @@ class TtftPercentile(Struct, frozen=True, kw_only=True):
 class ModelSignals(Struct, frozen=True, kw_only=True):
     """The requests of one model."""
 
-    model: str  # empty: those that were turned away before anybody knew what they ask for
+    model: str  # empty: those that were turned away before their model was known
     tallies: dict[AlertWindow, WindowCounts]
     ttft_p99: TtftPercentile | None = None  # of five minutes; None: there was no first token
     ttft_p999: TtftPercentile | None = None  # of thirty
@@ -60,11 +60,11 @@ class QueueSignals(Struct, frozen=True, kw_only=True):
 
     model: str
     depth: float
-    depth_before: float | None  # five minutes ago; None: nobody looked then
+    depth_before: float | None  # five minutes ago; None: there was no look then
 
 
 class PoolSignals(Struct, frozen=True, kw_only=True):
-    """One pool now. None: nobody knows."""
+    """One pool now. None: it is not known."""
 
     pool: str
     ready: int

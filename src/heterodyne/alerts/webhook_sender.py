@@ -13,7 +13,7 @@ from heterodyne.wire.errors import WireError
 from heterodyne.wire.fetch import post
 
 WAITING_MAX = 100  # notices; the oldest gives way
-SENT_MAX = 1000  # keys that are remembered, so that nothing is told twice
+SENT_MAX = 1000  # keys that are remembered, so that nothing is sent twice
 
 _log = log.get("alerts")
 
@@ -46,7 +46,7 @@ class WebhookSender:
         self._has_work = asyncio.Event()
 
     def put(self, notice: Notice) -> None:
-        """Tell it soon, where the webhook wants to know and has not been told."""
+        """Send it soon, where the webhook wants it and has not been sent it."""
         if not self._webhook.wants(notice.severity) or notice.key in self._sent:
             return
         self._sent[notice.key] = None

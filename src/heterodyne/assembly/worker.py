@@ -31,7 +31,7 @@ from heterodyne.telemetry.loops import keep_running
 
 VIEW_INTERVAL_S = 1.0
 SWITCH_INTERVAL_S = 0.0005  # a thread that hashes or redacts gives way to the loop so soon, not after 5 ms
-HASTE_INTERVAL_S = 0.1  # while somebody may be waiting for what comes next
+HASTE_INTERVAL_S = 0.1  # while the supervisor may be waiting for the next view
 OWN_BLOCK_BYTES = 1 << 20
 M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
 VIEW_SHARE_MAX = 0.05  # of the worker's time: the view of a large fleet is left less often
@@ -41,7 +41,7 @@ _decode = msgspec.json.Decoder(WorkerOrder).decode
 
 
 def main() -> None:
-    """One worker's life."""
+    """One worker, from its first order to its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lines = LineReader()
     first = lines.try_next()

@@ -25,7 +25,7 @@ _log = log.get("audit")
 
 
 class AuditWriterState(Struct, frozen=True, kw_only=True):
-    """What the clerk has done."""
+    """What the writer has done."""
 
     state: LogState
     collected: int

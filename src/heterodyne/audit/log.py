@@ -1,6 +1,6 @@
 """The log's one writer: appends batches to the chain, begins segments, and takes up the thread after a crash.
 
-A batch is on the disk before the head names it, and the head names it before the caller is told: the head may lag
+A batch is on the disk before the head names it, and the head names it before the caller is answered: the head may lag
 behind the file, never run ahead of it.
 """
 

@@ -27,7 +27,7 @@ AWAY_INTERVAL_S = 5.0  # while the store does not answer
 READ_BYTES = 1 << 20
 LOUD_SHARE = 0.8  # of the spool's size, from which on every pass says so
 RETENTION_INTERVAL_S = 600.0
-FORGET_MAX = 5000  # records in one transaction, so that nobody waits long for theirs
+FORGET_MAX = 5000  # records in one transaction, so that no reader waits long
 HISTORY_ROWS_MAX = 500_000  # of minutes, each up to a kilobyte or so
 DAY_S = 86400.0
 
@@ -58,7 +58,7 @@ def _ignore_added(_: Sequence[UsageRecord]) -> None:
 class Collector:
     """One per folder of spools. Belongs to one event loop; files are read in threads.
 
-    `on_added` is told of records that the store took, each once, and must not raise. What a store took without being
+    `on_added` gets records that the store took, each once, and must not raise. What a store took without being
     able to say so is not told: it is in the history, and only there.
     """
 

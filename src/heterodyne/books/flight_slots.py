@@ -115,7 +115,7 @@ class FlightSlots:
         return 0 if self._file < 0 else self.slots_max - len(self._free)
 
     def close(self) -> None:
-        """Leave the file to whoever recovers it, or remove it when nothing is left in it."""
+        """Leave the file for recovery, or remove it when nothing is left in it."""
         if self._file < 0:
             return
         if self.taken == 0:
@@ -126,7 +126,7 @@ class FlightSlots:
 
 
 class FlightSlot:
-    """One request's place in the box, another's when it was freed."""
+    """One request's place in the file, another's when it was freed."""
 
     __slots__ = ("_areas", "_end", "_map", "_next", "_opening", "_state", "word", "words")
 

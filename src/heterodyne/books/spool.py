@@ -110,7 +110,7 @@ class UsageSpool:
         if self._thread is not None:
             self._thread.join(CLOSE_TIMEOUT_S)
             if self._thread.is_alive():
-                return  # a disk that hangs: the slots are left to whoever recovers them
+                return  # a disk that hangs: the slots are left for recovery
         self.flush()
         try:
             self._end_segment()

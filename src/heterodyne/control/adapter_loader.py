@@ -114,7 +114,7 @@ class AdapterLoader:
         elif self._group is None:
             then(AdapterUnavailable(f"The adapter {name!r} is not loaded, and the gateway is leaving."))
         else:
-            # It goes on when everybody has left: the next request for the adapter finds it there.
+            # It goes on when all requests have left: the next request for the adapter finds it there.
             slots.waiting[name] = [then]
             self._group.create_task(self._bring(slots, name), name=f"adapter {name} to {slots.replica.id}")
 
@@ -168,7 +168,7 @@ class AdapterLoader:
         await self._load(slots, name)
 
     async def _read_list(self, slots: AdapterSlots) -> None:
-        """An engine that does not tell is believed to hold what it was given."""
+        """An engine without a list is believed to hold what it was given."""
         replica = slots.replica
         engine, at_s = self._engines[replica.engine], self._clock()
         if engine.models_path is None:

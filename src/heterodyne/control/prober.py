@@ -20,7 +20,7 @@ Clock = Callable[[], float]
 
 
 class ProbeResult(Struct, frozen=True, kw_only=True):
-    """What was seen. An error is in words; without one, None means that nobody asked or the engine does not say."""
+    """What was seen. An error is in words; without one, None means: not asked for, or not shown by the engine."""
 
     at_s: float  # when its health was known
     took_s: float  # for its health

@@ -50,7 +50,7 @@ async def _fetch(
 ) -> Fetched:
     loop = asyncio.get_running_loop()
     fetch = _Fetch(loop, pool, address, request, keeps_alive=keeps_alive)
-    # A timer of our own costs a third of `asyncio.timeout`, which also has to tell cancellations apart.
+    # A timer of our own costs a third of `asyncio.timeout`, which also has to distinguish cancellations.
     stalled = ResponseStalled("No answer to ", f"{path} within {timeout_s:g} s.")
     timer = loop.call_later(timeout_s, fetch.on_failure, stalled)
     try:

@@ -310,7 +310,7 @@ class RequestReader:
         return head + data[head_ends:]
 
     def _count_head(self, data: bytes) -> None:
-        # Of a head that began behind another request only what was understood of it can be told apart.
+        # Of a head that began behind another request only what was understood of it can be counted.
         self._head_bytes += head_size(self._url, self._headers) if self._is_behind_another else len(data)
         if self._head_bytes > self._limits.head_bytes_max or self._is_large():
             self._broken(head_too_large(self._limits))

@@ -76,7 +76,7 @@ class PostgresDatabase:
             yield connection
 
     async def listening_connection(self) -> Any:
-        """A connection outside the pool, for LISTEN; whoever asks closes it."""
+        """A connection outside the pool, for LISTEN; the caller closes it."""
         try:
             return await asyncpg.connect(
                 self.url, timeout=CONNECT_TIMEOUT_S, command_timeout=CALL_TIMEOUT_S, server_settings=SETTINGS

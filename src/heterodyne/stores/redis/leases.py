@@ -53,7 +53,7 @@ class RedisLeases:
                 socket_timeout=timeout_s,
                 socket_connect_timeout=timeout_s,
                 max_connections=CONNECTIONS_MAX,
-                retry=Retry(NoBackoff(), 0),  # whoever calls decides when to try again
+                retry=Retry(NoBackoff(), 0),  # the caller decides when to try again
                 decode_responses=False,
             )
         except ValueError as error:
@@ -69,7 +69,7 @@ class RedisLeases:
             raise self._away(error) from error
 
     async def leave(self, holder: str) -> None:
-        """Whose name is not among the living runs nothing; its places are dropped when somebody next counts them."""
+        """Whose name is not among the living runs nothing; its places are dropped when they are next counted."""
         try:
             async with deadline(self._timeout_s):
                 await self._client.zrem(f"{self._prefix}alive", holder)

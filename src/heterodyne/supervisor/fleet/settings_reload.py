@@ -27,7 +27,7 @@ RESTART_FIELDS = {
 
 
 def needs_restart(began: Settings, new: Settings) -> tuple[str, ...]:
-    """The settings that are others than those it was started with, and stay as they were."""
+    """The settings that differ from those it was started with, and do not change before a restart."""
     return tuple(
         dotted(section, name)
         for section, names in _lasting(began).items()

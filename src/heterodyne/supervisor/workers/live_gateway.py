@@ -96,7 +96,7 @@ class LiveGateway:
             version=self.version,
             at_s=time.monotonic(),
             fleet=self._watch.snapshot(),
-            standing=self._back.fleet_health.snapshot(now_s),
+            health=self._back.fleet_health.snapshot(now_s),
             in_flight=concurrency_limit.in_flight,
             in_flight_by_replica=dict(concurrency_limit.by_replica),
             queued_by_project=self._admission_controller.waiting_by_project(QUEUED_PROJECTS_MAX),
@@ -107,7 +107,7 @@ class LiveGateway:
         return sum(replica.is_takeable for replica in self._back.fleet.snapshot.replicas)
 
     def is_emptying(self) -> bool:
-        """Whether somebody may be waiting for the last answer of a replica."""
+        """Whether a change of the fleet may be waiting for the last answer of a replica."""
         by_replica = self._back.concurrency_limit.by_replica
         return any(one.is_draining and by_replica.get(one.id) for one in self._back.fleet.snapshot.replicas)
 

@@ -27,7 +27,7 @@ FRESH_S = 10.0
 NOW_S = 5 * MINUTE_S  # at least, and a minute more at most, that are "now"
 PURCHASE_FRESH_S = 60.0
 PURCHASE_DEADLINE_S = 5.0
-PURCHASES_DEADLINE_S = 15.0  # of all models in one answer; the rest is said to be still open
+PURCHASES_DEADLINE_S = 15.0  # of all models in one answer; the rest is shown as still open
 
 _Fleet = tuple[tuple[str, int], ...]  # pools, and how many of their replicas take work
 
