@@ -89,7 +89,7 @@ class ReplicaSignals(Struct, frozen=True, kw_only=True):
 class BooksSignals(Struct, frozen=True, kw_only=True):
     """How usage gets into the store."""
 
-    problem: str  # empty: it does
+    problem: str | None  # None: it does
     filled: float  # share of the spool that is full
     damaged: int  # segments that hold bytes that are no records, in the last half hour
 
@@ -97,7 +97,7 @@ class BooksSignals(Struct, frozen=True, kw_only=True):
 class AuditSignals(Struct, frozen=True, kw_only=True):
     """How entries get into the audit log."""
 
-    problem: str  # empty: they do
+    problem: str | None  # None: they do
     failures: int  # in the last half hour
 
 

@@ -74,20 +74,18 @@ class WebhookSender:
         wait_s = self._retry_schedule.wait_s
         for number in range(1, self._retry_schedule.tries_max + 1):
             problem, is_final = await self._try(data)
-            if not problem:
+            if problem is None:
                 metrics.alerts_webhooks.add(("sent",))
                 return
-            if is_final:
-                self._give_up(notice, "refused", problem)
+            if is_final or number == self._retry_schedule.tries_max:
+                self._give_up(notice, "refused" if is_final else "failed", problem)
                 return
-            if number < self._retry_schedule.tries_max:
-                metrics.alerts_webhooks.add(("retried",))
-                await asyncio.sleep(wait_s)
-                wait_s = min(2 * wait_s, self._retry_schedule.wait_max_s)
-        self._give_up(notice, "failed", problem)
+            metrics.alerts_webhooks.add(("retried",))
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, self._retry_schedule.wait_max_s)
 
-    async def _try(self, data: bytes) -> tuple[str, bool]:
-        """What went wrong, empty when nothing did, and whether another try is pointless."""
+    async def _try(self, data: bytes) -> tuple[str | None, bool]:
+        """What went wrong, None when nothing did, and whether another try is pointless."""
         webhook = self._webhook
         try:
             answer = await post(
@@ -101,7 +99,7 @@ class WebhookSender:
         except WireError as error:
             return error.kind, False  # its message has the path
         if 200 <= answer.status < 300:
-            return "", False
+            return None, False
         return f"status {answer.status}", answer.status < 500 and answer.status not in (408, 429)
 
     def _give_up(self, notice: Notice, outcome: str, problem: str) -> None:

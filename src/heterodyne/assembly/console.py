@@ -95,7 +95,7 @@ def _problems(stores: SupervisorStores, snapshot: TenantSnapshot) -> Iterator[st
     state = stores.collecting()
     if state is None:
         yield "No books are kept (books.is_on), so nothing is known of requests."
-    elif state.problem:
+    elif state.problem is not None:
         yield f"The books stall: {state.problem}"
     elif state.is_filling:
         yield "The spool of usage is nearly full; soon requests are refused."

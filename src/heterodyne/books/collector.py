@@ -43,7 +43,7 @@ class CollectorState(Struct, frozen=True, kw_only=True):
     damaged: int = 0  # segments with bytes that are no records; they are kept
     backlog_bytes: int = 0
     backlog_bytes_max: int = SPOOL_BYTES_MAX
-    problem: str = ""  # why nothing is collected now; empty: it is
+    problem: str | None = None  # why nothing is collected now; None: it is
 
     @property
     def is_filling(self) -> bool:
@@ -100,7 +100,7 @@ class Collector:
             except Exception as error:  # noqa: BLE001  # the root of the task; what is on the disk stays there
                 self._away(error)
                 _log.error("collector_failed", exc_info=error)
-            await asyncio.sleep(self._away_interval_s if self.state.problem else self._interval_s)
+            await asyncio.sleep(self._away_interval_s if self.state.problem is not None else self._interval_s)
 
     async def collect(self) -> None:
         """One pass over everything there is; raises StoreUnavailable where the store stopped answering.
@@ -128,9 +128,9 @@ class Collector:
                 )
         if problem is not None:
             raise StoreUnavailable(f"{self._folder}: a worker that died cannot be recovered: {problem}") from problem
-        if self.state.problem:
+        if self.state.problem is not None:
             _log.info("store_answers_again", backlog_bytes=self.state.backlog_bytes)
-            self._note(problem="")
+            self._note(problem=None)
 
     async def _collect_segment(self, path: Path) -> None:
         tail = SegmentTail.MORE
@@ -177,9 +177,9 @@ class Collector:
         self._forgot_at = now
 
     def _away(self, error: Exception) -> None:
-        if not self.state.problem:
+        if self.state.problem is None:
             _log.error("usage_not_collected", error=str(error), backlog_bytes=self.state.backlog_bytes)
         self._note(problem=str(error) or type(error).__name__)
 
-    def _note(self, **changes: int | str) -> None:
+    def _note(self, **changes: int | str | None) -> None:
         self.state = replace(self.state, **changes)

@@ -56,7 +56,7 @@ class FlightSlots:
         """
         self.path = path
         self.slots_max = slots_max
-        self.problem = "their file is not there yet"  # why there are none; empty: there are
+        self.problem: str | None = "their file is not there yet"  # why there are none; None: there are
         self._file = -1
         self.map: mmap.mmap
         self.words: memoryview
@@ -77,7 +77,7 @@ class FlightSlots:
         self.map = mmap.mmap(file, HEAD_BYTES + self.slots_max * SLOT_BYTES)
         self.words = memoryview(self.map).cast("Q")
         slots = [FlightSlot(self, index) for index in range(self.slots_max - 1, -1, -1)]
-        self.problem = ""
+        self.problem = None
         self._free.extend(slots)  # a stack: few pages
 
     def open_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> "FlightSlot":
@@ -87,7 +87,7 @@ class FlightSlots:
         nothing ends in refusals, and not in answers that cannot be accounted for.
         """
         if not self._free:
-            if self.problem:
+            if self.problem is not None:
                 raise StoreUnavailable(
                     f"There is no place to write down what a request uses: {self.problem}. Try again later.",
                     retry_after_s=1,

@@ -101,7 +101,7 @@ def test_a_full_disk_keeps_the_slots_until_there_is_room(tmp_path: Path) -> None
     assert ids(tmp_path) == ["req_0000"], "what was written in part was taken back"
     spool.flush()
     state = spool.state()
-    assert (state.waiting, state.slots_taken, state.problem) == (0, 0, "")
+    assert (state.waiting, state.slots_taken, state.problem) == (0, 0, None)
     spool.close()
     assert ids(tmp_path) == [f"req_{number:04d}" for number in range(9)]
 
@@ -124,11 +124,11 @@ def test_a_spool_that_holds_all_it_may_writes_no_more(tmp_path: Path) -> None:
     for number in range(2):
         spool.finish(open_slot(slots, opening(number)), ending())
         spool.flush()
-    assert "may hold no more" in spool.state().problem
+    assert "may hold no more" in (spool.state().problem or "")
     assert slots.taken == 1
     segments(tmp_path)[0].unlink()  # collected
     spool.flush()
-    assert (spool.state().problem, slots.taken) == ("", 0)
+    assert (spool.state().problem, slots.taken) == (None, 0)
     spool.close()
 
 

@@ -46,7 +46,7 @@ def books_samples(state: CollectorState | None) -> list[Sample]:
         _one(metrics.books_damaged, state.damaged),
         _one(metrics.books_backlog, state.backlog_bytes),
         _one(metrics.books_backlog_max, state.backlog_bytes_max),
-        _one(metrics.books_stalled, bool(state.problem)),
+        _one(metrics.books_stalled, state.problem is not None),
     ]
 
 
@@ -59,7 +59,7 @@ def audit_samples(state: AuditWriterState | None) -> list[Sample]:
         _one(metrics.audit_entries, state.state.seq),
         _one(metrics.audit_collected, state.collected),
         _one(metrics.audit_failures, state.failures),
-        _one(metrics.audit_stalled, bool(state.failure)),
+        _one(metrics.audit_stalled, state.failure is not None),
     ]
 
 
