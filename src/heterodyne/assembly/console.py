@@ -33,7 +33,7 @@ REHEARSAL_MODULE = "heterodyne.supervisor.services.rehearsal.child"
 TENANT_PROBLEMS_MAX = 3  # of many rows the log has all
 
 
-class AdminDoor(Struct, frozen=True, kw_only=True, eq=False):
+class AdminAccess(Struct, frozen=True, kw_only=True, eq=False):
     """The admin port as the settings ask for it, and who may use it."""
 
     listener: socket.socket

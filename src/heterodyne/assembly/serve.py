@@ -8,7 +8,7 @@ from pathlib import Path
 import uvloop
 from msgspec import structs
 
-from heterodyne.assembly.console import AdminDoor, build_guard
+from heterodyne.assembly.console import AdminAccess, build_guard
 from heterodyne.assembly.fleet import build_fleet_owner
 from heterodyne.assembly.stores import open_supervisor_stores
 from heterodyne.assembly.supervisor import run_supervisor
@@ -49,7 +49,7 @@ async def _serve(
 ) -> None:
     # What serves ends before the books are closed.
     async with open_supervisor_stores(settings, run_dir) as stores:
-        door = None if listener is None else AdminDoor(listener=listener, guard=build_guard(settings.console))
+        access = None if listener is None else AdminAccess(listener=listener, guard=build_guard(settings.console))
         owner = build_fleet_owner(
             began,
             settings,
@@ -59,9 +59,9 @@ async def _serve(
             tenants=stores.snapshot,
             reread=reread,
             fetch=lambda new: _weights(new, _unseen),
-            on_settings=lambda new: None if door is None else door.guard.take(new.console),
+            on_settings=lambda new: None if access is None else access.guard.take(new.console),
         )
-        await run_supervisor(settings, owner, stores, run_dir, door)
+        await run_supervisor(settings, owner, stores, run_dir, access)
 
 
 def _weights(settings: Settings, progress: Progress) -> dict[str, Path]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from heterodyne.assembly.console import AdminDoor, build_instruments
+from heterodyne.assembly.console import AdminAccess, build_instruments
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
 from heterodyne.console.change_recorder import ChangeRecorder
@@ -62,9 +62,9 @@ def build_store_parts(
 
 
 async def run_supervisor(
-    settings: Settings, owner: FleetOwner, stores: SupervisorStores, run_dir: Path, door: AdminDoor | None
+    settings: Settings, owner: FleetOwner, stores: SupervisorStores, run_dir: Path, access: AdminAccess | None
 ) -> None:
-    """Until a signal ends it; without a door there is no admin port."""
+    """Until a signal ends it; without it there is no admin port."""
     tenants = TenantUsageReader(stores.tenants, stores.books, stores.limits, owner.workers.views)
     meters = SupervisorMeters(owner, stores.books, tenants)
     alerts = _try_alerts(owner, stores, tenants, run_dir)
@@ -73,14 +73,14 @@ async def run_supervisor(
     if alerts is not None:
         loops["alerts"] = alerts.run
     admin = None
-    if door is not None:
+    if access is not None:
         instruments = build_instruments(
-            settings, owner, stores, parts.publisher, tenants, guard=door.guard, alerts=alerts
+            settings, owner, stores, parts.publisher, tenants, guard=access.guard, alerts=alerts
         )
         loops["live"] = instruments.feed.run
         app = admin_app(settings.console, owner, parts.services, instruments)
         admin = AdminPort(
-            server=AdminServer(app, door.listener, door.guard), feed=instruments.feed, url=_url(door.listener)
+            server=AdminServer(app, access.listener, access.guard), feed=instruments.feed, url=_url(access.listener)
         )
     await supervise(settings, owner, loops, reload=parts.reload.request, admin=admin)
 

@@ -119,7 +119,7 @@ class AuditLog:
 
     def _open(self, after_break: bool) -> None:
         segments = list_segments(self._folder)
-        # The chain of the last two tells where it ends; the whole of it is for `heterodyne audit verify`.
+        # The chain of the last two shows where it ends; the whole of it is for `heterodyne audit verify`.
         first = segments[-2].number if len(segments) > 1 and segments[-2].number > 1 else None
         self._spools = {}
         verdict = verify(self._folder, self._key, from_segment=first, on_line=self._note_spools)

@@ -59,7 +59,7 @@ class Collector:
     """One per folder of spools. Belongs to one event loop; files are read in threads.
 
     `on_added` gets records that the store took, each once, and must not raise. What a store took without being
-    able to say so is not told: it is in the history, and only there.
+    able to answer so is left out: it is in the history, and only there.
     """
 
     def __init__(

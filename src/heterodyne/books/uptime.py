@@ -22,7 +22,7 @@ class RunningReplica(NamedTuple):
 
 
 class UptimeMeter:
-    """What one supervisor has seen; `source` tells it from others and from its former lives."""
+    """What one supervisor has seen; `source` distinguishes it from others and from earlier starts."""
 
     def __init__(self, source: str) -> None:
         self._source = source

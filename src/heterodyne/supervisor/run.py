@@ -24,7 +24,7 @@ Loops = Mapping[str, Callable[[], Awaitable[object]]]  # by name; each runs unti
 
 
 class AdminPort(Struct, frozen=True, kw_only=True, eq=False):
-    """The operator's door, where there is one."""
+    """The admin API, where it is served."""
 
     server: AdminServer
     feed: LiveFeed

@@ -26,7 +26,7 @@ class ServerSocket(asyncio.Protocol):
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
 
     def eof_received(self) -> bool:
-        """A client that has stopped sending has gone: half-closed sockets cannot be told from dead ones."""
+        """A client that has stopped sending has gone: half-closed sockets look like dead ones."""
         return False
 
     @property

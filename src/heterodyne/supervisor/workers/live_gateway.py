@@ -128,7 +128,7 @@ def _forget_gauges(gone: Iterable[Replica]) -> None:
 
 
 def caller_ring(settings: Settings, tenants: TenantSnapshot, console_key_sha256: str = "") -> CallerRing:
-    """Whose keys open; where there never was a key, and none is required, nobody needs one."""
+    """Whose keys open; where there never was a key, and none is required, no caller needs one."""
     admission = settings.admission
     return CallerRing(
         tenants,
@@ -145,7 +145,7 @@ def host_names(settings: Settings, tenants: TenantSnapshot) -> HostNames:
 
 
 def _has_keys(settings: Settings, tenants: TenantSnapshot) -> bool:
-    """To revoke the last key, or to disable its project, must not open the door."""
+    """To revoke the last key, or to disable its project, must not open the gateway to all."""
     admission = settings.admission
     is_issued = tenants.has_keys or bool(tenants.callers)
     return admission.requires_key or bool(admission.api_keys_sha256) or is_issued

@@ -170,7 +170,7 @@ class _Log(Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def _planning_errors() -> Iterator[None]:
-    """Over HTTP an impossible plan is the asker's turn to act, not ours."""
+    """Over HTTP an impossible plan is for the caller to act on, not for us."""
     try:
         yield
     except (InvalidSpec, PlanImpossible) as error:
