@@ -25,7 +25,6 @@ SINGLE = frozenset(
     )
 )
 OWN_PREFIX = b"x-heterodyne-"
-LENGTH_DIGITS_MAX = 20
 
 
 def joined(name: bytes, first: bytes, second: bytes) -> bytes:

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from heterodyne.domain.errors import BodyTooLarge, HeadTooLarge, Overloaded
+from heterodyne.domain.errors import BodyTooLarge, HeadTooLarge
 
 
 class WireLimits(Struct, frozen=True, kw_only=True):
@@ -34,6 +34,11 @@ def head_size(url: bytes, headers: dict[bytes, bytes]) -> int:
     return len(url) + sum(map(len, headers)) + sum(map(len, headers.values()))
 
 
+def is_head_large(url: bytes, headers: dict[bytes, bytes], limits: WireLimits) -> bool:
+    """Whether what was understood of a head, or of trailers, is more than there may be."""
+    return len(headers) > limits.headers_max or head_size(url, headers) > limits.head_bytes_max
+
+
 def head_too_large(limits: WireLimits) -> HeadTooLarge:
     """Of a head, of trailers, or of the framing of a chunked body."""
     return HeadTooLarge(
@@ -44,8 +49,3 @@ def head_too_large(limits: WireLimits) -> HeadTooLarge:
 def body_too_large(seen_bytes: int, bytes_max: int) -> BodyTooLarge:
     """Of one body."""
     return BodyTooLarge(f"The body has at least {seen_bytes} bytes; the limit is {bytes_max} bytes.")
-
-
-def bodies_too_many() -> Overloaded:
-    """Of the bodies of all connections together."""
-    return Overloaded("Too many request bodies are held; try again shortly.", retry_after_s=1)

@@ -12,10 +12,11 @@ import httptools
 
 from heterodyne.domain.errors import HeterodyneError, MalformedHttp, MethodNotAllowed, Overloaded
 from heterodyne.wire import head_rules
-from heterodyne.wire.limits import BodyBudget, WireLimits, bodies_too_many, body_too_large, head_size, head_too_large
+from heterodyne.wire.limits import BodyBudget, WireLimits, body_too_large, head_size, head_too_large, is_head_large
 from heterodyne.wire.message import HeadCheck, HttpRequest, RequestSink
 
 FRAMING_PER_BYTE = 8  # bytes of framing that a byte of a chunked body may bring along: it may be a chunk of its own
+LENGTH_DIGITS_MAX = 20
 NO_HOST = b"\n"  # no header has this value
 
 
@@ -217,9 +218,12 @@ class RequestReader:
         if self._head_bytes:
             self._raw_head = bytearray()
         declared = headers.get(b"content-length")
-        if declared is not None and len(declared) > head_rules.LENGTH_DIGITS_MAX:
-            self._break(MalformedHttp("The header 'content-length' has too many digits."))
-        self._length = length = 0 if declared is None else int(declared)
+        length = 0
+        if declared is not None:
+            if len(declared) > LENGTH_DIGITS_MAX:
+                self._break(MalformedHttp("The header 'content-length' has too many digits."))
+            length = int(declared)
+        self._length = length
         body_bytes_max = limits.body_bytes_max
         if length > body_bytes_max:
             self._break(body_too_large(length, body_bytes_max))
@@ -243,7 +247,7 @@ class RequestReader:
         if body_bytes > bytes_max:
             self._break(body_too_large(body_bytes, bytes_max))
         if budget.body_bytes > self._limits.bodies_bytes_max:
-            self._break(bodies_too_many())
+            self._break(Overloaded("Too many request bodies are held; try again shortly.", retry_after_s=1))
         if body_bytes == size:
             self._body = body
             return
@@ -261,7 +265,7 @@ class RequestReader:
         request = self._request
         if request is None:
             return  # of a head that is read again
-        if self._is_chunked and self._headers and self._is_large():
+        if self._is_chunked and self._headers and is_head_large(self._url, self._headers, self._limits):
             self._break(head_too_large(self._limits))
         request.body = self._body if self._pieces is None else self._pieces.getvalue()
         self._request = None
@@ -312,7 +316,7 @@ class RequestReader:
     def _count_head(self, data: bytes) -> None:
         # Of a head that began behind another request only what was understood of it can be counted.
         self._head_bytes += head_size(self._url, self._headers) if self._is_behind_another else len(data)
-        if self._head_bytes > self._limits.head_bytes_max or self._is_large():
+        if self._head_bytes > self._limits.head_bytes_max or is_head_large(self._url, self._headers, self._limits):
             self._broken(head_too_large(self._limits))
         else:
             self._raw_head += data
@@ -329,7 +333,7 @@ class RequestReader:
         elif self._is_chunked:
             framing_bytes = self._framing_bytes + fed_bytes - body_bytes * (1 + FRAMING_PER_BYTE)
             self._framing_bytes = max(0, framing_bytes)
-            if framing_bytes > self._limits.head_bytes_max or self._is_large():
+            if framing_bytes > self._limits.head_bytes_max or is_head_large(self._url, self._headers, self._limits):
                 self._broken(head_too_large(self._limits))
 
     def _break(self, problem: HeterodyneError) -> NoReturn:
@@ -341,8 +345,3 @@ class RequestReader:
         if not self.is_deaf:
             self.stop()
             self._sink.on_broken(problem)
-
-    def _is_large(self) -> bool:
-        """Whether what was understood of a head, or of trailers, is more than there may be."""
-        limits = self._limits
-        return len(self._headers) > limits.headers_max or head_size(self._url, self._headers) > limits.head_bytes_max
