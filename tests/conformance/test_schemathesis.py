@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from heterodyne.gateway.openapi import document
-from heterodyne.testing.every_operation import answer_everything
+from heterodyne.testing.behaviours import answer_everything
 from heterodyne.testing.scripted_engine import EngineCall
 from tests.support.gateways import gateway_over
 from tests.support.requests import MODEL

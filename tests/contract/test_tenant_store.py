@@ -30,7 +30,8 @@ from heterodyne.ports.tenant_changes import (
 from heterodyne.ports.tenants import TenantStore
 from heterodyne.stores.postgres.database import PostgresDatabase
 from heterodyne.stores.postgres.tenants import PostgresTenants
-from heterodyne.stores.sql.migrations import MIGRATIONS, Migration
+from heterodyne.stores.sql.migration import Migration
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.database import SqliteDatabase
 from heterodyne.stores.sqlite.tenants import SqliteTenants
 from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture

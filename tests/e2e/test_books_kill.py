@@ -16,7 +16,7 @@ import pytest
 from heterodyne.books.collector import Collector
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import GATEWAY_KILLED, RequestQuery, UsageQuery, UsageRecord
-from heterodyne.stores.sql.migrations import MIGRATIONS
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
 from tests.support.books_child import CHUNK_TOKENS_MAX, EVENT, request_id

@@ -15,6 +15,7 @@ from heterodyne.books.recover import recover_all
 from heterodyne.books.spool import UsageSpool
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import FlightTerms, RequestQuery, UsageEnding, UsageGroup, UsageOpening, UsageQuery
+from tests.support.flight_slots import open_slot, place_slot
 from tests.support.inline_books import InlineBooks
 
 SLOTS = 6
@@ -62,7 +63,7 @@ class BooksMachine(RuleBasedStateMachine):
         if by_form:
             slot = self.slots.open_encoded(OpeningForm(opening).fill(opening.id, opening.at), terms)
         else:
-            slot = self.slots.open(opening, terms)
+            slot = open_slot(self.slots, opening, terms)
         self.flights.append((opening, slot))
         self.delivered[opening.id] = 0
 
@@ -72,7 +73,7 @@ class BooksMachine(RuleBasedStateMachine):
         opening, slot = self.flights[which % len(self.flights)]
         self.delivered[opening.id] += tokens
         if moves:
-            slot.place(opening)
+            place_slot(slot, opening)
         slot.delivered = self.delivered[opening.id]
 
     @precondition(lambda self: self.flights)

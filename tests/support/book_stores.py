@@ -9,7 +9,7 @@ import pytest
 from heterodyne.ports.books import BookStore
 from heterodyne.stores.postgres.books import PostgresBooks
 from heterodyne.stores.postgres.database import PostgresDatabase
-from heterodyne.stores.sql.migrations import MIGRATIONS
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
 from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture that modules import with this one

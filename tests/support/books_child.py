@@ -15,6 +15,7 @@ from pathlib import Path
 from heterodyne.books.flight_slots import FlightSlot, FlightSlots
 from heterodyne.books.spool import UsageSpool
 from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening
+from tests.support.flight_slots import open_slot, place_slot
 
 IN_FLIGHT = 12
 CHUNK_TOKENS_MAX = 3
@@ -45,7 +46,7 @@ def stream(folder: Path, life: str, chance: random.Random) -> None:
         if len(flights) < IN_FLIGHT and slots.taken < slots.slots_max:
             number += 1
             opening = _opening(request_id(life, number))
-            flights.append((opening, slots.open(opening, FlightTerms(prompt_tokens=5)), 0))
+            flights.append((opening, open_slot(slots, opening, FlightTerms(prompt_tokens=5)), 0))
         if not flights:
             time.sleep(0.001)  # every slot waits for the disk
             continue
@@ -56,7 +57,7 @@ def stream(folder: Path, life: str, chance: random.Random) -> None:
             spool.finish(slot, UsageEnding(status=200, prompt_tokens=5, completion_tokens=tokens))
             del flights[place]
         elif step < 0.15:
-            slot.place(opening, FlightTerms(prompt_tokens=5))  # it goes on elsewhere
+            place_slot(slot, opening, FlightTerms(prompt_tokens=5))  # it goes on elsewhere
         else:
             tokens += chance.randint(1, CHUNK_TOKENS_MAX)
             flights[place] = opening, slot, tokens

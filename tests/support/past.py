@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from heterodyne.domain.usage import UsageRecord
-from heterodyne.stores.sql.migrations import MIGRATIONS
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
 

@@ -1,1 +1,1 @@
-"""What an operator should know without looking: when a signal becomes an alert, and who is told."""
+"""What an operator should know without looking: when a signal becomes an alert, and who gets it."""

@@ -13,10 +13,10 @@ GATEWAY = "the gateway"  # the subject of what is about no model and no pool
 
 
 class Severity(StrEnum):
-    """Whom it may wake."""
+    """How soon a person must act."""
 
-    PAGE = "page"  # somebody, now
-    TICKET = "ticket"  # nobody; within the day
+    PAGE = "page"  # now: it may wake a person
+    TICKET = "ticket"  # within the day
 
 
 class AlertMatch(Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class Alert(Struct, frozen=True, kw_only=True):
 
     name: str
     severity: Severity
-    hold_s: int  # how long it must be true before anybody is told
+    hold_s: int  # how long it must be true before it is sent
     summary: str  # a sentence in which {subject} stands for what it is about
     section: str  # heading of the guide, as its anchor
     labels: tuple[str, ...]  # of Prometheus, which together name the subject; empty: the gateway

@@ -16,14 +16,14 @@ CLEAR_S = 60.0  # how long what fires must be false before it is over, so that i
 
 
 class Phase(StrEnum):
-    """What there is to tell."""
+    """What a notice is about: it fires, or it is over."""
 
     FIRING = "firing"
     RESOLVED = "resolved"
 
 
 class Notice(Struct, frozen=True, kw_only=True):
-    """One alert about one subject, as people are told."""
+    """One alert about one subject, as people get it."""
 
     phase: Phase
     name: str
@@ -36,7 +36,7 @@ class Notice(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[str, str, float, Phase]:
-        """What makes it the same one when it is told again."""
+        """What makes it the same one when it is sent again."""
         return self.name, self.subject, self.since_at, self.phase
 
 

@@ -13,7 +13,7 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class WebhookMessage(Struct, frozen=True, kw_only=True):
-    """The generic form. `id` is the same when the same notice is sent again, so a receiver can tell."""
+    """The generic form. `id` is the same when the same notice is sent again, so that a receiver recognises it."""
 
     id: str
     phase: Phase

@@ -41,7 +41,7 @@ class TtftPercentile(Struct, frozen=True, kw_only=True):
 class ModelSignals(Struct, frozen=True, kw_only=True):
     """The requests of one model."""
 
-    model: str  # empty: those that were turned away before anybody knew what they ask for
+    model: str  # empty: those that were turned away before their model was known
     tallies: dict[AlertWindow, WindowCounts]
     ttft_p99: TtftPercentile | None = None  # of five minutes; None: there was no first token
     ttft_p999: TtftPercentile | None = None  # of thirty
@@ -60,11 +60,11 @@ class QueueSignals(Struct, frozen=True, kw_only=True):
 
     model: str
     depth: float
-    depth_before: float | None  # five minutes ago; None: nobody looked then
+    depth_before: float | None  # five minutes ago; None: there was no look then
 
 
 class PoolSignals(Struct, frozen=True, kw_only=True):
-    """One pool now. None: nobody knows."""
+    """One pool now. None: it is not known."""
 
     pool: str
     ready: int
@@ -89,7 +89,7 @@ class ReplicaSignals(Struct, frozen=True, kw_only=True):
 class BooksSignals(Struct, frozen=True, kw_only=True):
     """How usage gets into the store."""
 
-    problem: str  # empty: it does
+    problem: str | None  # None: it does
     filled: float  # share of the spool that is full
     damaged: int  # segments that hold bytes that are no records, in the last half hour
 
@@ -97,7 +97,7 @@ class BooksSignals(Struct, frozen=True, kw_only=True):
 class AuditSignals(Struct, frozen=True, kw_only=True):
     """How entries get into the audit log."""
 
-    problem: str  # empty: they do
+    problem: str | None  # None: they do
     failures: int  # in the last half hour
 
 

@@ -50,7 +50,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
         return f"Webhook(name={self.name!r}, place={self.place!r})"
 
     def wants(self, severity: Severity) -> bool:
-        """Whether it is told of such alerts."""
+        """Whether it gets such alerts."""
         return severity is Severity.PAGE or self.min_severity is Severity.TICKET
 
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 from heterodyne.alerts.evaluator import Notice
 from heterodyne.alerts.message import body
 from heterodyne.alerts.webhook import Webhook
-from heterodyne.domain.errors import EngineError
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.errors import WireError
 from heterodyne.wire.fetch import post
 
 WAITING_MAX = 100  # notices; the oldest gives way
-SENT_MAX = 1000  # keys that are remembered, so that nothing is told twice
+SENT_MAX = 1000  # keys that are remembered, so that nothing is sent twice
 
 _log = log.get("alerts")
 
@@ -46,7 +46,7 @@ class WebhookSender:
         self._has_work = asyncio.Event()
 
     def put(self, notice: Notice) -> None:
-        """Tell it soon, where the webhook wants to know and has not been told."""
+        """Send it soon, where the webhook wants it and has not been sent it."""
         if not self._webhook.wants(notice.severity) or notice.key in self._sent:
             return
         self._sent[notice.key] = None
@@ -74,20 +74,18 @@ class WebhookSender:
         wait_s = self._retry_schedule.wait_s
         for number in range(1, self._retry_schedule.tries_max + 1):
             problem, is_final = await self._try(data)
-            if not problem:
+            if problem is None:
                 metrics.alerts_webhooks.add(("sent",))
                 return
-            if is_final:
-                self._give_up(notice, "refused", problem)
+            if is_final or number == self._retry_schedule.tries_max:
+                self._give_up(notice, "refused" if is_final else "failed", problem)
                 return
-            if number < self._retry_schedule.tries_max:
-                metrics.alerts_webhooks.add(("retried",))
-                await asyncio.sleep(wait_s)
-                wait_s = min(2 * wait_s, self._retry_schedule.wait_max_s)
-        self._give_up(notice, "failed", problem)
+            metrics.alerts_webhooks.add(("retried",))
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, self._retry_schedule.wait_max_s)
 
-    async def _try(self, data: bytes) -> tuple[str, bool]:
-        """What went wrong, empty when nothing did, and whether another try is pointless."""
+    async def _try(self, data: bytes) -> tuple[str | None, bool]:
+        """What went wrong, None when nothing did, and whether another try is pointless."""
         webhook = self._webhook
         try:
             answer = await post(
@@ -98,10 +96,10 @@ class WebhookSender:
                 timeout_s=self._retry_schedule.timeout_s,
                 headers=webhook.headers,
             )
-        except EngineError as error:
-            return error.code, False  # its message has the path
+        except WireError as error:
+            return error.kind, False  # its message has the path
         if 200 <= answer.status < 300:
-            return "", False
+            return None, False
         return f"status {answer.status}", answer.status < 500 and answer.status not in (408, 429)
 
     def _give_up(self, notice: Notice, outcome: str, problem: str) -> None:

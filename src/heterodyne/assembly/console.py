@@ -1,39 +1,67 @@
-"""Puts the console together: what it looks at, whom it lets in, and the gateway that its playground asks."""
+"""Builds the console: what it shows, its guard, its services, and the gateway that its playground asks."""
 
 import os
+import socket
 import time
 from collections.abc import Iterator
 
-from heterodyne.assembly.services import open_services
+from msgspec import Struct
+
 from heterodyne.config.settings import Settings
 from heterodyne.console.access.kept_sessions import KeptSessions
 from heterodyne.console.guard import Guard
 from heterodyne.console.live.feed import LiveFeed
 from heterodyne.console.live.service import LiveService
 from heterodyne.console.playground.service import GatewayPlace, Playground
-from heterodyne.console.services import Instruments
+from heterodyne.console.services import ConsoleServices, Instruments
+from heterodyne.console.settings import ConsoleSettings
+from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.stores.open_store import state_folder
-from heterodyne.supervisor.banner import gateway_url
+from heterodyne.supervisor.alerts.watch import AlertWatch
+from heterodyne.supervisor.announce import gateway_url
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
+from heterodyne.supervisor.services.capacity.estimator import CapacityEstimator
+from heterodyne.supervisor.services.plan.runner import PlanRunner
+from heterodyne.supervisor.services.rehearsal.runner import RehearsalRunner
 from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
+from heterodyne.supervisor.stores.tenant_publisher import TenantPublisher
 
+PLAN_MODULE = "heterodyne.supervisor.services.plan.child"
+REHEARSAL_MODULE = "heterodyne.supervisor.services.rehearsal.child"
 TENANT_PROBLEMS_MAX = 3  # of many rows the log has all
 
 
-def open_console(
-    began: Settings, owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageReader
-) -> Instruments:
-    """For the fleet's owner and the office, who both outlive it; keys follow reloads."""
-    guard = Guard.of(began.console)
-    guard.sessions = KeptSessions(state_folder(os.environ) / f"sessions-{began.console.port}.json")
+class AdminAccess(Struct, frozen=True, kw_only=True, eq=False):
+    """The admin port as the settings ask for it, and who may use it."""
+
+    listener: socket.socket
+    guard: Guard
+
+
+def build_guard(settings: ConsoleSettings) -> Guard:
+    """With the sessions that were kept over a restart, as far as their keys are still good."""
+    guard = Guard.of(settings, KeptSessions(state_folder(os.environ) / f"sessions-{settings.port}.json"))
     guard.sessions.keep_only(guard.operators.digests)
-    owner.on_settings = lambda settings: guard.take(settings.console)
+    return guard
+
+
+def build_instruments(
+    began: Settings,
+    owner: FleetOwner,
+    stores: SupervisorStores,
+    publisher: TenantPublisher,
+    tenants: TenantUsageReader,
+    *,
+    guard: Guard,
+    alerts: AlertWatch | None,
+) -> Instruments:
+    """Over the fleet and the stores, which outlive it."""
     live = LiveService(
         owner.page,
         stores.recent_activity,
-        alerts=lambda: () if stores.alerts is None else stores.alerts.lines(),
-        problems=lambda: tuple(_problems(stores)),
+        alerts=lambda: () if alerts is None else alerts.lines(),
+        problems=lambda: tuple(_problems(stores, publisher.snapshot)),
         limit_unknown=lambda: owner.settings.routing.concurrency_max,
         wall_clock=time.time,
     )
@@ -41,18 +69,32 @@ def open_console(
         guard=guard,
         feed=LiveFeed(live),
         playground=Playground(lambda: _place(owner.settings), stores.console_key),
-        services=open_services(owner, stores, tenants),
+        services=_services(owner, stores, tenants),
         gateway_url=gateway_url(began.gateway),
     )
 
 
-def _problems(stores: SupervisorStores) -> Iterator[str]:
-    for problem in stores.snapshot.problems[:TENANT_PROBLEMS_MAX]:
+def _services(owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageReader) -> ConsoleServices:
+    """They follow reloads: settings and fleet are asked for anew each time."""
+
+    def settings() -> Settings:
+        return owner.settings
+
+    return ConsoleServices(
+        tenants=tenants,
+        capacity=CapacityEstimator(stores.books, settings, owner.page, child=PLAN_MODULE),
+        plans=PlanRunner(stores.books, settings, child=PLAN_MODULE),
+        rehearsals=RehearsalRunner(stores.books, settings, owner.page, child=REHEARSAL_MODULE),
+    )
+
+
+def _problems(stores: SupervisorStores, snapshot: TenantSnapshot) -> Iterator[str]:
+    for problem in snapshot.problems[:TENANT_PROBLEMS_MAX]:
         yield f"Keys are refused, as this version cannot read what is stored: {problem}"
-    state = stores.collecting
+    state = stores.collecting()
     if state is None:
         yield "No books are kept (books.is_on), so nothing is known of requests."
-    elif state.problem:
+    elif state.problem is not None:
         yield f"The books stall: {state.problem}"
     elif state.is_filling:
         yield "The spool of usage is nearly full; soon requests are refused."

@@ -1,4 +1,4 @@
-"""Runs one emulated engine until it is told to end, or crashes on purpose."""
+"""Runs one emulated engine until a signal ends it, or crashes on purpose."""
 
 import asyncio
 import errno

@@ -16,7 +16,7 @@ from heterodyne.supervisor.workers.order import WorkerOrder
 
 @contextmanager
 def open_usage_recorder(order: WorkerOrder) -> Iterator[UsageRecorder | None]:
-    """None where nobody keeps books. A life has files of its own, so that those of the last can be recovered."""
+    """None where no books are kept. Each start has files of its own, so that those of the last can be recovered."""
     if not order.places.books_spool:
         yield None
         return

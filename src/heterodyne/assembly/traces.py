@@ -14,7 +14,7 @@ from heterodyne.telemetry.tracing.otlp import OtlpExporter
 
 
 def try_exporter(settings: TelemetrySettings, name: str) -> OtlpExporter | None:
-    """None: nobody is traced."""
+    """None: nothing is traced."""
     if not settings.traces_url:
         return None
     headers = read_headers(os.environ.get(settings.traces_headers_env, "")) if settings.traces_headers_env else {}

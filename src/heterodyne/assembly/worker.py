@@ -4,6 +4,7 @@ Run as `python -m heterodyne.assembly.worker` by the supervisor.
 """
 
 import asyncio
+import ctypes
 import gc
 import signal
 import sys
@@ -21,7 +22,6 @@ from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.stores.leases.host import HostLeases
 from heterodyne.supervisor.line_reader import LineReader
 from heterodyne.supervisor.workers.decision_server import serve_decisions
-from heterodyne.supervisor.workers.large_allocations import give_large_allocations_their_own_blocks
 from heterodyne.supervisor.workers.live_gateway import LiveGateway
 from heterodyne.supervisor.workers.order import LEASES, WorkerOrder
 from heterodyne.supervisor.workers.tenants_file import read_tenants
@@ -31,7 +31,9 @@ from heterodyne.telemetry.loops import keep_running
 
 VIEW_INTERVAL_S = 1.0
 SWITCH_INTERVAL_S = 0.0005  # a thread that hashes or redacts gives way to the loop so soon, not after 5 ms
-HASTE_INTERVAL_S = 0.1  # while somebody may be waiting for what comes next
+HASTE_INTERVAL_S = 0.1  # while the supervisor may be waiting for the next view
+OWN_BLOCK_BYTES = 1 << 20
+M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
 VIEW_SHARE_MAX = 0.05  # of the worker's time: the view of a large fleet is left less often
 
 _log = log.get("assembly")
@@ -39,7 +41,7 @@ _decode = msgspec.json.Decoder(WorkerOrder).decode
 
 
 def main() -> None:
-    """One worker's life."""
+    """One worker, from its first order to its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lines = LineReader()
     first = lines.try_next()
@@ -48,12 +50,24 @@ def main() -> None:
     order = _decode(first)
     log.configure(order.settings.telemetry, worker=order.name)
     # Requests make no reference cycles, so a full collection only costs latency; start-up objects never die.
-    give_large_allocations_their_own_blocks()
+    _give_large_allocations_their_own_blocks()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
     uvloop.run(_serve(order, lines))
+
+
+def _give_large_allocations_their_own_blocks() -> None:
+    """Memory of large bodies comes from the system and goes back to it.
+
+    glibc's own habit is to keep freed memory of up to 32 MiB for later and to grow a buffer there by copying it, which
+    for a body takes longer than a turn of the loop may. A block of its own grows by moving its pages. Other C libraries
+    have no such habit and no such call.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_MMAP_THRESHOLD, OWN_BLOCK_BYTES)
 
 
 async def _serve(order: WorkerOrder, lines: LineReader) -> None:

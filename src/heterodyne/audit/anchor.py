@@ -1,4 +1,4 @@
-"""Puts anchors of the log where whoever can write to the log cannot: into a file elsewhere, or through a command."""
+"""Puts anchors of the log where those who can write to the log cannot: into a file elsewhere, or through a command."""
 
 import os
 import subprocess
@@ -59,8 +59,8 @@ class AnchorCommand:
         except OSError as error:
             raise StoreUnavailable(f"{name}: the command for anchors cannot be run: {error.strerror}") from error
         if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip()[:STDERR_CHARS_MAX]
-            raise StoreUnavailable(f"{name}: the command for anchors failed with {done.returncode}: {said}")
+            words = done.stderr.decode("utf-8", "replace").strip()[:STDERR_CHARS_MAX]
+            raise StoreUnavailable(f"{name}: the command for anchors failed with {done.returncode}: {words}")
 
 
 class AnchorKeeper:

@@ -25,12 +25,12 @@ _log = log.get("audit")
 
 
 class AuditWriterState(Struct, frozen=True, kw_only=True):
-    """What the clerk has done."""
+    """What the writer has done."""
 
     state: LogState
     collected: int
     failures: int  # times that entries could not be added, or an anchor not be put
-    failure: str  # the last of them, in words; empty: all is well
+    failure: str | None  # the last of them, in words; None: all is well
 
 
 class AuditWriter:
@@ -46,7 +46,7 @@ class AuditWriter:
         self._anchors = AnchorKeeper(key, settings, anchor_stores(settings), clock)
         self._collected = 0
         self._failures = 0
-        self._failure = ""
+        self._failure: str | None = None
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="audit-writer", daemon=True)
         self._thread.start()
@@ -87,9 +87,9 @@ class AuditWriter:
         except Exception as error:  # noqa: BLE001  # the root of a thread; the spools keep what is not collected
             self._fail(f"{type(error).__name__}: our mistake")
         else:
-            if self._failure and not self._anchors.is_failing:
+            if self._failure is not None and not self._anchors.is_failing:
                 _log.warning("audit_works_again")
-                self._failure = ""
+                self._failure = None
             return True
         return False
 

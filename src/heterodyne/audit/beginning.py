@@ -11,7 +11,7 @@ CUT = "[cut]"
 DEPTH_MAX = 200
 SCALAR_CHARS = 8  # what a number, a truth or a nothing counts for
 ESCAPED_BYTES = 6  # the most that a character takes
-DIGITS_MAX = 40  # a longer number is no number that anybody means
+DIGITS_MAX = 40  # a longer number is no number of sense
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _SCALAR = re.compile(r"-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null")
 _HALF_CODE = re.compile(r"u[0-9a-fA-F]{0,3}\Z")
@@ -106,12 +106,12 @@ class _Beginning:
             raise ValueError("a value is expected")
         self._at = match.end()
         self._left -= max(SCALAR_CHARS, len(match[0]))
-        said = match[0]
-        if said in _WORDS:
-            return _WORDS[said]
-        if len(said) > DIGITS_MAX:
-            return said
-        return float(said) if set(said) & set(".eE") else int(said)
+        word = match[0]
+        if word in _WORDS:
+            return _WORDS[word]
+        if len(word) > DIGITS_MAX:
+            return word
+        return float(word) if set(word) & set(".eE") else int(word)
 
     def _next(self) -> str:
         """The next sign that is no space; empty at the end."""

@@ -52,7 +52,7 @@ def kept_body(body: bytes, chars_max: int) -> str:
         value = msgspec.json.decode(body) if is_short else read_beginning(body, chars_max + OVERLAP_CHARS)
         return msgspec.json.encode(_Keeper(chars_max).kept(value)).decode()
     except (ValueError, RecursionError):
-        # No JSON, or none that anybody means; a character has four bytes at most.
+        # No JSON, or none of sense; a character has four bytes at most.
         return _kept_text(body[: 4 * (chars_max + OVERLAP_CHARS)].decode("utf-8", "replace"), chars_max)
 
 
@@ -93,7 +93,7 @@ class _Keeper:
         return value
 
     def _members(self, values: list[Any]) -> Iterator[Any]:
-        """Those there is room for: of the others nobody looks at any."""
+        """Those there is room for: the others are not looked at."""
         self._left -= 1
         for one in values:
             yield self.kept(one)
@@ -125,7 +125,7 @@ def _kept_text(text: str, chars_max: int) -> str:
 
 def _spelt(pieces: Iterable[bytes], chars_max: int) -> str:
     """The text of each choice, one after the other, until there is enough. Events of another shape are counted, not
-    kept: what they spell together nobody could redact.
+    kept: what they spell together could not be redacted.
     """
     choices: dict[int, list[str]] = {}
     others = chars = 0
@@ -150,7 +150,7 @@ def _spelt(pieces: Iterable[bytes], chars_max: int) -> str:
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines as they come; one that nobody would call an event any more is no JSON from its middle on."""
+    """Lines as they come; one that is too long for an event is no JSON from its middle on."""
     rest = b""
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-FINDINGS_MAX = 100  # that are told in words; all are counted
+FINDINGS_MAX = 100  # that are shown in words; all are counted
 
 
 class Damage(StrEnum):

@@ -13,7 +13,7 @@ HEAD_NAME = "head"
 
 
 class Head(Struct, frozen=True, kw_only=True):
-    """The last entry that whoever wrote it was told is kept. The log may go on after it, never end before it."""
+    """The last entry whose writer was answered that it is kept. The log may go on after it, never end before it."""
 
     log: str
     seq: int

@@ -14,7 +14,7 @@ SECRET_BYTES = 32
 
 
 class AuditKey:
-    """Hashes lines, anchors and content; it shows its secrets to nobody."""
+    """Hashes lines, anchors and content; it shows its secrets nowhere."""
 
     __slots__ = ("_anchor", "_chain", "content")
 
@@ -46,7 +46,7 @@ class ContentKey:
         self._outer = sha256(bytes(byte ^ 0x5C for byte in padded))
 
     def hmac(self, project: str, kind: str, pieces: Iterable[bytes]) -> str:
-        """HMAC-SHA-256, hex. Bound to the project: two tenants with the same prompt cannot be told from the log."""
+        """HMAC-SHA-256, hex. Bound to the project: two tenants with the same prompt cannot be recognised in the log."""
         inner, outer = self._inner.copy(), self._outer.copy()
         inner.update(f"{kind}\0{project}\0".encode())
         for piece in pieces:
@@ -102,6 +102,6 @@ def _create(path: Path) -> None:
         try:
             os.link(draft, path)
         except FileExistsError:
-            return  # somebody else's came first, and is as good
+            return  # another process's came first, and is as good
     finally:
         draft.unlink()

@@ -16,7 +16,7 @@ _TAIL_BYTES = len(_HASH_OPENS) + 64 + len(_HASH_CLOSES)
 
 
 class AuditLine(Struct, frozen=True, kw_only=True, gc=False):
-    """One line that was read; its entry is not decoded until somebody wants it."""
+    """One line that was read; its entry is not decoded until it is wanted."""
 
     seq: int
     at: float  # seconds since the epoch, when it was added to the log

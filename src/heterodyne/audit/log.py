@@ -1,6 +1,6 @@
 """The log's one writer: appends batches to the chain, begins segments, and takes up the thread after a crash.
 
-A batch is on the disk before the head names it, and the head names it before the caller is told: the head may lag
+A batch is on the disk before the head names it, and the head names it before the caller is answered: the head may lag
 behind the file, never run ahead of it.
 """
 
@@ -119,7 +119,7 @@ class AuditLog:
 
     def _open(self, after_break: bool) -> None:
         segments = list_segments(self._folder)
-        # The chain of the last two tells where it ends; the whole of it is for `heterodyne audit verify`.
+        # The chain of the last two shows where it ends; the whole of it is for `heterodyne audit verify`.
         first = segments[-2].number if len(segments) > 1 and segments[-2].number > 1 else None
         self._spools = {}
         verdict = verify(self._folder, self._key, from_segment=first, on_line=self._note_spools)

@@ -36,7 +36,7 @@ class Redacted(Struct, frozen=True, kw_only=True):
 
 
 class Rule(Struct, frozen=True):
-    """What one kind looks like. Group 1, where there is one, stays; `length` tells how much of a match it really is."""
+    """What one kind looks like. Group 1, where there is one, stays; `length` is how much of a match it really is."""
 
     kind: Sensitive
     pattern: re.Pattern[str]

@@ -39,7 +39,7 @@ def search(
     """Every entry that is wanted, in order; and whether the log it was read from is as it was written."""
 
     def see(line: AuditLine) -> None:
-        # An entry is added after what it tells happened, so its line bounds what has to be looked into.
+        # An entry is added after what it records happened, so its line bounds what has to be looked into.
         if wanted.since is not None and line.at < wanted.since:
             return
         try:

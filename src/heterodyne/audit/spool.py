@@ -1,7 +1,7 @@
 """A worker's end of the audit log: takes entries at once, hashes and spools them in a thread of its own.
 
-The queue is bounded in entries and in bytes, the spool in bytes. When either is full, or the disk is, the door is told
-to refuse requests or entries are dropped, as the settings say; a request that has no entry is counted in the log.
+The queue is bounded in entries and in bytes, the spool in bytes. When either is full, or the disk is, the gateway
+refuses requests or entries are dropped, as the settings say; a request that has no entry is counted in the log.
 """
 
 import errno
@@ -41,7 +41,7 @@ class AuditSpoolState(Struct, frozen=True, kw_only=True):
     queued: int
     queued_bytes: int
     backlog_bytes: int  # spooled and not collected
-    is_failing: bool  # the disk, or whoever collects, does not keep up
+    is_failing: bool  # the disk, or the collector, does not keep up
     is_blocked: bool
 
 
@@ -88,7 +88,7 @@ class AuditSpool:
 
     @property
     def is_blocked(self) -> bool:
-        """Whether new requests have to be refused. It is said a quarter before the queue is full: some are running."""
+        """Whether new requests have to be refused. It is so a quarter before the queue is full: some are running."""
         if self._settings.when_full != "refuse":
             return False
         return (

@@ -43,7 +43,7 @@ def records(data: bytes) -> Iterator[tuple[AuditEntry, int]]:
 
 
 def create_spool(folder: Path, writer: str, number: int) -> tuple[Path, int]:
-    """A new file, locked before anybody else can see it under its name; no name is ever used twice."""
+    """A new file, locked before another process can see it under its name; no name is ever used twice."""
     name = f"{writer}-{number:08}-{secrets.token_hex(4)}"
     draft = folder / f".{name}.draft"
     path = folder / f"{name}{SUFFIX}"
@@ -59,7 +59,7 @@ def create_spool(folder: Path, writer: str, number: int) -> tuple[Path, int]:
 
 
 def is_writer_gone(descriptor: int) -> bool:
-    """Whether nobody will add to a file any more."""
+    """Whether nothing will be added to a file any more."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

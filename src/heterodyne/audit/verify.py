@@ -100,7 +100,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 def _lines(path: Path) -> Iterator[bytes]:
     with _readable(path):
-        yield from read_lines(path)  # what whoever takes a line raises does not come by here
+        yield from read_lines(path)  # what the taker of a line raises does not come by here
 
 
 def _read_segment(walk: Walk, segment: AuditSegment, is_last: bool, on_progress: SeeProgress | None) -> int:

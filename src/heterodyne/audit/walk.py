@@ -1,6 +1,6 @@
 """Follows the chain line by line and says what is wrong where.
 
-A line that was written with the key is an anchor of sense: between two such lines, their numbers and hashes tell
+A line that was written with the key is an anchor of sense: between two such lines, their numbers and hashes show
 whether what lies between was altered, put in or taken out. So lines that are not authentic are counted until the
 next authentic one, and judged then.
 """
@@ -93,7 +93,7 @@ class Walk:
     def _read_first(self, line: AuditLine) -> None:
         start = line.try_start()
         if start is None:
-            return  # the line before it is missing, which its number will tell
+            return  # the line before it is missing, which its number will show
         self.log = self.log or start.log
         if start.segment != self._segment:
             self.find(Damage.MOVED, line.seq, f"this file holds segment {start.segment}")

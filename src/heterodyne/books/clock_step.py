@@ -1,4 +1,4 @@
-"""Notices that somebody has set the wall clock: what is a year old by a wrong clock is not to be thrown away."""
+"""Notices that the wall clock was set: what is a year old by a wrong clock is not to be thrown away."""
 
 from collections.abc import Callable
 

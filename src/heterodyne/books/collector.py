@@ -27,7 +27,7 @@ AWAY_INTERVAL_S = 5.0  # while the store does not answer
 READ_BYTES = 1 << 20
 LOUD_SHARE = 0.8  # of the spool's size, from which on every pass says so
 RETENTION_INTERVAL_S = 600.0
-FORGET_MAX = 5000  # records in one transaction, so that nobody waits long for theirs
+FORGET_MAX = 5000  # records in one transaction, so that no reader waits long
 HISTORY_ROWS_MAX = 500_000  # of minutes, each up to a kilobyte or so
 DAY_S = 86400.0
 
@@ -43,7 +43,7 @@ class CollectorState(Struct, frozen=True, kw_only=True):
     damaged: int = 0  # segments with bytes that are no records; they are kept
     backlog_bytes: int = 0
     backlog_bytes_max: int = SPOOL_BYTES_MAX
-    problem: str = ""  # why nothing is collected now; empty: it is
+    problem: str | None = None  # why nothing is collected now; None: it is
 
     @property
     def is_filling(self) -> bool:
@@ -58,8 +58,8 @@ def _ignore_added(_: Sequence[UsageRecord]) -> None:
 class Collector:
     """One per folder of spools. Belongs to one event loop; files are read in threads.
 
-    `on_added` is told of records that the store took, each once, and must not raise. What a store took without being
-    able to say so is not told: it is in the history, and only there.
+    `on_added` gets records that the store took, each once, and must not raise. What a store took without being
+    able to answer so is left out: it is in the history, and only there.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Collector:
             except Exception as error:  # noqa: BLE001  # the root of the task; what is on the disk stays there
                 self._away(error)
                 _log.error("collector_failed", exc_info=error)
-            await asyncio.sleep(self._away_interval_s if self.state.problem else self._interval_s)
+            await asyncio.sleep(self._away_interval_s if self.state.problem is not None else self._interval_s)
 
     async def collect(self) -> None:
         """One pass over everything there is; raises StoreUnavailable where the store stopped answering.
@@ -128,9 +128,9 @@ class Collector:
                 )
         if problem is not None:
             raise StoreUnavailable(f"{self._folder}: a worker that died cannot be recovered: {problem}") from problem
-        if self.state.problem:
+        if self.state.problem is not None:
             _log.info("store_answers_again", backlog_bytes=self.state.backlog_bytes)
-            self._note(problem="")
+            self._note(problem=None)
 
     async def _collect_segment(self, path: Path) -> None:
         tail = SegmentTail.MORE
@@ -177,9 +177,9 @@ class Collector:
         self._forgot_at = now
 
     def _away(self, error: Exception) -> None:
-        if not self.state.problem:
+        if self.state.problem is None:
             _log.error("usage_not_collected", error=str(error), backlog_bytes=self.state.backlog_bytes)
         self._note(problem=str(error) or type(error).__name__)
 
-    def _note(self, **changes: int | str) -> None:
+    def _note(self, **changes: int | str | None) -> None:
         self.state = replace(self.state, **changes)

@@ -1,4 +1,4 @@
-"""Pure: what a request costs, and what a pool does while nobody asks it anything.
+"""Pure: what a request costs, and what a pool does while no request asks it anything.
 
 - Hosted: `usd = prompt x usd_per_prompt_token + completion x usd_per_completion_token`.
 - Own: `usd = usd_per_hour / 3600 x replica_s`, where `replica_s` is the share of a replica's time that it used.
@@ -21,13 +21,13 @@ class PoolCost(Struct, frozen=True, kw_only=True):
     """What a pool's dollars bought."""
 
     busy_share: float  # of the time its replicas were up; 1 where the times of requests add up to more
-    idle_usd_micro: int  # paid for and used by nobody; never below zero
+    idle_usd_micro: int  # paid for and not used; never below zero
     usd_per_million_tokens_busy: float | None  # None: it produced no token
     usd_per_million_tokens: float | None  # with what it cost while idle
 
 
 def request_usd(price: Price, prompt_tokens: int, completion_tokens: int, replica_s: float) -> float:
-    """What one request costs on a replica; nothing where nobody says what that costs."""
+    """What one request costs on a replica; nothing where its price is not known."""
     if price.is_by_token:
         return (
             prompt_tokens * (price.usd_per_million_prompt_tokens or 0.0)

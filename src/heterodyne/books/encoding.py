@@ -28,7 +28,7 @@ _OPENING_HEAD = (0x90 | len(fields(UsageOpening))).to_bytes()
 _OPENING_SKIP, _RECORD_SKIP = 1, 3
 _AT_BYTES = 9
 
-# Whom a request is charged to is never cut; these only say where it ran, and may be any length in the settings.
+# The project that is charged is never cut; these only say where a request ran, and may be any length in the settings.
 _CUT = ("model", "version", "pool", "replica", "hardware")
 
 _COUNTS = (

@@ -23,11 +23,10 @@ from heterodyne.books.encoding import (
     Ending,
     encode_ending,
     encode_open,
-    encode_opening,
     encode_terms,
 )
 from heterodyne.domain.errors import StoreUnavailable
-from heterodyne.domain.usage import FlightTerms, UsageOpening
+from heterodyne.domain.usage import FlightTerms
 
 MAGIC = b"HDNSLOT2"
 HEAD_BYTES = 4096
@@ -57,7 +56,7 @@ class FlightSlots:
         """
         self.path = path
         self.slots_max = slots_max
-        self.problem = "their file is not there yet"  # why there are none; empty: there are
+        self.problem: str | None = "their file is not there yet"  # why there are none; None: there are
         self._file = -1
         self.map: mmap.mmap
         self.words: memoryview
@@ -78,21 +77,17 @@ class FlightSlots:
         self.map = mmap.mmap(file, HEAD_BYTES + self.slots_max * SLOT_BYTES)
         self.words = memoryview(self.map).cast("Q")
         slots = [FlightSlot(self, index) for index in range(self.slots_max - 1, -1, -1)]
-        self.problem = ""
+        self.problem = None
         self._free.extend(slots)  # a stack: few pages
 
-    def open(self, opening: UsageOpening, terms: FlightTerms = UNPRICED) -> "FlightSlot":
-        """A slot for a request that may now be answered; raises when every slot is taken.
+    def open_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> "FlightSlot":
+        """A slot for a request that may now be answered, by its encoded opening; raises when every slot is taken.
 
         Slots are taken by requests in flight and by those whose record is not on the disk yet. So a disk that takes
-        nothing ends in refusals, and not in answers that nobody can account for.
+        nothing ends in refusals, and not in answers that cannot be accounted for.
         """
-        return self.open_encoded(encode_opening(opening), terms)
-
-    def open_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> "FlightSlot":
-        """The same with an opening that is encoded already, as by an `OpeningForm`."""
         if not self._free:
-            if self.problem:
+            if self.problem is not None:
                 raise StoreUnavailable(
                     f"There is no place to write down what a request uses: {self.problem}. Try again later.",
                     retry_after_s=1,
@@ -120,7 +115,7 @@ class FlightSlots:
         return 0 if self._file < 0 else self.slots_max - len(self._free)
 
     def close(self) -> None:
-        """Leave the file to whoever recovers it, or remove it when nothing is left in it."""
+        """Leave the file for recovery, or remove it when nothing is left in it."""
         if self._file < 0:
             return
         if self.taken == 0:
@@ -131,7 +126,7 @@ class FlightSlots:
 
 
 class FlightSlot:
-    """One request's place in the box, another's when it was freed."""
+    """One request's place in the file, another's when it was freed."""
 
     __slots__ = ("_areas", "_end", "_map", "_next", "_opening", "_state", "word", "words")
 
@@ -146,12 +141,8 @@ class FlightSlot:
         self.word = start // WORD_BYTES
         self.words = slots.words
 
-    def place(self, opening: UsageOpening, terms: FlightTerms = UNPRICED) -> None:
-        """Say where the request is asked, again when it moves to another replica. What was delivered stays."""
-        self.place_encoded(encode_opening(opening), terms)
-
     def place_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> None:
-        """The same with an opening that is encoded already, as by an `OpeningForm`."""
+        """Note where the request is sent, again when it moves to another replica. What was delivered stays."""
         opening_bytes = len(opening)
         assert opening_bytes <= OPENING_BYTES_MAX, "a slot does not reach into the next"
         flight = opening + encode_terms(terms)

@@ -93,8 +93,8 @@ def _recover(path: Path) -> Recovered:
     else:
         path.unlink()
     found = Recovered(life=life, killed=killed, finished=len(left) - killed, unreadable=unreadable)
-    tell = _log.warning if killed or unreadable else _log.info
-    tell("worker_recovered", life=life, killed=killed, finished=found.finished, unreadable=unreadable)
+    write = _log.warning if killed or unreadable else _log.info
+    write("worker_recovered", life=life, killed=killed, finished=found.finished, unreadable=unreadable)
     return found
 
 

@@ -38,7 +38,7 @@ class UsageSpoolState(Struct, frozen=True, kw_only=True):
     written: int  # records
     failures: int  # batches that the disk did not take
     dropped: int  # refusals, which have no tokens
-    problem: str  # why the disk takes nothing now; empty: it does
+    problem: str | None  # why the disk takes nothing now; None: it does
 
 
 class UsageSpool:
@@ -70,7 +70,7 @@ class UsageSpool:
         self._segment_until_s = 0.0
         self._segments = 0
         self._written = self._failures = 0
-        self._problem = ""
+        self._problem: str | None = None
         self._slots_trouble = Trouble(_log, "no_slots_for_usage", worker=worker, then="requests are refused")
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
@@ -110,7 +110,7 @@ class UsageSpool:
         if self._thread is not None:
             self._thread.join(CLOSE_TIMEOUT_S)
             if self._thread.is_alive():
-                return  # a disk that hangs: the slots are left to whoever recovers them
+                return  # a disk that hangs: the slots are left for recovery
         self.flush()
         try:
             self._end_segment()
@@ -138,7 +138,7 @@ class UsageSpool:
     def _run(self) -> None:
         while not self._closing.wait(self._flush_interval_s):
             try:
-                if self._slots.problem:
+                if self._slots.problem is not None:
                     self._open_slots()
                 self.flush()
             except Exception as error:  # noqa: BLE001  # the root of the thread; slots stay taken, and it is tried again
@@ -186,7 +186,7 @@ class UsageSpool:
     def _failed(self, error: OSError) -> None:
         """The segment may be out of order from here on, so the next attempt begins another."""
         self._failures += 1
-        if not self._problem:
+        if self._problem is None:
             _log.error("usage_not_written", worker=self._worker, error=str(error), waiting=len(self._held))
         self._problem = str(error)
         try:
@@ -195,6 +195,6 @@ class UsageSpool:
             _log.error("segment_not_closed", worker=self._worker, error=str(second))
 
     def _worked(self) -> None:
-        if self._problem:
+        if self._problem is not None:
             _log.info("usage_written_again", worker=self._worker)
-            self._problem = ""
+            self._problem = None

@@ -10,7 +10,7 @@ DAY_S = 86400
 HOUR_S = 3600.0
 MICRO = 1_000_000
 GAP_MAX_S = 300.0  # of silence that still counts as up: longer, and the machine slept or its clock was set
-DAYS_MAX = 2  # an older day is complete, and was told
+DAYS_MAX = 2  # an older day is complete, and was stored
 
 
 class RunningReplica(NamedTuple):
@@ -18,11 +18,11 @@ class RunningReplica(NamedTuple):
 
     pool: str
     hardware: str
-    usd_per_hour: float  # nothing where it is paid by the token, or nobody says
+    usd_per_hour: float  # nothing where it is paid by the token, or its price is not known
 
 
 class UptimeMeter:
-    """What one supervisor has seen; `source` tells it from others and from its former lives."""
+    """What one supervisor has seen; `source` distinguishes it from others and from earlier starts."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -38,7 +38,7 @@ class UptimeMeter:
         self._up = tuple(up)
 
     def uptimes(self) -> tuple[Uptime, ...]:
-        """Yesterday and today so far, whole, in place of what was said of them before."""
+        """Yesterday and today so far, whole, in place of what was stored of them before."""
         return tuple(
             Uptime(
                 day=datetime.fromtimestamp(day * DAY_S, UTC).strftime("%Y-%m-%d"),

@@ -42,7 +42,7 @@ class Deadline:
         assert task is not None
         if timer is not None:
             timer.cancel()
-        # Somebody else may have cancelled the task meanwhile: that is told rather than the time.
+        # The task may have been cancelled from elsewhere meanwhile: then that is raised, not the time-out.
         if self._is_over and task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
             raise TimeoutError from error
 

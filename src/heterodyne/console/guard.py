@@ -65,9 +65,9 @@ class Guard:
         self._host_names = host_names
 
     @classmethod
-    def of(cls, settings: ConsoleSettings) -> "Guard":
-        """By the settings."""
-        return cls(_operators(settings), _host_names(settings), is_behind_tls=settings.is_behind_tls)
+    def of(cls, settings: ConsoleSettings, sessions: Sessions | None = None) -> "Guard":
+        """By the settings; without `sessions` they end with the process."""
+        return cls(_operators(settings), _host_names(settings), sessions, is_behind_tls=settings.is_behind_tls)
 
     def take(self, settings: ConsoleSettings) -> None:
         """Other keys from the next request on; sessions of keys that are gone are over."""

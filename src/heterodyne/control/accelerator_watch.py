@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from heterodyne.control.engine_fetch import get
 from heterodyne.domain.errors import EngineError, EngineRefused
 from heterodyne.engines.accelerators.catalogue import read_devices
 from heterodyne.engines.accelerators.device import DeviceReading
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.telemetry import log
 from heterodyne.wire.connection_pool import Address, ConnectionPool
-from heterodyne.wire.fetch import get
 
 INTERVAL_S = 10.0
 TIMEOUT_S = 5.0  # of each page; an exporter that asks a driver takes its time

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.control.adapter_slots import AdapterSlots
+from heterodyne.control.engine_fetch import get, post
 from heterodyne.control.readings import adapters_listed
 from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.errors import AdapterUnavailable, EngineError, EngineGarbage, EngineStalled
@@ -25,7 +26,7 @@ from heterodyne.ports.adapters import Ready
 from heterodyne.ports.engine_control import ControlCall, EngineControl
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.connection_pool import Address, ConnectionPool
-from heterodyne.wire.fetch import Fetched, get, post
+from heterodyne.wire.fetch import Fetched
 
 LIST_TIMEOUT_S = 5.0
 LOAD_TIMEOUT_S = 120.0  # an engine may have to download it first
@@ -113,7 +114,7 @@ class AdapterLoader:
         elif self._group is None:
             then(AdapterUnavailable(f"The adapter {name!r} is not loaded, and the gateway is leaving."))
         else:
-            # It goes on when everybody has left: the next request for the adapter finds it there.
+            # It goes on when all requests have left: the next request for the adapter finds it there.
             slots.waiting[name] = [then]
             self._group.create_task(self._bring(slots, name), name=f"adapter {name} to {slots.replica.id}")
 
@@ -167,7 +168,7 @@ class AdapterLoader:
         await self._load(slots, name)
 
     async def _read_list(self, slots: AdapterSlots) -> None:
-        """An engine that does not tell is believed to hold what it was given."""
+        """An engine without a list is believed to hold what it was given."""
         replica = slots.replica
         engine, at_s = self._engines[replica.engine], self._clock()
         if engine.models_path is None:

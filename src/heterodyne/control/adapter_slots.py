@@ -19,7 +19,7 @@ class AdapterSlots:
         self.replica = replica
         self.waiting: dict[str, list[Ready]] = {}  # requests for adapters that are being loaded
         self.changing = asyncio.Lock()  # one adapter comes or goes at a time
-        self.has_idle = asyncio.Event()  # somebody has stopped using one
+        self.has_idle = asyncio.Event()  # a request has stopped using one
         self._can_load = can_load  # False: it has what it was started with
         self._used_at_s: dict[str, float] = {}  # of those it holds
         self._uses: Counter[str] = Counter()
@@ -75,7 +75,7 @@ class AdapterSlots:
         return error if now_s < until_s else None
 
     def idlest(self) -> str | None:
-        """The one to unload: nobody here uses it; the engine seems not to either; used longest ago."""
+        """The one to unload: no request here uses it; the engine seems not to either; used longest ago."""
         load = self.replica.load
         busy = load.adapters if load is not None else ()
         idle = [name for name in self.held if not self._uses[name]]
@@ -134,7 +134,7 @@ class AdapterSlots:
             self.take_list(replica.adapters_listed, replica.adapters_listed_at_s)
 
     def take_list(self, names: Sequence[str], at_s: float) -> None:
-        """What the engine said it holds then; of what has changed since we know better."""
+        """What the engine listed then; of what has changed since we know better."""
         for name, source in self.replica.adapters.items():
             if source is None or self._changed_at_s.get(name, self._forgotten_at_s) > at_s:
                 continue

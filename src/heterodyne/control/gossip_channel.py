@@ -1,7 +1,7 @@
-"""Carries hearsay between the workers of one machine: datagrams between sockets in the run folder.
+"""Carries prefix gossip between the workers of one machine: datagrams between sockets in the run folder.
 
-Nothing here waits for anybody. A worker that is busy, gone or not yet there misses a message, and routes a little worse
-until it has learned by itself what the message said.
+Nothing here waits for another worker. A worker that is busy, gone or not yet there misses a message, and routes a
+little worse until it has learned by itself what was in the message.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ INTERVAL_S = 0.05  # between two tellings; a turn of a conversation takes longer
 BIND_INTERVAL_S = 5.0  # between two looks whether the socket is there
 SUFFIX = ".hearsay.sock"
 DATAGRAM_BYTES_MAX = 128 << 10  # a longer one is cut, and then malformed
-MESSAGES_MAX = 8  # told in a row, and heard in a row, before others have their turn
+MESSAGES_MAX = 8  # sent in a row, and received in a row, before other work has its turn
 FULL = (errno.EAGAIN, errno.ENOBUFS, errno.EMSGSIZE)
 ABSENT = (errno.ECONNREFUSED, errno.ENOENT)
 
@@ -38,7 +38,7 @@ class GossipChannel:
         self._hear = hear
 
     async def run(self) -> None:
-        """Tell and hear until cancelled; a socket that cannot be bound, or was removed, is bound again later."""
+        """Send and receive until cancelled; a socket that cannot be bound, or was removed, is bound again later."""
         trouble = Trouble(_log, "hearsay_off", socket=str(self._own))
         while True:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own:

@@ -1,7 +1,7 @@
 """Listens to one publisher of KV events over ZeroMQ: live ones as they come, lost ones asked for again.
 
-Sockets only ever connect, so nobody can reach us by them, and what comes is bounded and not believed to be well made.
-A connection that was lost counts as an engine that has started again: nothing on the wire would tell the difference.
+Sockets only ever connect, so no peer can reach us by them, and what comes is bounded and not believed to be well made.
+A connection that was lost counts as an engine that has started again: nothing on the wire would show the difference.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _log = log.get("control")
 
 
 class KvChannel:
-    """One of a replica's ranks. `on_begin` is told before anything is heard from a publisher that may be new."""
+    """One of a replica's ranks. `on_begin` is called before anything is heard from a publisher that may be new."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class KvChannel:
         self._chance = chance
         self._numbers = SequenceWatch()
         self._is_connected = False
-        self._has_lost = False  # since it began: one line tells of it, the metric of how often
+        self._has_lost = False  # since it began: it is logged once, and counted every time
         self._replays_from_s = float("-inf")
         self._gaps = metrics.kv_gaps.cell((replica,))
         self._counts = {kind: metrics.kv_events.cell((replica, word)) for kind, word in KINDS.items()}
@@ -226,7 +226,7 @@ class _Ears:
             self._loop.remove_reader(socket.getsockopt(self._zmq.FD))
 
     async def wait(self) -> None:
-        """A descriptor tells of a change, not of what there is: the sockets are asked before and after."""
+        """A descriptor shows a change, not of what there is: the sockets are asked before and after."""
         while not any(socket.getsockopt(self._zmq.EVENTS) & self._zmq.POLLIN for socket in self._sockets):
             self._woken.clear()
             await self._woken.wait()

@@ -1,4 +1,4 @@
-"""Listens to the KV events of every replica that publishes them, and tells the router.
+"""Listens to the KV events of every replica that publishes them, for the router.
 
     listener = KvListener(router, clock=time.monotonic, chance=random.random)
     await listener.run()              until cancelled
@@ -67,7 +67,7 @@ class KvListener:
 
     def _open(self) -> None:
         try:
-            import zmq  # noqa: PLC0415  # an extra; who listens to nobody does not need it
+            import zmq  # noqa: PLC0415  # an extra; not needed where no replica publishes
         except ModuleNotFoundError as error:
             raise InvalidSpec("kv_events: needs ZeroMQ; `pip install 'heterodyne[kv-events]'`") from error
         self._zmq, self._context = zmq, zmq.Context()

@@ -9,7 +9,7 @@ class ProbeSchedule(Struct, frozen=True, kw_only=True):
     ready_interval_s: float = 2.0
     down_interval_min_s: float = 0.2  # doubles with every look that finds the replica not ready
     down_interval_max_s: float = 2.0
-    jitter: float = 0.2  # of an interval, either way: whoever started together does not stay together
+    jitter: float = 0.2  # of an interval, either way: workers that started together do not stay together
     probes_per_s_max: float = 64.0  # of one worker at its whole fleet: under a twentieth of a core
     probes_per_s_at_replica_max: float = 4.0  # of all workers together at one replica
     start_gap_s: float = 0.001  # between first looks: a large fleet is not asked in one burst

@@ -5,12 +5,13 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from heterodyne.control.engine_fetch import get
 from heterodyne.domain.engine_load import EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineError, EngineGarbage, EngineRefused
 from heterodyne.domain.fleet import Replica
 from heterodyne.ports.engine_control import EngineControl
 from heterodyne.wire.connection_pool import Address, ConnectionPool
-from heterodyne.wire.fetch import Fetched, get
+from heterodyne.wire.fetch import Fetched
 
 TIMEOUT_S = 2.0  # of each page
 NOT_THERE = (404, 501)
@@ -19,7 +20,7 @@ Clock = Callable[[], float]
 
 
 class ProbeResult(Struct, frozen=True, kw_only=True):
-    """What was seen. An error is in words; without one, None means that nobody asked or the engine does not say."""
+    """What was seen. An error is in words; without one, None means: not asked for, or not shown by the engine."""
 
     at_s: float  # when its health was known
     took_s: float  # for its health

@@ -8,7 +8,7 @@ from heterodyne.domain.engine_load import EngineLoad, ServedModel
 
 START_TOLERANCE_S = 1.0  # an engine that computes its start from its age does not say the same twice
 FROZEN_AFTER_S = 10.0
-ANSWERS_MIN = 3  # that end while the counters stand still, before anybody is accused
+ANSWERS_MIN = 3  # that end while the counters stand still, before an engine is called silent
 TAG_DEFAULT = ":latest"  # Ollama lists a name that was given without a tag with this one
 
 

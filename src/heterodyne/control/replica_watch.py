@@ -20,7 +20,7 @@ from heterodyne.domain.fleet import Health, Replica
 
 FAILURES_MAX = 2  # of a ready replica in a row; one lost look at a busy engine is not a verdict
 MODELS_INTERVAL_S = 60.0
-GRACE_S = 10.0  # engines take their time to start; until then nobody calls it a problem
+GRACE_S = 10.0  # engines take their time to start; until then it is no problem
 
 
 class ReplicaWatch:
@@ -132,7 +132,7 @@ class ReplicaWatch:
 
     def _take_models(self, probe: ProbeResult) -> None:
         if probe.models_error is not None:
-            # It is asked again in a minute; until then what it said last holds.
+            # It is asked again in a minute; until then its last answer holds.
             self._models_at_s = probe.at_s
             self._note(ProblemKind.MODELS_UNREAD, problems.models_unread(self._place, probe.models_error))
             return

@@ -1,4 +1,4 @@
-"""What a llama.cpp child process is told on its standard input, as one line of JSON."""
+"""What a llama.cpp child process reads on its standard input, as one line of JSON."""
 
 from typing import Literal
 

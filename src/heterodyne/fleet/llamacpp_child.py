@@ -1,6 +1,6 @@
 """The process that holds one llama.cpp engine: reads a ChildOrder, serves until its standard input ends.
 
-Run as `python -m heterodyne.fleet.llamacpp_child`. Whoever starts it keeps the pipe open and watches the exit code.
+Run as `python -m heterodyne.fleet.llamacpp_child`. Its parent keeps the pipe open and watches the exit code.
 """
 
 import os
@@ -55,7 +55,7 @@ def _claim_stdout() -> int:
 def _leave_at_end_of_input() -> None:
     while sys.stdin.buffer.read(4096):
         pass
-    # The engine's own threads would finish their answers first; nobody is left to read them.
+    # The engine's own threads would finish their answers first; no reader is left.
     os._exit(0)
 
 

@@ -41,10 +41,10 @@ class SupervisedProcess:
         self.stop_timeout_s = stop_timeout_s
         self._on_exit = on_exit
         self._process: asyncio.subprocess.Process | None = None
-        self.started = asyncio.Event()  # set once the child has first said that it works
-        self.answer = b""  # what it said
-        self.restarts = 0  # that nobody asked for
-        self._wakes = asyncio.Event()  # somebody asked for another child
+        self.started = asyncio.Event()  # set once the child has first written that it works
+        self.answer = b""  # what it wrote
+        self.restarts = 0  # that were not asked for
+        self._wakes = asyncio.Event()  # another child is asked for
 
     @property
     def is_running(self) -> bool:

@@ -10,6 +10,7 @@ from heterodyne.domain.errors import (
     EngineUnavailable,
     HeterodyneError,
 )
+from heterodyne.engines.wire_errors import engine_error
 from heterodyne.gateway.finished import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.offload.large import LargeCall
@@ -24,6 +25,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Hop
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
+from heterodyne.wire.errors import WireError
 
 # On the request path an enum's member costs five times as much as a global.
 SUCCESS, CALLER_ERROR, CANCELLED = Outcome.SUCCESS, Outcome.CALLER_ERROR, Outcome.CANCELLED
@@ -259,9 +261,9 @@ class Attempt:
         if self._is_paused:
             connection.pause()
 
-    def _unconnected(self, error: EngineError) -> None:
+    def _unconnected(self, error: WireError) -> None:
         if not self.is_over:
-            self._owner.attempt_failed(self, error)
+            self._owner.attempt_failed(self, engine_error(error))
 
     # Called by the engine connection.
 
@@ -295,14 +297,14 @@ class Attempt:
         self._connection = None
         self._owner.attempt_answered(self, self._pieces)
 
-    def on_failure(self, error: EngineError) -> None:
+    def on_failure(self, error: WireError) -> None:
         connection, self._connection = self._connection, None
         if self.status == 0 and connection is not None and connection.requests_sent > 1 and not connection.has_answered:
             # A kept connection that the engine closed as we wrote to it says nothing about the engine.
             self.sent_at_s = 0.0
             self.start(fresh=True)
             return
-        self._owner.attempt_failed(self, error)
+        self._owner.attempt_failed(self, engine_error(error))
 
     # Called by the relay of a stream.
 

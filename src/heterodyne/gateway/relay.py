@@ -12,9 +12,11 @@ from typing import Protocol
 from heterodyne.books.flight_slots import DELIVERED, FlightSlot
 from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
 from heterodyne.domain.request import Usage
+from heterodyne.engines.wire_errors import engine_error
 from heterodyne.gateway import usage
 from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.chunks import unframe
+from heterodyne.wire.errors import WireError
 from heterodyne.wire.message import chunk
 from heterodyne.wire.server_connection import ServerConnection
 
@@ -146,8 +148,8 @@ class StreamRelay:
         else:
             self._owner.stream_complete()
 
-    def on_failure(self, error: EngineError) -> None:
-        self._owner.stream_broken(error)
+    def on_failure(self, error: WireError) -> None:
+        self._owner.stream_broken(engine_error(error))
 
     def _sort(self, data: bytes, chunks: int) -> None:
         """Pass on what is plain at the start of several chunks and look into the rest."""

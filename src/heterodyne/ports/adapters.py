@@ -1,4 +1,4 @@
-"""What a request for a LoRA adapter needs from whoever loads them."""
+"""What a request for a LoRA adapter needs from their loader."""
 
 from collections.abc import Callable
 from typing import Protocol

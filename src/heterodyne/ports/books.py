@@ -51,7 +51,7 @@ class BookStore(Protocol):
         ...
 
     async def add_uptime(self, uptimes: Sequence[Uptime]) -> None:
-        """What one supervisor has seen of a day, in place of what it said before."""
+        """What one supervisor has seen of a day, in place of what it stored before."""
         ...
 
     async def idle(self, since: str | None, until: str | None) -> tuple[IdleRow, ...]:

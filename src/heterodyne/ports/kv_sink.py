@@ -1,4 +1,4 @@
-"""Who is told what engines say of their KV caches."""
+"""Where the KV events of engines go."""
 
 from typing import Protocol
 
@@ -18,5 +18,5 @@ class KvSink(Protocol):
         ...
 
     def on_kv_restart(self, replica: ReplicaId, now_s: float) -> None:
-        """Everything is told from the beginning, or from where it can still be."""
+        """Everything comes from the beginning, or from where it can still be."""
         ...

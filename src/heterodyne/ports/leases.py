@@ -1,4 +1,4 @@
-"""What a worker asks of whoever keeps the counters of limits: leases, small parts of what a window has left.
+"""What a worker asks of the keeper of limits' counters: leases, small parts of what a window has left.
 
 A counter's value is what was lent and not given back, so it is never over the limit unless a request cost more than
 was thought. One exchange carries everything a worker has to say, and is applied once however often it is sent.
@@ -92,4 +92,4 @@ class LimitReader(Protocol):
 
 
 class LeaseKeeper(LeaseSource, LimitReader, Protocol):
-    """Whoever keeps the counters themselves, rather than asking somebody else."""
+    """A source that keeps the counters itself, rather than asking another."""

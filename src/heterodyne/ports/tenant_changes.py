@@ -1,4 +1,4 @@
-"""What may be asked of whoever keeps tenants, and the value that describes a change that was made."""
+"""Changes of tenants that a store takes, and the value that describes a change that was made."""
 
 from enum import StrEnum
 from typing import Annotated

@@ -21,9 +21,9 @@ PAGE_MAX = 1000
 
 
 class TenantStore(Protocol):
-    """Each change is one transaction, and stored when it returns; `who` is whoever asked for it.
+    """Each change is one transaction, and stored when it returns; `who` is the operator that asked for it.
 
-    Names that nobody knows raise UnknownName with the nearest ones, taken ones AlreadyThere, impossible values
+    Unknown names raise UnknownName with the nearest ones, taken ones AlreadyThere, impossible values
     InvalidField. Lists are in the order of ids and begin behind `after`.
     """
 
@@ -72,5 +72,5 @@ class TenantStore(Protocol):
         ...
 
     def changes(self, since: int) -> AsyncGenerator[int]:
-        """The version, each time it is another than the last one, whoever made the change; never ends by itself."""
+        """The version, each time it is another than the last one, made here or elsewhere; never ends by itself."""
         ...

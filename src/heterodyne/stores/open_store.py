@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heterodyne.domain.errors import StoreInvalid
+from heterodyne.ports.books import BookStore
 from heterodyne.stores.sql.tenants.sql_tenants import SqlTenants
+from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
 from heterodyne.stores.sqlite.tenants import SqliteTenants
 
@@ -20,7 +22,7 @@ DRIVER_MISSING = (
 
 
 async def open_database(url: str, environ: Mapping[str, str]) -> "SqliteDatabase | PostgresDatabase":
-    """Migrated and ready; whoever opens it closes it."""
+    """Migrated and ready; its opener closes it."""
     if url.startswith("sqlite:"):
         return await SqliteDatabase.open(sqlite_path(url, environ))
     if url.startswith(POSTGRES_SCHEMES):
@@ -47,6 +49,15 @@ def tenants_in(database: "SqliteDatabase | PostgresDatabase") -> SqlTenants:
     return PostgresTenants(database)
 
 
+def books_in(database: "SqliteDatabase | PostgresDatabase") -> BookStore:
+    """The books in an open database."""
+    if isinstance(database, SqliteDatabase):
+        return SqliteBooks(database)
+    from heterodyne.stores.postgres.books import PostgresBooks  # noqa: PLC0415 - an extra
+
+    return PostgresBooks(database)
+
+
 def sqlite_path(url: str, environ: Mapping[str, str]) -> Path:
     """The file of a `sqlite:` URL; without a path it is under the user's state folder."""
     path = url.removeprefix("sqlite:").removeprefix("//")
@@ -57,5 +68,5 @@ def sqlite_path(url: str, environ: Mapping[str, str]) -> Path:
 
 def state_folder(environ: Mapping[str, str]) -> Path:
     """Where this user's programs keep what must survive."""
-    said = environ.get("XDG_STATE_HOME")
-    return (Path(said) if said else Path.home() / ".local" / "state") / "heterodyne"
+    configured = environ.get("XDG_STATE_HOME")
+    return (Path(configured) if configured else Path.home() / ".local" / "state") / "heterodyne"

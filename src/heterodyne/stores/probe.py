@@ -12,10 +12,11 @@ from msgspec import Struct
 from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
 from heterodyne.stores.open_store import DRIVER_MISSING, POSTGRES_SCHEMES, sqlite_path, unknown_scheme
 from heterodyne.stores.redis.leases import RedisLeases
-from heterodyne.stores.sql.migrations import MIGRATIONS, missing
+from heterodyne.stores.sql.migration import missing
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.file import APPLICATION_ID, translated
 
-REDIS_TIMEOUT_S = 3.0  # somebody waits at a terminal, no request does
+REDIS_TIMEOUT_S = 3.0  # a person waits at a terminal, no request does
 POSTGRES_TIMEOUT_S = 5.0
 POSTGRES_CLOCK = "SELECT extract(epoch FROM clock_timestamp())::float8"
 
@@ -74,8 +75,8 @@ async def _probe_postgres(url: str) -> StoreStatus:
         finally:
             await connection.close(timeout=POSTGRES_TIMEOUT_S)
     except (OSError, asyncpg.InterfaceError, asyncpg.PostgresError, ValueError) as error:
-        said = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise StoreUnavailable(f"PostgreSQL does not answer: {said}.") from error
+        words = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+        raise StoreUnavailable(f"PostgreSQL does not answer: {words}.") from error
     return StoreStatus(words="answers", clock_s=clock_s)
 
 

@@ -172,7 +172,7 @@ def _local(replica: Replica, pool: PoolSettings, weights: Path, port: int) -> Lo
 
 
 def _free_ports(count: int) -> list[int]:
-    """Loopback ports nobody uses now; all are held until the last is found, so none comes twice."""
+    """Loopback ports that are free now; all are held until the last is found, so none comes twice."""
     with ExitStack() as held:
         probes = [held.enter_context(socket.socket()) for _ in range(count)]
         for probe in probes:

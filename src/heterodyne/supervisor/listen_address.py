@@ -45,14 +45,14 @@ def _bind(host: str, port: int, section: str, elsewhere: str) -> socket.socket:
 
 
 def holder_of(port: int) -> str:
-    """` by process 123 (name)`, where the system tells."""
+    """` by process 123 (name)`, where the system shows it."""
     inodes = _listening_inodes(port)
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             if any(_target(link) in inodes for link in (entry / "fd").iterdir()):
                 return f" by process {entry.name} ({(entry / 'comm').read_text().strip()})"
         except OSError:
-            continue  # gone meanwhile, or somebody else's
+            continue  # gone meanwhile, or another user's
     return ""
 
 

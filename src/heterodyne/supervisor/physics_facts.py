@@ -23,7 +23,7 @@ class PhysicsFacts(Struct, frozen=True, kw_only=True):
 
 
 def physics_facts(settings: PhysicsSettings) -> PhysicsFacts:
-    """Reads files, so it is for a thread where somebody waits."""
+    """Reads files, so it runs in a thread."""
     return PhysicsFacts(
         catalogue=with_overrides(accelerators(), settings.hardware), measured=_measured(settings.profiles)
     )

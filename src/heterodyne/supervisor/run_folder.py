@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.stores.rebinding_listener import bind_owner_only
 from heterodyne.telemetry import log
-from heterodyne.wire.unix_listener import bound
 
 RUNS = "run"  # the folder of run folders
 LOCK = "lock"  # held for as long as the folder's supervisor lives
@@ -55,7 +55,7 @@ def _try_made(runs: Path) -> tuple[Path, int] | None:
         runs.mkdir(mode=0o700, parents=True, exist_ok=True)
         _sweep(runs)
         path, lock = _made(runs)
-        bound(path / "probe.sock").close()
+        bind_owner_only(path / "probe.sock").close()
         (path / "probe.sock").unlink()
     except OSError as error:
         _log.warning("run_folder_elsewhere", folder=str(runs), error=str(error))

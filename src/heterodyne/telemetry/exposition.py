@@ -36,7 +36,7 @@ def write_samples(run_dir: Path, name: str, samples: list[Sample]) -> bool:
 
 
 def gather(run_dir: Path | None, name: str, meters: Iterable[Meter]) -> Iterable[Sample]:
-    """Our live numbers with everybody else's latest."""
+    """Our live numbers with the latest of every other process."""
     sets = [own_samples(meters)]
     if run_dir is not None:
         sets += [_read(path) for path in run_dir.glob("*.meters") if path.stem != name]

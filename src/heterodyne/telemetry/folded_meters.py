@@ -9,7 +9,7 @@ from heterodyne.telemetry import log
 from heterodyne.telemetry.exposition import FOLDED, merge, write_samples
 from heterodyne.telemetry.meters import Meter, Sample, SharedCounter
 
-Mark = tuple[int, int]  # what tells a file from one that took its place
+Mark = tuple[int, int]  # a file as distinct from one that took its place
 
 _log = log.get("telemetry")
 _decode = msgspec.msgpack.Decoder(list[Sample]).decode
@@ -25,7 +25,7 @@ class FoldedMeters:
         self._run_dir = run_dir
         self._lost = {meter.name for meter in meters if meter.kind == "gauge" or isinstance(meter, SharedCounter)}
         self._kept: list[Sample] = []
-        self._gone: list[tuple[Path, Mark]] = []  # files that are in `_kept`, and what tells each from a newer one
+        self._gone: list[tuple[Path, Mark]] = []  # files that are in `_kept`, and the mark of each
 
     def fold(self, name: str) -> None:
         """A process is gone: its gauges, and what it saw others count, died with it."""

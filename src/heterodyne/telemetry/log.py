@@ -38,7 +38,7 @@ def configure(settings: TelemetrySettings, **context: str) -> None:
 
 
 class _Surviving:
-    """A log that cannot be written, on a full disk or a pipe that nobody reads, ends nothing."""
+    """A log that cannot be written, on a full disk or a pipe without a reader, ends nothing."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file

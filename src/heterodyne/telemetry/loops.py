@@ -1,6 +1,6 @@
 """The roots of what runs for as long as its process does: an error is logged and counted, and the work goes on.
 
-Nothing that runs in the background may end what serves. Whoever starts such work starts it through one of these.
+Nothing that runs in the background may end what serves. Such work is started through one of these.
 """
 
 import asyncio

@@ -66,7 +66,7 @@ class Counter(Meter):
 class SharedCounter(Counter):
     """What something else has counted, as every worker sees it for itself; of their views the largest counts.
 
-    It starts anew where it is forgotten, as when whoever counts has restarted.
+    It starts anew where it is forgotten, as when the counting process has restarted.
     """
 
     def raise_to(self, labels: Labels, value: float) -> None:

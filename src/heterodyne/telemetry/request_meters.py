@@ -52,29 +52,16 @@ class RequestMeters:
 
     def observe(self, record: RequestRecord) -> None:
         """Add one finished request."""
-        key = (
-            record.model,
-            record.pool,
-            record.hardware,
-            record.urgency,
-            record.tier,
-            record.operation,
-            record.status,
-            record.reason,
-            record.decision,
-            record.promise,
-        )
-        cells = self._cells.get(key)
-        if cells is None:
-            if len(self._cells) >= LABEL_SETS_MAX:
-                self._cells.clear()
-            cells = self._cells[key] = _find_cells(key)
         # fmt: off
+        key = (
+            record.model, record.pool, record.hardware, record.urgency, record.tier, record.operation,
+            record.status, record.reason, record.decision, record.promise,
+        )
         (
             outcome, decision, promise,
             overhead, total, ttft, prediction, itl, connect, queue, lengths,
             prompt, cached, completion, usd, replica,
-        ) = cells
+        ) = self._cells.get(key) or self._add_cells(key)
         # fmt: on
         outcome[0] += 1.0
         if decision is not None:
@@ -117,6 +104,12 @@ class RequestMeters:
         if record.usd is not None:
             usd[0] += record.usd
         replica[0] += record.replica_s
+
+    def _add_cells(self, key: _Key) -> _Cells:
+        if len(self._cells) >= LABEL_SETS_MAX:
+            self._cells.clear()
+        cells = self._cells[key] = _find_cells(key)
+        return cells
 
     def refused(self, record: RequestRecord) -> None:
         """Add one that no replica was asked for. It took no time and no tokens, so no histogram has it."""

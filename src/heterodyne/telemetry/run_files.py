@@ -15,7 +15,7 @@ _troubles: dict[str, Trouble] = {}  # by kind, of which there are few
 def try_write(path: Path, content: bytes, kind: str) -> bool:
     """Put it where readers look, in one step; False: the disk did not take it, which is logged and counted.
 
-    A folder that somebody has removed is made again. Whoever calls tries again when it has something newer.
+    A folder that was removed is made again. The caller tries again when it has something newer.
     """
     trouble = _troubles.get(kind)
     if trouble is None:

@@ -8,7 +8,7 @@ REPEAT_S = 60.0
 
 
 class Trouble:
-    """One per thing that may fail. Any thread may call it; at worst a line is said twice."""
+    """One per thing that may fail. Any thread may call it; at worst a line is written twice."""
 
     def __init__(self, log: Any, event: str, *, clock: Callable[[], float] = time.monotonic, **fields: object) -> None:
         self._log = log
@@ -18,13 +18,8 @@ class Trouble:
         self._failures = 0
         self._say_at_s = 0.0
 
-    @property
-    def is_on(self) -> bool:
-        """Whether the last try failed."""
-        return self._failures > 0
-
     def failed(self, error: BaseException, *, is_ours: bool = False) -> None:
-        """One more try failed; `is_ours` has the traceback in the log, as nobody expected this error."""
+        """One more try failed; `is_ours` has the traceback in the log, as this error was not expected."""
         now_s = self._clock()
         self._failures += 1
         if self._failures > 1 and now_s < self._say_at_s:

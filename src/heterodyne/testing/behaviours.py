@@ -1,8 +1,11 @@
 """Ready-made engine behaviours, well-mannered and not, for ScriptedEngine."""
 
 import asyncio
+from collections.abc import Callable
 
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall
+
+Json = dict[str, object]
 
 EVENT_STREAM = ("content-type: text/event-stream", "transfer-encoding: chunked")
 
@@ -107,3 +110,59 @@ def stream_then(data: bytes = b"", *, tokens: int = 2, then: str = "close") -> B
         await raw(data, then=then)(call)
 
     return behave
+
+
+def answer_everything(*, tokens: int = 3) -> Behaviour:
+    """Each operation of the API in its own form: chat as `stream` does it, text, vectors and token ids as asked."""
+    chat = stream(tokens=tokens)
+
+    async def behave(call: EngineCall) -> None:
+        if call.path.endswith("/chat/completions"):
+            await chat(call)
+        elif call.path.endswith("/completions") and call.json.get("stream"):
+            _stream_text(call, tokens)
+        else:
+            call.whole(200, WHOLE[call.path](call.json))
+
+    return behave
+
+
+def _stream_text(call: EngineCall, tokens: int) -> None:
+    call.head(200, *EVENT_STREAM)
+    for _ in range(tokens):
+        call.event(_text(" hello", finish_reason=None))
+    call.event(_text("", finish_reason="stop"))
+    call.event({**_text("", finish_reason=None), "choices": [], "usage": usage(7, tokens)})
+    call.event(b"[DONE]")
+    call.write(b"0\r\n\r\n")
+
+
+def _text(text: str, *, finish_reason: str | None) -> Json:
+    choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": finish_reason}
+    return {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "scripted", "choices": [choice]}
+
+
+def _whole_text(asked: Json) -> Json:
+    return {**_text(" hello", finish_reason="stop"), "usage": usage(7, 1)}
+
+
+def _vectors(asked: Json) -> Json:
+    inputs = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]
+    data = [{"object": "embedding", "index": index, "embedding": [0.6, 0.8]} for index in range(len(inputs))]
+    return {"object": "list", "model": "scripted", "data": data, "usage": usage(7, 0)}
+
+
+def _tokens(asked: Json) -> Json:
+    return {"count": 3, "max_model_len": 2048, "tokens": [1, 2, 3]}
+
+
+def _prompt(asked: Json) -> Json:
+    return {"prompt": "hello"}
+
+
+WHOLE: dict[str, Callable[[Json], Json]] = {
+    "/v1/completions": _whole_text,
+    "/v1/embeddings": _vectors,
+    "/tokenize": _tokens,
+    "/detokenize": _prompt,
+}

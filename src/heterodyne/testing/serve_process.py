@@ -29,7 +29,7 @@ LISTENING = "0A"  # as /proc/net/tcp writes it
 
 
 class ServeProcess:
-    """Started on entry, on a port of the system's choosing; killed on exit when nobody has stopped it before."""
+    """Started on entry, on a port of the system's choosing; killed on exit unless it was stopped before."""
 
     def __init__(
         self,
@@ -80,12 +80,12 @@ class ServeProcess:
 
     @property
     def log(self) -> str:
-        """Everything said on standard error so far."""
+        """Everything on standard error so far."""
         return self._log.read_text(encoding="utf-8", errors="replace")
 
     @property
     def url(self) -> str:
-        """Where it listens; empty before it has said so."""
+        """Where it listens; empty before it does."""
         _, _, rest = self._banner.read_text(encoding="utf-8").partition("is ready on ")
         return rest.partition("\n")[0].strip()
 
@@ -96,7 +96,7 @@ class ServeProcess:
 
     def events(self) -> list[dict[str, Any]]:
         """What it has logged so far."""
-        # Whoever reads while the last line is being written leaves that one for later.
+        # A reader that comes while the last line is being written leaves that one for later.
         return [msgspec.json.decode(line) for line in self.log.splitlines() if line[:1] == "{" and line[-1:] == "}"]
 
     def wait_ready(self, within_s: float = 120.0) -> None:
@@ -146,14 +146,14 @@ class ServeProcess:
         until_s = time.monotonic() + within_s
         while left := self._try_holdings():
             if left.keys() & BUSY:
-                return  # somebody is being answered, and may hold what he likes
+                return  # a request is being answered, and may hold what it needs
             assert time.monotonic() < until_s, f"held for nobody: {left}"
             time.sleep(POLL_S)
         leaks = [one for one in self.events() if one["event"] == "held_for_nobody"]
         assert not leaks, leaks
 
     def _try_holdings(self) -> dict[str, float]:
-        """What the gauges of all workers say that is not zero; nothing where nobody answers, or only to a key."""
+        """What the gauges of all workers say that is not zero; nothing where no worker answers, or only to a key."""
         if not self.url or self.process.poll() is not None:
             return {}
         try:
@@ -168,12 +168,12 @@ class ServeProcess:
         return {what: value for what, value in held.items() if value}
 
     def _has_every_opinion(self) -> bool:
-        """Whether each worker has said of each replica how it is; only one of them is asked for its health."""
+        """Whether each worker has logged the health of each replica; only one of them is asked for its health."""
         events = self.events()
-        said = {(one["worker"], one["replica"]) for one in events if one["event"] == "replica_health"}
+        logged = {(one["worker"], one["replica"]) for one in events if one["event"] == "replica_health"}
         workers = {str(one["process"]) for one in events if one["event"] == "process_started"}
-        replicas = {replica for _, replica in said}
-        return all((name, one) in said for name in workers if name.startswith("worker-") for one in replicas)
+        replicas = {replica for _, replica in logged}
+        return all((name, one) in logged for name in workers if name.startswith("worker-") for one in replicas)
 
     def _is_ready(self) -> bool:
         if not self.url:

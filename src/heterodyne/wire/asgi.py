@@ -23,7 +23,7 @@ CONTENT_LENGTH = b"content-length"
 
 
 def scope_of(request: HttpRequest, connection: ServerConnection) -> Message:
-    """The request as an application is told of it."""
+    """The request as an application gets it."""
     raw_path = request.path.decode("ascii", "replace")
     return {
         "type": "http",

@@ -1,4 +1,4 @@
-"""One connection to an engine: a request goes out, its answer comes back piece by piece.
+"""One connection to a server: a request goes out, its answer comes back piece by piece.
 
 A chunked stream whose pieces arrive whole, which is nearly every streamed token, is handed on as the very bytes that
 came; only what was cut on the way is taken apart and put together.
@@ -10,16 +10,15 @@ from typing import Protocol
 
 import httptools
 
-from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
 from heterodyne.wire.chunks import ChunkDecoder, ChunksInvalid, whole_chunks
-from heterodyne.wire.one_read import LARGE_READ_BYTES, rest
-from heterodyne.wire.paced_write import SLICE_BYTES, PacedWrite
+from heterodyne.wire.errors import ConnectionBroken, ResponseInvalid, WireError
+from heterodyne.wire.pacing import LARGE_READ_BYTES, SLICE_BYTES, PacedWrite, rest
 
 HEAD_BYTES_MAX = 65536
 
 
 class Listener(Protocol):
-    """Whoever asked."""
+    """Who sent the request: it is called with the answer."""
 
     def on_head(self, status: int, headers: dict[bytes, bytes]) -> None: ...
 
@@ -32,10 +31,10 @@ class Listener(Protocol):
         ...
 
     def on_end(self) -> None:
-        """The answer is complete; the connection may already serve somebody else."""
+        """The answer is complete; the connection may already serve another request."""
         ...
 
-    def on_failure(self, error: EngineError) -> None:
+    def on_failure(self, error: WireError) -> None:
         """The answer will never be complete."""
         ...
 
@@ -97,7 +96,7 @@ class ClientConnection(asyncio.Protocol):
         self._headers: dict[bytes, bytes] = {}
         self._paced: PacedWrite | None = None  # a large body on its way out
 
-    # Called by whoever asks.
+    # Called by the sender of a request.
 
     def send(self, listener: Listener, head: bytes, body: bytes) -> None:
         """Send one request; the answer goes to `listener`."""
@@ -117,7 +116,7 @@ class ClientConnection(asyncio.Protocol):
             self._paced = PacedWrite(self._transport, (head, body))
 
     def cancel(self) -> None:
-        """Nobody wants the answer any more: closing is how an engine learns it."""
+        """The answer is not wanted any more: closing is how the server learns it."""
         self.listener = None
         self._cut()
 
@@ -126,7 +125,7 @@ class ClientConnection(asyncio.Protocol):
         self._owner.is_idle(self)
 
     def pause(self) -> None:
-        """Stop reading: whoever takes the answer cannot keep up."""
+        """Stop reading: the taker of the answer cannot keep up."""
         if self.is_open and not self._is_paused:
             assert self._transport is not None
             self._is_paused = True
@@ -140,7 +139,7 @@ class ClientConnection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def rest(self, data: bytes) -> None:
-        """Let others have their turn after a large piece of an answer."""
+        """Let other connections have their turn after a large piece of an answer."""
         if len(data) >= LARGE_READ_BYTES:
             rest(self._transport, lambda: self._is_paused)
 
@@ -156,7 +155,7 @@ class ClientConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         listener = self.listener
         if listener is None:
-            self._cut()  # nobody asked; the connection is out of step
+            self._cut()  # no request is out; the connection is out of step
             return
         self.has_answered = True
         if self._body is CHUNKED:
@@ -183,7 +182,7 @@ class ClientConnection(asyncio.Protocol):
         if self._body is UNTIL_CLOSE and exc is None:
             self._complete()
             return
-        self._fail(EngineBroke("The engine closed its connection before the answer was complete."))
+        self._fail(ConnectionBroken("The {server} closed its connection before the answer was complete."))
 
     def _take_head(self, data: bytes) -> None:
         if self._buffer:
@@ -193,7 +192,7 @@ class ClientConnection(asyncio.Protocol):
         if end < 0:
             self._buffer = data
             if len(data) > HEAD_BYTES_MAX:
-                self._fail(EngineGarbage("The engine's answer has no end of head."))
+                self._fail(ResponseInvalid("The {server}'s answer has no end of head."))
             return
         headers: dict[bytes, bytes] = {}
         self._headers = headers
@@ -201,7 +200,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             parser.feed_data(data[: end + 4])
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._fail(EngineGarbage(f"The engine's answer is not HTTP: {error}"))
+            self._fail(ResponseInvalid("The {server}'s answer is not HTTP: ", str(error)))
             return
         status, rest = parser.get_status_code(), data[end + 4 :]
         # Of an answer without a body the parser has already forgotten it by now.
@@ -244,7 +243,7 @@ class ClientConnection(asyncio.Protocol):
     def _take_length(self, data: bytes) -> None:
         assert self.listener is not None
         if len(data) > self._remaining:
-            self._fail(EngineGarbage("The engine sent more than its content-length."))
+            self._fail(ResponseInvalid("The {server} sent more than its content-length."))
             return
         self._remaining -= len(data)
         if data:
@@ -265,7 +264,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             payload = self._chunks.feed(data)
         except ChunksInvalid as error:
-            self._fail(EngineGarbage(f"The engine's stream is broken: {error}"))
+            self._fail(ResponseInvalid("The {server}'s stream is broken: ", str(error)))
             return
         self._is_aligned = self._chunks.is_between
         if payload:
@@ -277,7 +276,7 @@ class ClientConnection(asyncio.Protocol):
         listener, self.listener = self.listener, None
         assert listener is not None
         self._body = NONE
-        # An engine that has answered before it was told everything takes the rest for another request.
+        # A server that has answered before it had the whole request takes the rest for another request.
         is_sent = self._paced is None or self._paced.is_done
         if self._keep_alive and self.is_open and is_sent:
             if self._is_paused:
@@ -287,7 +286,7 @@ class ClientConnection(asyncio.Protocol):
             self._close()
         listener.on_end()
 
-    def _fail(self, error: EngineError) -> None:
+    def _fail(self, error: WireError) -> None:
         listener, self.listener = self.listener, None
         self._cut()
         if listener is not None:

@@ -1,4 +1,4 @@
-"""Open connections to engines, kept per address, lent to one request at a time."""
+"""Open connections to servers, kept per address, lent to one request at a time."""
 
 import asyncio
 import ssl
@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from heterodyne.concurrency.deadline import deadline
-from heterodyne.domain.errors import EngineError, EngineUnavailable
 from heterodyne.wire.client_connection import ClientConnection
+from heterodyne.wire.errors import ConnectFailed, WireError
 
 
 class Address(NamedTuple):
-    """Where an engine listens."""
+    """Where a server listens."""
 
     host: str
     port: int
@@ -30,7 +30,7 @@ class AddressPool:
         self.open: set[ClientConnection] = set()
 
     def try_take(self) -> ClientConnection | None:
-        """The connection used last, as it is the least likely to have been closed by the engine meanwhile."""
+        """The connection used last, as it is the least likely to have been closed by the server meanwhile."""
         while self._idle:
             connection = self._idle.pop()
             if connection.is_open:
@@ -60,7 +60,7 @@ class AddressPool:
 
 
 Connected = Callable[[ClientConnection], None]
-Failed = Callable[[EngineError], None]
+Failed = Callable[[WireError], None]
 
 
 class ConnectionPool:
@@ -99,7 +99,7 @@ class ConnectionPool:
         task.add_done_callback(self._connecting.discard)
 
     def forget(self, keep: set[Address]) -> None:
-        """Let go of addresses that left the fleet; answers that are under way come to their end."""
+        """Let go of all other addresses; answers that are under way come to their end."""
         for address in [address for address in self._address_pools if address not in keep]:
             address_pool = self._address_pools.pop(address)
             address_pool.retire()
@@ -119,7 +119,7 @@ class ConnectionPool:
 
     @property
     def busy(self) -> int:
-        """Connections with an answer under way, to addresses that left included."""
+        """Connections with an answer under way, to addresses that were let go included."""
         return sum(
             len(address_pool.open) - address_pool.idle_count
             for address_pool in (*self._address_pools.values(), *self._retired)
@@ -142,12 +142,12 @@ class ConnectionPool:
                     lambda: ClientConnection(address_pool), address.host, address.port, ssl=context
                 )
         except TimeoutError:
-            failed(EngineUnavailable(f"No connection to the engine within {self._connect_timeout_s:g} s."))
+            failed(ConnectFailed(f"No connection to the {{server}} within {self._connect_timeout_s:g} s."))
         except OSError as error:
-            failed(EngineUnavailable(f"The engine does not accept connections: {error.strerror or error}"))
+            failed(ConnectFailed("The {server} does not accept connections: ", error.strerror or str(error)))
         else:
             if not connection.is_open:
-                failed(EngineUnavailable("The engine closed a new connection at once."))
+                failed(ConnectFailed("The {server} closed a new connection at once."))
                 return
             address_pool.open.add(connection)
             connected(connection)

@@ -3,10 +3,10 @@
 import asyncio
 from typing import NamedTuple
 
-from heterodyne.domain.errors import EngineError, EngineGarbage, EngineStalled
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.errors import ResponseInvalid, ResponseStalled, WireError
 
 ANSWER_BYTES_MAX = 4 << 20
 
@@ -27,7 +27,7 @@ async def get(
     headers: bytes = b"",
     keeps_alive: bool = False,
 ) -> Fetched:
-    """GET a path; raises EngineError when there is no whole answer in time.
+    """GET a path; raises WireError when there is no whole answer in time.
 
     `keeps_alive` takes an idle connection where there is one and leaves it open for the next; else the connection is
     new and ends with the answer.
@@ -50,8 +50,9 @@ async def _fetch(
 ) -> Fetched:
     loop = asyncio.get_running_loop()
     fetch = _Fetch(loop, pool, address, request, keeps_alive=keeps_alive)
-    # A timer of our own costs a third of `asyncio.timeout`, which also has to tell cancellations apart.
-    timer = loop.call_later(timeout_s, fetch.on_failure, EngineStalled(f"No answer to {path} within {timeout_s:g} s."))
+    # A timer of our own costs a third of `asyncio.timeout`, which also has to distinguish cancellations.
+    stalled = ResponseStalled("No answer to ", f"{path} within {timeout_s:g} s.")
+    timer = loop.call_later(timeout_s, fetch.on_failure, stalled)
     try:
         fetch.start()
         return await fetch.done
@@ -122,22 +123,22 @@ class _Fetch:
         self._bytes += len(data)
         if self._bytes > ANSWER_BYTES_MAX:
             self.stop()
-            self._fail(EngineGarbage("The answer is too large."))
+            self._fail(ResponseInvalid("The answer is too large."))
 
     def on_end(self) -> None:
         if self._keeps_alive:
-            self._connection = None  # it has gone back to its lane
+            self._connection = None  # it has gone back to its pool
         else:
             self.stop()  # one fetch a connection: they must not pile up among the idle ones
         if not self.done.done():
             self.done.set_result(Fetched(self._status, b"".join(self._pieces)))
 
-    def on_failure(self, error: EngineError) -> None:
+    def on_failure(self, error: WireError) -> None:
         connection, self._connection = self._connection, None
         if connection is not None and connection.listener is self:
             connection.cancel()  # it is we who have waited long enough
         elif self._is_reused and connection is not None and not connection.has_answered:
-            # An engine may close an idle connection at any time, also while a request is on its way.
+            # A server may close an idle connection at any time, also while a request is on its way.
             self._is_reused = False
             self._pool.lend(self._address, self._begin, self.on_failure, fresh=True)
             return
@@ -151,6 +152,6 @@ class _Fetch:
         self._is_reused = connection.requests_sent > 0
         connection.send(self, self._request, b"")
 
-    def _fail(self, error: EngineError) -> None:
+    def _fail(self, error: WireError) -> None:
         if not self.done.done():
             self.done.set_exception(error)

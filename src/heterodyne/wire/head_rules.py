@@ -1,4 +1,4 @@
-"""Which heads leave no doubt about whom a request is for and where it ends; the rest is refused.
+"""Which heads leave no doubt about which host a request is for and where it ends; the rest is refused.
 
 llhttp forgives what another server on the way may read differently, and what two readers take for two different
 requests is a way to hide one request in another.
@@ -52,5 +52,18 @@ def check_coding(coding: bytes, *, has_tab: bool, is_old: bool) -> None:
 
 
 def has_tab_before_coding(head: bytes) -> bool:
-    """Whether a tab stands before a transfer coding, which the parser does not tell."""
+    """Whether a tab stands before a transfer coding, which the parser does not say."""
     return b"\t" in head and TAB_BEFORE_CODING.search(head) is not None
+
+
+def check_version(version: str) -> None:
+    """Raise for a version other than HTTP/1.0 and HTTP/1.1."""
+    if version not in ("1.0", "1.1"):
+        raise MalformedHttp(f"HTTP/{version} is not spoken here; speak HTTP/1.1.")
+
+
+def without_upgrade(method: bytes, url: bytes, version: str, headers: dict[bytes, bytes]) -> bytes:
+    """The head without its offer of another protocol."""
+    line = b"%b %b HTTP/%b" % (method, url, version.encode())
+    fields = [b"%b: %b" % field for field in headers.items() if field[0] != b"upgrade"]
+    return b"\r\n".join((line, *fields, b"", b""))

@@ -1,5 +1,7 @@
 """One HTTP request as the server side received it, and the bytes answers are framed with."""
 
+from typing import Protocol
+
 from msgspec import Struct
 
 from heterodyne.domain.errors import HeterodyneError
@@ -29,6 +31,20 @@ class HttpRequest(Struct, kw_only=True, gc=False):
     speaks_chunked: bool  # HTTP/1.1; an older client gets its stream delimited by close
     head_check: HeadCheck | None = None  # what the handler made of the head
     body: bytes = b""
+
+
+class RequestSink(Protocol):
+    """Where requests go: the connection."""
+
+    def on_request(self, request: HttpRequest) -> None: ...
+
+    def on_expect_continue(self) -> None:
+        """The client waits for `100 Continue` before it sends the body."""
+        ...
+
+    def on_broken(self, problem: HeterodyneError) -> None:
+        """The input cannot be trusted from here on; the reader takes no more of it."""
+        ...
 
 
 CHUNKS_END = b"0\r\n\r\n"

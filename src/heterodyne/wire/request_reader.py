@@ -6,47 +6,18 @@ Driven by llhttp. It knows sizes and framing; whose turn it is and how long anyt
 from collections.abc import Callable
 from enum import IntEnum
 from io import BytesIO
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import httptools
 
-from heterodyne.domain.errors import (
-    BodyTooLarge,
-    HeadTooLarge,
-    HeterodyneError,
-    MalformedHttp,
-    MethodNotAllowed,
-    Overloaded,
-)
+from heterodyne.domain.errors import HeterodyneError, MalformedHttp, MethodNotAllowed, Overloaded
 from heterodyne.wire import head_rules
-from heterodyne.wire.limits import WireLimits
-from heterodyne.wire.message import HeadCheck, HttpRequest
+from heterodyne.wire.limits import BodyBudget, WireLimits, body_too_large, head_size, head_too_large, is_head_large
+from heterodyne.wire.message import HeadCheck, HttpRequest, RequestSink
 
 FRAMING_PER_BYTE = 8  # bytes of framing that a byte of a chunked body may bring along: it may be a chunk of its own
-
-
 LENGTH_DIGITS_MAX = 20
 NO_HOST = b"\n"  # no header has this value
-
-
-class BodyBudget(Protocol):
-    """How many body bytes all connections of a worker hold."""
-
-    body_bytes: int
-
-
-class Sink(Protocol):
-    """Who gets what was read."""
-
-    def on_request(self, request: HttpRequest) -> None: ...
-
-    def on_expect_continue(self) -> None:
-        """The client waits for a word before it sends the body."""
-        ...
-
-    def on_broken(self, problem: HeterodyneError) -> None:
-        """The input cannot be trusted from here on; the reader is deaf."""
-        ...
 
 
 class Reading(IntEnum):
@@ -66,7 +37,7 @@ class ParsingStopped(Exception):  # nothing is wrong: it ends the parsing of wha
 
 
 class RequestReader:
-    """Of one connection. Body bytes count against the budget until whoever has the request gives them back."""
+    """Makes requests of bytes; one per connection. Body bytes count against the budget until their request ends."""
 
     __slots__ = (
         "_body",
@@ -100,7 +71,7 @@ class RequestReader:
 
     def __init__(
         self,
-        sink: Sink,
+        sink: RequestSink,
         check_head: Callable[[HttpRequest, Any], HeadCheck],  # of the handler, which is given the sink, too
         limits: WireLimits,
         budget: BodyBudget,
@@ -141,7 +112,7 @@ class RequestReader:
 
     @property
     def has_leave(self) -> bool:
-        """Whether a body is being read whose sender may send as much as anybody may."""
+        """Whether a body is being read that may be as large as any."""
         return self.reading is BODY and self._body_bytes_max >= self._limits.body_bytes_max
 
     def feed(self, data: bytes) -> None:
@@ -187,7 +158,7 @@ class RequestReader:
     def close(self) -> None:
         """The connection is gone."""
         self.stop()
-        del self._parser, self._sink, self._check_head  # they point back here, and nobody looks for cycles often
+        del self._parser, self._sink, self._check_head  # they point back here, and the collector of cycles runs seldom
 
     # Called by llhttp, through httptools, inside feed_data.
 
@@ -215,16 +186,19 @@ class RequestReader:
         limits, parser, headers = self._limits, self._parser, self._headers
         # A head that came alone and in one piece is no longer than the piece.
         may_be_large = self._head_bytes or self._is_behind_another or len(self._fed) > limits.head_bytes_max
-        if (may_be_large and self._head_size() > limits.head_bytes_max) or len(headers) > limits.headers_max:
-            self._break(self._head_too_large())
+        if (may_be_large and head_size(self._url, headers) > limits.head_bytes_max) or len(
+            headers
+        ) > limits.headers_max:
+            self._break(head_too_large(self._limits))
         keep_alive = parser.should_keep_alive()
         host, coding = headers.get(b"host"), headers.get(b"transfer-encoding")
-        # The version is dear to ask for; who keeps the connection for more and says the same host stays with it.
+        # The version is dear to ask for; a client that keeps the connection and repeats the host keeps its version.
         if host != self._host or coding is not None or not keep_alive:
-            self._check_version()
             self._check_rules(host, coding)
         if parser.should_upgrade():
-            self._check_upgrade()
+            # llhttp takes what follows such a head for another protocol, whatever the answer is.
+            if parser.get_method() == b"CONNECT":
+                self._break(MalformedHttp("There are no tunnels here; ask for a path."))
             return
         path, _, query = self._url.partition(b"?")
         self._request = request = HttpRequest(
@@ -244,10 +218,15 @@ class RequestReader:
         if self._head_bytes:
             self._raw_head = bytearray()
         declared = headers.get(b"content-length")
-        self._length = length = 0 if declared is None else self._number(declared)
+        length = 0
+        if declared is not None:
+            if len(declared) > LENGTH_DIGITS_MAX:
+                self._break(MalformedHttp("The header 'content-length' has too many digits."))
+            length = int(declared)
+        self._length = length
         body_bytes_max = limits.body_bytes_max
         if length > body_bytes_max:
-            self._break(self._body_too_large(length, body_bytes_max))
+            self._break(body_too_large(length, body_bytes_max))
         request.head_check = check = self._check_head(request, self._sink)
         self._body_bytes_max = check.body_bytes_max if check.body_bytes_max < body_bytes_max else body_bytes_max
         if b"expect" in headers and check.refusal is None and headers[b"expect"].lower() == b"100-continue":
@@ -261,12 +240,12 @@ class RequestReader:
         bytes_max = self._body_bytes_max
         if not bytes_max:
             if body_bytes > self._limits.body_bytes_max:
-                self._break(self._body_too_large(body_bytes, self._limits.body_bytes_max))
+                self._break(body_too_large(body_bytes, self._limits.body_bytes_max))
             return
         budget = self._budget
         budget.body_bytes += size
         if body_bytes > bytes_max:
-            self._break(self._body_too_large(body_bytes, bytes_max))
+            self._break(body_too_large(body_bytes, bytes_max))
         if budget.body_bytes > self._limits.bodies_bytes_max:
             self._break(Overloaded("Too many request bodies are held; try again shortly.", retry_after_s=1))
         if body_bytes == size:
@@ -286,8 +265,8 @@ class RequestReader:
         request = self._request
         if request is None:
             return  # of a head that is read again
-        if self._is_chunked and self._headers and self._is_large():
-            self._break(self._head_too_large())
+        if self._is_chunked and self._headers and is_head_large(self._url, self._headers, self._limits):
+            self._break(head_too_large(self._limits))
         request.body = self._body if self._pieces is None else self._pieces.getvalue()
         self._request = None
         self._clear()
@@ -300,19 +279,12 @@ class RequestReader:
         self._url, self._headers, self._repeats = b"", {}, 0
         self._body, self._pieces, self._body_bytes = b"", None, 0
 
-    def _number(self, length: bytes) -> int:
-        if len(length) > LENGTH_DIGITS_MAX:
-            self._break(MalformedHttp("The header 'content-length' has too many digits."))
-        return int(length)
-
-    def _check_version(self) -> None:
-        version = self._parser.get_http_version()
-        if version not in ("1.0", "1.1"):
-            self._break(MalformedHttp(f"HTTP/{version} is not spoken here; speak HTTP/1.1."))
-        self._speaks_chunked = version == "1.1"
-
     def _check_rules(self, host: bytes | None, coding: bytes | None) -> None:
+        """The version is asked of the parser, too."""
         try:
+            version = self._parser.get_http_version()
+            head_rules.check_version(version)
+            self._speaks_chunked = version == "1.1"
             head_rules.check_host(host, is_old=not self._speaks_chunked)
             if coding is not None:
                 if self._has_tab is None:
@@ -325,7 +297,7 @@ class RequestReader:
     def _repeated(self, name: bytes, value: bytes) -> bytes:
         self._repeats += 1
         if len(self._headers) + self._repeats > self._limits.headers_max:
-            self._break(self._head_too_large())
+            self._break(head_too_large(self._limits))
         if self.reading is BODY:
             return value
         try:
@@ -333,24 +305,19 @@ class RequestReader:
         except MalformedHttp as error:
             self._break(error)
 
-    def _check_upgrade(self) -> None:
-        """llhttp takes what follows such a head for another protocol, whatever we answer."""
-        if self._parser.get_method() == b"CONNECT":
-            self._break(MalformedHttp("There are no tunnels here; ask for a path."))
-
     def _without_upgrade(self, data: bytes, head_ends: int) -> bytes:
         """What is to be read in the place of the data: its head without the offer of another protocol, and the rest."""
-        line = b"%b %b HTTP/%b" % (self._parser.get_method(), self._url, self._parser.get_http_version().encode())
-        fields = [b"%b: %b" % field for field in self._headers.items() if field[0] != b"upgrade"]
+        parser = self._parser
+        head = head_rules.without_upgrade(parser.get_method(), self._url, parser.get_http_version(), self._headers)
         self._parser = httptools.HttpRequestParser(self)
         self._clear()
-        return b"\r\n".join((line, *fields, b"", data[head_ends:]))
+        return head + data[head_ends:]
 
     def _count_head(self, data: bytes) -> None:
-        # Of a head that began behind another request only what was understood of it can be told apart.
-        self._head_bytes += self._head_size() if self._is_behind_another else len(data)
-        if self._head_bytes > self._limits.head_bytes_max or self._is_large():
-            self._broken(self._head_too_large())
+        # Of a head that began behind another request only what was understood of it can be counted.
+        self._head_bytes += head_size(self._url, self._headers) if self._is_behind_another else len(data)
+        if self._head_bytes > self._limits.head_bytes_max or is_head_large(self._url, self._headers, self._limits):
+            self._broken(head_too_large(self._limits))
         else:
             self._raw_head += data
 
@@ -366,8 +333,8 @@ class RequestReader:
         elif self._is_chunked:
             framing_bytes = self._framing_bytes + fed_bytes - body_bytes * (1 + FRAMING_PER_BYTE)
             self._framing_bytes = max(0, framing_bytes)
-            if framing_bytes > self._limits.head_bytes_max or self._is_large():
-                self._broken(self._head_too_large())
+            if framing_bytes > self._limits.head_bytes_max or is_head_large(self._url, self._headers, self._limits):
+                self._broken(head_too_large(self._limits))
 
     def _break(self, problem: HeterodyneError) -> NoReturn:
         """Inside the parser."""
@@ -378,20 +345,3 @@ class RequestReader:
         if not self.is_deaf:
             self.stop()
             self._sink.on_broken(problem)
-
-    def _is_large(self) -> bool:
-        """Whether what was understood of a head, or of trailers, is more than there may be."""
-        limits = self._limits
-        return len(self._headers) > limits.headers_max or self._head_size() > limits.head_bytes_max
-
-    def _head_size(self) -> int:
-        return len(self._url) + sum(map(len, self._headers)) + sum(map(len, self._headers.values()))
-
-    def _head_too_large(self) -> HeterodyneError:
-        limits = self._limits
-        return HeadTooLarge(
-            f"The head, or what frames the body, is over {limits.head_bytes_max} bytes or {limits.headers_max} headers."
-        )
-
-    def _body_too_large(self, seen_bytes: int, bytes_max: int) -> HeterodyneError:
-        return BodyTooLarge(f"The body has at least {seen_bytes} bytes; the limit is {bytes_max} bytes.")

@@ -13,18 +13,17 @@ from typing import Protocol
 from heterodyne.domain.errors import HeterodyneError, Overloaded, RequestTooSlow
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import CHUNKS_END, HeadCheck, HttpRequest, chunk
-from heterodyne.wire.one_read import LARGE_READ_BYTES, rest
-from heterodyne.wire.paced_write import PacedWrite
-from heterodyne.wire.request_reader import BODY, HEAD, RequestReader
+from heterodyne.wire.pacing import LARGE_READ_BYTES, rest
+from heterodyne.wire.request_reader import BETWEEN, HEAD, RequestReader
+from heterodyne.wire.server_socket import ServerSocket
 
-WRITE_BUFFER_BYTES = 65536
 SLICE_BYTES = 16384  # read at once, unless they are of a body of known length
 TURN_S = 0.001  # for reading in one turn of the loop: others wait meanwhile
 LOOKED_AT_MAX = 64  # connections, to find one that gives way
 
 
 class Responder(Protocol):
-    """Whoever answers the current request later."""
+    """Who answers the current request later: it is called when its client goes, is slow, or is ready again."""
 
     def client_gone(self) -> None: ...
     def client_slow(self) -> None: ...
@@ -36,29 +35,26 @@ class Handler(Protocol):
 
     def check_head(self, request: HttpRequest, connection: "ServerConnection") -> HeadCheck:
         """The head is complete, and nothing of the body is held yet: whether it may come, and how much of it."""
-        ...
 
     def handle(self, request: HttpRequest, connection: "ServerConnection") -> Responder | None:
         """Answer now and return None, or return the turn that will answer; one that was refused has no body."""
-        ...
 
     def refuse(self, error: HeterodyneError, connection: "ServerConnection") -> None:
         """Answer bytes that never became a request."""
-        ...
 
 
 class ServerLedger:
-    """What all connections of one worker share: who is open and how many body bytes are held."""
+    """What all connections of one worker share: which are open and how many body bytes are held."""
 
     __slots__ = ("body_bytes", "connections", "is_draining")
 
     def __init__(self) -> None:
-        self.connections: dict[ServerConnection, None] = {}  # the oldest first, as far as anybody looked
+        self.connections: dict[ServerConnection, None] = {}  # the oldest first, as far as they were looked at
         self.body_bytes = 0
         self.is_draining = False
 
     def try_make_room(self) -> bool:
-        """Cut an old connection that nobody waits on; those that are busy are looked at again later."""
+        """Cut an old connection that is not in use; those that are busy are looked at again later."""
         for connection in tuple(islice(self.connections, LOOKED_AT_MAX)):
             del self.connections[connection]
             if connection.gives_way:
@@ -68,8 +64,8 @@ class ServerLedger:
         return False
 
 
-class ServerConnection(asyncio.Protocol):
-    """HTTP/1.1 server side of one socket."""
+class ServerConnection(ServerSocket):
+    """HTTP/1.1 server side of one socket: its requests, in their order."""
 
     __slots__ = (
         "_clock",
@@ -79,35 +75,29 @@ class ServerConnection(asyncio.Protocol):
         "_is_advancing",
         "_is_going_on",
         "_is_lingering",
-        "_is_reading_paused",
         "_is_writing_paused",
         "_ledger",
         "_limits",
-        "_paced",
         "_pending",
         "_problem",
         "_reader",
         "_request",
         "_responder",
         "_served",
-        "_taken_at_s",
-        "_transport",
         "_unread",
-        "_unsent_bytes",
     )
 
     def __init__(self, handler: Handler, limits: WireLimits, ledger: ServerLedger, clock: Callable[[], float]) -> None:
+        super().__init__()
         self._handler = handler
         self._limits = limits
         self._ledger = ledger
         self._clock = clock
         self._reader = RequestReader(self, handler.check_head, limits, ledger, clock)
-        self._transport: asyncio.Transport | None = None
-        self._problem: HeterodyneError | None = None  # the input is broken and the client has yet to be told
+        self._problem: HeterodyneError | None = None  # the input is broken and the client has no answer to it yet
         self._request: HttpRequest | None = None  # being answered
         self._responder: Responder | None = None
         self._pending: deque[HttpRequest] = deque()
-        self._paced: PacedWrite | None = None  # the rest of a long answer, on its way out
         self._idle_since_s = clock()  # the last answer was complete, or lingering began
         self._has_asked = False  # a whole request has come
         self._served = 0  # requests, in this turn of the loop
@@ -115,17 +105,12 @@ class ServerConnection(asyncio.Protocol):
         self._is_going_on = False  # the next turn of the loop goes on with it, or with what is pending
         self._is_advancing = False  # a loop further up the stack serves what is pending
         self._is_lingering = False  # the last answer is out; input is thrown away so that the client gets to see it
-        self._is_reading_paused = False
         self._is_writing_paused = False
-        self._unsent_bytes = 0  # at the last check
-        self._taken_at_s = 0.0  # when the client was last seen to take any
 
     # Called by uvloop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport  # type: ignore[assignment]  # a server's transports read and write
-        assert self._transport is not None
-        self._transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
+        super().connection_made(transport)
         ledger = self._ledger
         is_full = len(ledger.connections) >= self._limits.connections_max and not ledger.try_make_room()
         ledger.connections[self] = None
@@ -141,10 +126,6 @@ class ServerConnection(asyncio.Protocol):
             self._read_on()
             if len(data) >= LARGE_READ_BYTES:
                 rest(self._transport, lambda: self._is_reading_paused)
-
-    def eof_received(self) -> bool:
-        """A client that has stopped talking has gone: half-closed sockets cannot be told from dead ones."""
-        return False
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
@@ -179,8 +160,9 @@ class ServerConnection(asyncio.Protocol):
         self._has_asked = True
         if self._is_free and not self._pending and self._served < self._limits.pipeline_max:
             self._serve(request)
-        else:
-            self._queue(request)
+        else:  # pipelined requests wait in order; reading stops when the queue is full
+            self._pending.append(request)
+            self._pace()
 
     def on_expect_continue(self) -> None:
         if self._request is None and not self._pending:
@@ -191,7 +173,7 @@ class ServerConnection(asyncio.Protocol):
         self._problem = problem
         self._advance()
 
-    # Called by whoever answers.
+    # Called by the handler and its responders.
 
     @property
     def speaks_chunked(self) -> bool:
@@ -202,25 +184,6 @@ class ServerConnection(asyncio.Protocol):
     def keeps_alive(self) -> bool:
         """Whether the connection outlives the current answer; the answer's head must say so when it does not."""
         return self._request is not None and self._request.keep_alive and not self._ledger.is_draining
-
-    @property
-    def peer(self) -> tuple[str, int] | None:
-        """The address of the other side."""
-        return self._extra("peername")
-
-    @property
-    def address(self) -> tuple[str, int] | None:
-        """The address that the other side asked."""
-        return self._extra("sockname")
-
-    def write(self, data: bytes) -> None:
-        """Bytes of the current answer, already framed."""
-        if self._transport is not None:
-            self._transport.write(data)
-
-    def writer(self) -> Callable[[bytes], None]:
-        """The same for many writes in a row, by somebody who stops when told that the client has gone."""
-        return self._transport.write if self._transport is not None else self.write
 
     def write_payload(self, payload: bytes) -> None:
         """A piece of the current streamed answer, framed here."""
@@ -243,17 +206,17 @@ class ServerConnection(asyncio.Protocol):
             self._advance()
 
     def finish_paced(self, head: bytes, pieces: Sequence[bytes]) -> None:
-        """The current answer, long as it is, and nobody has more to say to it."""
+        """The whole current answer, a slice at a time; nothing follows it."""
         if self._transport is not None:
             self._responder = None
-            self._paced = PacedWrite(self._transport, (head, *pieces), self._paced_out)
+            self._write_paced((head, *pieces), self._paced_out)
 
     def is_answering(self, request: HttpRequest) -> bool:
         """Whether that request's answer is not complete yet."""
         return self._request is request
 
     def hand_over(self, responder: Responder) -> None:
-        """Somebody else answers the current request from here."""
+        """Another responder answers the current request from here."""
         self._responder = responder
         if self._is_writing_paused:
             responder.client_slow()
@@ -281,27 +244,16 @@ class ServerConnection(asyncio.Protocol):
         return self._request is not None
 
     @property
-    def unsent_bytes(self) -> int:
-        """Written here and not yet taken by the client's side."""
-        return self._transport.get_write_buffer_size() if self._transport is not None else 0
-
-    @property
-    def is_flushing(self) -> bool:
-        """Whether written bytes have not all left yet."""
-        return self.unsent_bytes > 0 or self._paced is not None
-
-    @property
     def gives_way(self) -> bool:
-        """Whether it may be cut to make room for another: nothing is being answered or sent that anybody may send."""
+        """Whether it may be cut to make room for another: no request is being answered, or read in full."""
         if self._request is not None or self._pending or self._reader.has_leave:
             return False
-        is_taking = self.is_flushing and self._clock() - self._idle_since_s < self._limits.linger_timeout_s
-        return not is_taking
+        return not self.is_flushing or self._clock() - self._idle_since_s >= self._limits.linger_timeout_s
 
     def check(self, now_s: float) -> None:
         """Enforce the time limits of what the connection waits for."""
         limits, reader = self._limits, self._reader
-        if self._is_stuck(now_s):
+        if self._is_stuck(now_s, limits.write_timeout_s):
             self._cut()
         elif self._is_lingering:
             if self.is_flushing:
@@ -310,12 +262,12 @@ class ServerConnection(asyncio.Protocol):
                 self._cut()
         elif self._request is not None or self._pending:
             return
-        elif reader.reading is HEAD:
-            if now_s - max(reader.since_s, self._idle_since_s) > limits.head_timeout_s:
-                self._refuse(RequestTooSlow(f"The request head took longer than {limits.head_timeout_s:g} s."))
-        elif reader.reading is BODY:
-            if now_s - max(reader.since_s, self._idle_since_s) > limits.body_timeout_s:
-                self._refuse(RequestTooSlow(f"The request body took longer than {limits.body_timeout_s:g} s."))
+        elif reader.reading is not BETWEEN:
+            part, timeout_s = (
+                ("head", limits.head_timeout_s) if reader.reading is HEAD else ("body", limits.body_timeout_s)
+            )
+            if now_s - max(reader.since_s, self._idle_since_s) > timeout_s:
+                self._refuse(RequestTooSlow(f"The request {part} took longer than {timeout_s:g} s."))
         elif self._ledger.is_draining or now_s - self._idle_since_s > (
             limits.idle_timeout_s if self._has_asked else limits.head_timeout_s
         ):
@@ -324,10 +276,6 @@ class ServerConnection(asyncio.Protocol):
     def _paced_out(self) -> None:
         self._paced = None
         self.finish()
-
-    def _extra(self, name: str) -> tuple[str, int] | None:
-        found = None if self._transport is None else self._transport.get_extra_info(name)
-        return (found[0], found[1]) if isinstance(found, tuple) else None
 
     def _serve(self, request: HttpRequest) -> None:
         self._served += 1
@@ -375,13 +323,7 @@ class ServerConnection(asyncio.Protocol):
         if transport is None or transport.is_closing():
             return
         is_full = len(self._pending) >= self._limits.pipeline_max
-        is_ahead = is_full or bool(self._unread)
-        if is_ahead != self._is_reading_paused:
-            self._is_reading_paused = is_ahead
-            if is_ahead:
-                transport.pause_reading()
-            else:
-                transport.resume_reading()
+        self._set_reading_paused(is_full or bool(self._unread))
         can_go_on = (self._pending and self._is_free) or (self._unread and not is_full)
         if can_go_on and not self._is_going_on:
             self._is_going_on = True
@@ -392,11 +334,6 @@ class ServerConnection(asyncio.Protocol):
         self._served = 0
         self._advance()
         self._read_on()
-
-    def _queue(self, request: HttpRequest) -> None:
-        """Pipelined requests wait in order; reading stops when the queue is full."""
-        self._pending.append(request)
-        self._pace()
 
     def _refuse(self, error: HeterodyneError) -> None:
         """Answer what never became a request; with that answer the connection ends."""
@@ -409,28 +346,4 @@ class ServerConnection(asyncio.Protocol):
         self._idle_since_s = self._clock()
         self._reader.stop()
         self._unread = b""
-        transport = self._transport
-        assert transport is not None
-        if self._is_reading_paused and not transport.is_closing():
-            self._is_reading_paused = False
-            transport.resume_reading()
-        if transport.can_write_eof():
-            transport.write_eof()
-        else:
-            transport.close()
-
-    def _is_stuck(self, now_s: float) -> bool:
-        """Whether the client has taken nothing of what is written for longer than it may."""
-        unsent_bytes = self.unsent_bytes
-        if unsent_bytes < self._unsent_bytes or not self._unsent_bytes:
-            self._taken_at_s = now_s
-        self._unsent_bytes = unsent_bytes
-        return unsent_bytes > 0 and now_s - self._taken_at_s > self._limits.write_timeout_s
-
-    def _close(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
-
-    def _cut(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
+        self._end_sending()

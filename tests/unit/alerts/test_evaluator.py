@@ -12,7 +12,7 @@ def _judge(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     """True of every word that the audit log complains with."""
     if signals.audit is None:
         return None
-    return tuple(AlertMatch(subject=word, detail="It is.") for word in signals.audit.problem.split())
+    return tuple(AlertMatch(subject=word, detail="It is.") for word in (signals.audit.problem or "").split())
 
 
 def an_alert(name: str = "odd", severity: Severity = Severity.TICKET, hold_s: int = 60) -> Alert:

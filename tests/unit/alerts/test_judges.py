@@ -200,10 +200,10 @@ def test_workers_that_die_page_somebody() -> None:
 @pytest.mark.parametrize(
     ("books", "names"),
     [
-        (BooksSignals(problem="", filled=0.5, damaged=0), set()),
+        (BooksSignals(problem=None, filled=0.5, damaged=0), set()),
         (BooksSignals(problem="away", filled=0.0, damaged=0), {"books_stalled"}),
-        (BooksSignals(problem="", filled=0.51, damaged=0), {"books_filling"}),
-        (BooksSignals(problem="", filled=0.0, damaged=1), {"books_damaged"}),
+        (BooksSignals(problem=None, filled=0.51, damaged=0), {"books_filling"}),
+        (BooksSignals(problem=None, filled=0.0, damaged=1), {"books_damaged"}),
     ],
 )
 def test_books_in_trouble(books: BooksSignals, names: set[str]) -> None:
@@ -214,9 +214,9 @@ def test_books_in_trouble(books: BooksSignals, names: set[str]) -> None:
 @pytest.mark.parametrize(
     ("audit", "names"),
     [
-        (AuditSignals(problem="", failures=0), set()),
+        (AuditSignals(problem=None, failures=0), set()),
         (AuditSignals(problem="disk full", failures=2), {"audit_stalled", "audit_failing"}),
-        (AuditSignals(problem="", failures=1), {"audit_failing"}),
+        (AuditSignals(problem=None, failures=1), {"audit_failing"}),
     ],
 )
 def test_an_audit_log_in_trouble(audit: AuditSignals, names: set[str]) -> None:

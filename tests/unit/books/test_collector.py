@@ -13,6 +13,7 @@ from heterodyne.books.spool import UsageSpool
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.history import HistoryQuery
 from heterodyne.domain.usage import RequestQuery, UsageQuery
+from tests.support.flight_slots import open_slot
 from tests.support.inline_books import InlineBooks
 from tests.support.usage_records import ending, opening, record
 
@@ -25,7 +26,7 @@ def spooled(folder: Path, *numbers: int, life: str = "1", **other: int) -> tuple
     slots = FlightSlots(folder / f"w.{life}.slots", 8)
     spool = UsageSpool(folder, "w", life, slots, **other)
     for number in numbers:
-        spool.finish(slots.open(opening(number)), ending())
+        spool.finish(open_slot(slots, opening(number)), ending())
         spool.flush()
     return spool, slots
 
@@ -40,7 +41,7 @@ async def test_current_segments_are_collected_and_complete_ones_deleted(tmp_path
     await collector.collect()
     assert await ids(store) == ["req_0001", "req_0002"]
     assert [path.suffix for path in segments(tmp_path)] == [".open"]
-    spool.finish(slots.open(opening(3)), ending())
+    spool.finish(open_slot(slots, opening(3)), ending())
     spool.close()
     await collector.collect()
     assert await ids(store) == ["req_0001", "req_0002", "req_0003"]
@@ -100,7 +101,7 @@ async def test_old_lives_come_first_and_dead_workers_are_recovered(tmp_path: Pat
     store = InlineBooks()
     newer, _ = spooled(tmp_path, 5, life="2")
     _, dead = spooled(tmp_path, 1, life="1")
-    dead.open(opening(2)).delivered = 4
+    open_slot(dead, opening(2)).delivered = 4
     dead.close()
     newer.close()
     store.moods = ["", "", "before"]
@@ -153,7 +154,7 @@ async def test_it_goes_on_by_itself_when_the_store_is_back_and_forgets_what_is_o
         while await ids(store) != ["req_0001"]:
             await asyncio.sleep(0.001)
         running.cancel()
-    assert collector.state.problem == ""
+    assert collector.state.problem is None
     (row,) = await store.usage(UsageQuery())
     assert row.requests == 2, "days outlive their records"
     store.close()
@@ -170,7 +171,7 @@ async def test_whoever_listens_is_told_of_records_the_store_took_and_of_none_twi
     await collector.collect()
     await collector.collect()
     assert told == [["req_0001", "req_0002"]]
-    spool.finish(slots.open(opening(3)), ending())
+    spool.finish(open_slot(slots, opening(3)), ending())
     spool.close()
     again = Collector(tmp_path, store, on_added=lambda records: told.append([one.id for one in records]))
     await again.collect()

@@ -22,6 +22,7 @@ from heterodyne.books.flight_slots import (
 from heterodyne.books.recover import try_recover
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening, UsageRecord
+from tests.support.flight_slots import open_slot, place_slot
 from tests.support.usage_records import ending, opening, record
 
 
@@ -33,14 +34,14 @@ def test_a_record_is_an_opening_and_an_ending() -> None:
 def test_a_slot_in_use_can_be_read_from_the_file(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 4)
     terms = FlightTerms(prompt_tokens=5, usd_per_hour=2.5)
-    slot = slots.open(opening(), terms)
+    slot = open_slot(slots, opening(), terms)
     slot.delivered = 41
     slot.words[slot.word + DELIVERED] = 42
     (left,) = slots_left(slots.path.read_bytes())
     assert (left.state, left.delivered, slot.delivered) == (OPEN, 42, 42)
     assert decode_open(left.encoded).opening == opening()
     assert decode_open(left.encoded).terms == terms
-    slot.place(opening(replica="h100-1"), terms)
+    place_slot(slot, opening(replica="h100-1"), terms)
     (left,) = slots_left(slots.path.read_bytes())
     assert decode_open(left.encoded).opening.replica == "h100-1"
     assert left.delivered == 42
@@ -84,10 +85,10 @@ def test_an_opening_too_long_for_a_slot_does_not_reach_into_the_next(tmp_path: P
 
 def test_a_slot_that_is_used_again_begins_at_nothing(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 1)
-    slot = slots.open(opening(1))
+    slot = open_slot(slots, opening(1))
     slot.delivered = 9
     slots.free(slot)
-    assert slots.open(opening(2)).delivered == 0
+    assert open_slot(slots, opening(2)).delivered == 0
     slots.close()
     assert slots.path.exists()
 
@@ -95,7 +96,7 @@ def test_a_slot_that_is_used_again_begins_at_nothing(tmp_path: Path) -> None:
 def test_requests_that_do_not_move_store_in_one_area(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 1)
     for number in range(3):
-        slot = slots.open(opening(number))
+        slot = open_slot(slots, opening(number))
         slot.finish(ending())
         slots.free(slot)
     assert not any(slots.map[HEAD_BYTES + AREAS_AT + AREA_BYTES :])
@@ -104,17 +105,17 @@ def test_requests_that_do_not_move_store_in_one_area(tmp_path: Path) -> None:
 
 def test_full_is_a_refusal(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 2)
-    slots.open(opening(1))
-    slots.open(opening(2))
+    open_slot(slots, opening(1))
+    open_slot(slots, opening(2))
     with pytest.raises(StoreUnavailable, match="All 2 places"):
-        slots.open(opening(3))
+        open_slot(slots, opening(3))
     slots.close()
 
 
 def test_neighbours_do_not_touch(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 3)
     longest = {"organisation": "o" * 63, "project": "p" * 127, "key": "k" * 40, "model": "ß" * 5000, "pool": "x" * 900}
-    flights = [slots.open(opening(number, **longest), FlightTerms(prompt_tokens=2**40)) for number in range(3)]
+    flights = [open_slot(slots, opening(number, **longest), FlightTerms(prompt_tokens=2**40)) for number in range(3)]
     flights[1].finish(ending(2**60, reason="r" * 3000, ttft_ms=1.5, itl_ms=1.5, predicted_ttft_ms=1.5, queue_ms=1.5))
     left = list(slots_left(slots.path.read_bytes()))
     assert [decode_open(one.encoded).opening.id for one in (left[0], left[2])] == ["req_0000", "req_0002"]
@@ -126,7 +127,7 @@ def test_neighbours_do_not_touch(tmp_path: Path) -> None:
 
 def test_a_number_beyond_all_bounds_does_not_stop_a_request(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 1)
-    encoded = slots.open(opening()).finish(ending(10**30, prompt_tokens=-5))
+    encoded = open_slot(slots, opening()).finish(ending(10**30, prompt_tokens=-5))
     assert decode_record(encoded).completion_tokens == COUNT_MAX
     assert decode_record(encoded).prompt_tokens == 0
     slots.close()
@@ -134,7 +135,7 @@ def test_a_number_beyond_all_bounds_does_not_stop_a_request(tmp_path: Path) -> N
 
 def test_the_slots_of_a_living_worker_are_left_alone(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 2)
-    slots.open(opening())
+    open_slot(slots, opening())
     assert try_recover(slots.path) is None
     program = (
         f"from pathlib import Path; from heterodyne.books.recover import *; print(recover_all(Path({str(tmp_path)!r})))"

@@ -7,6 +7,7 @@ from heterodyne.books.recover import recover_all
 from heterodyne.books.segment import read_batches, segments
 from heterodyne.books.spool import UsageSpool
 from heterodyne.domain.usage import GATEWAY_KILLED, FlightTerms, UsageRecord
+from tests.support.flight_slots import open_slot
 from tests.support.usage_records import ending, opening, record
 
 
@@ -17,14 +18,14 @@ def records(folder: Path) -> list[UsageRecord]:
 def test_what_was_in_flight_is_billed_as_delivered(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 8)
     spool = UsageSpool(tmp_path, "w", "1", slots)
-    spool.finish(slots.open(opening(1)), ending())
+    spool.finish(open_slot(slots, opening(1)), ending())
     spool.flush()
     hosted = FlightTerms(prompt_tokens=1000, usd_per_million_prompt_tokens=2.0, usd_per_million_completion_tokens=10.0)
-    slots.open(opening(2), hosted).delivered = 50
+    open_slot(slots, opening(2), hosted).delivered = 50
     own = FlightTerms(prompt_tokens=1000, usd_per_hour=3.6, prompt_replica_s=0.5, token_replica_s=0.01)
-    slots.open(opening(3), own).delivered = 50
-    slots.open(opening(4), hosted)
-    spool.finish(slots.open(opening(5)), ending(11))  # and never flushed
+    open_slot(slots, opening(3), own).delivered = 50
+    open_slot(slots, opening(4), hosted)
+    spool.finish(open_slot(slots, opening(5)), ending(11))  # and never flushed
     slots.close()
     ((found,), _) = recover_all(tmp_path)
     assert (found.killed, found.finished) == (3, 1)
@@ -46,7 +47,7 @@ def test_what_was_in_flight_is_billed_as_delivered(tmp_path: Path) -> None:
 def test_a_record_that_was_written_is_not_made_again(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 8)
     spool = UsageSpool(tmp_path, "w", "1", slots)
-    spool.finish(slots.open(opening(1)), ending())
+    spool.finish(open_slot(slots, opening(1)), ending())
     left = slots.path.read_bytes()
     spool.flush()
     slots.close()
@@ -58,8 +59,8 @@ def test_a_record_that_was_written_is_not_made_again(tmp_path: Path) -> None:
 
 def test_a_slot_that_cannot_be_read_is_kept(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 2)
-    slots.open(opening(1))
-    slots.open(opening(2)).delivered = 3
+    open_slot(slots, opening(1))
+    open_slot(slots, opening(2)).delivered = 3
     slots.close()
     content = bytearray(slots.path.read_bytes())
     start = content.index(b"req_0001")
@@ -74,7 +75,7 @@ def test_a_slot_that_cannot_be_read_is_kept(tmp_path: Path) -> None:
 def test_a_segment_that_nobody_handed_over_is(tmp_path: Path) -> None:
     slots = FlightSlots(tmp_path / "w.1.slots", 2)
     spool = UsageSpool(tmp_path, "w", "1", slots)
-    spool.finish(slots.open(opening(1)), ending())
+    spool.finish(open_slot(slots, opening(1)), ending())
     spool.flush()
     slots.close()  # empty, so the file is gone
     assert [path.suffix for path in tmp_path.iterdir()] == [".open"]

@@ -11,6 +11,7 @@ from heterodyne.books.flight_slots import FlightSlots
 from heterodyne.books.segment import FRAME, SegmentTail, read_batches, segments
 from heterodyne.books.spool import LOOSE_MAX, SEGMENT_AGE_MAX_S, UsageSpool
 from heterodyne.domain.errors import StoreUnavailable
+from tests.support.flight_slots import open_slot
 from tests.support.usage_records import ending, opening, record
 
 EVERYTHING = 1 << 30
@@ -41,8 +42,8 @@ def files_up_to(size_bytes: int) -> Iterator[None]:
 def test_a_slot_is_free_only_when_its_record_is_on_the_disk(tmp_path: Path) -> None:
     spool, slots = spool_in(tmp_path)
     for number in range(3):
-        spool.finish(slots.open(opening(number)), ending())
-    running = slots.open(opening(7))
+        spool.finish(open_slot(slots, opening(number)), ending())
+    running = open_slot(slots, opening(7))
     assert (slots.taken, spool.state().waiting) == (4, 3)
     spool.flush()
     assert (slots.taken, spool.state().waiting, spool.state().written) == (1, 0, 3)
@@ -60,7 +61,7 @@ def test_the_thread_writes_without_being_asked(tmp_path: Path) -> None:
     for number in range(200):
         while slots.taken == slots.slots_max:
             pass
-        spool.finish(slots.open(opening(number)), ending())
+        spool.finish(open_slot(slots, opening(number)), ending())
     spool.refused(opening(200), ending(0, status=429, reason="rate_limit_exceeded"))
     spool.close()
     assert ids(tmp_path) == [f"req_{number:04d}" for number in range(201)]
@@ -70,11 +71,11 @@ def test_segments_end_by_size_and_by_age(tmp_path: Path) -> None:
     now = [0.0]
     spool, slots = spool_in(tmp_path, segment_bytes_max=200, clock=lambda: now[0])
     for number in range(4):
-        spool.finish(slots.open(opening(number)), ending())
+        spool.finish(open_slot(slots, opening(number)), ending())
     spool.flush()
     assert [path.name for path in segments(tmp_path)] == ["w.1.00000001.ready"]
     spool = UsageSpool(tmp_path, "w", "2", slots, clock=lambda: now[0])
-    spool.finish(slots.open(opening(5)), ending())
+    spool.finish(open_slot(slots, opening(5)), ending())
     spool.flush()
     assert segments(tmp_path)[-1].suffix == ".open"
     now[0] = SEGMENT_AGE_MAX_S
@@ -85,22 +86,22 @@ def test_segments_end_by_size_and_by_age(tmp_path: Path) -> None:
 
 def test_a_full_disk_keeps_the_slots_until_there_is_room(tmp_path: Path) -> None:
     spool, slots = spool_in(tmp_path)
-    spool.finish(slots.open(opening(0)), ending())
+    spool.finish(open_slot(slots, opening(0)), ending())
     spool.flush()
     size = segments(tmp_path)[0].stat().st_size
     for number in range(1, 9):
-        spool.finish(slots.open(opening(number)), ending())
+        spool.finish(open_slot(slots, opening(number)), ending())
     with files_up_to(size + FRAME.size + 20):
         spool.flush()
         spool.flush()
     state = spool.state()
     assert (state.failures, state.waiting, state.slots_taken, bool(state.problem)) == (2, 8, 8, True)
     with pytest.raises(StoreUnavailable):
-        slots.open(opening(9))
+        open_slot(slots, opening(9))
     assert ids(tmp_path) == ["req_0000"], "what was written in part was taken back"
     spool.flush()
     state = spool.state()
-    assert (state.waiting, state.slots_taken, state.problem) == (0, 0, "")
+    assert (state.waiting, state.slots_taken, state.problem) == (0, 0, None)
     spool.close()
     assert ids(tmp_path) == [f"req_{number:04d}" for number in range(9)]
 
@@ -109,7 +110,7 @@ def test_a_folder_that_is_gone_and_comes_back_loses_nothing(tmp_path: Path) -> N
     folder, away = tmp_path / "spool", tmp_path / "away"
     folder.mkdir()
     spool, slots = spool_in(folder)
-    spool.finish(slots.open(opening(1)), ending())
+    spool.finish(open_slot(slots, opening(1)), ending())
     folder.rename(away)
     spool.flush()
     assert spool.state().problem
@@ -121,13 +122,13 @@ def test_a_folder_that_is_gone_and_comes_back_loses_nothing(tmp_path: Path) -> N
 def test_a_spool_that_holds_all_it_may_writes_no_more(tmp_path: Path) -> None:
     spool, slots = spool_in(tmp_path, bytes_max=100, segment_bytes_max=1)
     for number in range(2):
-        spool.finish(slots.open(opening(number)), ending())
+        spool.finish(open_slot(slots, opening(number)), ending())
         spool.flush()
-    assert "may hold no more" in spool.state().problem
+    assert "may hold no more" in (spool.state().problem or "")
     assert slots.taken == 1
     segments(tmp_path)[0].unlink()  # collected
     spool.flush()
-    assert (spool.state().problem, slots.taken) == ("", 0)
+    assert (spool.state().problem, slots.taken) == (None, 0)
     spool.close()
 
 
@@ -153,7 +154,7 @@ def test_refusals_are_bounded_and_counted(tmp_path: Path) -> None:
 def test_what_is_no_batch_is_not_read(tmp_path: Path, edit: object, tail: SegmentTail) -> None:
     spool, slots = spool_in(tmp_path)
     for number in range(2):
-        spool.finish(slots.open(opening(number)), ending())
+        spool.finish(open_slot(slots, opening(number)), ending())
         spool.flush()
     spool.close()
     (path,) = segments(tmp_path)

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from heterodyne.domain.errors import EngineError, EngineUnavailable
 from heterodyne.testing import behaviours
 from heterodyne.testing.dropping_server import DroppingServer
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.errors import ConnectFailed, WireError
 from heterodyne.wire.fetch import get
 
 
@@ -58,7 +58,7 @@ async def test_an_idle_connection_that_the_engine_closed_is_not_lent() -> None:
 
 async def test_nobody_listening_is_an_error_and_not_a_wait() -> None:
     pool = ConnectionPool(asyncio.get_running_loop())
-    with pytest.raises(EngineUnavailable, match="does not accept connections"):
+    with pytest.raises(ConnectFailed, match="does not accept connections"):
         await borrow(pool, Address("127.0.0.1", 1))
     await pool.close()
 
@@ -69,7 +69,7 @@ async def test_a_connection_dropped_at_once_is_an_error_and_does_not_stay_behind
         for _ in range(5):
             try:
                 connection = await borrow(pool, address)
-            except EngineUnavailable:
+            except ConnectFailed:
                 continue
             connection.cancel()
         await asyncio.sleep(0.02)
@@ -87,7 +87,7 @@ async def test_a_fetch_leaves_no_connection_behind() -> None:
         await asyncio.sleep(0.02)
         assert pool.snapshot() == {address: (0, 0)}
         await engine.close()
-        with pytest.raises(EngineError):
+        with pytest.raises(WireError):
             await get(pool, address, "/health", timeout_s=1)
         await pool.close()
 

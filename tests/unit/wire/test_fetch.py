@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from heterodyne.domain.errors import EngineBroke, EngineGarbage, EngineStalled
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from heterodyne.wire import fetch
 from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.errors import ConnectionBroken, ResponseInvalid, ResponseStalled
 from heterodyne.wire.fetch import get
 
 
@@ -82,7 +82,7 @@ async def test_a_request_that_met_a_closing_connection_is_sent_again() -> None:
 async def test_a_new_connection_that_closes_without_an_answer_is_an_error_at_once() -> None:
     async with Telling(b"", hangs_up=True) as engine:
         pool, address = pool_of(engine)
-        with pytest.raises(EngineBroke):
+        with pytest.raises(ConnectionBroken):
             await get(pool, address, "/", timeout_s=1, keeps_alive=True)
         assert engine.asked == 1
         await pool.close()
@@ -91,7 +91,7 @@ async def test_a_new_connection_that_closes_without_an_answer_is_an_error_at_onc
 async def test_an_answer_that_does_not_come_ends_the_connection() -> None:
     async with Telling(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n") as engine:
         pool, address = pool_of(engine)
-        with pytest.raises(EngineStalled, match=r"No answer to /slow within 0\.05 s"):
+        with pytest.raises(ResponseStalled, match=r"No answer to /slow within 0\.05 s"):
             await get(pool, address, "/slow", timeout_s=0.05, keeps_alive=True)
         await asyncio.sleep(0.02)
         assert pool.snapshot() == {address: (0, 0)}
@@ -119,7 +119,7 @@ async def test_an_endless_answer_is_cut() -> None:
         b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % size + piece * (size // len(piece))
     ) as engine:
         pool, address = pool_of(engine)
-        with pytest.raises(EngineGarbage, match="too large"):
+        with pytest.raises(ResponseInvalid, match="too large"):
             await get(pool, address, "/", timeout_s=5)
         await asyncio.sleep(0.02)
         assert pool.snapshot() == {address: (0, 0)}

@@ -11,7 +11,7 @@ AUDIT = "audit-log"
 
 
 def _judge_books_stalled(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
-    return None if signals.books is None else _one(bool(signals.books.problem), "")
+    return None if signals.books is None else _one(signals.books.problem is not None, "")
 
 
 def _judge_books_filling(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
@@ -25,7 +25,7 @@ def _judge_books_damaged(signals: Signals, _: AlertSettings) -> tuple[AlertMatch
 
 
 def _judge_audit_stalled(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
-    return None if signals.audit is None else _one(bool(signals.audit.problem), "")
+    return None if signals.audit is None else _one(signals.audit.problem is not None, "")
 
 
 def _judge_audit_failing(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:

@@ -1,6 +1,6 @@
-"""How fast an error budget burns: of requests that fail through the fleet, and of promises that are broken.
+"""How fast an error budget burns: of requests that fail through the fleet, and of SLOs that are not kept.
 
-Each alert wants both a long window, so that a blip wakes nobody, and a short one, so that it ends soon after its cause.
+Each alert wants both a long window, so that a blip is no alert, and a short one, so that it ends soon after its cause.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ BURNS = (
 
 
 class BurnKind(NamedTuple):
-    """One of the two things that are promised of every model."""
+    """One of the two objectives of every model."""
 
     name: str
     recorded: str  # the part of the recording rules' names that says what is counted

@@ -1,4 +1,4 @@
-"""First tokens that come late for the unlucky, whatever was promised."""
+"""First tokens that come late for the unlucky, whatever the SLO is."""
 
 from heterodyne.alerts.alert import Alert, AlertMatch, Severity
 from heterodyne.alerts.settings import AlertSettings

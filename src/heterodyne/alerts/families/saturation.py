@@ -1,4 +1,4 @@
-"""Room that runs out: seen before it shows in anybody's latency."""
+"""Room that runs out: seen before it shows in latency."""
 
 from heterodyne.alerts.alert import Alert, AlertMatch, Severity
 from heterodyne.alerts.settings import AlertSettings

@@ -15,8 +15,7 @@ from heterodyne.console.usage.service import idle_page, request_rows, usage_page
 from heterodyne.domain.errors import StoreInvalid
 from heterodyne.domain.usage import RequestQuery, UsageGroup, UsageQuery
 from heterodyne.ports.books import BookStore
-from heterodyne.stores.open_books import books_in
-from heterodyne.stores.open_store import open_database, sqlite_path
+from heterodyne.stores.open_store import books_in, open_database, sqlite_path
 
 T = TypeVar("T")
 

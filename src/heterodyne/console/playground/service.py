@@ -20,12 +20,15 @@ from heterodyne.console.event_stream import EventStream, event
 from heterodyne.console.playground.pages import PlacedEvent, PlaygroundRequest
 from heterodyne.console.render import error_shape
 from heterodyne.domain.decision import Reason
-from heterodyne.domain.errors import DeadlineExceeded, EngineError, EngineGarbage, HeterodyneError, InvalidField
+from heterodyne.domain.errors import DeadlineExceeded, EngineGarbage, HeterodyneError, InvalidField
+from heterodyne.domain.local_address import reachable_host
+from heterodyne.engines.wire_errors import engine_error
 from heterodyne.routing.why import CHOSEN
 from heterodyne.telemetry import log
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.errors import WireError
 
 PATH = "/v1/chat/completions"
 ANSWERS_MAX = 16
@@ -35,7 +38,6 @@ SLACK_S = 5.0  # over the request's own deadline, which the gateway keeps
 BUFFER_BYTES_MAX = 1 << 18  # what a slow browser may leave lying here
 REFUSAL_BYTES_MAX = 1 << 20
 POOL_NAME = re.compile(r"[\x21-\x7e]{1,200}")
-ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # where a gateway that listens everywhere answers us
 
 _log = log.get("console")
 
@@ -93,7 +95,7 @@ async def _relayed(place: GatewayPlace, key: str, chat_request: PlaygroundReques
     pool = ConnectionPool(asyncio.get_running_loop(), idle_max=0, connect_timeout_s=CONNECT_TIMEOUT_S, tls=tls)
     answer = _Answer(place.deadline_s + SLACK_S)
     try:
-        address = Address(ANYWHERE.get(place.host, place.host), place.port, tls is not None)
+        address = Address(reachable_host(place.host), place.port, tls is not None)
         pool.lend(
             address,
             lambda connection: answer.begin(connection, *_request(address, key, chat_request)),
@@ -200,7 +202,7 @@ class _Answer:
         self._pieces: deque[bytes] = deque()
         self._bytes = 0
         self._is_ended = False
-        self._error: EngineError | None = None
+        self._error: HeterodyneError | None = None
         self._wake = asyncio.Event()
 
     def begin(self, connection: ClientConnection, head: bytes, body: bytes) -> None:
@@ -242,8 +244,8 @@ class _Answer:
         self._is_ended, self._connection = True, None
         self._wake.set()
 
-    def on_failure(self, error: EngineError) -> None:
-        self._error, self._connection = error, None
+    def on_failure(self, error: WireError) -> None:
+        self._error, self._connection = engine_error(error), None
         self._wake.set()
 
     async def _wait(self) -> None:

@@ -17,8 +17,7 @@ from io import BytesIO
 from heterodyne.domain.errors import HeterodyneError, InternalError, Overloaded
 from heterodyne.gateway.offload.job import HEAD, Job, JobFailed, Result, decode_result, encode, failure_of
 from heterodyne.telemetry import log
-from heterodyne.wire.one_read import LARGE_READ_BYTES, rest
-from heterodyne.wire.paced_write import PacedWrite
+from heterodyne.wire.pacing import LARGE_READ_BYTES, PacedWrite, rest
 
 JOB_TIMEOUT_S = 60.0  # of one job; a body of the default limit takes two seconds at worst
 

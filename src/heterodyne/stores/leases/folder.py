@@ -1,7 +1,7 @@
 """Counters of limits of all gateways on one state folder: one of them keeps the counters, the others ask it.
 
-Whoever holds the folder's lock keeps the counters and has written into the lock's file on which socket it lends. When
-it leaves, or dies, the next that notices takes its place, with the days and months that were saved last.
+The gateway that holds the folder's lock keeps the counters and has written into the lock's file on which socket it
+lends. When it leaves, or dies, the next that notices takes its place, with the days and months that were saved last.
 """
 
 import fcntl
@@ -31,7 +31,7 @@ _decode = msgspec.json.Decoder(tuple[SavedCounter, ...]).decode
 
 
 class FolderLeases:
-    """`LeaseKeeper` of one gateway; `tick` is called every few seconds by whoever owns it."""
+    """`LeaseKeeper` of one gateway; `tick` is called every few seconds by its owner."""
 
     def __init__(self, folder: Path, socket: Path, *, clock: Callable[[], float] = time.time) -> None:
         """`socket` is where this gateway lends to its workers, and to other gateways while it keeps the counters."""
@@ -41,7 +41,7 @@ class FolderLeases:
         self._lock = -1
         self._own: MemoryLeases | None = None
         self._saved: tuple[SavedCounter, ...] = ()
-        self._keeper: Path | None = None  # the socket of whoever keeps them; None: it is not known
+        self._keeper: Path | None = None  # the socket of the gateway that keeps them; None: it is not known
         self._clients: dict[str, HostLeases] = {}  # by holder, as the end of a connection is the end of its holder
         self._reader: HostLeases | None = None
         self._trouble = Trouble(_log, "limits_not_locked", folder=str(folder))

@@ -34,7 +34,7 @@ class HostLeases:
         return await self._call(_encode(call), _decode)
 
     async def read(self, counters: Sequence[LimitCounter]) -> tuple[int, ...]:
-        """As a `LimitReader`. Nobody may wait for a call of the same object meanwhile but for another reading."""
+        """As a `LimitReader`. While it waits, the same object may be used for other readings only."""
         async with self._reading:
             return await self._call(READ + _encode(counters), _decode_read)
 

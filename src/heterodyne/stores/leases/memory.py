@@ -30,7 +30,7 @@ class MemoryLeases:
     def __init__(
         self, *, clock: Callable[[], float] = time.time, holder_ttl_s: float = HOLDER_TTL_S, grace_s: float = GRACE_S
     ) -> None:
-        """`clock` is the wall clock; whoever sets it back makes a holder live longer by no more than its time."""
+        """`clock` is the wall clock; setting it back makes a holder live longer by no more than its time."""
         self._clock = clock
         self._holder_ttl_s = holder_ttl_s
         self._grace_s = grace_s

@@ -9,7 +9,8 @@ import asyncpg
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
 from heterodyne.domain.url_secrets import without_secrets
-from heterodyne.stores.sql.migrations import MIGRATIONS, Migration, missing
+from heterodyne.stores.sql.migration import Migration, missing
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 
 SCHEMA = "heterodyne"
 CONNECTIONS_MAX = 8
@@ -75,7 +76,7 @@ class PostgresDatabase:
             yield connection
 
     async def listening_connection(self) -> Any:
-        """A connection outside the pool, for LISTEN; whoever asks closes it."""
+        """A connection outside the pool, for LISTEN; the caller closes it."""
         try:
             return await asyncpg.connect(
                 self.url, timeout=CONNECT_TIMEOUT_S, command_timeout=CALL_TIMEOUT_S, server_settings=SETTINGS

@@ -53,7 +53,7 @@ class RedisLeases:
                 socket_timeout=timeout_s,
                 socket_connect_timeout=timeout_s,
                 max_connections=CONNECTIONS_MAX,
-                retry=Retry(NoBackoff(), 0),  # whoever calls decides when to try again
+                retry=Retry(NoBackoff(), 0),  # the caller decides when to try again
                 decode_responses=False,
             )
         except ValueError as error:
@@ -69,7 +69,7 @@ class RedisLeases:
             raise self._away(error) from error
 
     async def leave(self, holder: str) -> None:
-        """Whose name is not among the living runs nothing; its places are dropped when somebody next counts them."""
+        """Whose name is not among the living runs nothing; its places are dropped when they are next counted."""
         try:
             async with deadline(self._timeout_s):
                 await self._client.zrem(f"{self._prefix}alive", holder)
@@ -88,14 +88,8 @@ class RedisLeases:
             raise self._away(error) from error
         return float(seconds) + float(micros) / 1_000_000
 
-    async def used(self, counter: str, window: int) -> int:
-        """What is lent or used; of a counter without a window, what runs, the dead included until somebody counts."""
-        if window == NO_WINDOW:
-            return sum(map(int, await self._client.hvals(f"{self._prefix}running:{counter}")))
-        return int(await self._client.get(f"{self._prefix}used:{counter}:{window}") or 0)
-
     async def read(self, counters: Sequence[LimitCounter]) -> tuple[int, ...]:
-        """In one round trip; of what runs the dead are included until somebody counts."""
+        """In one round trip; what ran on dead holders is included until the next exchange counts it out."""
         asked = self._client.pipeline(transaction=False)
         for one in counters:
             if one.window == NO_WINDOW:

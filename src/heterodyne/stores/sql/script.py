@@ -1,7 +1,7 @@
 """Statements with logic between them, written once and run on either database.
 
 A script is a generator: it yields a statement, gets its rows back, and returns its result. Where it waits is left to
-whoever runs it, so the same rules hold in SQLite's thread and on asyncpg's connections.
+its runner, so the same rules hold in SQLite's thread and on asyncpg's connections.
 """
 
 import sqlite3

@@ -49,7 +49,7 @@ class SqliteBooks(SqlBooks):
 def add_records(connection: sqlite3.Connection, by_id: dict[str, UsageRecord], source: str) -> list[UsageRecord]:
     """Records are taken for new, as nearly all are; where one is not, what was done is undone and they are compared.
 
-    Nobody else writes in between: the transaction has the lock from its beginning.
+    No other writer comes in between: the transaction has the lock from its beginning.
     """
     connection.execute("SAVEPOINT records")
     fresh = list(by_id.values())
@@ -75,6 +75,6 @@ def _insert(connection: sqlite3.Connection, records: Iterable[UsageRecord]) -> N
 
 
 def _known(connection: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
-    said = msgspec.json.encode(list(ids)).decode()
-    rows = connection.execute("SELECT id FROM usage WHERE id IN (SELECT value FROM json_each(?))", (said,))
+    listed = msgspec.json.encode(list(ids)).decode()
+    rows = connection.execute("SELECT id FROM usage WHERE id IN (SELECT value FROM json_each(?))", (listed,))
     return {request_id for (request_id,) in rows}

@@ -1,7 +1,7 @@
 """One connection to a SQLite file that is opened again when it broke, or when another file has taken the file's place.
 
-A connection keeps the file that it was opened with: one that was deleted would be written for nobody, and one that was
-restored would never be read.
+A connection keeps the file that it was opened with: what is written to one that was deleted is lost, and
+one that was restored would never be read.
 """
 
 import sqlite3
@@ -11,7 +11,7 @@ from pathlib import Path
 PRIMARY = 0xFF  # the bits of an error's code that say its kind
 BROKEN = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB}
 
-Mark = tuple[int, int]  # what tells a file from another of its name
+Mark = tuple[int, int]  # a file as distinct from another of its name
 
 
 class SqliteConnection:
@@ -35,7 +35,7 @@ class SqliteConnection:
         return self._connection
 
     def failed(self, error: BaseException) -> None:
-        """Whoever used it met this: of a file that is damaged nothing in memory is to be trusted either."""
+        """Its user met this error: of a file that is damaged nothing in memory is to be trusted either."""
         if getattr(error, "sqlite_errorcode", 0) & PRIMARY in BROKEN:
             self.close()
 

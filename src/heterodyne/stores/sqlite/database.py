@@ -11,7 +11,8 @@ from typing import Any, Self, TypeVar
 
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import StoreUnavailable
-from heterodyne.stores.sql.migrations import MIGRATIONS, Migration
+from heterodyne.stores.sql.migration import Migration
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.connection import SqliteConnection
 from heterodyne.stores.sqlite.file import connect, prepare, transaction
 from heterodyne.stores.sqlite.writer import SqliteWriter
@@ -47,7 +48,7 @@ class SqliteDatabase:
     async def write(self, work: Callable[[sqlite3.Connection], T], *, timeout_s: float = TIMEOUT_S) -> T:
         """Do `work` in the next batch, and return once it is on the disk. If it raises, it alone is undone.
 
-        It neither begins nor ends transactions. Whoever stops waiting does not know whether it was done.
+        It neither begins nor ends transactions. A caller that stops waiting does not know whether it was done.
         """
         self._check_open()
         try:
@@ -91,7 +92,7 @@ class SqliteDatabase:
         reader = self._idle.pop()  # there are as many as threads
         try:
             connection = reader.get()
-            connection.set_progress_handler(abandoned.is_set, STEPS_BETWEEN_LOOKS)  # nobody waits: it is broken off
+            connection.set_progress_handler(abandoned.is_set, STEPS_BETWEEN_LOOKS)  # no caller waits: it is broken off
             with transaction(connection, "DEFERRED"):
                 return work(connection)
         except sqlite3.Error as error:
@@ -103,7 +104,7 @@ class SqliteDatabase:
     def _count_off(self, reading: asyncio.Future[Any]) -> None:
         self._reads -= 1
         if not reading.cancelled():
-            reading.exception()  # whoever waited has it, or has left
+            reading.exception()  # the caller has it, or has left
 
     def _close(self) -> None:
         self._threads.shutdown(cancel_futures=True)

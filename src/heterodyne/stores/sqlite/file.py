@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
-from heterodyne.stores.sql.migrations import Migration, missing
+from heterodyne.stores.sql.migration import Migration, missing
 
-APPLICATION_ID = 0x48444E31  # "HDN1", in the file's header: what tells our file from another program's
+APPLICATION_ID = 0x48444E31  # "HDN1", in the file's header: the mark of our file among those of other programs
 VERSION_MIN = (3, 37, 0)  # strict tables
 BUSY_TIMEOUT_S = 10.0  # for the lock, while another process writes or migrates
 CACHE_KIB = 8192
@@ -93,7 +93,7 @@ def _create(path: Path) -> None:
 
 
 def _claim(connection: sqlite3.Connection, path: Path) -> None:
-    """An empty file becomes ours, a file with anybody else's tables never does."""
+    """An empty file becomes ours, a file with another program's tables never does."""
     if _number(connection, "application_id") == APPLICATION_ID:
         return
     with transaction(connection, "IMMEDIATE"):

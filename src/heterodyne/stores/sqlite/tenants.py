@@ -12,7 +12,7 @@ from heterodyne.stores.sql.tenants.sql_tenants import SqlTenants
 from heterodyne.stores.sqlite.database import SqliteDatabase
 from heterodyne.telemetry import log
 
-POLL_S = 1.0  # SQLite tells nobody; another process writes only while a gateway has no admin API
+POLL_S = 1.0  # SQLite notifies no other process; another process writes only while a gateway has no admin API
 
 _log = log.get("stores")
 

@@ -1,4 +1,4 @@
-"""The one thread that writes: what waits is put into one transaction, and told when it is on the disk."""
+"""The one thread that writes: what waits is put into one transaction, and answered when it is on the disk."""
 
 import asyncio
 import queue
@@ -70,14 +70,14 @@ class SqliteWriter:
                 continue
             try:
                 self._write(writes)
-            except Exception as error:  # noqa: BLE001  # the root of the thread: whoever waits is told, and it goes on
+            except Exception as error:  # noqa: BLE001  # the root of the thread: callers get the error, and it goes on
                 self._connection.failed(error)
                 for write in writes:
                     write.error = write.error or _unavailable(self._where, error)
             try:
                 self._loop.call_soon_threadsafe(_settle, writes)
             except RuntimeError:
-                break  # the loop was closed, and everybody who waited went with it
+                break  # the loop was closed, and every caller went with it
         self._connection.close()
 
     def _write(self, writes: list[PendingWrite]) -> None:
@@ -92,7 +92,7 @@ class SqliteWriter:
         connection.execute("SAVEPOINT one")
         try:
             write.result = write.work(connection)
-        except Exception as error:  # noqa: BLE001  # the root of somebody's work: they are told
+        except Exception as error:  # noqa: BLE001  # the root of a caller's work: it gets the error
             is_theirs = not isinstance(error, sqlite3.Error) or isinstance(error, sqlite3.IntegrityError)
             write.error = error if is_theirs else _unavailable(self._where, error)
             connection.execute("ROLLBACK TO one")
@@ -108,7 +108,7 @@ def _unavailable(where: str, error: Exception) -> StoreUnavailable:
 
 def _settle(writes: list[PendingWrite]) -> None:
     for write in writes:
-        if write.answer.done():  # whoever waited has left
+        if write.answer.done():  # the caller has left
             continue
         if write.error is not None:
             write.answer.set_exception(write.error)

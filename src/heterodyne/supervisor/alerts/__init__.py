@@ -1,1 +1,1 @@
-"""Alerts at work: signals gathered from the books, the workers and the office, judged, and told."""
+"""Alerts at work: signals gathered from the books, the workers and the stores, evaluated, and sent."""

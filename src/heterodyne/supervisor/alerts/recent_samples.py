@@ -1,4 +1,4 @@
-"""Numbers as they were at each look of the last half hour: how much a counter has grown, what a gauge said then."""
+"""Numbers as they were at each look of the last half hour: how much a counter has grown, what a gauge was then."""
 
 from collections import deque
 from collections.abc import Mapping

@@ -51,7 +51,7 @@ class SignalMaker:
         audit: Callable[[], AuditWriterState | None],
         limits: LimitUses | None = None,
     ) -> None:
-        """`limits` gives those of organisations and projects that are used most; without it nothing is said of any."""
+        """`limits` gives those of organisations and projects that are used most; without it there are none."""
         self._history = AlertHistory(history)
         self._run_dir = run_dir
         self._page = page

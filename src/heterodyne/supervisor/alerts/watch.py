@@ -1,4 +1,4 @@
-"""Looks every few seconds, judges, and tells: the console what fires, webhooks what changed, workers how many."""
+"""Evaluates alerts every few seconds: the console gets what fires, webhooks what changed, workers how many fire."""
 
 import asyncio
 import os
@@ -70,7 +70,7 @@ class AlertWatch:
             await pool.close()
 
     async def look(self) -> tuple[Notice, ...]:
-        """Once: judge what is, hand what changed to the couriers, and leave the meters."""
+        """Once: evaluate what is, hand what changed to the senders, and leave the meters."""
         signals = await self._maker.make(self._wall_clock())
         changed = self._evaluator.evaluate(signals, self._settings())
         for notice in changed:

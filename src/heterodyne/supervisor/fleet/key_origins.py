@@ -1,4 +1,4 @@
-"""Pure: where a pool's provider key may be sent. Whoever may change a fleet may not have its keys sent to himself.
+"""Pure: where a pool's provider key may be sent. Who may change a fleet may not have its keys sent to himself.
 
 The settings alone say it: the origins of the pool's own URLs, and those it lists besides.
 """

@@ -15,7 +15,7 @@ ENGINE_STOP_TIMEOUT_S = 5.0
 
 
 class ManagedReplica:
-    """Owned by the fleet's owner alone."""
+    """One per replica; the fleet alone has it."""
 
     def __init__(self, member: FleetMember) -> None:
         self.member = member
@@ -48,7 +48,7 @@ class ManagedReplica:
         return self.is_drained or self.is_leaving or self.is_restarting
 
     def as_ordered(self) -> Replica:
-        """As workers are told of it."""
+        """As workers get it."""
         return structs.replace(self.member.replica, is_draining=self.is_draining)
 
     def snapshot(self) -> ManagedReplicaState:

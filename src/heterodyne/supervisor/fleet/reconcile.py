@@ -1,4 +1,4 @@
-"""Pure: from the replicas that run and those that are wanted to who stays, who comes and who goes.
+"""Pure: from the replicas that run and those that are wanted to those that stay, come and go.
 
 An id belongs to one engine for as long as it runs. A replica whose address, weights or engine settings are others is
 another replica with an id of its own, so that the new one can take work before the old one stops taking it.
@@ -28,7 +28,7 @@ class ReconcilePlan(Struct, frozen=True, kw_only=True):
     retained: tuple[FleetMember, ...]  # as the settings describe them now
     added: tuple[FleetMember, ...]
     removed: tuple[FleetMember, ...]
-    changed: tuple[ReplicaId, ...]  # of those that stay, the ones about which something else is said
+    changed: tuple[ReplicaId, ...]  # of those that stay, the ones that are described otherwise
 
 
 def members(remote: Iterable[Replica], local: Iterable[LocalReplica]) -> tuple[FleetMember, ...]:
@@ -42,7 +42,7 @@ def members(remote: Iterable[Replica], local: Iterable[LocalReplica]) -> tuple[F
 def reconcile(
     running: Sequence[FleetMember], wanted: Sequence[FleetMember], taken: Iterable[ReplicaId] = ()
 ) -> ReconcilePlan:
-    """`taken` are ids of replicas on their way out, which nobody may have meanwhile."""
+    """`taken` are ids of replicas on their way out, which no other may have meanwhile."""
     left = list(running)
     ids = {member.replica.id for member in running} | set(taken)
     retained, added, changed = [], [], []
@@ -65,7 +65,7 @@ def reconcile(
 
 
 def free_id(pool: PoolName, taken: Iterable[ReplicaId], *, preferred: ReplicaId | None = None) -> ReplicaId:
-    """An id nobody has."""
+    """An id that is not taken."""
     taken = set(taken)
     if preferred is not None and preferred not in taken:
         return preferred

@@ -32,21 +32,21 @@ class _WorkerReport(NamedTuple):
 
     view: WorkerView
     seen: ReplicaSeen
-    standing: ReplicaHealthSnapshot | None
+    health: ReplicaHealthSnapshot | None
 
 
 def replica_rows(fleet: Sequence[ManagedReplicaState], views: Sequence[WorkerView]) -> tuple[ReplicaRow, ...]:
     """The replicas, as all workers together see them."""
     known: dict[ReplicaId, list[_WorkerReport]] = {}
     for view in views:
-        standings = {one.replica: one for one in view.standing.replicas}
+        healths = {one.replica: one for one in view.health.replicas}
         for seen in view.fleet.replicas:
-            known.setdefault(seen.id, []).append(_WorkerReport(view, seen, standings.get(seen.id)))
+            known.setdefault(seen.id, []).append(_WorkerReport(view, seen, healths.get(seen.id)))
     return tuple(_row(managed, known.get(managed.member.replica.id, [])) for managed in fleet)
 
 
 def worst_health(seen: Iterable[Health]) -> Health:
-    """What to believe where workers disagree; a replica nobody has looked at is starting."""
+    """What to believe where workers disagree; a replica that was never probed is starting."""
     return min(seen, key=WORST_FIRST.index, default=Health.STARTING)
 
 
@@ -102,14 +102,14 @@ def _freshest(seen: list[ReplicaSeen]) -> tuple[EngineLoad | None, float | None]
 
 
 def _opinion(known: _WorkerReport) -> WorkerOpinion:
-    view, seen, standing = known
-    ejected_until_s = None if standing is None else standing.ejected_until_s
+    view, seen, health = known
+    ejected_until_s = None if health is None else health.ejected_until_s
     return WorkerOpinion(
         worker=view.name,
         health=seen.health,
-        obstacle=None if standing is None else standing.obstacle,
-        breaker=None if standing is None else standing.breaker,
+        obstacle=None if health is None else health.obstacle,
+        breaker=None if health is None else health.breaker,
         ejected_for_s=None if ejected_until_s is None else max(0.0, ejected_until_s - view.at_s),
         in_flight=view.in_flight_by_replica.get(seen.id, 0),
-        in_flight_limit=None if standing is None else standing.in_flight_limit,
+        in_flight_limit=None if health is None else health.in_flight_limit,
     )

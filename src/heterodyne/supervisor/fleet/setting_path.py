@@ -1,4 +1,4 @@
-"""Which setting a replica comes from, for whoever has to tell an operator about it."""
+"""Which setting a replica comes from, for messages to operators."""
 
 from urllib.parse import urlsplit
 

@@ -27,7 +27,7 @@ RESTART_FIELDS = {
 
 
 def needs_restart(began: Settings, new: Settings) -> tuple[str, ...]:
-    """The settings that are others than those it was started with, and stay as they were."""
+    """The settings that differ from those it was started with, and do not change before a restart."""
     return tuple(
         dotted(section, name)
         for section, names in _lasting(began).items()
@@ -39,7 +39,7 @@ def needs_restart(began: Settings, new: Settings) -> tuple[str, ...]:
 def merged_settings(running: Settings, new: Settings, environment: Mapping[str, str]) -> Settings:
     """The new settings, with what lasts as it runs; raises where the two do not go together.
 
-    A file that closes the door and drops its keys is good by itself; the door is open until the restart, so its keys
+    A file that turns the console off and drops its keys is good by itself; it is on until the restart, so its keys
     stay.
     """
     merged = structs.replace(

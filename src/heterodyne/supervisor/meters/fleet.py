@@ -20,7 +20,7 @@ MILLION = 1e6
 
 
 class TokenCost(Struct, frozen=True, kw_only=True):
-    """What the tokens of one pool came to today, UTC. None: nobody says what it costs."""
+    """What the tokens of one pool came to today, UTC. None: its cost is not known."""
 
     pool: str
     hardware: str  # empty: unknown
@@ -59,7 +59,7 @@ class FleetMeters:
 
 
 def replica_samples(page: FleetPage, pools: Mapping[str, PoolSettings]) -> list[Sample]:
-    """Every state of every pool has its line, so that nobody there is a zero and not an absence."""
+    """Every state of every pool has its line, so that no replica is a zero and not an absence."""
     counts = {(name, pool.hardware or ""): dict.fromkeys(ReplicaCondition, 0) for name, pool in pools.items()}
     usd_per_hour: dict[tuple[str, str], float] = {}
     for row in page.replicas:

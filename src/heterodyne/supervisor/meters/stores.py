@@ -1,4 +1,4 @@
-"""What the office counts, left in the run folder where workers find it when they are asked for /metrics."""
+"""What the supervisor counts, left in the run folder where workers find it when they are asked for /metrics."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -16,13 +16,16 @@ INTERVAL_S = 1.0
 _log = log.get("assembly")
 
 
+FleetSamples = Callable[[], Sequence[Sample]]  # what is measured of the fleet, as of now
+
+
 async def write_meters(
     run_dir: Path,
     books: Callable[[], CollectorState | None],
     audit: Callable[[], AuditWriterState | None],
-    fleet: Callable[[], Sequence[Sample]] = tuple,
+    fleet: FleetSamples,
 ) -> None:
-    """Until cancelled; without `fleet` nothing is said of it."""
+    """Until cancelled."""
 
     async def leave() -> None:
         own = exposition.own_samples((metrics.writes_failed, metrics.loop_failures, metrics.sign_ins_failed))
@@ -43,12 +46,12 @@ def books_samples(state: CollectorState | None) -> list[Sample]:
         _one(metrics.books_damaged, state.damaged),
         _one(metrics.books_backlog, state.backlog_bytes),
         _one(metrics.books_backlog_max, state.backlog_bytes_max),
-        _one(metrics.books_stalled, bool(state.problem)),
+        _one(metrics.books_stalled, state.problem is not None),
     ]
 
 
 def audit_samples(state: AuditWriterState | None) -> list[Sample]:
-    """Nothing where another process writes the log, or nobody can."""
+    """One zero where another process writes the log, or none can."""
     if state is None:
         return [_one(metrics.audit_writing, 0)]
     return [
@@ -56,11 +59,11 @@ def audit_samples(state: AuditWriterState | None) -> list[Sample]:
         _one(metrics.audit_entries, state.state.seq),
         _one(metrics.audit_collected, state.collected),
         _one(metrics.audit_failures, state.failures),
-        _one(metrics.audit_stalled, bool(state.failure)),
+        _one(metrics.audit_stalled, state.failure is not None),
     ]
 
 
-def _rooted(fleet: Callable[[], Sequence[Sample]]) -> Sequence[Sample]:
+def _rooted(fleet: FleetSamples) -> Sequence[Sample]:
     """The root of what is asked of others: our mistake there must not cost the rest of the page."""
     try:
         return fleet()

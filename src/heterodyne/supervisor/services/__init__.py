@@ -1,1 +1,1 @@
-"""What the console asks beyond the fleet: capacity, plans, rehearsals and tenants, each answered by its own desk."""
+"""What the console asks beyond the fleet: capacity, plans, rehearsals and tenants, each answered by its own service."""

@@ -1,4 +1,4 @@
-"""How many questions of a kind are answered at once; one more is refused at the door rather than kept waiting."""
+"""How many questions of a kind are answered at once; one more is refused at once rather than kept waiting."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""A value that is made when somebody asks and kept for a while; all who ask meanwhile get the same one."""
+"""A value that is made when it is asked for and kept for a while; all callers meanwhile get the same one."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class CachedValue(Generic[T]):
-    """Belongs to one event loop. What fails is not kept: the next who asks tries again."""
+    """Belongs to one event loop. What fails is not kept: the next caller tries again."""
 
     def __init__(
         self, make: Callable[[], Awaitable[T]], *, for_s: float, clock: Callable[[], float] = time.monotonic

@@ -1,7 +1,7 @@
 """Asks a child process something that takes a while to work out, so that the supervisor stays quick.
 
-The child gets one line of JSON and answers with one JSON object. It lives no longer than the deadline, than whoever
-asked, or than this process: `child_answer` is its side.
+The child gets one line of JSON and answers with one JSON object. It lives no longer than the deadline, than the
+caller, or than this process: `child_main` is its side.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ async def call_child(module: str, order: Struct, kind: type[T], *, deadline_s: f
 
 
 async def _exchange(process: asyncio.subprocess.Process, line: bytes) -> bytes:
-    """Its end of our pipe stays open until it has answered: that is how it knows that somebody still wants to know."""
+    """Its end of our pipe stays open until it has answered: that is how it knows that the answer is still wanted."""
     assert process.stdin is not None
     assert process.stdout is not None
     output = bytearray()

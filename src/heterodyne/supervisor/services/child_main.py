@@ -1,4 +1,4 @@
-"""The child's side of `child_question`: reads one order, answers it, and is gone when nobody waits any longer."""
+"""The child's side of `child_call`: reads one order, answers it, and leaves when its parent is gone."""
 
 import os
 import sys

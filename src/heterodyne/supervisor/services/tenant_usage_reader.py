@@ -1,7 +1,7 @@
 """Tenants as they stand now, put together from their store, the books, the counters of limits and the workers' views.
 
-What a worker has leased of a limit and not used yet counts as used: it is lent, and nobody else can have it. So a limit
-may show a little more than the records add up to, until the lease is used or given back.
+What a worker has leased of a limit and not used yet counts as used: it is lent, and no other worker can have it. So a
+limit may show a little more than the records add up to, until the lease is used or given back.
 """
 
 import time
@@ -170,7 +170,7 @@ class _LimitRead(Struct, frozen=True, kw_only=True):
 
 
 class _Directory(Struct, frozen=True, kw_only=True):
-    """Everybody, at one version."""
+    """All tenants, at one version."""
 
     version: int = -1  # before the first reading
     organisations: dict[OrganisationId, Organisation] = {}
@@ -193,7 +193,7 @@ class _Directory(Struct, frozen=True, kw_only=True):
 
 
 def _with_unregistered(projects: dict[ProjectId, Project], usage: Iterable[UsageRow]) -> dict[ProjectId, Project]:
-    """And whoever used something without being in the store: callers without a key, keys of the settings, the gone."""
+    """And those that used something and are not in the store: callers without a key, keys of the settings, the gone."""
     every = dict(projects)
     for row in usage:
         id = ProjectId(row.group[UsageGroup.PROJECT])

@@ -1,5 +1,6 @@
 """One process's part in the audit log: it writes to the log, or hands its changes to the process that does."""
 
+import asyncio
 import os
 import threading
 from pathlib import Path
@@ -10,12 +11,19 @@ from heterodyne.audit.segments import sync_folder
 from heterodyne.audit.settings import AuditSettings, folder_of, key_file_of, spool_folder
 from heterodyne.audit.spool_file import create_spool, frame
 from heterodyne.domain.audit import ChangeEntry
-from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
+from heterodyne.domain.errors import AuditBroken, HeterodyneError, StoreInvalid, StoreUnavailable
+from heterodyne.telemetry import log
+from heterodyne.telemetry.trouble import Trouble
+
+TAKE_INTERVAL_S = 5.0  # how often a log that another process writes is asked for
+BROKEN_INTERVAL_S = 60.0  # how often a log that is not as it was written, which takes long to read, is looked at again
+
+_log = log.get("assembly")
 
 
 class SharedAuditLog:
     """A log has one writer. Several gateways of one machine, or a gateway and a terminal, may share it all the same:
-    what others spool, the writer collects. Every method blocks, and any thread may call it."""
+    what other processes spool, the writer collects. Every method blocks, and any thread may call it."""
 
     def __init__(self, settings: AuditSettings, state_dir: Path) -> None:
         self._settings = settings
@@ -85,3 +93,18 @@ class SharedAuditLog:
             sync_folder(self.spool_folder)
         except OSError as error:
             raise StoreUnavailable(f"{self.spool_folder}: the change cannot be spooled: {error.strerror}") from error
+
+
+async def take_audit_log(audit: SharedAuditLog) -> None:
+    """Until this process writes the log: the one that does may leave, and then another has to collect."""
+    trouble = Trouble(_log, "audit_not_open", then="changes are refused")
+    while True:
+        try:
+            if await asyncio.to_thread(audit.try_take):
+                trouble.worked()
+                return
+        except HeterodyneError as error:
+            trouble.failed(error)
+            if isinstance(error, AuditBroken):
+                await asyncio.sleep(BROKEN_INTERVAL_S)
+        await asyncio.sleep(TAKE_INTERVAL_S)

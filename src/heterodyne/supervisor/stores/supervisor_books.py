@@ -60,12 +60,11 @@ class SupervisorBooks:
         query = HistoryQuery(since_at=since_at, until_at=now, by=(HistoryGroup.POOL,))
         self._recent_activity.seed(await self._store.history(query))
 
-    async def run(self, page: Callable[[], FleetPage | None]) -> None:
-        """Until cancelled; `page` shows the fleet, once there is one."""
+    async def run(self, page: Callable[[], FleetPage]) -> None:
+        """Until cancelled; `page` shows the fleet."""
 
         async def note_uptime() -> None:
-            shown = page()
-            await self.note_up(() if shown is None else shown.replicas)  # sums: the next have a lost one in them
+            await self.note_up(page().replicas)  # sums: the next have a lost one in them
 
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_running("collector", self._collector.run), name="collector")

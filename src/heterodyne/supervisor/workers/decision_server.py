@@ -1,6 +1,6 @@
 """A unix socket in the run folder on which a worker answers what its supervisor asks about decisions.
 
-One line of JSON in, one line out, and the connection is closed. Whoever may open the folder may ask.
+One line of JSON in, one line out, and the connection is closed. Every process that may open the folder may ask.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _decode = msgspec.json.Decoder(DecisionQuery).decode
 
 
 class DecisionSource(Protocol):
-    """Whoever knows the worker's decisions."""
+    """Answers from the worker's decisions: the gateway's explainer."""
 
     def explain(self, question: Question) -> Explanation: ...
 
@@ -76,7 +76,7 @@ def answer_to(line: bytes, knows: DecisionSource) -> DecisionReply:
 
 
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, knows: DecisionSource) -> None:
-    # Whoever asks too slowly, too much, or goes away gets no answer, and nobody else is the worse for it.
+    # A peer that asks too slowly, asks too much or goes away gets no answer, which costs no other.
     with suppress(TimeoutError, OSError, ValueError):
         async with deadline(DEADLINE_S):
             line = await reader.readline()

@@ -100,7 +100,7 @@ class LiveGateway:
             version=self.version,
             at_s=time.monotonic(),
             fleet=self._watch.snapshot(),
-            standing=upstream.selector.health.snapshot(upstream.clock()),
+            health=upstream.selector.health.snapshot(upstream.clock()),
             in_flight=limit.in_flight,
             in_flight_by_replica=dict(limit.by_replica),
             queued_by_project=self._controller.queues.waiting_by_project(QUEUED_PROJECTS_MAX),
@@ -111,7 +111,7 @@ class LiveGateway:
         return sum(replica.is_takeable for replica in self._upstream.fleet.snapshot.replicas)
 
     def is_emptying(self) -> bool:
-        """Whether somebody may be waiting for the last answer of a replica."""
+        """Whether a change of the fleet may be waiting for the last answer of a replica."""
         by_replica = self._upstream.limit.by_replica
         return any(one.is_draining and by_replica.get(one.id) for one in self._upstream.fleet.snapshot.replicas)
 
@@ -132,7 +132,7 @@ def _forget_gauges(gone: Iterable[Replica]) -> None:
 
 
 def caller_ring(settings: Settings, tenants: TenantSnapshot, console_key_sha256: str = "") -> CallerRing:
-    """Whose keys open; where there never was a key, and none is required, nobody needs one."""
+    """Whose keys open; where there never was a key, and none is required, no caller needs one."""
     admission = settings.admission
     return CallerRing(
         tenants,
@@ -149,7 +149,7 @@ def host_names(settings: Settings, tenants: TenantSnapshot) -> HostNames:
 
 
 def _has_keys(settings: Settings, tenants: TenantSnapshot) -> bool:
-    """To revoke the last key, or to disable its project, must not open the door."""
+    """To revoke the last key, or to disable its project, must not open the gateway to all."""
     admission = settings.admission
     is_issued = tenants.has_keys or bool(tenants.callers)
     return admission.requires_key or bool(admission.api_keys_sha256) or is_issued

@@ -13,13 +13,13 @@ from heterodyne.engines.catalogue import DIALECTS
 from heterodyne.gateway.offload.job import HEAD, decode_job, encode
 from heterodyne.gateway.offload.perform import perform
 
-NICE = 5  # whoever streams tokens goes first
+NICE = 5  # streams of tokens go first
 COLLECT_JOBS = 256  # what is read makes no reference cycles; errors may
 
 
 def main() -> None:
     """One process's life."""
-    # Whoever ends a whole group ends the worker, which still has answers to finish and then closes the socket.
+    # A signal to the whole group ends the worker, which still has answers to finish and then closes the socket.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.nice(NICE)
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _serve(worker: socket.socket) -> bool:
-    """One job; False where nobody is left to work for."""
+    """One job; False where the worker is gone."""
     head = _try_take(worker, HEAD.size)
     if head is None:
         return False

@@ -1,4 +1,4 @@
-"""What a gateway worker process is told on its standard input: a line to begin with, and one with every change."""
+"""What a gateway worker process reads on its standard input: a line to begin with, and one with every change."""
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ LEASES = "leases.sock"  # where workers lease limits, in the run folder
 
 
 class WorkerPlaces(Struct, frozen=True, kw_only=True):
-    """Where a worker leaves what the supervisor collects, and what it knows the supervisor by; empty: nobody does."""
+    """Where a worker leaves what the supervisor collects, and what it knows the supervisor by; empty: there is none."""
 
     books_spool: str = ""
     audit_spool: str = ""
@@ -30,6 +30,6 @@ class WorkerOrder(Struct, frozen=True, kw_only=True):
     rules: dict[str, ModelRule]
     run_dir: str
     places: WorkerPlaces = WorkerPlaces()
-    tenants: str = ""  # the file in the run folder that has them; empty: nobody keeps tenants
+    tenants: str = ""  # the file in the run folder that has them; empty: no tenants are kept
     tenants_here: TenantSnapshot | None = None  # the same, where the disk did not take the file
     version: int = 0  # of the fleet; a worker says which one it works by

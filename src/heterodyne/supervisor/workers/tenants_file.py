@@ -36,7 +36,7 @@ def tenants_name(tenants: TenantSnapshot) -> str:
 
 
 def read_tenants(run_dir: Path, name: str) -> TenantSnapshot:
-    """What the supervisor left under this name; empty: nobody keeps tenants."""
+    """What the supervisor left under this name; empty: no tenants are kept."""
     return _decode((run_dir / name).read_bytes()) if name else TenantSnapshot()
 
 

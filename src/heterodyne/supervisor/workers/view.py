@@ -24,7 +24,7 @@ class WorkerView(Struct, frozen=True, kw_only=True):
     version: int  # of the fleet it works by: this is how it says that it has taken a change
     at_s: float  # on the machine's monotonic clock, which all processes share
     fleet: FleetSeen
-    standing: FleetHealthSnapshot
+    health: FleetHealthSnapshot
     in_flight: int
     in_flight_by_replica: dict[ReplicaId, int]
     queued_by_project: dict[str, int] = {}  # those that wait for their turn here, of the projects with the most
@@ -43,7 +43,7 @@ class ViewReader:
 
     def __init__(self, run_dir: Path) -> None:
         self._run_dir = run_dir
-        self._read: dict[str, tuple[tuple[int, int], WorkerView]] = {}  # by worker, with what tells its file apart
+        self._read: dict[str, tuple[tuple[int, int], WorkerView]] = {}  # by worker, with the mark of its file
 
     def try_read(self, name: str) -> WorkerView | None:
         """The latest of a worker; None when it has not left one yet."""
@@ -70,7 +70,7 @@ def remove_view(run_dir: Path, name: str) -> None:
     try:
         _path(run_dir, name).unlink(missing_ok=True)
     except OSError as error:
-        _log.warning("view_not_removed", worker=name, error=str(error))  # its pid tells it from a successor's
+        _log.warning("view_not_removed", worker=name, error=str(error))  # by its pid it is not taken for a successor's
 
 
 def _path(run_dir: Path, name: str) -> Path:

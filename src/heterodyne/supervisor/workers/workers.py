@@ -1,4 +1,4 @@
-"""The gateway workers, as the supervisor speaks with them: orders go down their pipes, views come back as files."""
+"""The gateway workers as the supervisor has them: orders go down their pipes, views come back as files."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ POLL_S = 0.05
 
 
 class Workers:
-    """Every worker is told everything, every time; one that dies comes back with the latest."""
+    """Every worker gets everything, every time; one that dies comes back with the latest. One per supervisor."""
 
     def __init__(
         self,
@@ -34,7 +34,10 @@ class Workers:
         run_dir: Path,
         places: WorkerPlaces,
         tenants: TenantSnapshot,
+        *,
+        module: str,
     ) -> None:
+        """`module` is what each of them runs."""
         self.version = 1
         self.folded = FoldedMeters(run_dir, metrics.ALL)
         self._run_dir = run_dir
@@ -46,7 +49,7 @@ class Workers:
         self.processes = tuple(
             SupervisedProcess(
                 name,
-                "heterodyne.assembly.worker",
+                module,
                 self._order(name),
                 start_timeout_s=START_TIMEOUT_S,
                 stop_timeout_s=settings.gateway.drain_timeout_s + STOP_SLACK_S,
@@ -65,20 +68,24 @@ class Workers:
         return self.version
 
     async def take_tenants(self, tenants: TenantSnapshot) -> None:
-        """Other tenants with the next `tell`; where the disk does not take their file they travel in the orders."""
+        """Other tenants with the next `publish`; where the disk does not take their file they travel in the orders."""
         has_file = await asyncio.to_thread(try_write_tenants, self._run_dir, tenants)
         self._tenants, self._has_tenants_file = tenants, has_file
 
+    def running(self) -> list[str]:
+        """The names of those that run."""
+        return [process.name for process in self.processes if process.is_running]
+
     def views(self) -> tuple[WorkerView, ...]:
-        """What the workers that live have said last."""
+        """The last view of each worker that runs."""
         return tuple(view for process in self.processes if (view := self._try_view(process)) is not None)
 
     async def wait_applied(self, version: int, timeout_s: float) -> bool:
-        """Wait until every worker works by this version; False when some did not say so in time."""
+        """Wait until every worker works by this version; False when some do not in time."""
         return await _wait(lambda: self._is_applied(version), timeout_s)
 
     async def wait_idle(self, replica: ReplicaId, version: int, timeout_s: float) -> bool:
-        """Wait until no worker that knows of this version has a request on the replica."""
+        """Wait until all workers work by this version and none has a request on the replica."""
         return await _wait(lambda: self._is_applied(version) and self._is_idle(replica), timeout_s)
 
     async def wait_ready(self, replicas: Iterable[ReplicaId], timeout_s: float) -> bool:
@@ -152,7 +159,7 @@ class Workers:
     def _on_exit(self, name: str) -> None:
         self.folded.fold(name)
         remove_view(self._run_dir, name)
-        if not (self._run_dir / tenants_name(self._tenants)).exists():  # somebody has emptied the run folder
+        if not (self._run_dir / tenants_name(self._tenants)).exists():  # the run folder was emptied
             self._has_tenants_file = try_write_tenants(self._run_dir, self._tenants)
             for process in self.processes:
                 if process.name == name:

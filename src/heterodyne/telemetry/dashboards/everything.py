@@ -16,8 +16,8 @@ from heterodyne.telemetry.meters import Histogram, Meter, SharedGauge
 from heterodyne.telemetry.metrics import ALL, requests
 
 PREFIX = "heterodyne_"
-BY_MAX = 2  # labels that a rate or a quantile is told apart by
-# The labels that tell most come first; a replica is told apart only where nothing else does.
+BY_MAX = 2  # labels that a rate or a quantile is split by
+# The labels that explain most come first; a rate is split by replica only where there is no other label.
 BY = (
     *("pool", "model", "reason", "outcome", "state", "status", "what", "kind", "name", "level", "limit"),
     *("class", "tier", "hardware", "operation", "severity", "device", "replica"),
@@ -41,7 +41,7 @@ LARGEST = ("_ratio", "_celsius", "_trust", "_stalled", "_writing")  # endings of
 
 
 def everything() -> Dashboard:
-    """Rows are folded: whoever opens one wants it."""
+    """Rows are folded until they are opened."""
     rooms: dict[str, list[Meter]] = {}
     for meter in ALL:
         rooms.setdefault(_room(meter), []).append(meter)

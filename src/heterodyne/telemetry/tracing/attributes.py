@@ -14,9 +14,9 @@ def operation_name(operation: str) -> str:
 
 
 def request_attributes(facts: RequestFacts) -> Attributes:
-    """Of the request as a whole. Tokens are told here and nowhere below, so that nobody adds them up twice."""
+    """Of the request as a whole. Tokens are here and nowhere below, so that they are not added up twice."""
     record = facts.record
-    said: dict[str, Attribute | None] = {
+    known: dict[str, Attribute | None] = {
         "http.response.status_code": record.status,
         "error.type": record.reason,
         "server.address": facts.server_host,
@@ -27,8 +27,8 @@ def request_attributes(facts: RequestFacts) -> Attributes:
         "heterodyne.tier": record.tier,
     }
     if not facts.operation:
-        return _known({**said, "http.request.method": facts.method, "http.route": facts.route})
-    said |= {
+        return _known({**known, "http.request.method": facts.method, "http.route": facts.route})
+    known |= {
         "gen_ai.operation.name": operation_name(facts.operation),
         "gen_ai.provider.name": OURSELVES,
         "gen_ai.request.model": record.asked_model or record.model,
@@ -36,12 +36,12 @@ def request_attributes(facts: RequestFacts) -> Attributes:
         "heterodyne.class": record.urgency or "interactive",
     }
     if not facts.tries:
-        return _known(said)
-    return _known({**said, **_answer(facts)})
+        return _known(known)
+    return _known({**known, **_answer(facts)})
 
 
 def _answer(facts: RequestFacts) -> dict[str, Attribute | None]:
-    """What is only known of a request that somebody was asked for."""
+    """What is only known of a request that a replica was asked for."""
     record = facts.record
     first_s = facts.first_at_s - facts.arrived_at_s if facts.first_at_s and record.stream else None
     return {
@@ -104,9 +104,9 @@ def try_attributes(facts: RequestFacts, one: TryFacts, role: AttemptRole) -> Att
 
 
 def try_error(one: TryFacts) -> str:
-    """What failed; an attempt that nobody wanted any more has not."""
+    """What failed; an attempt that was no longer wanted has not."""
     return "" if one.outcome in ("success", "cancelled") else one.outcome
 
 
-def _known(said: dict[str, Attribute | None]) -> Attributes:
-    return {name: value for name, value in said.items() if value is not None and value != ""}
+def _known(known: dict[str, Attribute | None]) -> Attributes:
+    return {name: value for name, value in known.items() if value is not None and value != ""}

@@ -1,4 +1,4 @@
-"""W3C trace context: which trace a request belongs to, and how an engine is told."""
+"""W3C trace context: which trace a request belongs to, and how an engine gets it."""
 
 import re
 from collections.abc import Callable, Mapping

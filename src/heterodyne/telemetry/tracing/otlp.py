@@ -19,7 +19,7 @@ from heterodyne.telemetry.tracing.span import Span
 
 QUEUE_MAX = 8192  # spans
 BATCH_MAX = 512
-INTERVAL_S, INTERVAL_MAX_S = 1.0, 30.0  # between batches, and while nobody answers
+INTERVAL_S, INTERVAL_MAX_S = 1.0, 30.0  # between batches, and while the collector does not answer
 TIMEOUT_S = 4.0
 CLOSE_TIMEOUT_S = 5.0
 ANSWER_BYTES_MAX = 65536

@@ -1,4 +1,4 @@
-"""Why a replica was asked, as the times of a request's attempts tell."""
+"""Why a replica was asked, from the times of a request's attempts."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -10,7 +10,7 @@ class AttemptRole(StrEnum):
     """Of one attempt among those of its request."""
 
     FIRST = "first"
-    RETRY = "retry"  # an earlier one failed before it said anything
+    RETRY = "retry"  # an earlier one failed before its first word
     HEDGE = "hedge"  # an earlier one was late
     CONTINUATION = "continuation"  # an earlier one broke off
 

@@ -1,4 +1,4 @@
-"""Which traces are kept: a share of all, decided by the trace's id, and those that somebody will look for."""
+"""Which traces are kept: a share of all, decided by the trace's id, and those that will be looked for."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -22,7 +22,7 @@ class SamplingReason(StrEnum):
 
 
 class Ratio:
-    """Whoever samples a larger share keeps all that a smaller one does, so that gateways agree."""
+    """A gateway that samples a larger share keeps all that a smaller one does, so that gateways agree."""
 
     def __init__(self, ratio: float) -> None:
         self._least = round((1.0 - ratio) * (1 << RANDOM_BITS))

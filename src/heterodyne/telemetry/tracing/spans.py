@@ -78,7 +78,7 @@ def _turn(facts: RequestFacts, tries: list[TryFacts], number: int) -> Event:
 
 
 def _before(facts: RequestFacts, tries: list[TryFacts], bits: RandomBits) -> list[Span]:
-    """What was done before anybody was asked."""
+    """What was done before a replica was asked."""
     has_waited = facts.waited_s >= WAIT_MIN_S
     if not has_waited and not tries:
         return []

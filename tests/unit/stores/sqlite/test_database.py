@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
-from heterodyne.stores.sql.migrations import Migration
+from heterodyne.stores.sql.migration import Migration
 from heterodyne.stores.sqlite import database, writer
 from heterodyne.stores.sqlite.database import SqliteDatabase
 

@@ -36,7 +36,7 @@ class Scene:
         )
         self.collecting = CollectorState(backlog_bytes=10, backlog_bytes_max=100)
         self.writer = AuditWriterState(
-            state=LogState(log="l", seq=0, hash="", segment=1, segment_bytes=0), collected=0, failures=4, failure=""
+            state=LogState(log="l", seq=0, hash="", segment=1, segment_bytes=0), collected=0, failures=4, failure=None
         )
         self.run_dir = run_dir
         self.maker = SignalMaker(
@@ -224,7 +224,7 @@ async def test_limits_are_shares_and_a_limit_of_nothing_has_none(scene: Scene) -
 async def test_books_say_how_full_the_spool_is(scene: Scene) -> None:
     signals = await scene.maker.make(NOW)
     assert signals.books is not None
-    assert (signals.books.filled, signals.books.problem) == (0.1, "")
+    assert (signals.books.filled, signals.books.problem) == (0.1, None)
 
 
 def test_a_counter_that_began_anew_has_grown_by_what_it_says() -> None:

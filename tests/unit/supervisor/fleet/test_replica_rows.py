@@ -62,7 +62,7 @@ def view(
         version=3,
         at_s=100.0,
         fleet=FleetSeen(version=1, interval_s=2.0, replicas=(seen,)),
-        standing=FleetHealthSnapshot(models=(), replicas=(standing,) if standing else (), ejections_refused={}),
+        health=FleetHealthSnapshot(models=(), replicas=(standing,) if standing else (), ejections_refused={}),
         in_flight=in_flight,
         in_flight_by_replica={ID: in_flight} if in_flight else {},
     )

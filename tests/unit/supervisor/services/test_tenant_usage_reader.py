@@ -61,7 +61,7 @@ def view(**queued: int) -> WorkerView:
         version=1,
         at_s=0.0,
         fleet=FleetSeen(version=1, interval_s=1.0, replicas=()),
-        standing=FleetHealthSnapshot(models=(), replicas=(), ejections_refused={}),
+        health=FleetHealthSnapshot(models=(), replicas=(), ejections_refused={}),
         in_flight=0,
         in_flight_by_replica={},
         queued_by_project={name.replace("_", "/"): count for name, count in queued.items()},

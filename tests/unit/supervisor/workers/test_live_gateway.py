@@ -64,7 +64,7 @@ async def test_a_stream_ends_whole_though_its_replica_and_its_rules_are_gone() -
         view = gateway.view("worker-0")
         assert (view.version, [one.id for one in view.fleet.replicas]) == (2, ["other-0"])
         assert view.in_flight_by_replica == {}
-        assert [one.replica for one in view.standing.replicas] == ["other-0"]
+        assert [one.replica for one in view.health.replicas] == ["other-0"]
 
 
 async def test_keys_and_the_size_of_the_house_hold_from_the_next_request_on() -> None:

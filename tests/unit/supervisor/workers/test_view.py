@@ -14,7 +14,7 @@ VIEW = WorkerView(
     version=1,
     at_s=0.0,
     fleet=FleetSeen(version=1, interval_s=1.0, replicas=()),
-    standing=FleetHealthSnapshot(models=(), replicas=(), ejections_refused={}),
+    health=FleetHealthSnapshot(models=(), replicas=(), ejections_refused={}),
     in_flight=0,
     in_flight_by_replica={},
 )

@@ -142,8 +142,8 @@ def _group(
     group: tuple[int, tuple[str, ...]], days: dict[tuple[str, ...], list[int]]
 ) -> tuple[tuple[str, ...], list[int]]:
     """The day and the texts as the stores have them, and the sums of their row of `days`."""
-    number, said = group
-    texts = _day_of(number), *map(text, said)
+    number, labels = group
+    texts = _day_of(number), *map(text, labels)
     day, organisation, project, key, tier, urgency, _, model, _, pool, _, hardware = texts
     sums = days.setdefault(
         (day, organisation, project, key, model, pool, urgency, tier, hardware), [0] * len(SUM_COLUMNS)

@@ -1,13 +1,14 @@
 """Questions to the books, the same for every database; adding records is each one's own."""
 
 import secrets
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import isfinite
 from typing import TypeVar
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.history import History, HistoryQuery
+from heterodyne.domain.refusals import RefusalRow
 from heterodyne.domain.usage import (
     IdleRow,
     RequestPage,
@@ -18,26 +19,29 @@ from heterodyne.domain.usage import (
     UsageRow,
 )
 from heterodyne.stores.sql.books.minutes import forget_minutes, read_history
-from heterodyne.stores.sql.books.refusals import SqlRefusals
 from heterodyne.stores.sql.books.rows import COLUMNS, SUM_COLUMNS, Conditions, record_of, text
 from heterodyne.stores.sql.script import Script, Statement
 
 LIMIT_MAX = 5000
+REFUSALS_MAX = 500  # rows: those with the most requests
 
 T = TypeVar("T")
 
 
-class SqlBooks(SqlRefusals):
+class SqlBooks(ABC):
     """What `ports.books.BookStore` asks, less `add`."""
 
     def __init__(self) -> None:
-        self._source = secrets.token_hex(8)  # whose minutes are written; nobody else ever writes the same rows
+        self._source = secrets.token_hex(8)  # whose minutes are written; no other source writes the same rows
 
     async def usage(self, query: UsageQuery) -> tuple[UsageRow, ...]:
         return await self._read(_usage(query))
 
     async def requests(self, query: RequestQuery) -> RequestPage:
         return await self._read(_requests(query))
+
+    async def refusals(self, since_at: float, until_at: float) -> tuple[RefusalRow, ...]:
+        return await self._read(_refusals(since_at, until_at))
 
     async def forget(self, before_at: float, records_max: int) -> int:
         return await self._write(_forget(before_at, records_max))
@@ -123,8 +127,8 @@ def _add_search(conditions: Conditions, query: RequestQuery) -> None:
         conditions.add("retries > 0")
 
 
-def _cursor(said: str) -> tuple[float, str]:
-    at, colon, request_id = said.partition(":")
+def _cursor(after: str) -> tuple[float, str]:
+    at, colon, request_id = after.partition(":")
     try:
         moment = float(at)
     except ValueError:
@@ -132,6 +136,17 @@ def _cursor(said: str) -> tuple[float, str]:
     if not colon or not isfinite(moment) or "\x00" in request_id:
         raise InvalidField("after: the `next` of an earlier page is expected.", param="after")
     return moment, request_id
+
+
+def _refusals(since_at: float, until_at: float) -> Script[tuple[RefusalRow, ...]]:
+    """By the index over time; a refusal is a record without a replica. It reads single records: a span is an hour."""
+    rows = yield Statement(
+        "SELECT project, reason, COUNT(*) AS refused FROM usage "
+        "WHERE at >= $1 AND at < $2 AND reason <> '' AND replica = '' "
+        "GROUP BY project, reason ORDER BY refused DESC, project, reason LIMIT $3",
+        (since_at, until_at, REFUSALS_MAX),
+    )
+    return tuple(RefusalRow(project=project, reason=reason, requests=count) for project, reason, count in rows)
 
 
 def _forget(before_at: float, records_max: int) -> Script[int]:

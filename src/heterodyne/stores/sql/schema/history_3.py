@@ -1,4 +1,4 @@
-"""Whether a request's promise was kept, sums by the minute, and a short way to the requests that failed.
+"""Whether a request kept its SLO, sums by the minute, and a short way to the requests that failed.
 
 Minutes are an ordinary table in SQLite: in one without row ids, rows as long as these take a whole page each.
 """

@@ -4,7 +4,7 @@ from heterodyne.domain.tenant import Caller, Key, Level, Limits, Organisation, P
 
 NO_LIMITS = Limits()
 NO_SCOPES = Scopes()
-NAMED_MAX = 100  # rows with something that cannot be read: every worker is told of them
+NAMED_MAX = 100  # rows with something that cannot be read: every worker gets them
 
 
 def snapshot_of(

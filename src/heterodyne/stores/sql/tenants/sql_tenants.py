@@ -1,4 +1,4 @@
-"""The tenant store over either database: draws secrets, reads the clock, and hands scripts to whoever can run them."""
+"""The tenant store over either database: draws secrets, reads the clock, and has each database run scripts."""
 
 import secrets
 import time
@@ -131,11 +131,11 @@ def _draw_secret() -> tuple[str, NewSecret]:
     return secret, NewSecret(id=key_id, sha256=sha256(secret.encode()).hexdigest())
 
 
-def _text(said: str, param: str) -> str:
+def _text(value: str, param: str) -> str:
     """Names that no database could hold; PostgreSQL has no place for a null character."""
-    if not said.isprintable():
+    if not value.isprintable():
         raise InvalidField(f"{param}: only printable characters are expected.", param=param)
-    return said
+    return value
 
 
 def _page(limit: int) -> int:

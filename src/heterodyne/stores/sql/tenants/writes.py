@@ -57,14 +57,14 @@ class Act(Struct, frozen=True, kw_only=True):
 
 
 class NewSecret(Struct, frozen=True, kw_only=True):
-    """The parts of a new key that chance decides; the secret itself stays with whoever drew it."""
+    """The parts of a new key that chance decides; the secret itself stays with the caller."""
 
     id: KeyId
     sha256: str
 
 
 def create_organisation(draft: OrganisationDraft, act: Act) -> Script[TenantChange]:
-    """A name that nobody has."""
+    """A name that is not taken."""
     check(draft)
     new = new_organisation(draft)
     version = yield from _next_version()
@@ -96,7 +96,7 @@ def update_organisation(edit: OrganisationEdit, act: Act) -> Script[TenantChange
 
 
 def create_project(draft: ProjectDraft, salt: bytes, act: Act) -> Script[TenantChange]:
-    """A name that nobody has, in an organisation that there is; the salt is its own for ever."""
+    """A name that is not taken, in an organisation that there is; the salt is its own for ever."""
     check(draft)
     new = new_project(draft)
     version = yield from _next_version()
@@ -229,24 +229,24 @@ def _insert_key(new: Key, now_s: float) -> Script[None]:
     )
 
 
-def _store(table: str, id: str, said: Mapping[str, object]) -> Script[None]:
-    """Only what is said: the other columns, and what this version does not know of limits and scopes, stay."""
+def _store(table: str, id: str, fields: Mapping[str, object]) -> Script[None]:
+    """Only the fields given: the other columns, and what this version does not know of limits and scopes, stay."""
     values: list[object] = [id]
-    for column, value in said.items():
+    for column, value in fields.items():
         if isinstance(value, Limits | Scopes):
             [(stored,)] = yield Statement(f"SELECT {column} FROM {table} WHERE id = $1", (id,))  # noqa: S608 - ours
             values.append(carried(stored, value))
         else:
             values.append(value.value if isinstance(value, Tier) else value)
-    if said:
-        places = ", ".join(f"{column} = ${number}" for number, column in enumerate(said, 2))
+    if fields:
+        places = ", ".join(f"{column} = ${number}" for number, column in enumerate(fields, 2))
         yield Statement(f"UPDATE {table} SET {places} WHERE id = $1", tuple(values))  # noqa: S608 - columns of ours
 
 
 def _edited_fields(edit: Struct) -> dict[str, object]:
     """What becomes different, by column."""
-    said = {field: getattr(edit, field) for field in edit.__struct_fields__ if field != "id"}
-    return {field: value for field, value in said.items() if value is not UNSET}
+    fields = {field: getattr(edit, field) for field in edit.__struct_fields__ if field != "id"}
+    return {field: value for field, value in fields.items() if value is not UNSET}
 
 
 def _kind_of_update(

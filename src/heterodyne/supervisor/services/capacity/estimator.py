@@ -27,7 +27,7 @@ FRESH_S = 10.0
 NOW_S = 5 * MINUTE_S  # at least, and a minute more at most, that are "now"
 PURCHASE_FRESH_S = 60.0
 PURCHASE_DEADLINE_S = 5.0
-PURCHASES_DEADLINE_S = 15.0  # of all models in one answer; the rest is said to be still open
+PURCHASES_DEADLINE_S = 15.0  # of all models in one answer; the rest is shown as still open
 
 _Fleet = tuple[tuple[str, int], ...]  # pools, and how many of their replicas take work
 
@@ -41,11 +41,13 @@ class CapacityEstimator:
         settings: Callable[[], Settings],
         fleet: Callable[[], FleetPage],
         *,
+        child: str,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._books = books
         self._settings = settings
         self._fleet = fleet
+        self._child = child  # the module of the process that plans purchases
         self._clock = clock
         self._demand = DemandLog(books)
         self._forecasters: dict[str, tuple[int, Forecaster]] = {}  # by model: up to when it knows, and what
@@ -105,7 +107,7 @@ class CapacityEstimator:
         if time.monotonic() < good_until_s and of_fleet == fleet:
             return known
         try:
-            made = await _plan(outlook, facts, until_s)
+            made = await _plan(self._child, outlook, facts, until_s)
         except HeterodyneError as error:
             made = _Purchases(note=f"The planner has no answer: {error.message}")
         self._purchases[outlook.model] = time.monotonic() + PURCHASE_FRESH_S, fleet, made
@@ -133,7 +135,7 @@ class _Purchases(Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-async def _plan(outlook: _ModelOutlook, facts: PhysicsFacts, until_s: float) -> _Purchases:
+async def _plan(child: str, outlook: _ModelOutlook, facts: PhysicsFacts, until_s: float) -> _Purchases:
     rooms, shape, steps = outlook.rooms, outlook.shape, outlook.expected.steps
     known = [one for one in rooms.pools if one.layout is not None]
     if not known:
@@ -149,9 +151,7 @@ async def _plan(outlook: _ModelOutlook, facts: PhysicsFacts, until_s: float) -> 
         return _Purchases(note="The planner had no time for this model; ask again in a minute.")
     usual = RequestShape(prompt_tokens=shape.prompt_tokens, output_tokens=max(1.0, shape.output_tokens))
     order = purchase_order(rooms, known, usual, peak, facts)
-    bought = await call_child(
-        "heterodyne.supervisor.services.plan.child", order, tuple[Purchase, ...], deadline_s=left_s
-    )
+    bought = await call_child(child, order, tuple[Purchase, ...], deadline_s=left_s)
     return _Purchases(purchases=bought, note=f"For {wanted}; within {rooms.slo_text}.")
 
 

@@ -1,4 +1,4 @@
-"""What the performance model says of a model's pools: the rate each replica carries within the promise, and why."""
+"""What the performance model says of a model's pools: the rate each replica carries within the SLO, and why."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ class KnownPool(Struct, frozen=True, kw_only=True):
 
 
 class ModelRooms(Struct, frozen=True, kw_only=True):
-    """The pools of one model under one promise."""
+    """The pools of one model under one SLO."""
 
     pools: tuple[KnownPool, ...]
     slo: Slo
@@ -51,7 +51,7 @@ class ModelRooms(Struct, frozen=True, kw_only=True):
 def model_rooms(
     settings: Settings, model: str, rows: Iterable[ReplicaRow], shape: RequestShape | None, facts: PhysicsFacts
 ) -> ModelRooms:
-    """Only replicas that take work count. Where nothing is promised, the strictest usual budget that anyone keeps."""
+    """Only replicas that take work count. Without an SLO, the strictest usual budget that any replica keeps."""
     up = Counter(row.pool for row in rows if row.state is ReplicaCondition.READY and row.model == model)
     query = [_PoolQuery(name, pool, shape) for name, pool in own_pools(settings, model).items()]
     budgets = _budgets(settings.models.get(model))

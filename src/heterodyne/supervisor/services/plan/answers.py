@@ -35,7 +35,7 @@ from heterodyne.planning.mix.cheapest_mix import cheapest_mix
 from heterodyne.planning.mix.problem import ReplicaKind
 from heterodyne.planning.mix.requirements import MixRequirements, mix_problem
 
-CONTEXT_TOKENS = 8192  # of a sequence when nobody says
+CONTEXT_TOKENS = 8192  # of a sequence when none are given
 MS = 1000.0
 
 
@@ -57,7 +57,7 @@ class MixOrder(Struct, frozen=True, kw_only=True, tag="mix"):
 
 
 def memory_answer(form: MemoryForm, catalogue: dict[str, Accelerator]) -> MemoryAnswer:
-    """Raises `UnknownName` for a model or chip that nobody knows, `InvalidSpec` for a layout that cannot be."""
+    """Raises `UnknownName` for an unknown model or chip, `InvalidSpec` for a layout that cannot be."""
     spec = model_spec(form.model)
     layout = Layout(
         model=spec,

@@ -43,16 +43,18 @@ from heterodyne.supervisor.services.recorded_arrivals import recorded_arrivals
 
 AT_ONCE = 2
 DEADLINE_S = 20.0
-CHILD = "heterodyne.supervisor.services.plan.child"
 REQUESTS_MIN = 2  # to have a rate
 
 
 class PlanRunner:
     """One per supervisor; belongs to one event loop."""
 
-    def __init__(self, books: BookStore, settings: Callable[[], Settings], *, deadline_s: float = DEADLINE_S) -> None:
+    def __init__(
+        self, books: BookStore, settings: Callable[[], Settings], *, child: str, deadline_s: float = DEADLINE_S
+    ) -> None:
         self._books = books
         self._settings = settings
+        self._child = child  # the module of the process that works plans out
         self._deadline_s = deadline_s
         self._bulkhead = Bulkhead(AT_ONCE, "plans")
 
@@ -100,7 +102,7 @@ class PlanRunner:
                 every_width=form.every_width,
                 notes=log.notes,
             )
-            return await call_child(CHILD, order, HardwareAnswer, deadline_s=self._deadline_s)
+            return await call_child(self._child, order, HardwareAnswer, deadline_s=self._deadline_s)
 
     async def mix(self, form: MixForm) -> MixAnswer:
         """Recorded requests become buckets by their lengths; else there is one."""
@@ -123,7 +125,9 @@ class PlanRunner:
                 critical_share=form.critical_share,
                 measured=facts.measured,
             )
-            return await call_child(CHILD, MixOrder(wish=wish, notes=log.notes), MixAnswer, deadline_s=self._deadline_s)
+            return await call_child(
+                self._child, MixOrder(wish=wish, notes=log.notes), MixAnswer, deadline_s=self._deadline_s
+            )
 
     async def _facts(self) -> PhysicsFacts:
         return await asyncio.to_thread(physics_facts, self._settings().physics)
@@ -166,7 +170,7 @@ class _Log(Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def _planning_errors() -> Iterator[None]:
-    """Over HTTP an impossible plan is the asker's turn to act, not ours."""
+    """Over HTTP an impossible plan is for the caller to act on, not for us."""
     try:
         yield
     except (InvalidSpec, PlanImpossible) as error:

@@ -18,7 +18,7 @@ from heterodyne.supervisor.physics_facts import PhysicsFacts, physics_facts
 from heterodyne.supervisor.services.child_main import run_once
 from heterodyne.supervisor.services.rehearsal.order import RehearsalOrder, RehearsalResult
 
-SEED = 7  # chance is the same for every policy, and for whoever asks again
+SEED = 7  # chance is the same for every policy, and every time
 MS = 1000.0
 
 
@@ -46,7 +46,7 @@ def rehearse(order: RehearsalOrder) -> RehearsalResult:
 
 
 def _lay_out(order: RehearsalOrder, facts: PhysicsFacts) -> tuple[Sequence[LaidOutPool], tuple[str, ...]]:
-    """Pool by pool, so that one nobody knows costs no other."""
+    """Pool by pool, so that an unknown one costs no other."""
     pools: list[LaidOutPool] = []
     left_out = []
     for name, pool in order.pools.items():

@@ -36,7 +36,7 @@ class RehearsalResult(Struct, frozen=True, kw_only=True):
 
 
 def simulated_pool(pool: PoolSettings, replicas: int) -> SimulatedPool:
-    """As the router is told of it; one that is started here has the slots it is started with."""
+    """As the router gets it; one that is started here has the slots it is started with."""
     assert pool.hardware is not None
     return SimulatedPool(
         model=pool.model,

@@ -1,4 +1,4 @@
-"""The desk for rehearsals: requests from the books, pools from the fleet, and the simulator in a child of its own."""
+"""Rehearsals for the console: requests from the books, pools from the fleet, the simulator in a child process."""
 
 import time
 from collections import Counter
@@ -19,9 +19,8 @@ from heterodyne.supervisor.services.child_call import call_child
 from heterodyne.supervisor.services.recorded_arrivals import RecordedArrivals, recorded_arrivals
 from heterodyne.supervisor.services.rehearsal.order import RehearsalOrder, RehearsalResult, simulated_pool
 
-CHILD = "heterodyne.supervisor.services.rehearsal.child"
 DEADLINE_S = 60.0
-SPAN_S = 3600.0  # when nobody says since when
+SPAN_S = 3600.0  # when no span is asked for
 GONE = (ReplicaCondition.LEAVING,)
 
 
@@ -34,6 +33,7 @@ class RehearsalRunner:
         settings: Callable[[], Settings],
         fleet: Callable[[], FleetPage],
         *,
+        child: str,
         clock: Callable[[], float] = time.time,
         deadline_s: float = DEADLINE_S,
     ) -> None:
@@ -41,11 +41,12 @@ class RehearsalRunner:
         self._settings = settings
         self._fleet = fleet
         self._clock = clock
+        self._child = child  # the module of the process that simulates
         self._deadline_s = deadline_s
         self._bulkhead = Bulkhead(1, "rehearsals")
 
     async def rehearse(self, asked: RehearsalRequest) -> RehearsalPage:
-        """The same requests under each policy, the fleet being whole: nobody is down and nothing is drained."""
+        """The same requests under each policy, the fleet being whole: none is down and none is drained."""
         with self._bulkhead.slot():
             settings = self._settings()
             _check(asked, settings)
@@ -66,7 +67,7 @@ class RehearsalRunner:
                     f'No pool of "{asked.model}" can be rehearsed: {"; ".join(left_out)}. Name their `hardware`.'
                 )
             try:
-                done = await call_child(CHILD, order, RehearsalResult, deadline_s=self._deadline_s)
+                done = await call_child(self._child, order, RehearsalResult, deadline_s=self._deadline_s)
             except InvalidSpec as error:
                 raise CannotPlan(error.message) from error
         return RehearsalPage(

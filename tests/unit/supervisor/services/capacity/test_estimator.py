@@ -3,6 +3,7 @@
 import pytest
 from msgspec import structs
 
+from heterodyne.assembly.console import PLAN_MODULE
 from heterodyne.config.settings import Settings
 from heterodyne.console.capacity.pages import ModelRoom
 from heterodyne.console.fleet.pages import FleetPage
@@ -16,7 +17,7 @@ HOUR_S = 3600.0
 
 
 def make_estimator(books: InlineBooks, said: Settings, fleet: FleetPage) -> CapacityEstimator:
-    return CapacityEstimator(books, lambda: said, lambda: fleet, clock=lambda: NOW)
+    return CapacityEstimator(books, lambda: said, lambda: fleet, child=PLAN_MODULE, clock=lambda: NOW)
 
 
 async def model_of(books: InlineBooks, said: Settings, fleet: FleetPage) -> ModelRoom:

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from heterodyne.assembly.console import PLAN_MODULE
 from heterodyne.config.settings import Settings
 from heterodyne.console.errors import CannotPlan, ServiceBusy
 from heterodyne.console.plan.forms import HardwareForm, MemoryForm, MixForm, Traffic
@@ -22,7 +23,7 @@ NOON = 1_793_534_400.0
 
 
 def make_runner(books: InlineBooks | None = None, **more: float) -> PlanRunner:
-    return PlanRunner(books or InlineBooks(), settings, **more)
+    return PlanRunner(books or InlineBooks(), settings, child=PLAN_MODULE, **more)
 
 
 async def test_memory_is_the_planners_own_budget() -> None:
@@ -135,5 +136,5 @@ async def test_the_options_are_what_the_forms_take() -> None:
     assert {"slo", "cost", "round-robin"} <= set(options.policies)
     [pool] = options.pools
     assert (pool.pool, pool.shape, pool.hardware) == ("fast", MODEL, "h100-sxm")
-    default = await PlanRunner(InlineBooks(), Settings).options()
+    default = await PlanRunner(InlineBooks(), Settings, child=PLAN_MODULE).options()
     assert any(one.shape is None for one in default.pools), "a small model that is not built in"

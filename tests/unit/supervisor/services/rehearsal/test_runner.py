@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from msgspec import structs
 
+from heterodyne.assembly.console import REHEARSAL_MODULE
 from heterodyne.config.settings import Settings
 from heterodyne.console.errors import CannotPlan, ServiceBusy
 from heterodyne.console.fleet.pages import FleetPage
@@ -30,7 +31,7 @@ def make_runner(
 ) -> RehearsalRunner:
     said = said or settings("cost", **FLEET)
     fleet = fleet or page(fast=2, cheap=1, other=1)
-    return RehearsalRunner(books, lambda: said, lambda: fleet, clock=lambda: NOW, **more)
+    return RehearsalRunner(books, lambda: said, lambda: fleet, child=REHEARSAL_MODULE, clock=lambda: NOW, **more)
 
 
 async def test_every_policy_gets_the_same_requests_and_the_models_own_is_marked() -> None:

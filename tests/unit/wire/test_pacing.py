@@ -3,7 +3,7 @@
 import asyncio
 import socket
 
-from heterodyne.wire.paced_write import SLICE_BYTES, PacedWrite
+from heterodyne.wire.pacing import SLICE_BYTES, PacedWrite
 
 PIECES = (b"head", b"a" * (3 * SLICE_BYTES + 1), b"b" * 10)
 

@@ -1,4 +1,4 @@
-"""The office as the supervisor uses it: changes audited, usage collected, hours counted, reloads by signal."""
+"""The stores as the supervisor uses them: changes audited, usage collected, hours counted, reloads by signal."""
 
 import asyncio
 import stat
@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from heterodyne.assembly.stores import open_supervisor_stores
+from heterodyne.assembly.supervisor import StoreParts, build_store_parts
 from heterodyne.audit.key import open_key
 from heterodyne.audit.search import AuditQuery, search
 from heterodyne.audit.settings import AuditSettings
@@ -24,7 +26,10 @@ from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.domain.usage import UsageEnding, UsageGroup, UsageOpening, UsageQuery
 from heterodyne.ports.tenant_changes import OrganisationDraft
 from heterodyne.stores.open_store import state_folder
-from heterodyne.supervisor.stores.supervisor_stores import SIGNAL, SupervisorStores, open_supervisor_stores
+from heterodyne.supervisor.fleet.signal_reload import SIGNAL
+from heterodyne.supervisor.run import run_loops
+from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
+from heterodyne.supervisor.stores.tenant_publisher import PublishTenants
 from heterodyne.telemetry import exposition
 from tests.support.admin_fleets import REPLICA, ScriptedFleet
 
@@ -56,15 +61,33 @@ def _a_state_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
+async def applied(_: TenantSnapshot) -> bool:
+    """Every worker works by it."""
+    return True
+
+
 @asynccontextmanager
-async def opened(tmp_path: Path, settings: Settings | None = None) -> AsyncIterator[SupervisorStores]:
-    """With its tasks running."""
+async def running(
+    tmp_path: Path,
+    settings: Settings | None = None,
+    *,
+    fleet: Fleet | None = None,
+    publish: PublishTenants = applied,
+) -> AsyncIterator[tuple[SupervisorStores, StoreParts]]:
+    """The stores, and what works on them, with its loops running."""
     run_dir = tmp_path / "run"
     run_dir.mkdir(exist_ok=True)
     async with open_supervisor_stores(settings or Settings(), run_dir) as stores, asyncio.TaskGroup() as group:
-        running = group.create_task(stores.run())
+        parts = build_store_parts(stores, fleet or Fleet(), publish, run_dir, tuple)
+        looping = group.create_task(run_loops(parts.loops))
+        yield stores, parts
+        looping.cancel()
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path, settings: Settings | None = None) -> AsyncIterator[SupervisorStores]:
+    async with running(tmp_path, settings) as (stores, _):
         yield stores
-        running.cancel()
 
 
 def changes(tmp_path: Path) -> list[ChangeEntry]:
@@ -100,16 +123,15 @@ async def spooled(folder: Path) -> None:
 
 
 async def test_a_change_of_tenants_is_stored_audited_and_published(tmp_path: Path) -> None:
-    async with opened(tmp_path) as stores:
-        versions: list[int] = []
+    versions: list[int] = []
 
-        async def publish(snapshot: TenantSnapshot) -> bool:
-            versions.append(snapshot.version)
-            assert changes(tmp_path)[0].outcome == "asked", "before workers are told"
-            return True
+    async def publish(snapshot: TenantSnapshot) -> bool:
+        versions.append(snapshot.version)
+        assert changes(tmp_path)[0].outcome == "asked", "before workers are told"
+        return True
 
-        stores.publish = publish
-        done = await stores.admin_services.tenants.create_organisation(OrganisationDraft(id="acme"), "key 01234567")
+    async with running(tmp_path, publish=publish) as (_, parts):
+        done = await parts.services.tenants.create_organisation(OrganisationDraft(id="acme"), "key 01234567")
         assert (done.version, versions) == (1, [1])
     assert [(entry.who, entry.outcome) for entry in changes(tmp_path)] == [
         ("key 01234567", "asked"),
@@ -135,7 +157,7 @@ async def test_usage_is_collected_while_it_runs_and_counted_in_the_metrics(tmp_p
     async with opened(tmp_path) as stores:
         await spooled(Path(stores.places.books_spool))
         async with asyncio.timeout(WITHIN_S):
-            while stores.collecting is None or stores.collecting.collected != 1:
+            while (state := stores.collecting()) is None or state.collected != 1:
                 await asyncio.sleep(0.02)
             samples = {}
             while samples.get("heterodyne_books_collected_total") != [1.0]:
@@ -146,7 +168,7 @@ async def test_usage_is_collected_while_it_runs_and_counted_in_the_metrics(tmp_p
 
 async def test_without_books_nothing_is_collected_and_usage_can_still_be_asked_for(tmp_path: Path) -> None:
     async with opened(tmp_path, Settings(books=BookSettings(is_on=False))) as stores:
-        assert (stores.collecting, stores.places.books_spool) == (None, "")
+        assert (stores.collecting(), stores.places.books_spool) == (None, "")
         assert (await stores.books.usage(UsageQuery()))[0].requests == 0
 
 
@@ -164,7 +186,6 @@ async def test_replicas_that_are_up_and_paid_by_the_hour_are_in_the_books(
 ) -> None:
     monkeypatch.setattr("heterodyne.supervisor.stores.supervisor_books.UPTIME_INTERVAL_S", 0.01)
     async with opened(tmp_path) as stores:
-        stores.fleet = Fleet()
         async with asyncio.timeout(WITHIN_S):
             while not (rows := await stores.books.idle(None, None)):
                 await asyncio.sleep(0.02)
@@ -174,9 +195,9 @@ async def test_replicas_that_are_up_and_paid_by_the_hour_are_in_the_books(
 
 @pytest.mark.parametrize(("refuses", "outcome"), [(False, ""), (True, "settings_invalid")])
 async def test_a_reload_by_signal_is_audited_like_any_other(tmp_path: Path, refuses: bool, outcome: str) -> None:
-    async with opened(tmp_path) as stores:
-        fleet = stores.fleet = Fleet(refuses=refuses)
-        stores.reload_soon()
+    fleet = Fleet(refuses=refuses)
+    async with running(tmp_path, fleet=fleet) as (_, parts):
+        parts.reload.request()
         async with asyncio.timeout(WITHIN_S):
             while fleet.reloads == 0 or len(changes(tmp_path)) < 2:
                 await asyncio.sleep(0.02)
@@ -189,7 +210,7 @@ async def test_a_reload_by_signal_is_audited_like_any_other(tmp_path: Path, refu
 async def test_two_offices_share_a_log_and_the_second_takes_it_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heterodyne.supervisor.stores.supervisor_stores.TAKE_INTERVAL_S", 0.01)
+    monkeypatch.setattr("heterodyne.supervisor.stores.shared_audit_log.TAKE_INTERVAL_S", 0.01)
     monkeypatch.setattr("heterodyne.supervisor.meters.stores.INTERVAL_S", 0.01)
     audited = Settings(audit=AuditSettings(is_on=True))
     (tmp_path / "other").mkdir()
@@ -199,10 +220,10 @@ async def test_two_offices_share_a_log_and_the_second_takes_it_over(
         return [one.values for one in samples if one.meter == "heterodyne_audit_writing"] == [[1.0]]
 
     async with AsyncExitStack() as first_life, AsyncExitStack() as second_life:
-        first = await first_life.enter_async_context(opened(tmp_path, audited))
-        second = await second_life.enter_async_context(opened(tmp_path / "other", audited))
+        first, _ = await first_life.enter_async_context(running(tmp_path, audited))
+        second, parts = await second_life.enter_async_context(running(tmp_path / "other", audited))
         assert first.places.audit_key == second.places.audit_key
-        await second.admin_services.tenants.create_organisation(OrganisationDraft(id="two"), "b")
+        await parts.services.tenants.create_organisation(OrganisationDraft(id="two"), "b")
         assert not is_writing()
         await first_life.aclose()
         assert [(entry.subject, entry.outcome) for entry in changes(tmp_path)] == [("two", "asked"), ("two", "")]

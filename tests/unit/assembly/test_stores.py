@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from heterodyne.assembly.stores import open_supervisor_stores
 from heterodyne.config.settings import Settings
 from heterodyne.ports.tenant_changes import KeyDraft, OrganisationDraft, ProjectDraft
-from heterodyne.supervisor.stores.supervisor_stores import open_supervisor_stores
 
 
 async def test_a_row_that_cannot_be_read_blocks_no_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from heterodyne.config.settings import Settings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.settings import GatewaySettings
-from heterodyne.supervisor.banner import banner
+from heterodyne.supervisor.announce import banner
 
 CHAT = PoolSettings(model="chatty", urls=("http://h:1",))
 EMBED = PoolSettings(model="vectors", purpose="embed", urls=("http://h:2",))

@@ -1,14 +1,28 @@
-"""Much to send, a slice in each turn of the loop.
+"""Much to read or to send, a slice in each turn of the loop, so that other connections are served meanwhile.
 
-A socket whose reader keeps up takes everything at once: a body of 32 MiB would be one call of 30 ms into the kernel,
-and nobody else would be served meanwhile.
+libuv would go on reading from one socket up to 32 times in a row; and a socket whose reader keeps up takes everything
+at once: a body of 32 MiB would be one call of 30 ms into the kernel.
 """
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 
+LARGE_READ_BYTES = 128 * 1024
 SLICE_BYTES = 256 * 1024
 AGAIN_S, AGAIN_MAX_S = 0.001, 0.016  # to look whether the last slice has left; longer for a reader that is slow
+
+
+def rest(transport: asyncio.Transport | None, is_paused: Callable[[], bool]) -> None:
+    """Read no more from the socket in this turn; in the next one go on, unless it is paused by then."""
+    if transport is None or transport.is_closing() or is_paused():
+        return
+
+    def go_on() -> None:
+        if not transport.is_closing() and not is_paused():
+            transport.resume_reading()
+
+    transport.pause_reading()
+    asyncio.get_running_loop().call_soon(go_on)
 
 
 class PacedWrite:
@@ -29,7 +43,7 @@ class PacedWrite:
     def _go_on(self) -> None:
         transport, loop = self._transport, asyncio.get_running_loop()
         if transport.is_closing():
-            self._on_done = None  # it points back, and nobody looks for cycles often
+            self._on_done = None  # it points back, and the collector of cycles runs seldom
             return
         if transport.get_write_buffer_size():
             loop.call_later(self._again_s, self._go_on)

@@ -1,0 +1,37 @@
+"""Builds the fleet's owner: replicas, workers, reloads."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from heterodyne.config.settings import Settings
+from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
+from heterodyne.supervisor.fleet.fleet_reload import Fetch, FleetReload, Reread
+from heterodyne.supervisor.fleet.managed_fleet import ManagedFleet, ordered
+from heterodyne.supervisor.fleet.managed_replica import ManagedReplica
+from heterodyne.supervisor.fleet.reconcile import FleetMember
+from heterodyne.supervisor.workers.decision_client import DecisionClient
+from heterodyne.supervisor.workers.order import WorkerPlaces
+from heterodyne.supervisor.workers.workers import Workers
+
+WORKER_MODULE = "heterodyne.assembly.worker"
+
+
+def build_fleet_owner(
+    began: Settings,
+    settings: Settings,
+    wanted: Sequence[FleetMember],
+    *,
+    run_dir: Path,
+    places: WorkerPlaces,
+    tenants: TenantSnapshot,
+    reread: Reread,
+    fetch: Fetch,
+    on_settings: Callable[[Settings], None],
+) -> FleetOwner:
+    """`began` is what was read at the start, `settings` the same with what the system chose, such as a port."""
+    replicas = [ManagedReplica(member) for member in wanted]
+    workers = Workers(settings, ordered(replicas), run_dir, places, tenants, module=WORKER_MODULE)
+    fleet = ManagedFleet(settings, replicas, workers)
+    reload = FleetReload(began, fleet, reread=reread, fetch=fetch, on_settings=on_settings)
+    return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running))

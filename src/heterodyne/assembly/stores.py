@@ -1,0 +1,67 @@
+"""Opens what the supervisor alone has open: audit log, database, books, and the source of limits."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from heterodyne.config.settings import Settings
+from heterodyne.console.live.recent_activity import RecentActivity
+from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.stores.leases.server import serve_leases
+from heterodyne.stores.open_store import books_in, open_database, state_folder, tenants_in
+from heterodyne.supervisor.stores.leases import open_leases
+from heterodyne.supervisor.stores.shared_audit_log import SharedAuditLog
+from heterodyne.supervisor.stores.supervisor_books import SupervisorBooks
+from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
+from heterodyne.supervisor.stores.tenant_publisher import log_tenant_problems
+from heterodyne.supervisor.workers.order import LEASES, WorkerPlaces
+
+CONSOLE_KEY_BYTES = 32
+
+
+@asynccontextmanager
+async def open_supervisor_stores(settings: Settings, run_dir: Path) -> AsyncIterator[SupervisorStores]:
+    """Everything is open inside the block; raises StoreInvalid or StoreUnavailable where it cannot be, and AuditBroken
+    where requests are to be audited and the log is not as it was written."""
+    state_dir = state_folder(os.environ)
+    async with AsyncExitStack() as stack:
+        audit = SharedAuditLog(settings.audit, state_dir)
+        stack.push_async_callback(asyncio.to_thread, audit.close)  # the last to close: nothing is done unrecorded
+        if settings.audit.is_on:
+            await asyncio.to_thread(audit.try_take)
+        database = await open_database(settings.stores.url, os.environ)
+        stack.push_async_callback(database.close)
+        tenants, books = tenants_in(database), books_in(database)
+        recent_activity, console_key = RecentActivity(), secrets.token_urlsafe(CONSOLE_KEY_BYTES)
+        usage = SupervisorBooks(settings.books, state_dir, books, recent_activity) if settings.books.is_on else None
+        if usage is not None:
+            await usage.open()
+            stack.push_async_callback(usage.finish)
+        leases = await stack.enter_async_context(open_leases(settings.stores.redis_url, state_dir, run_dir / LEASES))
+        await stack.enter_async_context(serve_leases(run_dir / LEASES, leases))
+        snapshot = await tenants.snapshot()
+        log_tenant_problems(snapshot, TenantSnapshot())
+        yield SupervisorStores(
+            tenants=tenants,
+            snapshot=snapshot,
+            books=books,
+            usage=usage,
+            audit=audit,
+            limits=leases,
+            recent_activity=recent_activity,
+            places=await asyncio.to_thread(_places, settings, audit, usage, console_key),
+            console_key=console_key,
+        )
+
+
+def _places(settings: Settings, audit: SharedAuditLog, usage: SupervisorBooks | None, console_key: str) -> WorkerPlaces:
+    return WorkerPlaces(
+        books_spool="" if usage is None else str(usage.spool_folder),
+        audit_spool=str(audit.spool_folder) if settings.audit.is_on else "",
+        audit_key=audit.content_key().hex() if settings.audit.is_on else "",
+        console_key_sha256=sha256(console_key.encode()).hexdigest() if settings.console.listens else "",
+    )

@@ -1,0 +1,111 @@
+"""Builds what the supervisor runs, over the stores it has open and the owner of its fleet."""
+
+import socket
+from functools import partial
+from pathlib import Path
+
+from msgspec import Struct
+
+from heterodyne.assembly.console import AdminAccess, build_instruments
+from heterodyne.config.settings import Settings
+from heterodyne.console.app import admin_app
+from heterodyne.console.change_recorder import ChangeRecorder
+from heterodyne.console.fleet.audited_changes import FleetChanges
+from heterodyne.console.fleet.service import FleetService
+from heterodyne.console.server import AdminServer
+from heterodyne.console.services import StoreServices
+from heterodyne.console.tenants.service import TenantService
+from heterodyne.console.tenants_now.pages import LimitUse
+from heterodyne.supervisor.alerts.signals import SignalMaker
+from heterodyne.supervisor.alerts.watch import AlertWatch
+from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
+from heterodyne.supervisor.fleet.signal_reload import SignalReload
+from heterodyne.supervisor.meters.stores import FleetSamples, write_meters
+from heterodyne.supervisor.meters.supervisor import SupervisorMeters
+from heterodyne.supervisor.run import AdminPort, Loops, supervise
+from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
+from heterodyne.supervisor.stores.shared_audit_log import take_audit_log
+from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
+from heterodyne.supervisor.stores.tenant_publisher import PublishTenants, TenantPublisher
+
+LIMITS_MAX = 500  # the most used of all limits: those that are not in dollars are often full
+
+
+class StoreParts(Struct, frozen=True, kw_only=True, eq=False):
+    """What works on the stores beside the fleet; one per supervisor."""
+
+    publisher: TenantPublisher
+    services: StoreServices
+    reload: SignalReload
+    loops: Loops
+
+
+def build_store_parts(
+    stores: SupervisorStores, fleet: FleetService, publish: PublishTenants, run_dir: Path, samples: FleetSamples
+) -> StoreParts:
+    """`publish` takes tenants to the workers, `samples` is what is measured of the fleet."""
+    recorder = ChangeRecorder(stores.audit)
+    publisher = TenantPublisher(stores.tenants, stores.snapshot, publish)
+    reload = SignalReload(FleetChanges(fleet, recorder))
+    loops: Loops = {
+        "tenants": publisher.follow,
+        "audit": partial(take_audit_log, stores.audit),
+        "reloads": reload.run,
+        "meters": partial(write_meters, run_dir, stores.collecting, stores.auditing, samples),
+    }
+    if stores.usage is not None:
+        loops = {**loops, "books": partial(stores.usage.run, fleet.page)}
+    services = StoreServices(
+        tenants=TenantService(stores.tenants, publisher.on_change, recorder), recorder=recorder, books=stores.books
+    )
+    return StoreParts(publisher=publisher, services=services, reload=reload, loops=loops)
+
+
+async def run_supervisor(
+    settings: Settings, owner: FleetOwner, stores: SupervisorStores, run_dir: Path, access: AdminAccess | None
+) -> None:
+    """Until a signal ends it; without it there is no admin port."""
+    tenants = TenantUsageReader(stores.tenants, stores.books, stores.limits, owner.workers.views)
+    meters = SupervisorMeters(owner, stores.books, tenants)
+    alerts = _try_alerts(owner, stores, tenants, run_dir)
+    parts = build_store_parts(stores, owner, owner.take_tenants, run_dir, meters.samples)
+    loops = {**parts.loops, "fleet meters": meters.run}
+    if alerts is not None:
+        loops["alerts"] = alerts.run
+    admin = None
+    if access is not None:
+        instruments = build_instruments(
+            settings, owner, stores, parts.publisher, tenants, guard=access.guard, alerts=alerts
+        )
+        loops["live"] = instruments.feed.run
+        app = admin_app(settings.console, owner, parts.services, instruments)
+        admin = AdminPort(
+            server=AdminServer(app, access.listener, access.guard), feed=instruments.feed, url=_url(access.listener)
+        )
+    await supervise(settings, owner, loops, reload=parts.reload.request, admin=admin)
+
+
+def _try_alerts(
+    owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageReader, run_dir: Path
+) -> AlertWatch | None:
+    """Thresholds follow reloads; None where alerts are off."""
+    if not owner.settings.alerts.is_on:
+        return None
+
+    async def limits() -> tuple[LimitUse, ...]:
+        return await tenants.limit_use(LIMITS_MAX)
+
+    maker = SignalMaker(
+        history=stores.books,
+        run_dir=run_dir,
+        page=owner.page,
+        books=stores.collecting,
+        audit=stores.auditing,
+        limits=limits,
+    )
+    return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,8 @@
+"""Every step of the database's shape, in order."""
+
+from heterodyne.stores.sql.migration import Migration
+from heterodyne.stores.sql.schema.books_2 import BOOKS_2
+from heterodyne.stores.sql.schema.history_3 import HISTORY_3
+from heterodyne.stores.sql.schema.tenants_1 import TENANTS_1
+
+MIGRATIONS: tuple[Migration, ...] = (TENANTS_1, BOOKS_2, HISTORY_3)

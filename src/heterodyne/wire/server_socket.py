@@ -1,0 +1,103 @@
+"""One accepted socket: bytes go out, and what its client has not taken yet is watched."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from heterodyne.wire.pacing import PacedWrite
+
+WRITE_BUFFER_BYTES = 65536
+
+
+class ServerSocket(asyncio.Protocol):
+    """The base of a server's connection; one per socket. It knows nothing of requests."""
+
+    __slots__ = ("_is_reading_paused", "_paced", "_taken_at_s", "_transport", "_unsent_bytes")
+
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._paced: PacedWrite | None = None  # the rest of a long answer, on its way out
+        self._is_reading_paused = False
+        self._unsent_bytes = 0  # at the last check
+        self._taken_at_s = 0.0  # when the client was last seen to take any
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]  # a server's transports read and write
+        assert self._transport is not None
+        self._transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
+
+    def eof_received(self) -> bool:
+        """A client that has stopped sending has gone: half-closed sockets look like dead ones."""
+        return False
+
+    @property
+    def peer(self) -> tuple[str, int] | None:
+        """The address of the other side."""
+        return self._extra("peername")
+
+    @property
+    def address(self) -> tuple[str, int] | None:
+        """The address that the other side connected to."""
+        return self._extra("sockname")
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Written here and not yet taken by the client's side."""
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+
+    @property
+    def is_flushing(self) -> bool:
+        """Whether written bytes have not all left yet."""
+        return self.unsent_bytes > 0 or self._paced is not None
+
+    def write(self, data: bytes) -> None:
+        """Bytes of the current answer, already framed."""
+        if self._transport is not None:
+            self._transport.write(data)
+
+    def writer(self) -> Callable[[bytes], None]:
+        """The same for many writes in a row, by a caller that stops once the client has gone."""
+        return self._transport.write if self._transport is not None else self.write
+
+    def _write_paced(self, pieces: Iterable[bytes], on_done: Callable[[], None]) -> None:
+        assert self._transport is not None
+        self._paced = PacedWrite(self._transport, pieces, on_done)
+
+    def _set_reading_paused(self, is_paused: bool) -> None:
+        if is_paused == self._is_reading_paused:
+            return
+        assert self._transport is not None
+        self._is_reading_paused = is_paused
+        if is_paused:
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
+
+    def _end_sending(self) -> None:
+        """Send FIN once everything is out, and go on reading where the transport can do both."""
+        assert self._transport is not None
+        if not self._transport.is_closing():
+            self._set_reading_paused(False)
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+        else:
+            self._transport.close()
+
+    def _is_stuck(self, now_s: float, write_timeout_s: float) -> bool:
+        """Whether the client has taken nothing of what is written for longer than it may."""
+        unsent_bytes = self.unsent_bytes
+        if unsent_bytes < self._unsent_bytes or not self._unsent_bytes:
+            self._taken_at_s = now_s
+        self._unsent_bytes = unsent_bytes
+        return unsent_bytes > 0 and now_s - self._taken_at_s > write_timeout_s
+
+    def _close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def _cut(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _extra(self, name: str) -> tuple[str, int] | None:
+        found = None if self._transport is None else self._transport.get_extra_info(name)
+        return (found[0], found[1]) if isinstance(found, tuple) else None
