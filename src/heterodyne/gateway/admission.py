@@ -42,8 +42,7 @@ from heterodyne.gateway.lease_client import LeaseClient, LeaseOutcome
 from heterodyne.gateway.model_queues import ModelQueues
 from heterodyne.gateway.pending_request import PendingRequest
 from heterodyne.gateway.refusal import answer_error, refused_record
-from heterodyne.routing.policies.objective import BROKEN
-from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.forecast import BROKEN, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log
 from heterodyne.telemetry.tracing.context import Trace

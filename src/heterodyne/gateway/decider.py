@@ -11,12 +11,11 @@ from heterodyne.domain.request import Request
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.private_fields import check_fields, knowing
 from heterodyne.ports.adapters import Adapters
+from heterodyne.routing.forecast import BROKEN, RoutingChoice
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.kv.chain import EMPTY
 from heterodyne.routing.no_replica import check_purpose, no_replica_error, no_replica_in_regions_error
-from heterodyne.routing.policies.objective import BROKEN
 from heterodyne.routing.router import Router
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 NO_REPLICAS: frozenset[ReplicaId] = frozenset()

@@ -46,8 +46,8 @@ from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.partial_answer import PartialAnswer, read_partial_answer
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.ports.engine import DeliveredText, EngineRequest, EventEdit
+from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.outcome import Outcome
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.tracing.context import Hop, Trace

@@ -8,7 +8,7 @@ from heterodyne.domain.request import Request
 from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.hold import Hold
 from heterodyne.gateway.lease_client import LeaseWaiter
-from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.wire.server_connection import ServerConnection
 

@@ -5,24 +5,24 @@ from math import inf
 
 from msgspec import structs
 
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
-from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
+from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.catalogue import objective, try_peer
+from heterodyne.routing.forecast import BROKEN, CROWDED, RoutingChoice, forecast_on, slo_outlook
 from heterodyne.routing.kv.gossip import PrefixGossip
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.kv.sticky_sessions import StickySessions
 from heterodyne.routing.picker import Chance, FinishedRequestStats, Picker
-from heterodyne.routing.policies.objective import BROKEN, CROWDED, Objective, slo_outlook
+from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.predictive import NOTHING_CACHED, Cached, choose
 from heterodyne.routing.replica_state import ReplicaState
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
-from heterodyne.routing.spare import Reserve, choose_spare
+from heterodyne.routing.spare import choose_spare
 
 INTERACTIVE = Urgency.INTERACTIVE
 REPEATED_S = 0.002  # five hundred requests a second are forecast each
+RESERVE_HALF_LIFE_S = 60.0  # of the memory of how much interactive work there was
 NOT_URGENT = "cost"  # the policy of work that nobody waits for
 Tier = list[list[ReplicaState]]  # pools whose replicas come before those of the next tier
 
@@ -80,10 +80,11 @@ class ModelRouter:
             repeated is not None
             and now_s < self._repeated_until_s
             and request.urgency is INTERACTIVE
-            and not request.has_slo
+            and request.ttft_slo_s == inf
+            and request.itl_slo_s == inf
         ):
             return repeated
-        cached = self._cached(request)
+        cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
         if len(usable) == 1 and request.urgency is INTERACTIVE:
             return self._only(request, self._states[usable[0].id], cached, now_s)
         if usable is not self._usable:
@@ -91,7 +92,7 @@ class ModelRouter:
         if self.picker is not None and request.policy in ("", self.picker.name):
             states = [state for tier in self._tiers for pool in tier for state in pool]
             state = self.picker.pick(request, states, now_s, chance)
-            forecast = state.forecast(request, cached.get(state.place, 0.0), now_s)
+            forecast = forecast_on(state, request, cached.get(state.place, 0.0), now_s)
             return RoutingChoice(forecast, slo_outlook(forecast), Reason.PEER)
         if request.urgency is not INTERACTIVE:
             states = [state for tier in self._tiers for pool in tier for state in pool]
@@ -123,7 +124,7 @@ class ModelRouter:
 
         Nothing hangs on what is foretold of them, and of very many a part says as much.
         """
-        forecast = state.forecast(request, cached.get(state.place, 0.0), now_s)
+        forecast = forecast_on(state, request, cached.get(state.place, 0.0), now_s)
         choice = RoutingChoice(forecast, slo_outlook(forecast), Reason.ONLY_REPLICA)
         if len(self._states) == 1 and self.picker is None and not request.has_slo:
             self._repeated = structs.replace(choice, is_repeated=True)
@@ -177,18 +178,13 @@ class ModelRouter:
                 self._index.forget(state.place)
             state.trust = state.belief.factor
 
-    def _cached(self, request: RoutingRequest) -> Cached:
-        if not request.chain.hashes:
-            return NOTHING_CACHED
-        return self._index.matches(request.chain)
-
     def _keep_session(self, request: RoutingRequest, best: RoutingChoice, now_s: float) -> RoutingChoice:
         """At home, while that is there, keeps the promise as well, and saves the prompt more time than it waits."""
         place = self._sticky_sessions.home(request.session)
         state = None if place is None else self._by_place.get(place)
         if state is None or state is best.forecast.state or state.replica not in self._usable:
             return best
-        forecast = state.forecast(request, 0.0, now_s)
+        forecast = forecast_on(state, request, 0.0, now_s)
         kept = slo_outlook(forecast)
         work_s = forecast.state.speed.prompts * forecast.work_s
         if kept == BROKEN or kept > best.slo_outlook or forecast.wait_s > best.forecast.wait_s + work_s:
@@ -201,6 +197,33 @@ class ModelRouter:
             tier = tiers.setdefault(self._fleet_tiers.get(replica.id, 0), {})
             tier.setdefault(replica.pool, []).append(self._states[replica.id])
         return [list(tiers[number].values()) for number in sorted(tiers)]
+
+
+class Reserve:
+    """How much interactive work one model has, and had at most: what batch work must leave free."""
+
+    __slots__ = ("_at_s", "_most", "now")
+
+    def __init__(self) -> None:
+        self.now = 0  # interactive requests in flight
+        self._most = 0.0
+        self._at_s = 0.0
+
+    def start(self, now_s: float) -> None:
+        """One more."""
+        self.now += 1
+        if self.now > self._most:
+            self._most, self._at_s = float(self.now), now_s
+
+    def end(self) -> None:
+        """One fewer."""
+        self.now -= 1
+
+    def to_come(self, now_s: float) -> float:
+        """Interactive requests that are not here and may be soon."""
+        self._most *= 0.5 ** (max(0.0, now_s - self._at_s) / RESERVE_HALF_LIFE_S)
+        self._at_s = now_s
+        return max(0.0, self._most - self.now)
 
 
 def _better(before: RoutingChoice, later: RoutingChoice) -> RoutingChoice:

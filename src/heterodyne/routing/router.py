@@ -16,7 +16,7 @@ from math import inf
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.kv_event import KvEvent
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.forecast import Forecast, RoutingChoice, forecast_on
 from heterodyne.routing.kv.exact import ExactBlocks
 from heterodyne.routing.kv.gossip import PrefixGossip, receive_gossip
 from heterodyne.routing.kv.index import PrefixIndex
@@ -29,7 +29,6 @@ from heterodyne.routing.prediction.pool_speed import PoolSpeed, PoolSpeedSnapsho
 from heterodyne.routing.prediction.prior import UNKNOWN, Prior
 from heterodyne.routing.predictive import NOTHING_CACHED
 from heterodyne.routing.replica_state import ReplicaState, ReplicaStateSnapshot
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 
@@ -103,13 +102,13 @@ class Router:
         """What it would take there, whoever chose the replica."""
         state = self._states[replica]
         cached = self._index.matches(request.chain).get(state.place, 0.0) if request.chain.hashes else 0.0
-        return state.forecast(request, cached, now_s)
+        return forecast_on(state, request, cached, now_s)
 
     def compare(self, request: RoutingRequest, replicas: Sequence[Replica], now_s: float) -> tuple[Forecast, ...]:
         """What it would take on each of these, whether they may be asked or not; nothing is decided."""
         cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
         states = (self._states[replica.id] for replica in replicas)
-        return tuple(state.forecast(request, cached.get(state.place, 0.0), now_s) for state in states)
+        return tuple(forecast_on(state, request, cached.get(state.place, 0.0), now_s) for state in states)
 
     def try_dry_run(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float) -> RoutingChoice | None:
         """What `decide` would say, with nothing left to chance; None where another system's rule decides, for those

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.explanation import Explanation, PastDecision
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.explanation import Explanation, PastDecision
+from heterodyne.routing.explanation.question import Question
 
 LIMIT_DEFAULT = 20
 LIMIT_MAX = 1000

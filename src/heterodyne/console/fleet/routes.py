@@ -13,8 +13,8 @@ from heterodyne.console.fleet.pages import FleetPage
 from heterodyne.console.fleet.service import Addition, Changed, FleetService, Nothing, Reloaded, Selection
 from heterodyne.console.guard import Body, Guard
 from heterodyne.domain.errors import SettingsInvalid, UnknownModel, UnknownName
-from heterodyne.routing.explanation import Explanation, PastDecision
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.explanation import Explanation, PastDecision
+from heterodyne.routing.explanation.question import Question
 
 LIMIT = QueryWord(
     name="limit",

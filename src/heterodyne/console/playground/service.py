@@ -21,9 +21,9 @@ from heterodyne.console.event_stream import EventStream, event
 from heterodyne.console.guard import Guard
 from heterodyne.console.playground.pages import PlacedEvent, PlaygroundRequest
 from heterodyne.console.render import error_shape
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.errors import DeadlineExceeded, EngineError, EngineGarbage, HeterodyneError, InvalidField
-from heterodyne.routing.why import CHOSEN
+from heterodyne.domain.routing_rule import Reason
+from heterodyne.routing.explanation.why import CHOSEN
 from heterodyne.telemetry import log
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection

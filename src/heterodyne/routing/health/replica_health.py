@@ -15,7 +15,6 @@ from heterodyne.routing.health.breaker import CLOSED, HALF_OPEN, NO_TRIAL, Break
 from heterodyne.routing.health.hedging import HedgeTimer
 from heterodyne.routing.health.outcome import FAILURES, Outcome
 from heterodyne.routing.health.outlier import Outlier, OutlierPool
-from heterodyne.routing.health.slow_start import slow_start_weight
 from heterodyne.routing.health.snapshot import Obstacle, ReplicaHealthSnapshot
 from heterodyne.routing.settings import RoutingSettings
 
@@ -127,7 +126,8 @@ class ReplicaHealth:
         if outcome is SUCCESS:
             self._successes += 1
             self._pool.on_success(self._outlier, now_s)
-            self._limit.on_taken()
+            if self._limit.refusals_in_a_row:
+                self._limit.on_taken()
             if trial and self._breaker.on_good(trial):
                 self._begin_slowly(now_s)
         else:
@@ -275,3 +275,14 @@ class ReplicaHealth:
         if is_troubled is not self.is_troubled:
             self.is_troubled = is_troubled
             self._group.on_trouble(1 if is_troubled else -1)
+
+
+def slow_start_weight(recovered_at_s: float, now_s: float, *, window_s: float, share_min: float) -> float:
+    """The weight of a replica that has come back: from `share_min` to 1 in a straight line.
+
+    It has an empty prefix cache and perhaps kernels to compile; full traffic at once would make it fail again.
+    """
+    grown = (now_s - recovered_at_s) / window_s
+    if grown >= 1.0:
+        return 1.0
+    return max(share_min, grown)

@@ -23,3 +23,9 @@ def fetch_s(prior: Prior, pace: float, *, own_tokens: float, held_tokens: float)
     takes_s = SETUP_S + missing * prior.kv_fetch_token_s
     again_s = pace * missing * (prior.prompt_token_s + prior.prompt_token_squared_s * (held_tokens + own_tokens))
     return takes_s if takes_s * (1.0 + MARGIN) < again_s else inf
+
+
+def reachable(prior: Prior, pace: float, *, own_tokens: float, held_tokens: float) -> tuple[float, float]:
+    """Tokens that the replica need not compute, and the time to fetch those that are not its own."""
+    link_s = fetch_s(prior, pace, own_tokens=own_tokens, held_tokens=held_tokens)
+    return (held_tokens, link_s) if link_s < inf else (own_tokens, 0.0)

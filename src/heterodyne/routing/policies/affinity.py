@@ -1,7 +1,7 @@
 """Preferred hardware while it keeps the promise, then any other that does."""
 
-from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Preference, Rank, harm, slo_outlook
+from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
+from heterodyne.routing.policies.objective import Preference, Rank, harm
 from heterodyne.routing.routing_request import RoutingRequest
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, inf
 
 from heterodyne.domain.fleet import ReplicaId
-from heterodyne.routing.explanation import (
+from heterodyne.routing.explanation.explanation import (
     Candidate,
     CandidateVerdict,
     ExplainedRequest,
@@ -12,11 +12,10 @@ from heterodyne.routing.explanation import (
     PredictedRange,
     SloOutlook,
 )
-from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import BROKEN, Objective, slo_outlook
-from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.explanation.why import ms, why_chosen, why_passed
+from heterodyne.routing.forecast import BROKEN, Forecast, RoutingChoice, slo_outlook
+from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.routing_request import RoutingRequest
-from heterodyne.routing.why import ms, why_chosen, why_passed
 
 SLO_OUTLOOKS = tuple(SloOutlook)  # in the order of `policies.objective`
 

@@ -4,8 +4,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.routing_rule import Reason
 from heterodyne.domain.urgency import Urgency
 
 
