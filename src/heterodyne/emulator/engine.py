@@ -24,7 +24,7 @@ from heterodyne.emulator.request_body import (
 )
 from heterodyne.physics.replica.from_layout import machine_of
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import EngineStep, StepResult
+from heterodyne.physics.replica.step import EngineStep, StepResult
 
 if TYPE_CHECKING:
     from heterodyne.emulator.surface import Extras

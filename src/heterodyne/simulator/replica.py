@@ -5,7 +5,8 @@ from math import inf
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import Replica
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import ReplicaMachine, StepResult
+from heterodyne.physics.replica.machine import ReplicaMachine
+from heterodyne.physics.replica.step import StepResult
 
 
 class SimulatedReplica:

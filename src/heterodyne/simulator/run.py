@@ -16,7 +16,7 @@ from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import StepResult
+from heterodyne.physics.replica.step import StepResult
 from heterodyne.physics.serving import Slo
 from heterodyne.routing.catalogue import check_policy
 from heterodyne.routing.prediction.output_length import OutputLengths

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from heterodyne.emulator import tokenizer
-from heterodyne.physics.replica.machine import StepResult, StoredBlocks
+from heterodyne.physics.replica.step import StepResult, StoredBlocks
 
 if TYPE_CHECKING:
     from heterodyne.emulator.adapters import Adapter

@@ -15,7 +15,7 @@ from heterodyne.domain.errors import InvalidSpec
 from heterodyne.emulator.faults import Share
 from heterodyne.emulator.kv.changes import CacheCleared, Change, changes
 from heterodyne.emulator.kv.dialects import spelling_of
-from heterodyne.physics.replica.machine import EngineStep, StepResult
+from heterodyne.physics.replica.step import EngineStep, StepResult
 
 if TYPE_CHECKING:
     from heterodyne.emulator.engine import EmulatedEngine

@@ -37,6 +37,22 @@ class BlockStore:
         """Shared blocks, held or idle."""
         return (len(self._users) + len(self._idle)) * self.per_hash
 
+    def passes_within(self, most: int, decoding: int, growing: Sequence[int], done: int) -> int:
+        """Of the `most` passes after so many, those with a block for every sequence that needs one; at least one.
+
+        `growing` counts the sequences that need a block by the pass, modulo the tokens of a block.
+        """
+        size = len(growing)
+        # In as many passes as a block has tokens, every sequence fills one block.
+        cycles, available = divmod(self.available, decoding)
+        passes = cycles * size
+        while passes < most:
+            available -= growing[(done + passes + 1) % size]
+            if available < 0:
+                break
+            passes += 1
+        return min(most, max(1, passes))
+
     def known(self, hashes: Sequence[int]) -> int:
         """How many of the first hashes are here."""
         users, idle = self._users, self._idle

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from heterodyne.emulator.kv.changes import BlocksRemoved, BlocksStored, Change, changes
 from heterodyne.emulator.surface import load_of
-from heterodyne.physics.replica.machine import EngineStep, StepResult
+from heterodyne.physics.replica.step import EngineStep, StepResult
 
 if TYPE_CHECKING:
     from heterodyne.emulator.engine import EmulatedEngine
