@@ -14,9 +14,8 @@ from benchmarks.routing.fleets import FLEETS, Kind, fleet, laid_out
 from benchmarks.routing.processes import in_parallel
 from benchmarks.traces.traces import AZURE, Trace
 from heterodyne.simulator.fleet import LaidOutPool
-from heterodyne.simulator.forecast_record import ForecastRecord
 from heterodyne.simulator.run import SpeedChange, Trial, run
-from heterodyne.simulator.tally import SimulationTally
+from heterodyne.simulator.tally import ForecastRecord, SimulationTally
 from heterodyne.simulator.workload import Workload
 
 LEARNED_AFTER = 500  # requests of a pool

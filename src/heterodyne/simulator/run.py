@@ -25,9 +25,8 @@ from heterodyne.routing.router import Router
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 from heterodyne.simulator.fleet import LaidOutPool
-from heterodyne.simulator.forecast_record import ForecastRecord, record_forecast
 from heterodyne.simulator.replica import SimulatedReplica
-from heterodyne.simulator.tally import SimulationTally
+from heterodyne.simulator.tally import ForecastRecord, SimulationTally, record_forecast
 from heterodyne.simulator.workload import SimulatedRequest, Workload
 
 ARRIVALS_REPORTED = 200  # at a time

@@ -11,7 +11,8 @@ from msgspec import Struct, structs
 from heterodyne.physics.replica.from_layout import machine_of, scheduling_of
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.simulation import gap_quantile, quantile, simulate_replica
-from heterodyne.planning.hardware.candidate import HardwareCandidate, RequestShape
+from heterodyne.planning.hardware.candidate import HardwareCandidate
+from heterodyne.planning.traffic.request_shape import RequestShape
 
 REQUESTS = 400  # that count, after as many as are inside at once have taken the place of those it began with
 

@@ -101,12 +101,11 @@ def size(
     requirements: LaunchRequirements, catalogue: Mapping[str, Accelerator], *, measured: Sequence[Profile] = ()
 ) -> Sizing:
     """Derive a launch, `measured` prices first; raises `InvalidSpec` or `PlanImpossible` with what to change."""
-    _check(requirements)
     chip, workload = requirements.accelerator, requirements.workload
     platform, slo = platform_of(chip), BUDGETS[workload]
-    layout, capacity, reasons = _laid_out(requirements, catalogue)
+    _check(requirements)
+    layout, capacity, weights, reasons = _laid_out(requirements, platform, catalogue)
     context, usual = capacity.context_tokens, capacity.usual_tokens
-    weights = choose_weights(requirements, layout.engine, platform)
     held = _held(requirements, capacity, catalogue)
     found = profile_for(
         requirements.model, chip, engine=layout.engine, precision=layout.precision, tp=layout.tp, measured=measured
@@ -156,12 +155,13 @@ def size(
 
 
 def _laid_out(
-    requirements: LaunchRequirements, catalogue: Mapping[str, Accelerator]
-) -> tuple[Layout, SequenceCapacity, list[Row]]:
+    requirements: LaunchRequirements, platform: Platform, catalogue: Mapping[str, Accelerator]
+) -> tuple[Layout, SequenceCapacity, Weights, list[Row]]:
     """The model on as many chips as it needs, with what memory is left for sequences, and why so."""
     model, chip = requirements.model, requirements.accelerator
     engine, engine_because = choose_engine(chip, requirements.engine)
     kv_precision, kv_because = choose_kv(requirements, engine)
+    weights = choose_weights(requirements, engine, platform)
     asked = requirements.context_tokens
     context = min(CONTEXT_TOKENS, model.context_tokens) if asked is None else asked
     usual = context if requirements.usual_tokens is None else min(requirements.usual_tokens, context)
@@ -185,17 +185,14 @@ def _laid_out(
     capacity = SequenceCapacity(
         layout=layout, ranks=ranks, context_tokens=context, usual_tokens=usual, draft=requirements.draft
     )
-    return (
-        layout,
-        capacity,
-        [
-            ("engine", engine, engine_because),
-            ("tp", tp, tp_because),
-            ("kv_precision", kv_precision, kv_because),
-            ("context", context, "asked for" if asked else "long enough for most; --context says otherwise"),
-            ("memory_fraction", layout.memory_fraction, "the share these numbers were counted with"),
-        ],
-    )
+    rows: list[Row] = [
+        ("engine", engine, engine_because),
+        ("tp", tp, tp_because),
+        ("kv_precision", kv_precision, kv_because),
+        ("context", context, "asked for" if asked else "long enough for most; --context says otherwise"),
+        ("memory_fraction", layout.memory_fraction, "the share these numbers were counted with"),
+    ]
+    return layout, capacity, weights, rows
 
 
 def _sequences(

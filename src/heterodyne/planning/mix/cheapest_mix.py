@@ -4,6 +4,7 @@ Shares of a bucket are continuous and replica counts whole, so the problem stays
 kinds, however many buckets there are. The loss of a replica is a second assignment of the critical buckets.
 """
 
+from collections.abc import Iterator
 from math import ceil
 
 from msgspec import structs
@@ -14,7 +15,6 @@ from heterodyne.planning.mix.checks import check
 from heterodyne.planning.mix.dominated import without_dominated
 from heterodyne.planning.mix.milp import Milp, Solution
 from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, TrafficBucket
-from heterodyne.planning.mix.relaxations import relaxations
 from heterodyne.planning.mix.single_kind import load_on, single_kind_replicas
 from heterodyne.planning.mix.worthwhile import worthwhile
 
@@ -125,11 +125,35 @@ def _alone(problem: MixProblem) -> dict[str, float]:
 
 def _why_impossible(problem: MixProblem) -> str:
     """Which promise binds: relax them one by one and see with which a mix appears."""
-    eased = {constraint: _solve(easier) for constraint, easier in relaxations(problem)}
+    eased = {constraint: _solve(easier) for constraint, easier in _relaxations(problem)}
     ways = [f"{constraint} ({_in_words(plan)})" for constraint, plan in eased.items() if plan is not None]
     if ways:
         return f"No mix keeps every promise; there is one without {', or without '.join(ways)}."
     return "No mix keeps every promise, and giving up one of them is not enough; offer more or faster kinds."
+
+
+def _relaxations(problem: MixProblem) -> Iterator[tuple[str, MixProblem]]:
+    """What is given up, and the problem without it, to find which constraint is too much; only those that are set."""
+    plenty = structs.replace(
+        problem,
+        kinds=tuple(structs.replace(kind, available=None) for kind in problem.kinds),
+        stocks=tuple(structs.replace(stock, available=None) for stock in problem.stocks),
+    )
+    unbound = structs.replace(
+        problem,
+        kinds=tuple(structs.replace(kind, minimum=0) for kind in problem.kinds),
+        stocks=tuple(structs.replace(stock, minimum=0) for stock in problem.stocks),
+    )
+    easier = {
+        "the limits on availability": plenty,
+        "the least numbers wanted": unbound,
+        "the limit on spot capacity": structs.replace(problem, spot_share_max=1.0),
+        "surviving the loss of a replica": structs.replace(problem, survives_one_loss=False),
+        "headroom": structs.replace(problem, headroom=0.0),
+    }
+    for constraint, question in easier.items():
+        if question != problem:
+            yield constraint, question
 
 
 def _in_words(plan: MixPlan) -> str:

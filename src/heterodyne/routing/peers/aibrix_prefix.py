@@ -7,8 +7,8 @@ keeps as many tokens of a replica as that has KV memory for; how AIBrix bounds i
 from collections.abc import Sequence
 from math import sqrt
 
+from heterodyne.routing.peers.picking import any_of, idlest_of
 from heterodyne.routing.peers.prefix_book import PrefixBook
-from heterodyne.routing.peers.ties import any_of, idlest_of
 from heterodyne.routing.picker import Chance, FinishedRequestStats
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from heterodyne.routing.peers.by_place import ByPlace
-from heterodyne.routing.peers.ties import any_of
+from heterodyne.routing.peers.picking import any_of
 from heterodyne.routing.picker import Chance, FinishedRequestStats
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest
