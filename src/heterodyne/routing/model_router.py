@@ -1,4 +1,4 @@
-"""Pure: everything the router keeps for one model: its seats by tier and pool, its policy, its conversations' homes."""
+"""Pure: everything the router keeps for one model: its replicas by tier and pool, its policy, its sessions."""
 
 from collections.abc import Sequence
 from math import inf
@@ -23,7 +23,7 @@ from heterodyne.routing.spare import choose_spare
 INTERACTIVE = Urgency.INTERACTIVE
 REPEATED_S = 0.002  # five hundred requests a second are forecast each
 RESERVE_HALF_LIFE_S = 60.0  # of the memory of how much interactive work there was
-NOT_URGENT = "cost"  # the policy of work that nobody waits for
+NOT_URGENT = "cost"  # the policy of work that no user waits for
 Tier = list[list[ReplicaState]]  # pools whose replicas come before those of the next tier
 
 
@@ -31,7 +31,7 @@ class ModelRouter:
     """One per model."""
 
     def __init__(self, rule: RoutingRule, index: PrefixIndex, gossip: PrefixGossip | None = None) -> None:
-        """`hearsay` gathers what other workers are told; None: there are none."""
+        """`gossip` gathers what is sent to other workers; None: there are none."""
         self.rule = rule
         self._index = index
         self._gossip = gossip
@@ -40,9 +40,9 @@ class ModelRouter:
         self._states: dict[ReplicaId, ReplicaState] = {}
         self._by_place: dict[int, ReplicaState] = {}
         self._fleet_tiers: dict[ReplicaId, int] = {}
-        self._usable: Sequence[Replica] = ()  # whom the tiers below were made of
+        self._usable: Sequence[Replica] = ()  # what the tiers below were made of
         self._tiers: list[Tier] = []
-        self._repeated: RoutingChoice | None = None  # what requests are told until then
+        self._repeated: RoutingChoice | None = None  # the answer for all requests until then
         self._repeated_until_s = 0.0
         self.reserve = Reserve()
         self.picker: Picker | None = None
@@ -120,9 +120,9 @@ class ModelRouter:
         return known
 
     def _only(self, request: RoutingRequest, state: ReplicaState, cached: Cached, now_s: float) -> RoutingChoice:
-        """Without a choice. Where nobody else serves the model either, the next few are told the same.
+        """Without a choice. Where no other replica serves the model either, the next few requests get the same.
 
-        Nothing hangs on what is foretold of them, and of very many a part says as much.
+        Nothing depends on their forecasts, and of very many a part shows as much.
         """
         forecast = forecast_on(state, request, cached.get(state.place, 0.0), now_s)
         choice = RoutingChoice(forecast, slo_outlook(forecast), Reason.ONLY_REPLICA)
@@ -132,7 +132,7 @@ class ModelRouter:
         return choice
 
     def _beside(self, request: RoutingRequest) -> RoutingRequest:
-        """What was promised to interactive work counts for what is placed beside it."""
+        """The SLO of interactive work counts for what is placed beside it."""
         rule = self.rule
         return structs.replace(
             request,
@@ -167,7 +167,7 @@ class ModelRouter:
         said_tokens: int,
         picker: Picker | None,
     ) -> None:
-        """It is over, and the engine may have told how much of its prompt it still had; `picker` saw it start."""
+        """It is over, and the engine may have reported how much of its prompt it still had; `picker` saw it start."""
         if picker is not None:
             picker.on_end(request, state, ended, now_s)
         if said_tokens and ended.is_complete and not state.is_gone:
@@ -179,7 +179,7 @@ class ModelRouter:
             state.trust = state.belief.factor
 
     def _keep_session(self, request: RoutingRequest, best: RoutingChoice, now_s: float) -> RoutingChoice:
-        """At home, while that is there, keeps the promise as well, and saves the prompt more time than it waits."""
+        """Where its session is, while that keeps the SLO as well, and saves the prompt more time than it waits."""
         place = self._sticky_sessions.home(request.session)
         state = None if place is None else self._by_place.get(place)
         if state is None or state is best.forecast.state or state.replica not in self._usable:
@@ -227,7 +227,7 @@ class Reserve:
 
 
 def _better(before: RoutingChoice, later: RoutingChoice) -> RoutingChoice:
-    """Of an earlier tier and a later one, which takes over only where it keeps the promise better."""
+    """Of an earlier tier and a later one, which takes over only where it keeps the SLO better."""
     better = later if later.slo_outlook < before.slo_outlook else before
     others = (*before.others, before.forecast, *later.others, later.forecast)
     return RoutingChoice(better.forecast, better.slo_outlook, better.reason, others)

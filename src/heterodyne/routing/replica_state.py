@@ -97,15 +97,15 @@ class ReplicaState:
         self.context_tokens = 0.0  # held by all in flight, prompts and half of their answers
         self.free_at_s = now_s  # when the prompts that wait are worked off
         self.room_s = 0.0  # until there is memory or a slot for one more like those it has
-        self.floor_s = 0.0  # but not sooner than this from now: nothing has been heard of them
+        self.floor_s = 0.0  # but not sooner than this from now: none of them has answered
         self.least_s = 0.0  # the longer of the two
-        self.batch_s = 0.0  # of a decode step, for those who are in it
+        self.batch_s = 0.0  # of a decode step, for the sequences in it
         self.belief = Trust()  # in what the prefix index says of it
         self.trust = self.belief.factor
         self._head_since_s = now_s
         self._blind = 0  # in flight, whose answers come whole
         self._blind_work_s = 0.0  # of their prompts, by the prior
-        self._blind_until_s = now_s  # when those should be done: nobody tells us
+        self._blind_until_s = now_s  # when those should be done, by prediction alone
         self._at_s = now_s
         self._load_at_s: float | None = None
         self._most = 0  # of ours in flight, since its gauges were last read
@@ -147,7 +147,7 @@ class ReplicaState:
         self._settle(now_s)
 
     def start_blind(self, request: RoutingRequest, forecast: PromptForecast, now_s: float) -> float:
-        """One more is sent whose first token nobody will see: its prompt is thought to be done by the time returned."""
+        """One more is sent whose first token will not be seen: its prompt should be done by the time returned."""
         self._pass(now_s)
         self.in_flight += 1
         if self.in_flight > self._most:
@@ -199,7 +199,7 @@ class ReplicaState:
         self._settle(now_s)
 
     def snapshot(self) -> ReplicaStateSnapshot:
-        """What it holds; all zero when nobody is served, whatever was sent before."""
+        """What it holds; all zero when nothing is in flight, whatever was sent before."""
         return ReplicaStateSnapshot(
             in_flight=self.in_flight,
             waiting=self.waiting,
@@ -262,7 +262,7 @@ class ReplicaState:
         self.room_s = (load - 1.0) * speed.answer_tokens * self.step_s if load > 1.0 else 0.0
         begins_s = self._blind_until_s if self._blind_until_s > now_s else now_s
         if self.waiting:
-            # The first in line is being computed since somebody last left it; the others have not begun.
+            # The first in line is being computed since the one before left; the others have not begun.
             pace, work_s = speed.prompts, self.waiting_work_s
             mean_s = work_s / self.waiting
             begun_s = (now_s - self._head_since_s) / pace

@@ -10,7 +10,7 @@ from heterodyne.physics.replica.step import StepResult
 
 
 class SimulatedReplica:
-    """Moves when it is told the time. `wake_at_s` is when its step ends, or work is ready for it to begin one."""
+    """Moves when it is given the time. `wake_at_s` is when its step ends, or work is ready for it to begin one."""
 
     __slots__ = (
         "busy_s",

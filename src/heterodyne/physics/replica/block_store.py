@@ -1,8 +1,8 @@
-"""Paged KV memory: blocks in use, and finished ones kept for whoever comes with the same prefix.
+"""Paged KV memory: blocks in use, and finished ones kept for sequences with the same prefix.
 
-A block is private to one sequence until it is full and its hash is known; then it may be shared. Shared blocks nobody
-uses stay until memory is needed, the longest unused go first. A hash may stand for several blocks in a row: logs hash
-prompts in longer pieces than engines page memory in.
+A block is private to one sequence until it is full and its hash is known; then it may be shared. Shared blocks that no
+sequence uses stay until memory is needed, the longest unused go first. A hash may stand for several blocks in a row:
+logs hash prompts in longer pieces than engines page memory in.
 """
 
 from collections import OrderedDict
@@ -18,9 +18,9 @@ class BlockStore:
         self.total = total
         self.per_hash = per_hash  # blocks behind one hash
         self.private = 0
-        self.removed: list[int] = []  # hashes evicted since somebody last looked and cleared it
+        self.removed: list[int] = []  # hashes evicted since it was last read and cleared
         self._users: dict[int, int] = {}  # hash: sequences that hold it
-        self._idle: OrderedDict[int, None] = OrderedDict()  # hashes nobody holds, the longest unused first
+        self._idle: OrderedDict[int, None] = OrderedDict()  # hashes no sequence holds, the longest unused first
 
     @property
     def used(self) -> int:
@@ -62,7 +62,7 @@ class BlockStore:
         return len(hashes)
 
     def idle_among(self, hashes: Iterable[int]) -> int:
-        """How many blocks of these nobody holds: taking them makes so many fewer available."""
+        """How many blocks of these no sequence holds: taking them makes so many fewer available."""
         idle = self._idle
         return sum([block in idle for block in hashes]) * self.per_hash if idle else 0
 

@@ -31,10 +31,10 @@ class LatencySpread(Struct, frozen=True, kw_only=True):
 def latency_spread(
     candidate: HardwareCandidate, shape: RequestShape, *, requests_per_s: float, concurrency: int, draw: Draw
 ) -> LatencySpread:
-    """Rehearse until the quantiles of the last requests can be told."""
+    """Rehearse until the quantiles of the last requests are known."""
     prompt_tokens, output_tokens = round(shape.prompt_tokens), round(shape.output_tokens)
     scheduling = scheduling_of(candidate.layout, context_tokens=prompt_tokens + output_tokens)
-    # Whoever plans for so many at once also tells the engine to take them.
+    # A plan for so many at once also sets the engine to take them.
     scheduling = structs.replace(scheduling, slots=max(scheduling.slots, concurrency))
     machine = machine_of(candidate.layout, candidate.found.profile, scheduling)
 

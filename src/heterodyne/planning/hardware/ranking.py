@@ -49,7 +49,7 @@ class RankedHardware(Struct, frozen=True, kw_only=True):
     served: ServingEstimate
     binding: Binding
     replicas: int
-    price: ChipPrice | None  # None: nobody sells it by the hour that we know of
+    price: ChipPrice | None  # None: no price by the hour is known
     usd_per_hour: float | None  # all replicas
     usd_per_million_tokens: float | None  # prompt and output, at full load
     power_w: float | None

@@ -71,7 +71,7 @@ class Sizing(Struct, frozen=True, kw_only=True):
     layout: Layout
     platform: Platform
     workload: WorkloadClass
-    ranks: int  # what the engine is told as its tensor-parallel size
+    ranks: int  # the engine's tensor-parallel size
     is_expert_parallel: bool
     context_tokens: int
     usual_tokens: int

@@ -1,4 +1,4 @@
-"""The cheapest mix of replica kinds for a traffic histogram, as a mixed-integer programme.
+"""The cheapest mix of replica kinds for a traffic histogram, as a mixed-integer programme (MILP).
 
 Shares of a bucket are continuous and replica counts whole, so the problem stays small: twelve integers for twelve
 kinds, however many buckets there are. The loss of a replica is a second assignment of the critical buckets.
@@ -23,7 +23,7 @@ SHARE_MIN = 1e-6  # below this a share is the solver's rounding
 
 
 def cheapest_mix(problem: MixProblem) -> MixPlan:
-    """Solve, or say which promise cannot be kept."""
+    """Solve, or raise with the constraint that cannot be met."""
     check(problem)
     plan = _solve(problem)
     if plan is None:
@@ -46,7 +46,7 @@ def _solve(problem: MixProblem) -> MixPlan | None:
 def _solve_as_asked(problem: MixProblem) -> MixPlan | None:
     """Losses are guarded against only where the optimum so far would not survive one.
 
-    Leaving a promise out can only make a plan cheaper, so the first optimum that keeps them all is the optimum.
+    Leaving a constraint out can only make a plan cheaper, so the first optimum that meets them all is the optimum.
     """
     guarded: frozenset[str] = frozenset()
     while True:
@@ -124,7 +124,7 @@ def _alone(problem: MixProblem) -> dict[str, float]:
 
 
 def _why_impossible(problem: MixProblem) -> str:
-    """Which promise binds: relax them one by one and see with which a mix appears."""
+    """Which constraint binds: relax them one by one and see with which a mix appears."""
     eased = {constraint: _solve(easier) for constraint, easier in _relaxations(problem)}
     ways = [f"{constraint} ({_in_words(plan)})" for constraint, plan in eased.items() if plan is not None]
     if ways:

@@ -36,7 +36,7 @@ def explain(
     refusal: str = "",
     notes: tuple[str, ...] = (),
 ) -> Explanation:
-    """No choice: nobody may be asked, another system's rule decides, or, as `refusal` says, nobody is good enough."""
+    """No choice: no replica may be asked, another system's rule decides, or, by `refusal`, none is good enough."""
     exclusions, tiers = exclusions or {}, tiers or {}
     chosen = None if choice is None else choice.forecast.state
 
@@ -132,7 +132,7 @@ def _conclusion(
 
 
 def _best_possible(request: RoutingRequest, forecasts: Sequence[Forecast]) -> str:
-    """What could be promised instead, where nobody keeps what is."""
+    """Which SLO would hold instead, where no replica keeps this one."""
     missed = []
     soonest = min(forecasts, key=lambda one: one.ttft_high_s)
     if soonest.ttft_high_s > request.ttft_slo_s:

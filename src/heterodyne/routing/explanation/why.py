@@ -82,7 +82,7 @@ def ms(seconds: float) -> str:
 
 
 def _is_preferred(request: RoutingRequest, forecast: Forecast, objective: Objective) -> bool:
-    """By the rank of the policy `affinity`, whose second part says so where the promise is kept."""
+    """By the rank of the policy `affinity`, whose second part shows it where the SLO is kept."""
     kept, place, _ = objective.rank(request, forecast)
     return kept == KEPT and place == 0.0
 

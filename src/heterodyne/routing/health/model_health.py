@@ -58,7 +58,7 @@ class ModelHealth:
     def usable(self, now_s: float) -> Sequence[Replica]:
         """The ready replicas that may take a request, in the order of the fleet; not the caller's to change.
 
-        A learned limit sends work elsewhere and never away: with everybody at theirs, an engine's own queue is a
+        A learned limit sends work elsewhere and never away: with all replicas at theirs, an engine's own queue is a
         better place than a refusal.
         """
         if not self._troubled:
@@ -85,7 +85,7 @@ class ModelHealth:
         return any(replica_health.is_crammed for _, replica_health in self._members)
 
     def snapshot(self, model: str, now_s: float) -> ModelHealthSnapshot:
-        """How it stands now."""
+        """As it is now."""
         return ModelHealthSnapshot(
             model=model,
             usable=len(self.usable(now_s)),

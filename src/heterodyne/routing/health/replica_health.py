@@ -1,8 +1,8 @@
 """One replica: what its attempts have shown, and whether it may take the next one.
 
-    trial = standing.on_start(now_s, prompt_tokens)
-    standing.on_first_token(now_s, expected_s, actual_s, trial)
-    standing.on_end(outcome, now_s, trial)
+    trial = health.on_start(now_s, prompt_tokens)
+    health.on_first_token(now_s, expected_s, actual_s, trial)
+    health.on_end(outcome, now_s, trial)
 
 Every start has exactly one end.
 """
@@ -105,7 +105,7 @@ class ReplicaHealth:
         return trial
 
     def on_first_token(self, now_s: float, expected_s: float, actual_s: float, trial: int = NO_TRIAL) -> None:
-        """`expected_s` is the TTFT predicted for this request without waiting; 0 when nobody predicts.
+        """`expected_s` is the TTFT predicted for this request without waiting; 0 when there is no prediction.
 
         The loser of a hedge reports the time it has taken so far, and then ends as cancelled: otherwise a replica that
         is always outrun would never be known to be slow.
@@ -176,7 +176,7 @@ class ReplicaHealth:
         return self.in_flight >= self.in_flight_max
 
     def fullness(self) -> Obstacle | None:
-        """What stands in the way when nobody judges the replica: it has enough to do."""
+        """What stands in the way when failures are left aside: it has enough to do."""
         if self.in_flight >= self._limit.limit or self.is_crammed:
             return FULL
         return PAUSED if self._limit.is_paused else None
@@ -199,7 +199,7 @@ class ReplicaHealth:
         return self._hedge_timer.after_s(expected_s)
 
     def snapshot(self, now_s: float) -> ReplicaHealthSnapshot:
-        """How it stands now."""
+        """As it is now."""
         obstacle, outlier = self.may_take(now_s), self._outlier
         return ReplicaHealthSnapshot(
             replica=self.replica,

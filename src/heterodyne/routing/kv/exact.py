@@ -2,7 +2,7 @@
 
 An engine hashes blocks of token ids and a prompt comes as text, so its blocks cannot be found in ours. Yet it is sound
 to forget a replica whose cache was cleared or whose messages were lost, and to believe in no more tokens than the
-engine reports to hold (both drop what was wanted longest ago). Nothing is ever added: an event does not name the tenant.
+engine reports to hold (both drop what was wanted longest ago). Nothing is ever added: an event names no tenant.
 """
 
 from heterodyne.domain.kv_event import AllBlocksCleared, BlockRemoved, BlockStored, KvEvent

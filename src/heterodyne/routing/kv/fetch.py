@@ -7,7 +7,7 @@ from math import inf
 
 from heterodyne.routing.prediction.prior import Prior
 
-TOKENS_MIN = 1024  # the shortest prefix anybody has measured a gain with is twice this
+TOKENS_MIN = 1024  # the shortest prefix with a measured gain is twice this
 SETUP_S = 0.026  # of a fetch between two H200 hosts over NIXL and host memory, whatever its length
 MARGIN = 0.1  # a fetch that fails costs a recompute besides
 

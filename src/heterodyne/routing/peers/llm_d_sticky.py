@@ -50,4 +50,4 @@ class LlmDSticky:
         self._prefixes.note(request, state)
 
     def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
-        """Load in flight is counted by the seat."""
+        """Load in flight is counted by the replica's state."""

@@ -15,7 +15,7 @@ BLOCKS_MAX = 2**18  # of one replica, where its tokens set no limit before
 
 
 class PrefixBook:
-    """An index that notices who sits where."""
+    """An index that notices when another replica has a place."""
 
     __slots__ = ("_limits", "_owners", "index")
 

@@ -1,4 +1,4 @@
-"""Preferred hardware while it keeps the promise, then any other that does."""
+"""Preferred hardware while it keeps the SLO, then any other that does."""
 
 from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
 from heterodyne.routing.policies.objective import Preference, Rank, harm
@@ -6,7 +6,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 
 class AffinityObjective:
-    """Hard requirements are no preference: they decide who is a candidate at all."""
+    """Hard requirements are no preference: they decide which replicas are candidates at all."""
 
     name = "affinity"
 

@@ -1,4 +1,4 @@
-"""The cheapest replica that keeps the promise; when none does, the one that misses by least."""
+"""The cheapest replica that keeps the SLO; when none does, the one that misses by least."""
 
 from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
 from heterodyne.routing.policies.objective import Rank, harm
@@ -6,7 +6,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 
 class CostObjective:
-    """What a request is thought to cost does not fall with load, so that a crowd attracts nobody."""
+    """What a request is thought to cost does not fall with load, so that a crowd attracts no more."""
 
     name = "cost"
 

@@ -6,7 +6,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 
 class LoadObjective:
-    """Promises play no part, except that a full replica gives way to the next tier."""
+    """SLOs play no part, except that a full replica gives way to the next tier."""
 
     name = "load"
 

@@ -1,4 +1,4 @@
-"""Time, dollars and room weighed against each other among replicas that keep the promise."""
+"""Time, dollars and room weighed against each other among replicas that keep the SLO."""
 
 from math import log
 

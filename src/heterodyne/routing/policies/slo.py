@@ -1,4 +1,4 @@
-"""The fastest replica that keeps the promise with room; when none does, the one that misses by least."""
+"""The fastest replica that keeps the SLO with room; when none does, the one that misses by least."""
 
 from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
 from heterodyne.routing.policies.objective import Rank, harm

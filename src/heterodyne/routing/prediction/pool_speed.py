@@ -98,7 +98,7 @@ class PoolSpeed:
         self.answer_tokens = ANSWER_PRIOR  # of a usual answer
         self.prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
         self.prompt_at_s = 0.0
-        self.heard_at_s = -inf  # when a request last told something
+        self.heard_at_s = -inf  # when a request was last learned from
         self._began_at_s = self._ended_at_s = -inf  # when answers last did that were learned from
         self._fixed_s = max(prior.fixed_s, FIXED_MIN_S)
         self._first = Corrector(prior.doubt, coupling=FIRST_COUPLING, scatter=FIRST_SCATTER)
