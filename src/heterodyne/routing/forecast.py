@@ -146,7 +146,7 @@ def forecast_on(
         risk = _risk(request, state, band, ttft_s, itl_s, own_s=own_s, slower_s=slower_s, busy=busy)
     share_s = own_s + answer * (speed.token_share_s + speed.context_token_s * sequence_tokens)
     usd = state.replica.price.usd(prompt, answer, share_s) if state.is_by_token else state.usd_per_s * share_s
-    # By place: sixteen names would cost a tenth of the forecast.
+    # By place: with sixteen names a forecast takes half as long again.
     return Forecast(
         state, band, ttft_s, ttft_s * band.high, itl_s, itl_s * speed.itl_band.high, risk, share_s,
         inf if usd is None else usd, load, cached_tokens, work_s, steps_s, backlog_s, room_s, link_s,
@@ -181,13 +181,13 @@ def _risk(
     `own_s` is what its prompt takes, `slower_s` by how much it slows each step of the `busy` sequences that are there.
     """
     ttft_slo_s, itl_slo_s, speed = request.ttft_slo_s, request.itl_slo_s, state.speed
-    miss_ttft, miss_itl = band.miss, speed.itl_band.miss
-    late = miss_ttft(ttft_s, ttft_slo_s)
-    risk = late + (1.0 - late) * miss_itl(itl_s, itl_slo_s) + LATENESS_WEIGHT * ttft_s / ttft_slo_s
+    itl_band = speed.itl_band
+    late = band.miss(ttft_s, ttft_slo_s)
+    risk = late + (1.0 - late) * itl_band.miss(itl_s, itl_slo_s) + LATENESS_WEIGHT * ttft_s / ttft_slo_s
     if busy:
         # Requests that decode here get slower steps and wait for the prompt; those that wait, wait longer.
         itl_after_s = itl_s + own_s / (speed.answer_tokens + 1.0)
-        risk += busy * (miss_itl(itl_after_s, itl_slo_s) - miss_itl(itl_s - slower_s, itl_slo_s))
+        risk += busy * (itl_band.miss(itl_after_s, itl_slo_s) - itl_band.miss(itl_s - slower_s, itl_slo_s))
         if state.waiting:
-            risk += state.waiting * (miss_ttft(ttft_s + own_s, ttft_slo_s) - late)
+            risk += state.waiting * (band.miss(ttft_s + own_s, ttft_slo_s) - late)
     return risk
