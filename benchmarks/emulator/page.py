@@ -1,12 +1,12 @@
 """docs/emulator-accuracy.md from what `make bench-emulator` found."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from benchmarks.machine import describe
-
-if TYPE_CHECKING:
-    from benchmarks.emulator.run import Outcome
+from heterodyne.physics.engine_kind import EngineKind
+from heterodyne.physics.precision import Precision
 
 TARGET = 0.05
 HEAD = """\
@@ -21,12 +21,49 @@ within 5 %, with about 200 streams at once.
 """
 
 
-def render(outcomes: "Sequence[Outcome]") -> str:
+class Scenario(Struct, frozen=True, kw_only=True):
+    """One emulated replica and its load: requests at random moments, about 200 inside at once."""
+
+    hardware: str
+    model: str
+    precision: Precision
+    tp: int
+    engine: EngineKind
+    rate_requests_per_s: float
+    prompt_words: int
+    output_tokens: int
+
+
+class Figure(Struct, frozen=True, kw_only=True):
+    """One time, predicted and measured."""
+
+    name: str
+    predicted_ms: float
+    measured_ms: float
+
+    @property
+    def error(self) -> float:
+        """Relative, signed."""
+        return self.measured_ms / self.predicted_ms - 1
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What one scenario showed."""
+
+    scenario: Scenario
+    inside_mean: float
+    inside_most: int
+    failed: int
+    emulator_core_share: float
+    figures: tuple[Figure, ...]
+
+
+def render(outcomes: Sequence[Outcome]) -> str:
     """The page."""
     return "\n".join([HEAD, *(_section(outcome) for outcome in outcomes), f"Taken on {describe()}.\n"])
 
 
-def _section(outcome: "Outcome") -> str:
+def _section(outcome: Outcome) -> str:
     scenario = outcome.scenario
     rows = [
         f"| {one.name} | {one.predicted_ms:,.2f} | {one.measured_ms:,.2f} | {one.error:+.1%} "

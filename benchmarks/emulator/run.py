@@ -13,9 +13,7 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from msgspec import Struct
-
-from benchmarks.emulator.page import render
+from benchmarks.emulator.page import Figure, Outcome, Scenario, render
 from benchmarks.process_cpu import tree_usage
 from heterodyne.bench.lengths import Fixed
 from heterodyne.bench.load_generator import arrivals
@@ -41,19 +39,6 @@ CONTEXT_TOKENS = 8192
 SEED = 11
 
 
-class Scenario(Struct, frozen=True, kw_only=True):
-    """One emulated replica and its load: requests at random moments, about 200 inside at once."""
-
-    hardware: str
-    model: str
-    precision: Precision
-    tp: int
-    engine: EngineKind
-    rate_requests_per_s: float
-    prompt_words: int
-    output_tokens: int
-
-
 SCENARIOS = (
     Scenario(
         hardware="h100-sxm", model="llama-3.1-70b", precision=Precision.FP8, tp=2, engine=EngineKind.VLLM,
@@ -68,30 +53,6 @@ SCENARIOS = (
         rate_requests_per_s=62.0, prompt_words=100, output_tokens=250,
     ),
 )  # fmt: skip
-
-
-class Figure(Struct, frozen=True, kw_only=True):
-    """One time, predicted and measured."""
-
-    name: str
-    predicted_ms: float
-    measured_ms: float
-
-    @property
-    def error(self) -> float:
-        """Relative, signed."""
-        return self.measured_ms / self.predicted_ms - 1
-
-
-class Outcome(Struct, frozen=True, kw_only=True):
-    """What one scenario showed."""
-
-    scenario: Scenario
-    inside_mean: float
-    inside_most: int
-    failed: int
-    emulator_core_share: float
-    figures: tuple[Figure, ...]
 
 
 def main() -> int:

@@ -6,9 +6,9 @@ import random
 import statistics
 import time
 
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation
+from heterodyne.domain.routing_rule import Reason
 from heterodyne.domain.urgency import Tier, Urgency
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.request_meters import RequestMeters

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 from benchmarks.routing.fleets import FLEETS, Fleet, laid_out
 from benchmarks.routing.processes import in_parallel
-from benchmarks.routing.traces import AZURE, SERVEGEN, SYNTHETIC, TOOL_AGENT, Trace
+from benchmarks.traces.traces import AZURE, SERVEGEN, SYNTHETIC, TOOL_AGENT, Trace
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.report import SimulationReport, report

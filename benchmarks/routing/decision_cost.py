@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from benchmarks.routing.bakeoff import traffic_of
 from benchmarks.routing.fleets import FLEETS, MODEL, Kind, laid_out
-from benchmarks.routing.traces import AZURE, Trace
-from heterodyne.domain.decision import Reason
+from benchmarks.traces.traces import AZURE, Trace
 from heterodyne.domain.fleet import FleetSnapshot
+from heterodyne.domain.routing_rule import Reason
 from heterodyne.physics.serving import Slo
 from heterodyne.routing.kv.chain import Chain, chain_of
 from heterodyne.routing.router import Router

@@ -12,11 +12,10 @@ from msgspec import Struct, structs
 from benchmarks.routing.bakeoff import traffic_of
 from benchmarks.routing.fleets import FLEETS, Kind, fleet, laid_out
 from benchmarks.routing.processes import in_parallel
-from benchmarks.routing.traces import AZURE, Trace
+from benchmarks.traces.traces import AZURE, Trace
 from heterodyne.simulator.fleet import LaidOutPool
-from heterodyne.simulator.forecast_record import ForecastRecord
 from heterodyne.simulator.run import SpeedChange, Trial, run
-from heterodyne.simulator.tally import SimulationTally
+from heterodyne.simulator.tally import ForecastRecord, SimulationTally
 from heterodyne.simulator.workload import Workload
 
 LEARNED_AFTER = 500  # requests of a pool

@@ -11,7 +11,7 @@ from msgspec import Struct
 from benchmarks.routing.bakeoff import traffic_of
 from benchmarks.routing.fleets import laid_out
 from benchmarks.routing.processes import in_parallel
-from benchmarks.routing.traces import SYNTHETIC, TOOL_AGENT, Trace
+from benchmarks.traces.traces import SYNTHETIC, TOOL_AGENT, Trace
 from heterodyne.simulator.report import report
 from heterodyne.simulator.run import Trial, run
 from heterodyne.simulator.workload import Workload

@@ -11,7 +11,7 @@ from benchmarks.routing.decision_cost import decision_costs, long_prompt, simula
 from benchmarks.routing.page import Run, render
 from benchmarks.routing.prediction import accuracies, recoveries
 from benchmarks.routing.prefix import prefixes
-from benchmarks.routing.traces import read_traces
+from benchmarks.traces.traces import read_traces
 from heterodyne.domain.errors import OperatorError
 
 ROOT = Path(__file__).resolve().parents[2]

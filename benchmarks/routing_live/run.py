@@ -16,10 +16,10 @@ from msgspec import structs
 
 from benchmarks.emulated_fleet import GATEWAY
 from benchmarks.machine import describe, idle_cores_s
-from benchmarks.routing.traces import AZURE, read_traces
 from benchmarks.routing_live.client import OUTPUT_TOKENS_MAX, Reply, replay
 from benchmarks.routing_live.fleet import CONTEXT_TOKENS, MODEL, Rules, laid_out, live_fleet
 from benchmarks.routing_live.page import Comparison, Figures, LiveRun, Results, placed, section
+from benchmarks.traces.traces import AZURE, read_traces
 from heterodyne.physics.serving import Slo
 from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.fleet import LaidOutPool

@@ -9,10 +9,9 @@ from msgspec import json
 from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
 from heterodyne.routing.health.adaptive_limit import AdaptiveLimit
 from heterodyne.routing.health.fleet_health import FleetHealth
-from heterodyne.routing.health.hedging import HedgeBudget
+from heterodyne.routing.health.model_health import SLOTS, HedgeBudget, RetryBudget
 from heterodyne.routing.health.outcome import FAILURES, Outcome
 from heterodyne.routing.health.replica_health import ReplicaHealth
-from heterodyne.routing.health.retry_budget import SLOTS, RetryBudget
 from heterodyne.routing.health.snapshot import Obstacle
 from heterodyne.routing.settings import RoutingSettings
 

@@ -12,8 +12,8 @@ from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import Price, Replica
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.routing.catalogue import OBJECTIVES, objective
+from heterodyne.routing.forecast import KEPT, forecast_on, slo_outlook
 from heterodyne.routing.kv.chain import chain_of, salt_of
-from heterodyne.routing.policies.objective import KEPT, slo_outlook
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.predictive import choose
 from heterodyne.routing.replica_state import ReplicaState
@@ -98,7 +98,7 @@ def test_a_forecast_is_a_number_whatever_has_been_learned(
 ) -> None:
     one = replica_state(prior=prior, usd_per_hour=2.0)
     _, now_s = live(one, happened)
-    forecast = one.forecast(request, 0.0, now_s)
+    forecast = forecast_on(one, request, 0.0, now_s)
     assert 0 < forecast.ttft_low_s <= forecast.ttft_high_s < inf
     assert 0 < forecast.itl_low_s <= forecast.itl_high_s < inf
     assert 0 <= forecast.risk < inf
@@ -115,10 +115,10 @@ def test_more_load_never_makes_a_forecast_better(
     # Memory without end: where it is short, short requests blur the mean answer (see `test_seat`).
     one = replica_state(prior=structs.replace(prior, kv_tokens=inf), usd_per_hour=2.0)
     _, now_s = live(one, happened)
-    before = one.forecast(request, 0.0, now_s)
+    before = forecast_on(one, request, 0.0, now_s)
     for extra in more:
         send(one, extra, now_s)
-    after = one.forecast(request, 0.0, now_s)
+    after = forecast_on(one, request, 0.0, now_s)
     assert after.ttft_s >= before.ttft_s * (1 - 1e-9)
     assert after.itl_s >= before.itl_s * (1 - 1e-9)
     assert after.load >= before.load
@@ -132,10 +132,10 @@ def test_more_load_never_turns_a_promise_that_was_not_kept_into_one_that_is(
 ) -> None:
     one = replica_state(prior=structs.replace(prior, kv_tokens=inf))
     _, now_s = live(one, [("send", 0, wish) for what, _, wish in happened if what == "send"])
-    before = slo_outlook(one.forecast(request, 0.0, now_s))
+    before = slo_outlook(forecast_on(one, request, 0.0, now_s))
     for extra in more:
         send(one, extra, now_s)
-    after = slo_outlook(one.forecast(request, 0.0, now_s))
+    after = slo_outlook(forecast_on(one, request, 0.0, now_s))
     assert before == KEPT or after != KEPT
 
 

@@ -7,8 +7,8 @@ from heterodyne.domain.fleet import Health, Price
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.explanation import ExplainedRequest, Explanation, PastDecision
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.explanation import ExplainedRequest, Explanation, PastDecision
+from heterodyne.routing.explanation.question import Question
 
 KNOWN = RequestRecord(id="req_1", at=1.0, operation="chat", model="chat", status=200)
 WORKER = WorkerRow(name="worker-0", pid=7, version=1, seen_ago_s=0.1, in_flight=0, restarts=0)

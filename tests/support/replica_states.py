@@ -6,6 +6,7 @@ from msgspec import structs
 
 from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Price, Replica, ReplicaId
 from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.replica_state import ReplicaState
@@ -84,7 +85,7 @@ def routing_request(prompt_tokens: int = 1000, output_tokens: float = 100.0, **f
 
 def send(replica_state: ReplicaState, request: RoutingRequest, now_s: float = 0.0) -> Ticket:
     """The request goes there, whatever anybody thinks of it."""
-    return Ticket(request, replica_state.forecast(request, 0.0, now_s), None, now_s)
+    return Ticket(request, forecast_on(replica_state, request, 0.0, now_s), None, now_s)
 
 
 def fill(replica_state: ReplicaState, decoding: int, request: RoutingRequest | None = None) -> list[Ticket]:

@@ -2,7 +2,8 @@
 
 from heterodyne.physics.profile import FirstToken, Profile, ProfileKey
 from heterodyne.physics.replica.job import Job, Scheduling
-from heterodyne.physics.replica.machine import EngineStep, ReplicaMachine, StepResult
+from heterodyne.physics.replica.machine import ReplicaMachine
+from heterodyne.physics.replica.step import EngineStep, StepResult
 from heterodyne.physics.replica.step_clock import StepClock
 from tests.support.physics import IDEAL, placement
 

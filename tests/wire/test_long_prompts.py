@@ -2,7 +2,7 @@
 
 import pytest
 
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.question import Question
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import EngineCall
 from tests.support.gateways import gateway_over

@@ -123,7 +123,7 @@ class ModelQueues:
         if counted is None or counted.state.speed is state.speed:
             return 1.0
         tokens = routing_request.prompt_tokens, 0, round(routing_request.output_tokens)
-        return counted.state.share_s(*tokens) / max(SERVICE_MIN_S, state.share_s(*tokens))
+        return counted.state.speed.share_s(*tokens) / max(SERVICE_MIN_S, state.speed.share_s(*tokens))
 
     def check(
         self, pending: PendingRequest, forecast: Forecast | None, queue: FairQueue, waiting: Waiting, now_s: float

@@ -14,7 +14,6 @@ from heterodyne.domain.fleet import Price
 from heterodyne.domain.usage import GATEWAY_KILLED, FlightTerms, IdleRow, UsageEnding
 
 MICRO = 1_000_000
-HOUR_S = 3600.0
 
 
 class PoolCost(Struct, frozen=True, kw_only=True):
@@ -24,16 +23,6 @@ class PoolCost(Struct, frozen=True, kw_only=True):
     idle_usd_micro: int  # paid for and not used; never below zero
     usd_per_million_tokens_busy: float | None  # None: it produced no token
     usd_per_million_tokens: float | None  # with what it cost while idle
-
-
-def request_usd(price: Price, prompt_tokens: int, completion_tokens: int, replica_s: float) -> float:
-    """What one request costs on a replica; nothing where its price is not known."""
-    if price.is_by_token:
-        return (
-            prompt_tokens * (price.usd_per_million_prompt_tokens or 0.0)
-            + completion_tokens * (price.usd_per_million_completion_tokens or 0.0)
-        ) / MICRO
-    return (price.usd_per_hour or 0.0) / HOUR_S * replica_s
 
 
 def whole_micro(usd: float, remainder: float) -> tuple[int, float]:
@@ -62,7 +51,7 @@ def killed_ending(terms: FlightTerms, delivered: int) -> UsageEnding:
         prompt_tokens=prompt_tokens,
         completion_tokens=delivered,
         is_estimated=True,
-        usd_micro=round(request_usd(price, prompt_tokens, delivered, replica_s) * MICRO),
+        usd_micro=round((price.usd(prompt_tokens, delivered, replica_s) or 0.0) * MICRO),
         is_hosted_price=price.is_by_token,
         replica_s=replica_s,
     )

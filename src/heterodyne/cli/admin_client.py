@@ -12,8 +12,8 @@ from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.console.fleet.forms import Addition, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 from heterodyne.domain.errors import CallerError, HeterodyneError, OperatorError, SettingsInvalid, UnknownName
-from heterodyne.routing.explanation import Explanation, PastDecision
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.explanation import Explanation, PastDecision
+from heterodyne.routing.explanation.question import Question
 
 TIMEOUT_S = 10.0
 RELOAD_TIMEOUT_S = 3600.0  # weights may have to be fetched first

@@ -12,6 +12,8 @@ from heterodyne.domain.routing_rule import Requirement, RoutingRule
 PoolName = NewType("PoolName", str)
 ReplicaId = NewType("ReplicaId", str)
 
+HOUR_S = 3600.0
+
 
 class Health(StrEnum):
     """Whether a replica may be given work."""
@@ -40,6 +42,14 @@ class Price(Struct, frozen=True, kw_only=True):
     def is_by_token(self) -> bool:
         """Whether every request is billed on its own."""
         return self.usd_per_million_prompt_tokens is not None or self.usd_per_million_completion_tokens is not None
+
+    def usd(self, prompt_tokens: float, completion_tokens: float, replica_s: float) -> float | None:
+        """What one request costs, by its tokens or by its share of the replica's time; None: the price is not known."""
+        prompt_usd, completion_usd = self.usd_per_million_prompt_tokens, self.usd_per_million_completion_tokens
+        if prompt_usd is None and completion_usd is None:
+            usd_per_hour = self.usd_per_hour
+            return None if usd_per_hour is None else usd_per_hour / HOUR_S * replica_s
+        return (prompt_tokens * (prompt_usd or 0.0) + completion_tokens * (completion_usd or 0.0)) / 1e6
 
 
 class Replica(Struct, frozen=True, kw_only=True):

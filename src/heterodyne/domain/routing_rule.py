@@ -1,4 +1,4 @@
-"""How an operator wants the requests of one model to be placed, and where they may be at all."""
+"""How an operator wants the requests of one model to be placed, where they may be at all, and why one went where."""
 
 from enum import StrEnum
 
@@ -11,6 +11,23 @@ class KvStrategy(StrEnum):
     STATELESS = "stateless"  # nothing
     STICKY = "sticky"  # a conversation stays where it is
     PREFIX = "prefix"  # a prompt goes where its beginning is, if that pays
+
+
+class Reason(StrEnum):
+    """Why a request goes where it goes: a word the dashboard can show."""
+
+    ONLY_REPLICA = "only_replica"
+    LEAST_LOADED = "least_loaded"
+    ONLY_POOL = "only_pool"  # replicas of one kind: the one that answers first
+    FASTEST = "fastest"
+    CHEAPEST = "cheapest"
+    PREFERRED = "preferred"
+    BEST_MIX = "best_mix"
+    LEAST_HARM = "least_harm"  # no replica keeps the SLO: where the fewest others miss theirs
+    SPARE = "spare"  # batch work, where interactive work leaves room
+    HOME = "home"  # the replica that has the conversation
+    EXPLORED = "explored"  # to see how a pool is doing that was not heard of for long
+    PEER = "peer"  # by another system's rule
 
 
 class RoutingRule(Struct, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from heterodyne.emulator.request_body import (
 )
 from heterodyne.physics.replica.from_layout import machine_of
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import EngineStep, StepResult
+from heterodyne.physics.replica.step import EngineStep, StepResult
 from heterodyne.wire.server_connection import ServerConnection
 
 Listener = Callable[[EngineStep, StepResult], None]

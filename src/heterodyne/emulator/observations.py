@@ -5,7 +5,7 @@ from collections import Counter, deque
 from msgspec import Struct
 
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import EngineStep, StepResult
+from heterodyne.physics.replica.step import EngineStep, StepResult
 from heterodyne.telemetry.exposition import cumulative
 from heterodyne.telemetry.meters import add_to_histogram
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from math import inf
 
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import EngineStep, ReplicaMachine, StepResult
+from heterodyne.physics.replica.machine import ReplicaMachine
+from heterodyne.physics.replica.step import EngineStep, StepResult
 
 # Behind by more than this it goes on from the present, instead of making up for the delay.
 LAG_MAX_S = 0.25

@@ -1,7 +1,7 @@
 """What clients may send to an engine beside OpenAI's API: fields that shape their own answer and nothing else.
 
 Whatever names an address, a file, an adapter, a template, code, a place in a queue or in a cache is the operator's; so
-is what nobody here has looked at. A name lets everything below it pass, `a.b` that member alone.
+is what has not been looked at. A name lets everything below it pass, `a.b` that member alone.
 """
 
 from collections.abc import Iterable

@@ -71,7 +71,7 @@ def continue_chat(request: Request, delivered_text: DeliveredText, go_on: Mappin
 def continue_text(request: Request, delivered_text: DeliveredText, *, tokens_default: int | None) -> Request | None:
     """With what was said behind the prompt; a prompt of token ids has no text to put it behind.
 
-    `tokens_default` is how many tokens the engine writes when nobody says; None: until the model ends.
+    `tokens_default` is how many tokens the engine writes by default; None: until the model ends.
     """
     members = _sound(request, delivered_text, Operation.COMPLETION)
     prompt = None if members is None else _value(members, "prompt")

@@ -60,7 +60,7 @@ _next_json = JSONDecoder().raw_decode
 
 
 class JetStreamDialect(OwnEngineDialect):
-    """Its metrics are on a port of their own, 9988 unless it was told otherwise."""
+    """Its metrics are on a port of their own, 9988 by default."""
 
     name = "jetstream"
     health_path = "/v1/health"

@@ -1,8 +1,8 @@
 """Watches the numbers of KV event messages: what was lost, what came twice, whether the engine began anew.
 
-Pure: whoever reads the sockets tells it what came and does as it says. An engine numbers its messages from 0 and keeps
-the last of them for replay. What it no longer has is lost, and with it everything known of its cache: a block that
-was removed in between would be believed in for ever.
+Pure: the reader of the sockets passes in what came and does as it is answered. An engine numbers its messages from 0
+and keeps the last of them for replay. What it no longer has is lost, and with it everything known of its cache: a block
+that was removed in between would be believed in for ever.
 """
 
 from typing import NamedTuple
@@ -55,7 +55,7 @@ class SequenceWatch:
         return SequenceStep(forgets=is_gap, applies=True)
 
     def replay_ended(self) -> SequenceStep:
-        """What becomes of the message that was held back; also when there was nobody to ask."""
+        """What becomes of the message that was held back; also when there was no socket to ask."""
         held, self._held = self._held, None
         if held is None or held < self._next:
             return DROP

@@ -1,4 +1,4 @@
-"""What engines call the length of an answer beside OpenAI's `max_tokens`: whoever sets one of these sets it."""
+"""What engines call the length of an answer beside OpenAI's `max_tokens`: a request that sets one of these sets it."""
 
 AT_MOST = frozenset(
     {

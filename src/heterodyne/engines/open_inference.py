@@ -1,6 +1,6 @@
 """Servers of the Open Inference Protocol (KServe's v2 REST API): Triton, KServe, MLServer, OpenVINO Model Server.
 
-Tensors as JSON pass as the bytes they came in. What such a server says of its load is on a port that nobody can guess
+Tensors as JSON pass as the bytes they came in. What such a server says of its load is on a port that cannot be guessed
 (Triton's 8002, MLServer's 8082), so its load is what the gateway itself has in flight there.
 """
 

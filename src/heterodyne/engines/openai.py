@@ -112,7 +112,7 @@ class OpenAIDialect:
 
 
 class OwnEngineDialect(OpenAIDialect):
-    """What engines of our own have in common: nobody's rate limits, so busy means busy, and names that we gave."""
+    """What engines of our own have in common: no rate limits, so busy means busy, and names that we gave."""
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         if status in (429, 503):

@@ -1,6 +1,6 @@
 """Takes the wanted samples out of a Prometheus page.
 
-Engines' pages are mostly histograms nobody asked for, so the page is not parsed: each wanted name is searched for, in
+Engines' pages are mostly histograms without use here, so the page is not parsed: each wanted name is searched for, in
 C, and only its own lines are taken apart. The format has the lines of one metric stand together, so the search for a
 name ends with its first row of lines; only parts of histograms (`_sum`) come once in each of their label sets.
 """
@@ -29,7 +29,7 @@ _UNESCAPED = {"n": "\n", '"': '"', "\\": "\\"}
 
 
 class PrometheusSample(NamedTuple):
-    """One line; its labels stay as they came until somebody asks."""
+    """One line; its labels stay as they came until they are read."""
 
     raw_labels: bytes
     value: float

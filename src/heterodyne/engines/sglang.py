@@ -17,7 +17,7 @@ from heterodyne.engines.prometheus_page import count, read_page, share
 from heterodyne.ports.engine import DeliveredText, EngineRequest
 from heterodyne.ports.engine_control import ControlCall
 
-TEXT_TOKENS_DEFAULT = 16  # of a completion whose length nobody says
+TEXT_TOKENS_DEFAULT = 16  # of a completion without a length
 NO_ADAPTER = "LoRA adapters are not loaded"
 RANK = "dp_rank"
 RUNNING, WAITING, KV_SHARE = "sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage"

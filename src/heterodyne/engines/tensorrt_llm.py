@@ -25,7 +25,7 @@ NAMES = (RUNNING, WAITING, KV_SHARE, BLOCKS, BLOCK_TOKENS, PROMPT, CACHED, OUTPU
 
 
 class TensorRtLlmDialect(OwnEngineDialect):
-    """Its Prometheus page is there only with `return_perf_metrics`, and not where everybody looks for it.
+    """Its Prometheus page is there only with `return_perf_metrics`, and not at the usual path.
 
     Chat has `cache_salt`, text completions have not, so it is not among the capabilities. Releasing memory needs its
     reinforcement-learning endpoints, which are off unless asked for and then want a key of their own.

@@ -17,7 +17,7 @@ from heterodyne.ports.engine_control import ControlCall
 
 DIGITS_MAX = 12
 NO_ROUTE = "Not Found"
-TEXT_TOKENS_DEFAULT = 16  # of a completion whose length nobody says
+TEXT_TOKENS_DEFAULT = 16  # of a completion without a length
 RUNNING, WAITING = "vllm:num_requests_running", "vllm:num_requests_waiting"
 # Older names stand behind today's.
 KV_SHARE = ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc")
@@ -45,7 +45,7 @@ NAMES = (
 class VllmDialect(OwnEngineDialect):
     """Adapters can be loaded while it runs with `VLLM_ALLOW_RUNTIME_LORA_UPDATING=True`.
 
-    Sleep and wake are there only in its development mode (`VLLM_SERVER_DEV_MODE=1`), which also lets anybody who
+    Sleep and wake are there only in its development mode (`VLLM_SERVER_DEV_MODE=1`), which also lets every client that
     reaches the port run code in its workers: only behind a wall that lets nothing else through.
     """
 

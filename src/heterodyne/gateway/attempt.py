@@ -19,8 +19,8 @@ from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.adapters import AdapterUse
 from heterodyne.ports.engine import EngineRequest
+from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.outcome import Outcome
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Hop
 from heterodyne.wire.chunks import unframe

@@ -19,15 +19,15 @@ from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_hints import RoutingHints
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.upstream import Upstream
-from heterodyne.routing import exclusion
 from heterodyne.routing.context import check_context
-from heterodyne.routing.explain import explain
-from heterodyne.routing.explanation import CandidateVerdict, Explanation, PastDecision, SloOutlook
+from heterodyne.routing.explanation import exclusion
+from heterodyne.routing.explanation.explain import explain
+from heterodyne.routing.explanation.explanation import CandidateVerdict, Explanation, PastDecision, SloOutlook
+from heterodyne.routing.explanation.question import Question
 from heterodyne.routing.fallback import has_context
+from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.kv.chain import EMPTY
 from heterodyne.routing.no_replica import unknown_model
-from heterodyne.routing.question import Question
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 NO_RULE = ModelRule()

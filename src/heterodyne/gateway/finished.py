@@ -17,9 +17,9 @@ from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.record import FailedTry, RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
 from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.replica_state import ReplicaState
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Trace
 
@@ -159,7 +159,7 @@ def _slo_outcome(finished: Finished, tokens: int) -> str:
     """What the request waited for its turn is part of what its client waited for the first token. Of an answer that
     comes whole nobody sees the first token: it has as long as a stream of its tokens would have had."""
     routing_request, hold = finished.routing_request, finished.hold
-    if not routing_request.has_slo:
+    if routing_request.ttft_slo_s == inf and routing_request.itl_slo_s == inf:
         return ""
     if finished.reason:  # what the caller did wrong, or may not, says nothing of the fleet
         return BROKEN if is_fault(finished.status, finished.reason) else ""
@@ -227,5 +227,6 @@ def _generated(finished: Finished, event_tokens: EventTokens) -> int:
 
 def _took(state: ReplicaState, used: Usage) -> tuple[float, float]:
     """Of the replica's time, and in dollars, which are infinite where nobody says what it costs."""
-    share_s = state.share_s(used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens)
-    return share_s, state.usd(used.prompt_tokens, used.completion_tokens, share_s)
+    share_s = state.speed.share_s(used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens)
+    usd = state.replica.price.usd(used.prompt_tokens, used.completion_tokens, share_s)
+    return share_s, inf if usd is None else usd

@@ -5,7 +5,7 @@ import os
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.gateway.render import decision_header, model_header
 from heterodyne.ports.engine import EngineDialect
-from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.wire.connection_pool import Address
 
 

@@ -27,8 +27,8 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.engine import EngineRequest
 from heterodyne.routing.fallback import NO_REPLICAS
+from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.outcome import Outcome
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import metrics
 from heterodyne.telemetry.tracing.context import Trace

@@ -82,7 +82,7 @@ def overhead_bytes(engine: EngineMemory, chips: int) -> float:
 
 
 def default_slots(engine: EngineMemory, chip: Accelerator) -> int:
-    """How many sequences the engine is ready for when nobody says."""
+    """How many sequences the engine is ready for by default."""
     if engine.slots is not None:
         return engine.slots
     is_large = chip.memory_bytes >= LARGE_CHIP_BYTES and chip.architecture != "ampere"

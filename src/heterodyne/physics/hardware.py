@@ -31,10 +31,10 @@ class Accelerator(Struct, frozen=True, kw_only=True):
     name: str
     vendor: str
     architecture: str
-    memory_bytes: float  # what a program may use, where somebody looked; else the datasheet's
+    memory_bytes: float  # what a program may use, where it was measured; else the datasheet's
     memory_bytes_per_s: float
     flops: dict[Precision, float]  # datasheet peak
-    achievable_flops: dict[Precision, float]  # what somebody measured a large matrix product reach
+    achievable_flops: dict[Precision, float]  # what a large matrix product was measured to reach
     link: Link
     fast_domain_chips: int  # chips the link joins
     power_w: float | None = None  # None: not published

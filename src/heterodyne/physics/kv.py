@@ -1,5 +1,6 @@
-"""Bytes of keys and values: of a token, of a sequence, and of a sequence's share on one chip."""
+"""Bytes of keys and values: of a token, of a sequence, of a sequence's share on one chip; and the time to move them."""
 
+from heterodyne.physics.hardware import Link
 from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import BYTES, Precision
 
@@ -25,6 +26,11 @@ def kv_share(spec: ModelSpec, tp: int) -> float:
         return 1.0
     heads_each = -(-spec.kv_heads // tp)
     return heads_each / spec.kv_heads
+
+
+def transfer_s(kv_bytes: float, link: Link, *, share: float = 1.0) -> float:
+    """Time to move KV between two chips that have this share of the link."""
+    return link.latency_s + kv_bytes / (link.pair_bytes_per_s * share)
 
 
 def _layer_bytes(spec: ModelSpec, precision: Precision) -> float:

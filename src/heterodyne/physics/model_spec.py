@@ -44,6 +44,6 @@ class ModelSpec(Struct, frozen=True, kw_only=True):
     window_tokens: int | None = None  # None: every layer sees the whole context
     windowed_layers: int = 0
     published_parameters: float | None = None  # what its makers say, to check ours against
-    published_active_parameters: float | None = None  # None: not a mixture, or not said
+    published_active_parameters: float | None = None  # None: not a mixture, or not known
     checkpoint_precision: Precision = Precision.BF16  # of the weights its makers publish
     checkpoint_bytes: float | None = None  # None: we have not seen the file

@@ -8,7 +8,7 @@ from heterodyne.physics.parallelism import Parallelism
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.work import ACTIVATION_BYTES, Work
 
-# A datasheet peak nobody has measured is taken at this share, the middle of the measured chips.
+# A datasheet peak without a measurement is taken at this share, the middle of the measured chips.
 ACHIEVABLE_SHARE = 0.75
 # Formats some chips only store: they multiply in the first of these that they can.
 MULTIPLIES_AS = (Precision.BF16, Precision.FP16, Precision.FP32)

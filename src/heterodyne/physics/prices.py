@@ -8,7 +8,7 @@ from heterodyne.physics.terms import Terms
 
 
 class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Multiples of the ideal time (1.0 is the datasheet's promise), or seconds where the name says so."""
+    """Multiples of the ideal time (1.0 is the datasheet's peak), or seconds where the name says so."""
 
     weights: float  # 1 / share of memory bandwidth reached while reading weights
     experts: float

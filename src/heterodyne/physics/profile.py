@@ -15,7 +15,7 @@ class Basis(StrEnum):
     OWN = "yours"  # measured by the operator on his own replica
     CHIP = "chip"  # measured on this chip under this engine
     FAMILY = "family"  # measured on relatives under this engine
-    DATASHEET = "datasheet"  # nobody measured it
+    DATASHEET = "datasheet"  # not measured
 
 
 class FirstToken(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

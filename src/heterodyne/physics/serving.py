@@ -99,7 +99,7 @@ def serve(replica: ReplicaSpec, load: Load) -> ServingEstimate:
         ttft_s += (under_way_s + step_s) * (running - 1) / running
         busy = running * prompt_s / (ttft_s + answer_s)
         ttft_s += prompt_s * busy / (1.0 - busy) * (running - 1) / running
-    # Whoever finds no memory waits until those inside leave.
+    # A request that finds no memory waits until others leave.
     waiting_s = (load.concurrency / running - 1) * (ttft_s + answer_s)
     requests_per_s = running / (ttft_s + answer_s)
     return ServingEstimate(

@@ -1,4 +1,4 @@
-"""How patient the callers are, in three classes, and the latency budget each class gets when nobody names one."""
+"""How patient the callers are, in three classes, and the latency budget each class gets by default."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -12,7 +12,7 @@ class WorkloadClass(StrEnum):
 
     INTERACTIVE = "interactive"  # a person watches the tokens come
     BATCH = "batch"  # a person or a program waits for the whole answer
-    BACKGROUND = "background"  # nobody waits
+    BACKGROUND = "background"  # no user waits
 
 
 # Mean times, as the performance model gives them; the sources speak of the times of nearly all requests.
@@ -29,7 +29,7 @@ BUDGETS: Mapping[WorkloadClass, Slo] = {
 
 
 def budget(workload: WorkloadClass, *, ttft_s: float | None = None, itl_s: float | None = None) -> Slo:
-    """The budget of a class, with what somebody named instead."""
+    """The budget of a class, with what was named instead."""
     usual = BUDGETS[workload]
     slo = Slo(ttft_s=usual.ttft_s if ttft_s is None else ttft_s, itl_s=usual.itl_s if itl_s is None else itl_s)
     check_budget(slo)

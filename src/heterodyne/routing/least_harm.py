@@ -1,13 +1,13 @@
-"""Pure: where to put a request when no pool's soonest replica will keep the promise: where it breaks the fewest.
+"""Pure: where to put a request when no pool's soonest replica will keep its SLO: where the fewest SLOs are missed.
 
-Spread evenly, requests that come too late make everybody a little late. One that is late whatever is done harms nobody
-on a replica that is late already, and the rest of the fleet keeps its word. So others than the soonest of each pool are
+Spread evenly, requests that come too late make all others a little late. One that is late whatever is done harms none
+on a replica that is late already, and the rest of the fleet keeps its SLOs. So others than the soonest of each pool are
 looked at too: all of a small fleet, a sample of a large one, which finds nearly as good a place and costs no more.
 """
 
 from collections.abc import Mapping, Sequence
 
-from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.forecast import Forecast, forecast_on
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest
@@ -33,4 +33,4 @@ def others(
         stride = len(rest) / max(1, room)
         begin = chance() * stride
         rest = [rest[int(begin + stride * number)] for number in range(room)]
-    return [state.forecast(request, cached.get(state.place, 0.0), now_s) for state in rest]
+    return [forecast_on(state, request, cached.get(state.place, 0.0), now_s) for state in rest]

@@ -1,29 +1,29 @@
-"""Pure: everything the router keeps for one model: its seats by tier and pool, its policy, its conversations' homes."""
+"""Pure: everything the router keeps for one model: its replicas by tier and pool, its policy, its sessions."""
 
 from collections.abc import Sequence
 from math import inf
 
 from msgspec import structs
 
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
-from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
+from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.catalogue import objective, try_peer
+from heterodyne.routing.forecast import BROKEN, CROWDED, RoutingChoice, forecast_on, slo_outlook
 from heterodyne.routing.kv.gossip import PrefixGossip
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.kv.sticky_sessions import StickySessions
 from heterodyne.routing.picker import Chance, FinishedRequestStats, Picker
-from heterodyne.routing.policies.objective import BROKEN, CROWDED, Objective, slo_outlook
+from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.predictive import NOTHING_CACHED, Cached, choose
 from heterodyne.routing.replica_state import ReplicaState
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
-from heterodyne.routing.spare import Reserve, choose_spare
+from heterodyne.routing.spare import choose_spare
 
 INTERACTIVE = Urgency.INTERACTIVE
 REPEATED_S = 0.002  # five hundred requests a second are forecast each
-NOT_URGENT = "cost"  # the policy of work that nobody waits for
+RESERVE_HALF_LIFE_S = 60.0  # of the memory of how much interactive work there was
+NOT_URGENT = "cost"  # the policy of work that no user waits for
 Tier = list[list[ReplicaState]]  # pools whose replicas come before those of the next tier
 
 
@@ -31,7 +31,7 @@ class ModelRouter:
     """One per model."""
 
     def __init__(self, rule: RoutingRule, index: PrefixIndex, gossip: PrefixGossip | None = None) -> None:
-        """`hearsay` gathers what other workers are told; None: there are none."""
+        """`gossip` gathers what is sent to other workers; None: there are none."""
         self.rule = rule
         self._index = index
         self._gossip = gossip
@@ -40,9 +40,9 @@ class ModelRouter:
         self._states: dict[ReplicaId, ReplicaState] = {}
         self._by_place: dict[int, ReplicaState] = {}
         self._fleet_tiers: dict[ReplicaId, int] = {}
-        self._usable: Sequence[Replica] = ()  # whom the tiers below were made of
+        self._usable: Sequence[Replica] = ()  # what the tiers below were made of
         self._tiers: list[Tier] = []
-        self._repeated: RoutingChoice | None = None  # what requests are told until then
+        self._repeated: RoutingChoice | None = None  # the answer for all requests until then
         self._repeated_until_s = 0.0
         self.reserve = Reserve()
         self.picker: Picker | None = None
@@ -80,10 +80,11 @@ class ModelRouter:
             repeated is not None
             and now_s < self._repeated_until_s
             and request.urgency is INTERACTIVE
-            and not request.has_slo
+            and request.ttft_slo_s == inf
+            and request.itl_slo_s == inf
         ):
             return repeated
-        cached = self._cached(request)
+        cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
         if len(usable) == 1 and request.urgency is INTERACTIVE:
             return self._only(request, self._states[usable[0].id], cached, now_s)
         if usable is not self._usable:
@@ -91,7 +92,7 @@ class ModelRouter:
         if self.picker is not None and request.policy in ("", self.picker.name):
             states = [state for tier in self._tiers for pool in tier for state in pool]
             state = self.picker.pick(request, states, now_s, chance)
-            forecast = state.forecast(request, cached.get(state.place, 0.0), now_s)
+            forecast = forecast_on(state, request, cached.get(state.place, 0.0), now_s)
             return RoutingChoice(forecast, slo_outlook(forecast), Reason.PEER)
         if request.urgency is not INTERACTIVE:
             states = [state for tier in self._tiers for pool in tier for state in pool]
@@ -119,11 +120,11 @@ class ModelRouter:
         return known
 
     def _only(self, request: RoutingRequest, state: ReplicaState, cached: Cached, now_s: float) -> RoutingChoice:
-        """Without a choice. Where nobody else serves the model either, the next few are told the same.
+        """Without a choice. Where no other replica serves the model either, the next few requests get the same.
 
-        Nothing hangs on what is foretold of them, and of very many a part says as much.
+        Nothing depends on their forecasts, and of very many a part shows as much.
         """
-        forecast = state.forecast(request, cached.get(state.place, 0.0), now_s)
+        forecast = forecast_on(state, request, cached.get(state.place, 0.0), now_s)
         choice = RoutingChoice(forecast, slo_outlook(forecast), Reason.ONLY_REPLICA)
         if len(self._states) == 1 and self.picker is None and not request.has_slo:
             self._repeated = structs.replace(choice, is_repeated=True)
@@ -131,7 +132,7 @@ class ModelRouter:
         return choice
 
     def _beside(self, request: RoutingRequest) -> RoutingRequest:
-        """What was promised to interactive work counts for what is placed beside it."""
+        """The SLO of interactive work counts for what is placed beside it."""
         rule = self.rule
         return structs.replace(
             request,
@@ -166,7 +167,7 @@ class ModelRouter:
         said_tokens: int,
         picker: Picker | None,
     ) -> None:
-        """It is over, and the engine may have told how much of its prompt it still had; `picker` saw it start."""
+        """It is over, and the engine may have reported how much of its prompt it still had; `picker` saw it start."""
         if picker is not None:
             picker.on_end(request, state, ended, now_s)
         if said_tokens and ended.is_complete and not state.is_gone:
@@ -177,18 +178,13 @@ class ModelRouter:
                 self._index.forget(state.place)
             state.trust = state.belief.factor
 
-    def _cached(self, request: RoutingRequest) -> Cached:
-        if not request.chain.hashes:
-            return NOTHING_CACHED
-        return self._index.matches(request.chain)
-
     def _keep_session(self, request: RoutingRequest, best: RoutingChoice, now_s: float) -> RoutingChoice:
-        """At home, while that is there, keeps the promise as well, and saves the prompt more time than it waits."""
+        """Where its session is, while that keeps the SLO as well, and saves the prompt more time than it waits."""
         place = self._sticky_sessions.home(request.session)
         state = None if place is None else self._by_place.get(place)
         if state is None or state is best.forecast.state or state.replica not in self._usable:
             return best
-        forecast = state.forecast(request, 0.0, now_s)
+        forecast = forecast_on(state, request, 0.0, now_s)
         kept = slo_outlook(forecast)
         work_s = forecast.state.speed.prompts * forecast.work_s
         if kept == BROKEN or kept > best.slo_outlook or forecast.wait_s > best.forecast.wait_s + work_s:
@@ -203,8 +199,35 @@ class ModelRouter:
         return [list(tiers[number].values()) for number in sorted(tiers)]
 
 
+class Reserve:
+    """How much interactive work one model has, and had at most: what batch work must leave free."""
+
+    __slots__ = ("_at_s", "_most", "now")
+
+    def __init__(self) -> None:
+        self.now = 0  # interactive requests in flight
+        self._most = 0.0
+        self._at_s = 0.0
+
+    def start(self, now_s: float) -> None:
+        """One more."""
+        self.now += 1
+        if self.now > self._most:
+            self._most, self._at_s = float(self.now), now_s
+
+    def end(self) -> None:
+        """One fewer."""
+        self.now -= 1
+
+    def to_come(self, now_s: float) -> float:
+        """Interactive requests that are not here and may be soon."""
+        self._most *= 0.5 ** (max(0.0, now_s - self._at_s) / RESERVE_HALF_LIFE_S)
+        self._at_s = now_s
+        return max(0.0, self._most - self.now)
+
+
 def _better(before: RoutingChoice, later: RoutingChoice) -> RoutingChoice:
-    """Of an earlier tier and a later one, which takes over only where it keeps the promise better."""
+    """Of an earlier tier and a later one, which takes over only where it keeps the SLO better."""
     better = later if later.slo_outlook < before.slo_outlook else before
     others = (*before.others, before.forecast, *later.others, later.forecast)
     return RoutingChoice(better.forecast, better.slo_outlook, better.reason, others)

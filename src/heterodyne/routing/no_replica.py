@@ -31,7 +31,7 @@ def check_purpose(request: Request, target: Replica) -> None:
     wanted = _PURPOSE_OF.get(request.operation)
     if wanted is None or target.purpose is wanted:
         return
-    # Engines whose purpose nobody says answer in text or vectors, never in tensors.
+    # Engines whose purpose is not configured answer in text or vectors, never in tensors.
     if target.purpose is not None or wanted is INFER:
         raise InvalidField(f"Model {request.model!r} {_SAID_OF[target.purpose]}.", param="model")
 
@@ -64,7 +64,7 @@ def no_replica_error(
 
 
 def no_replica_in_regions_error(model: str, regions: Iterable[str]) -> HeterodyneError:
-    """Why none can for somebody who may be answered in some regions only."""
+    """Why none can where a key may be answered in some regions only."""
     return EngineUnavailable(
         f"No replica of {model!r} in the regions of this key ({', '.join(sorted(regions)) or 'none'}) can take the "
         "request now.",
@@ -73,7 +73,7 @@ def no_replica_in_regions_error(model: str, regions: Iterable[str]) -> Heterodyn
 
 
 def unknown_model(model: str, known: Sequence[str]) -> str:
-    """What to say of a model nobody serves; `known` are the names that may be told instead."""
+    """The message for a model that is not served; `known` are the names that may be shown instead."""
     nearest = try_nearest(model, known)
     hint = f" Did you mean {nearest!r}?" if nearest else ""
     named = ", ".join(known[:MODELS_NAMED_MAX]) + (", …" if len(known) > MODELS_NAMED_MAX else "")

@@ -1,21 +1,20 @@
 """Pure: the replica whose forecast an objective likes best.
 
 Within a pool replicas are equal but for what they hold, so one pass of a few additions finds the best of each; only
-those are forecast in full and compared. Where two are as good as each other, whoever was given less by this gateway
-goes first, then chance decides: neither is stale, so gateways with one picture do not all run to the same place.
+those are forecast in full and compared. Where two are as good as each other, the one that was given less by this
+gateway goes first, then chance decides: neither is stale, so gateways with one picture do not all choose the same.
 """
 
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from heterodyne.domain.decision import Reason
-from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.kv.fetch import fetch_s
+from heterodyne.domain.routing_rule import Reason
+from heterodyne.routing.forecast import KEPT, LIKELY, Forecast, RoutingChoice, forecast_on, slo_outlook
+from heterodyne.routing.kv.fetch import reachable
 from heterodyne.routing.least_harm import others
 from heterodyne.routing.picker import Chance
-from heterodyne.routing.policies.objective import KEPT, LIKELY, Objective, Rank, slo_outlook
+from heterodyne.routing.policies.objective import Objective, Rank
 from heterodyne.routing.replica_state import ReplicaState
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 TIE_STEPS = 0.25  # replicas are as good as each other when less than this part of a step lies between them
@@ -38,7 +37,7 @@ def choose(
 ) -> RoutingChoice:
     """The best of all pools, none of which is empty."""
     forecasts = []
-    is_lost = False
+    is_lost, is_one = False, len(pools) == 1
     for states in pools:
         held_tokens = _held(states, cached)
         state = (
@@ -46,18 +45,19 @@ def choose(
             if len(states) == 1
             else _soonest(request, states, cached, held_tokens, now_s=now_s, chance=chance)
         )
-        forecasts.append(state.forecast(request, cached.get(state.place, 0.0) if cached else 0.0, now_s, held_tokens))
-        is_lost = is_lost or state.speed.is_lost
-    if is_lost and len(forecasts) > 1:
+        cached_tokens = cached.get(state.place, 0.0) if cached else 0.0
+        forecasts.append(forecast_on(state, request, cached_tokens, now_s, held_tokens))
+        is_lost = is_lost or (not is_one and state.speed.is_lost)
+    if is_lost:
         # Where predictions are no guide, what can be counted is.
         best = min(forecasts, key=lambda one: (round(one.load, 2), objective.rank(request, one)))
         return RoutingChoice(best, slo_outlook(best), Reason.LEAST_LOADED, tuple(forecasts))
-    best, rank = _best(request, forecasts, objective)
+    best, rank = best_of(request, forecasts, objective)
     if rank[0] > LIKELY:
         forecasts += others(request, pools, forecasts, cached, now_s=now_s, chance=chance)
-        best, rank = _best(request, forecasts, objective)
+        best, rank = best_of(request, forecasts, objective)
         return RoutingChoice(best, rank[0], Reason.LEAST_HARM, tuple(forecasts))
-    if len(forecasts) == 1:
+    if is_one:
         return RoutingChoice(best, rank[0], Reason.ONLY_POOL)
     if chance() < EXPLORED_SHARE:
         stale = _stalest(request, forecasts, objective, now_s)
@@ -73,6 +73,16 @@ REASONS = {
     "load": Reason.LEAST_LOADED,
     "mix": Reason.BEST_MIX,
 }
+
+
+def best_of(request: RoutingRequest, forecasts: Sequence[Forecast], objective: Objective) -> tuple[Forecast, Rank]:
+    """The forecast that comes first, and its rank."""
+    best, rank = forecasts[0], objective.rank(request, forecasts[0])
+    for forecast in forecasts[1:]:
+        other = objective.rank(request, forecast)
+        if other < rank:
+            best, rank = forecast, other
+    return best, rank
 
 
 def _held(states: Sequence[ReplicaState], cached: Cached) -> float:
@@ -91,7 +101,10 @@ def _soonest(
     now_s: float,
     chance: Chance,
 ) -> ReplicaState:
-    """Of equal replicas the one with the earliest first token, and quick enough steps where any has them."""
+    """Of equal replicas the one with the earliest first token, and quick enough steps where any has them.
+
+    Only what differs between them is summed: the parts of `forecast_on` that are the same for all cancel out.
+    """
     speed = states[0].speed
     prior = speed.prior
     steps = speed.steps * (1.5 + request.prompt_tokens // prior.step_tokens)
@@ -110,13 +123,12 @@ def _soonest(
             if batch_s > batch_slo_s:
                 wait_s += UNTIMELY_S
         elif not cached and wait_s <= 0.0 and not state.in_flight:
-            return state  # it has nothing to do: nobody could be sooner
+            return state  # it has nothing to do: none could be sooner
         if cached:
             tokens = cached[state.place] * state.trust if state.place in cached else 0.0
             if held_tokens > tokens:
-                link_s = fetch_s(prior, pace, own_tokens=tokens, held_tokens=held_tokens)
-                if link_s < inf:
-                    tokens, wait_s = held_tokens, wait_s + link_s
+                tokens, link_s = reachable(prior, pace, own_tokens=tokens, held_tokens=held_tokens)
+                wait_s += link_s
             wait_s -= pace * tokens * (token_s + token_squared_s * tokens)
         if wait_s < best_s:
             best, second, second_s, best_s = state, best, best_s, wait_s
@@ -129,19 +141,10 @@ def _soonest(
     return best
 
 
-def _best(request: RoutingRequest, forecasts: Sequence[Forecast], objective: Objective) -> tuple[Forecast, Rank]:
-    best, rank = forecasts[0], objective.rank(request, forecasts[0])
-    for forecast in forecasts[1:]:
-        other = objective.rank(request, forecast)
-        if other < rank:
-            best, rank = forecast, other
-    return best, rank
-
-
 def _stalest(
     request: RoutingRequest, forecasts: Sequence[Forecast], objective: Objective, now_s: float
 ) -> Forecast | None:
-    """A replica of the pool that was not heard of for longest, where it should keep the promise."""
+    """A replica of the pool that was not heard of for longest, where it should keep the SLO."""
     stale = [
         forecast
         for forecast in forecasts

@@ -1,8 +1,8 @@
-"""Pure: the router. It knows every replica as a seat, places requests, and learns from each that it has placed.
+"""Pure: the router. It keeps the state of every replica, places requests, and learns from each it has placed.
 
     router.publish(fleet, now_s)                    whenever the control loop does
-    choice = router.decide(ask, usable, now_s)      a replica, what it should take there, and why
-    ticket = router.start(ask, choice.forecast, now_s)
+    choice = router.decide(request, usable, now_s)  a replica, what it should take there, and why
+    ticket = router.start(request, choice.forecast, now_s)
     ticket.first_token(now_s)
     ticket.end(now_s, output_tokens=…, cached_tokens=…)
 
@@ -16,7 +16,7 @@ from math import inf
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.kv_event import KvEvent
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.forecast import Forecast, RoutingChoice, forecast_on
 from heterodyne.routing.kv.exact import ExactBlocks
 from heterodyne.routing.kv.gossip import PrefixGossip, receive_gossip
 from heterodyne.routing.kv.index import PrefixIndex
@@ -29,7 +29,6 @@ from heterodyne.routing.prediction.pool_speed import PoolSpeed, PoolSpeedSnapsho
 from heterodyne.routing.prediction.prior import UNKNOWN, Prior
 from heterodyne.routing.predictive import NOTHING_CACHED
 from heterodyne.routing.replica_state import ReplicaState, ReplicaStateSnapshot
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 
@@ -45,7 +44,7 @@ class Router:
     def __init__(
         self, fleet: FleetSnapshot, *, prior_of: PriorOf, chance: Chance, now_s: float, has_others: bool = False
     ) -> None:
-        """`has_others`: other workers route to the same replicas, and are told what was computed where."""
+        """`has_others`: other workers route to the same replicas, and get to know what was computed where."""
         self._prior_of = prior_of
         self._chance = chance
         self._index = PrefixIndex()
@@ -61,7 +60,7 @@ class Router:
         self.publish(fleet, now_s)
 
     def publish(self, fleet: FleetSnapshot, now_s: float) -> None:
-        """Welcome who is new, forget who is gone."""
+        """Take in replicas that are new, forget those that are gone."""
         present = {replica.id: replica for replica in fleet.replicas}
         for gone in [
             state
@@ -100,16 +99,16 @@ class Router:
         return self._model_routers[request.model].choose(request, usable, now_s, self._chance)
 
     def forecast(self, request: RoutingRequest, replica: ReplicaId, now_s: float) -> Forecast:
-        """What it would take there, whoever chose the replica."""
+        """What it would take there, however the replica was chosen."""
         state = self._states[replica]
         cached = self._index.matches(request.chain).get(state.place, 0.0) if request.chain.hashes else 0.0
-        return state.forecast(request, cached, now_s)
+        return forecast_on(state, request, cached, now_s)
 
     def compare(self, request: RoutingRequest, replicas: Sequence[Replica], now_s: float) -> tuple[Forecast, ...]:
         """What it would take on each of these, whether they may be asked or not; nothing is decided."""
         cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
         states = (self._states[replica.id] for replica in replicas)
-        return tuple(state.forecast(request, cached.get(state.place, 0.0), now_s) for state in states)
+        return tuple(forecast_on(state, request, cached.get(state.place, 0.0), now_s) for state in states)
 
     def try_dry_run(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float) -> RoutingChoice | None:
         """What `decide` would say, with nothing left to chance; None where another system's rule decides, for those
@@ -137,7 +136,7 @@ class Router:
         return max(self._index.matches(request.chain).values(), default=0.0) if request.chain.hashes else 0.0
 
     def kv_tokens(self, model: str) -> float:
-        """What all replicas of the model can hold; infinite where nobody knows."""
+        """What all replicas of the model can hold; infinite where that is not known."""
         model_router = self._model_routers.get(model)
         return inf if model_router is None else model_router.kv_tokens
 
@@ -161,25 +160,25 @@ class Router:
             self.on_memory_lost(replica, now_s)
 
     def on_kv_gap(self, replica: ReplicaId, now_s: float) -> None:
-        """Some of what the engine told was lost: what it still holds is not known, though it may be much."""
+        """Some of the engine's events were lost: what it still holds is not known, though it may be much."""
         state = self._states.get(replica)
         if state is not None:
             self._exact.on_gap(state.place)
             state.belief.on_forgotten(now_s)
 
     def on_kv_restart(self, replica: ReplicaId, now_s: float) -> None:
-        """From here on the engine tells everything it holds, and may have begun anew."""
+        """From here on events report everything the engine holds, and may have begun anew."""
         state = self._states.get(replica)
         if state is not None:
             self._exact.on_restart(state.place)
             self.on_memory_lost(replica, now_s)
 
     def take_gossip(self) -> bytes | None:
-        """The next message for other workers; None: there are none, or there is nothing more to tell them."""
+        """The next message for other workers; None: there are none, or nothing is left to send."""
         return None if self._gossip is None else self._gossip.take()
 
     def receive_gossip(self, message: bytes) -> int:
-        """What another worker tells; raises `ValueError` where it cannot be read."""
+        """A message of another worker; raises `ValueError` where it cannot be read."""
         return receive_gossip(message, self._index, self._place_of)
 
     @property
@@ -189,11 +188,11 @@ class Router:
 
     @property
     def gossip_dropped(self) -> int:
-        """Prompts that other workers were not told of because nobody took the messages in time."""
+        """Prompts that other workers do not know of, as their messages were not taken in time."""
         return 0 if self._gossip is None else self._gossip.dropped
 
     def snapshot(self) -> tuple[list[ReplicaStateSnapshot], int]:
-        """The sums of every seat that may hold something, and interactive requests in flight."""
+        """The sums of every replica that may hold something, and interactive requests in flight."""
         states = [state.snapshot() for state in (*self._states.values(), *self._gone)]
         return states, sum(
             model_router.reserve.now for model_router in (*self._model_routers.values(), *self._gone_model_routers)
@@ -224,7 +223,7 @@ class Router:
         return ReplicaState(replica, place, speed, now_s)
 
     def _limit(self, state: ReplicaState) -> None:
-        """The index remembers no more of a replica than it holds; a place keeps its limit until it is told another."""
+        """The index remembers no more of a replica than it holds; a place keeps its limit until it is given another."""
         if self._limits.get(state.place) != state.kv_tokens:
             self._limits[state.place] = state.kv_tokens
             self._index.limit(state.place, state.kv_tokens)
@@ -234,7 +233,7 @@ class Router:
         return None if state is None else state.place
 
     def _leave(self, state: ReplicaState, now_s: float) -> None:
-        """Requests still there end on a seat that nobody looks at."""
+        """Requests still there end on a state that is not routed to."""
         self.on_memory_lost(state.replica.id, now_s)
         state.is_gone = True
         self._exact.leave(state.place)

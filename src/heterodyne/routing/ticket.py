@@ -1,14 +1,10 @@
-"""Pure: one request on one replica, from being sent to its end: keeps the seat's sums and learns from the truth."""
-
-from typing import TYPE_CHECKING
+"""Pure: one request on one replica, from being sent to its end: keeps the replica's sums, learns from times."""
 
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.model_router import ModelRouter
 from heterodyne.routing.picker import FinishedRequestStats
 from heterodyne.routing.routing_request import RoutingRequest
-
-if TYPE_CHECKING:
-    from heterodyne.routing.model_router import ModelRouter
 
 INTERACTIVE = Urgency.INTERACTIVE
 TOKENS_MIN = 4  # shorter answers say little about the time between tokens
@@ -32,7 +28,7 @@ class Ticket:
     )
 
     def __init__(
-        self, request: RoutingRequest, forecast: Forecast, model_router: "ModelRouter | None", now_s: float
+        self, request: RoutingRequest, forecast: Forecast, model_router: ModelRouter | None, now_s: float
     ) -> None:
         self.request = request
         self._model_router = model_router
@@ -43,8 +39,8 @@ class Ticket:
         self._first_at_s: float | None = None
         self._areas = (0.0, 0.0, 0.0)
         self._is_over = False
-        self._blind_until_s = 0.0  # when the seat thinks that the prompt is done, of an answer that comes whole
-        # Of what was fetched an engine says that it was cached: nothing to hold against the index.
+        self._blind_until_s = 0.0  # when its prompt should be done, of an answer that comes whole
+        # An engine reports what was fetched as cached: nothing to hold against the index.
         self._said_tokens = 0 if model_router is None else model_router.start(request, state, now_s)
         if forecast.link_s:
             self._said_tokens = 0
@@ -54,13 +50,12 @@ class Ticket:
             self._blind_until_s = state.start_blind(request, forecast, now_s)
 
     def first_token(self, now_s: float) -> None:
-        """The answer begins; only answers that stream are told of it."""
+        """The answer begins; of an answer that comes whole this changes nothing."""
         if self._first_at_s is not None or not self.request.streams:
             return
         self._first_at_s = now_s
         request, state, forecast = self.request, self.state, self.forecast
-        if state.speed.try_hear_first(now_s):
-            _learn_first(forecast, now_s - self._started_at_s)
+        state.speed.on_first_token(forecast, now_s - self._started_at_s, now_s)
         self._areas = state.first_token(request, forecast, now_s)
         if request.chain.hashes and self._model_router is not None:
             self._model_router.first_token(request, state)
@@ -86,46 +81,20 @@ class Ticket:
         if model_router is not None and is_complete and not request.streams and request.chain.hashes:
             model_router.first_token(request, state)  # it came with the rest
         # Answers that come side by side come at no pace that one alone has.
-        if is_complete and request.sequences == 1 and state.speed.try_hear_later(now_s):
-            if output_tokens:
-                state.speed.learn_answer(output_tokens)
-            if self._first_at_s is None:
-                if not request.streams:
-                    _learn_whole(self.forecast, now_s - self._started_at_s, output_tokens)
-            elif output_tokens >= TOKENS_MIN:
-                self._learn_later(now_s - self._first_at_s, output_tokens - 1, state.areas(now_s))
+        if is_complete and request.sequences == 1 and state.speed.try_hear_end(output_tokens, now_s):
+            self._learn(output_tokens, now_s)
         if request.streams:
             state.end(request, self.forecast, now_s, waited=self._first_at_s is None)
         else:
             state.end_blind(request, self.forecast, now_s, until_s=self._blind_until_s)
 
-    def _learn_later(self, took_s: float, gaps: int, areas: tuple[float, float, float]) -> None:
-        """The pace of its tokens, beside what ran in the meantime."""
-        if took_s <= 0.0:
-            return
-        speed = self.state.speed
-        prior = speed.prior
-        sequences, context, work_s = (after - before for after, before in zip(areas, self._areas, strict=True))
-        batch_s = (prior.sequence_s * sequences + prior.context_token_s * context) / took_s
-        speed.learn_later(batch_s, work_s / gaps, took_s / gaps)
-        speed.itl_band.learn(self.forecast.itl_s, took_s / gaps)
-
-
-def _learn_first(forecast: Forecast, ttft_s: float) -> None:
-    state = forecast.state
-    state.ttft_band(forecast).learn(forecast.ttft_s, ttft_s)
-    # Who waits for others to leave learns how long they stay, not how fast prompts are.
-    if not forecast.room_s:
-        state.speed.learn_first(forecast.work_s, forecast.backlog_s, forecast.steps_s, ttft_s - forecast.link_s)
-
-
-def _learn_whole(forecast: Forecast, total_s: float, output_tokens: int) -> None:
-    """An answer that came whole tells how long it took altogether: both of its parts are thought to be off alike."""
-    gaps = max(0, output_tokens - 1)
-    off = total_s / (forecast.ttft_s + gaps * forecast.itl_s)
-    _learn_first(forecast, forecast.ttft_s * off)
-    if gaps:
-        state = forecast.state
-        speed = state.speed
-        speed.learn_later(max(0.0, state.step_prior_s - speed.prior.step_s), 0.0, forecast.itl_s * off)
-        speed.itl_band.learn(forecast.itl_s, forecast.itl_s * off)
+    def _learn(self, output_tokens: int, now_s: float) -> None:
+        """How long a complete answer took."""
+        forecast, state, first_at_s = self.forecast, self.state, self._first_at_s
+        if first_at_s is None:
+            if not self.request.streams:
+                state.speed.learn_whole(forecast, now_s - self._started_at_s, output_tokens, state.step_prior_s)
+        elif output_tokens >= TOKENS_MIN:
+            state.speed.learn_pace(
+                forecast.itl_s, now_s - first_at_s, output_tokens - 1, self._areas, state.areas(now_s)
+            )

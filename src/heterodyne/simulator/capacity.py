@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.hardware.candidate import RequestShape
 from heterodyne.planning.hardware.pool_capacity import replica_requests_per_s
+from heterodyne.planning.traffic.request_shape import RequestShape
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.workload import Workload
 

@@ -24,7 +24,7 @@ from heterodyne.routing.prediction.pool_prior import doubt_of
 from heterodyne.routing.prediction.prior import Prior, prior_of
 from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
 
-CONTEXT_TOKENS = 8192  # of a usual sequence, when nobody says
+CONTEXT_TOKENS = 8192  # of a usual sequence, by default
 
 
 class LaidOutPool(Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class LaidOutPool(Struct, frozen=True, kw_only=True):
         return StepClock(placement_of(self.layout), self.profile)
 
     def prior(self) -> Prior:
-        """What a gateway is told of it before the first request."""
+        """What a gateway knows of it before the first request."""
         return prior_of(self.clock(), self.scheduling, doubt=doubt_of(self.basis))
 
     def real_clock(self) -> StepClock:

@@ -5,11 +5,12 @@ from math import inf
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import Replica
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import ReplicaMachine, StepResult
+from heterodyne.physics.replica.machine import ReplicaMachine
+from heterodyne.physics.replica.step import StepResult
 
 
 class SimulatedReplica:
-    """Moves when it is told the time. `wake_at_s` is when its step ends, or work is ready for it to begin one."""
+    """Moves when it is given the time. `wake_at_s` is when its step ends, or work is ready for it to begin one."""
 
     __slots__ = (
         "busy_s",

@@ -1,6 +1,6 @@
 """The virtual clock: arrivals go through the router to replicas, replicas step, and the router hears what came of it.
 
-Three things happen: a request arrives, a replica wakes, and now and then the router is told what the replicas' metrics
+Three things happen: a request arrives, a replica wakes, and now and then the router gets what the replicas' metrics
 pages say. The same fleet, traffic, policy and seed give the same run, to the last bit.
 """
 
@@ -16,7 +16,7 @@ from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.physics.replica.job import Job
-from heterodyne.physics.replica.machine import StepResult
+from heterodyne.physics.replica.step import StepResult
 from heterodyne.physics.serving import Slo
 from heterodyne.routing.catalogue import check_policy
 from heterodyne.routing.prediction.output_length import OutputLengths
@@ -25,16 +25,15 @@ from heterodyne.routing.router import Router
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 from heterodyne.simulator.fleet import LaidOutPool
-from heterodyne.simulator.forecast_record import ForecastRecord, record_forecast
 from heterodyne.simulator.replica import SimulatedReplica
-from heterodyne.simulator.tally import SimulationTally
+from heterodyne.simulator.tally import ForecastRecord, SimulationTally, record_forecast
 from heterodyne.simulator.workload import SimulatedRequest, Workload
 
 ARRIVALS_REPORTED = 200  # at a time
 
 
 class SpeedChange(Struct, frozen=True, kw_only=True):
-    """A pool becomes slower or faster while it serves, and nobody tells the router."""
+    """A pool becomes slower or faster while it serves, unknown to the router."""
 
     at_s: float
     pool: str
@@ -47,8 +46,8 @@ class Trial(Struct, frozen=True, kw_only=True):
     policy: str
     seed: int
     slo: Slo
-    gauge_interval_s: float = 0.5  # between two times that the router is told the replicas' gauges
-    gauge_turns: int = 4  # a replica's gauges are read every so many times: in between it is told what they said
+    gauge_interval_s: float = 0.5  # between two times that the router gets the replicas' gauges
+    gauge_turns: int = 4  # a replica's gauges are read every so many times: in between the router gets what they were
     speed_changes: tuple[SpeedChange, ...] = ()  # in the order they come; they wait for the next reading of gauges
     keeps_forecasts: bool = False  # in the tally, beside what came of them
 
@@ -76,7 +75,7 @@ def run(
     on_arrivals: Callable[[int], None] = lambda _: None,
 ) -> SimulationTally:
     """Drive the traffic through the fleet until the last request has ended; `on_arrivals` hears how many have come
-    since it was last told."""
+    since it was last read."""
     check_policy(trial.policy)
     names = [pool.name for pool in pools]
     for change in trial.speed_changes:
@@ -216,7 +215,7 @@ class _Run:
             self._tally.end(request, running_request.first_at_s, now_s, cached_tokens, running_request.predicted)
 
     def _publish(self, now_s: float) -> None:
-        """What the gauges say now they said when they were last due: nothing has happened since."""
+        """The gauges are what they were when they were last due: nothing has happened since."""
         interval_s, turns = self._trial.gauge_interval_s, self._trial.gauge_turns
         turn = int(now_s / interval_s)
         passed, self._turn = turn - self._turn, turn

@@ -8,7 +8,7 @@ from heterodyne.domain.errors import InvalidSpec
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.routing.kv.chain import EMPTY, Chain, chain_of_blocks
 
-HASH_TOKENS = 16  # where the log has no hashes, and nobody asks
+HASH_TOKENS = 16  # where the log has no hashes, by default
 NO_SALT = b""  # a log tells no tenants apart
 SAME_SESSION_SHARE = 0.5  # of a prompt that an earlier one began with too, for both to be one conversation
 
@@ -26,7 +26,7 @@ class SimulatedRequest(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Workload(Struct, frozen=True, kw_only=True):
-    """Traffic, made while it is walked through: the log over and over, each time with prompts nobody has seen."""
+    """Traffic, made while it is walked through: the log over and over, each time with prompts that are new."""
 
     arrivals: tuple[SimulatedRequest, ...]  # of the log, at the wanted pace
     lap_s: float  # from one walk through the log to the next

@@ -23,7 +23,7 @@ from heterodyne.cli.fleet import replica_table
 from heterodyne.cli.output import print_table
 from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.planning.calibration.points import CalibrationPoint
-from heterodyne.routing.explanation import PastDecision
+from heterodyne.routing.explanation.explanation import PastDecision
 from tests.support.audits import fill
 from tests.unit.cli.explain.test_command import RECORD, ROW, TOLD
 from tests.unit.cli.fleet.test_command import page, row

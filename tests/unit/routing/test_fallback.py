@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from heterodyne.control.adapter_loader import AdapterLoader
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.errors import ContextExceeded, EnginesFull, EngineUnavailable, InvalidField, UnknownModel
 from heterodyne.domain.fleet import (
     FleetSnapshot,
@@ -20,15 +19,15 @@ from heterodyne.domain.fleet import (
     ReplicaId,
 )
 from heterodyne.domain.request import Operation, Request
-from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.domain.routing_rule import Reason, RoutingRule
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.private_fields import PrivateFields
 from heterodyne.routing.fallback import FallbackRouter
+from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.router import Router
-from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.wire.connection_pool import ConnectionPool

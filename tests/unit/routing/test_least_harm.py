@@ -2,13 +2,13 @@
 
 from msgspec import structs
 
-from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.forecast import Forecast, forecast_on
 from heterodyne.routing.least_harm import LOOKED_AT_MAX
 from heterodyne.routing.policies.slo import SloObjective
-from heterodyne.routing.predictive import choose
+from heterodyne.routing.predictive import best_of, choose
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest
-from tests.support.replica_states import ROUND, replica_state, routing_request, send
+from tests.support.replica_states import replica_state, routing_request, send
 
 
 def least_harm(
@@ -30,7 +30,7 @@ def late(one: ReplicaState, prompts: int) -> ReplicaState:
 def test_one_that_is_late_anyway_goes_where_it_is_late_already() -> None:
     hopeless, in_time = late(replica_state("hopeless"), 40), late(replica_state("in time", 1), 8)
     long = routing_request(5000, ttft_slo_s=1.0)
-    assert in_time.forecast(long, 0.0, 0.0).ttft_s < hopeless.forecast(long, 0.0, 0.0).ttft_s
+    assert forecast_on(in_time, long, 0.0, 0.0).ttft_s < forecast_on(hopeless, long, 0.0, 0.0).ttft_s
     assert least_harm(long, [[in_time], [hopeless]], {}, 0.0).state is hopeless
 
 
@@ -50,23 +50,15 @@ def test_what_a_replica_has_in_memory_counts() -> None:
     assert least_harm(routing_request(ttft_slo_s=0.08), [[cold, warm]], {1: 900.0}, 0.0).state is warm
 
 
-class Fixed(ReplicaState):
-    """A seat whose forecast is what it is told."""
-
-    def forecast(
-        self, routing_request: RoutingRequest, cached_tokens: float, now_s: float, held_tokens: float = 0.0
-    ) -> Forecast:
-        usual = super().forecast(routing_request, cached_tokens, now_s, held_tokens)
-        return structs.replace(usual, risk=self.others / 1000, ttft_s=10.0 - self.others / 1000)
-
-
 def test_small_steps_of_harm_do_not_add_up() -> None:
-    replica_states = []
+    request = routing_request(ttft_slo_s=1.0)
+    forecasts = []
     for number in range(LOOKED_AT_MAX):
-        one = Fixed(replica_state().replica, number, replica_state(prior=ROUND).speed, 0.0)
-        one.others = 600 + 15 * number  # a risk of 0.600, 0.615, … each a little sooner than the one before
-        replica_states.append(one)
-    assert least_harm(routing_request(ttft_slo_s=1.0), [replica_states], {}, 0.0).risk < 0.65
+        risk = (600 + 15 * number) / 1000  # 0.600, 0.615, … each a little sooner than the one before
+        forecast = forecast_on(replica_state(place=number), request, 0.0, 0.0)
+        forecasts.append(structs.replace(forecast, risk=risk, ttft_s=10.0 - risk))
+    best, _ = best_of(request, forecasts, SloObjective())
+    assert best.risk < 0.65
 
 
 def test_of_a_large_fleet_a_sample_is_looked_at() -> None:

@@ -5,13 +5,12 @@ from random import Random
 import pytest
 from msgspec import structs
 
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Price
-from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
+from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.forecast import KEPT
 from heterodyne.routing.kv.chain import chain_of_blocks
-from heterodyne.routing.policies.objective import KEPT
 from heterodyne.routing.router import Router
 from heterodyne.routing.ticket import Ticket
 from tests.support.replica_states import ROUND, fleet, replica, router, routing_request

@@ -3,12 +3,11 @@
 import pytest
 from msgspec import structs
 
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.domain.routing_rule import Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.catalogue import objective
-from heterodyne.routing.policies.objective import CROWDED, KEPT, LIKELY, LOAD_MAX, slo_outlook
+from heterodyne.routing.forecast import CROWDED, KEPT, LIKELY, LOAD_MAX, forecast_on, slo_outlook
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_request import RoutingRequest
@@ -118,7 +117,7 @@ def cost_fleet(**usd: float) -> tuple[Router, dict[str, Replica]]:
         priors[name] = structs.replace(
             ROUND, prompt_token_s=1e-4 * slowness, step_s=0.01 * slowness, sequence_s=1e-4 * slowness
         )
-        for_a_dollar_an_hour = replica_state(prior=priors[name], usd_per_hour=1.0).forecast(BATCH, 0.0, 0.0).usd
+        for_a_dollar_an_hour = forecast_on(replica_state(prior=priors[name], usd_per_hour=1.0), BATCH, 0.0, 0.0).usd
         usd_per_hour = usd_per_million * TOKENS / 1e6 / for_a_dollar_an_hour
         replicas[name] = replica(name, name, hardware=name, usd_per_hour=usd_per_hour)
     return router(*replicas.values(), rule=RoutingRule(policy="cost"), priors=priors), replicas

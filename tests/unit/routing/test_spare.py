@@ -2,13 +2,12 @@
 
 import pytest
 
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.errors import NoSpareCapacity
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, ReplicaId
-from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.domain.routing_rule import Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.model_router import RESERVE_HALF_LIFE_S, Reserve
 from heterodyne.routing.router import Router
-from heterodyne.routing.spare import HALF_LIFE_S, Reserve
 from heterodyne.routing.ticket import Ticket
 from tests.support.replica_states import ROUND, replica, routing_request
 
@@ -61,7 +60,7 @@ def test_room_that_interactive_work_had_a_moment_ago_is_kept_for_it() -> None:
     later, again = router(1.0)
     for ticket in place(later, again, interactive, 60, 0.0):
         ticket.end(1.0, output_tokens=20)
-    assert at_once < _room(later, again, 1.0 + 10 * HALF_LIFE_S)
+    assert at_once < _room(later, again, 1.0 + 10 * RESERVE_HALF_LIFE_S)
 
 
 def test_a_reserve_forgets_what_is_long_ago() -> None:
@@ -71,8 +70,8 @@ def test_a_reserve_forgets_what_is_long_ago() -> None:
     for _ in range(8):
         reserve.end()
     assert reserve.to_come(0.0) == 8
-    assert reserve.to_come(HALF_LIFE_S) == pytest.approx(4)
-    assert reserve.to_come(2 * HALF_LIFE_S) == pytest.approx(2)
+    assert reserve.to_come(RESERVE_HALF_LIFE_S) == pytest.approx(4)
+    assert reserve.to_come(2 * RESERVE_HALF_LIFE_S) == pytest.approx(2)
 
 
 def _room(to: Router, fleet: FleetSnapshot, now_s: float) -> int:

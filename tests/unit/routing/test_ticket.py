@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.replica_state import ReplicaState
 from tests.support.replica_states import ROUND, replica_state, routing_request, send
@@ -65,7 +66,7 @@ def test_an_answer_that_comes_whole_teaches_how_long_it_took_altogether() -> Non
         ticket = send(one, routing_request(1000, 100, streams=False), 10.0 * number)
         ticket.first_token(10.0 * number + 0.1)  # nobody may claim to have seen it
         ticket.end(10.0 * number + 0.24 + 99 * 0.02, output_tokens=100)
-    forecast = one.forecast(routing_request(1000, 100), 0.0, 1e4)
+    forecast = forecast_on(one, routing_request(1000, 100), 0.0, 1e4)
     assert forecast.ttft_s + 99 * forecast.itl_s == pytest.approx(0.24 + 99 * 0.02, rel=0.1)
     assert forecast.itl_s == pytest.approx(0.02, rel=0.15)
 

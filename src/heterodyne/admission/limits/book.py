@@ -1,9 +1,11 @@
 """Pure: one worker's account of limits. Requests reserve from what it has leased, and settle with what they used.
 
-What it has to lease, give back and correct it puts into calls to the source, one at a time; somebody else sends them.
+What it has to lease, give back and correct it puts into calls to the source, one at a time; a client sends them.
 """
 
 from collections.abc import Sequence
+
+from msgspec import Struct
 
 from heterodyne.admission.limits.calendar import Calendar, LimitPeriod
 from heterodyne.admission.limits.leased_counter import MEASURES, LeasedCounter, limits_of
@@ -12,7 +14,7 @@ from heterodyne.domain.tenant import Level
 from heterodyne.ports.leases import LeaseAnswer, LeaseCall, LeaseReport, Want
 
 LEASED_COUNTERS_MAX = 50_000  # the one planned longest ago is closed for a new one
-PLAN_S_MAX = 60.0  # how long a caller's pots are kept ready without being looked up again
+PLAN_S_MAX = 60.0  # how long a caller's counters are kept ready without being looked up again
 LEASED_COUNTER_IDLE_S = 150.0  # since it was last planned; more than a plan lives
 TOP_UPS_MAX = 256  # in one call
 MEMORY_TICKS = 0.2  # how long "there is no more" is believed, in ticks: what others give back may come at any time
@@ -66,9 +68,9 @@ class LimitBook:
         self._sequence = 0
         self._topped: list[LeasedCounter] = []  # asked for in the call under way, for no request in particular
         self._epoch = ""
-        self._lost: list[LeaseReport] = []  # what a source that began again has to be told
+        self._lost: list[LeaseReport] = []  # for a source that began again
         self.outstanding = 0  # reservations that are neither settled nor released
-        self.holders = holders  # workers that share the limits, as far as it has heard
+        self.holders = holders  # workers that share the limits, as of the last answer
 
     def reserve(
         self, levels: tuple[Level, ...], tokens: int, micro_usd: int, now_s: float
@@ -80,8 +82,8 @@ class LimitBook:
         # A request whose cost is not known counts for a grain of it, so that it is refused where nothing is left.
         amounts = (1, tokens or 1, micro_usd or 1, 1)
         leased_counters = plan.leased_counters
-        for leased_counter in leased_counters:
-            if leased_counter.free < amounts[leased_counter.place]:
+        for lease in leased_counters:
+            if lease.free < amounts[lease.place]:
                 return self._short(levels, leased_counters, amounts, now_s)
         return self._reserved(leased_counters, amounts)
 
@@ -94,7 +96,7 @@ class LimitBook:
         self._correct(reservation, (0, 0, 0, 0))
 
     def compose(self, waiting: Sequence[PendingReservation], now_s: float) -> LeaseCall | None:
-        """The next call: leases for these requests, and what is to report. None: there is nothing to say.
+        """The next call: leases for these requests, and what is to report. None: there is nothing to send.
 
         It is `answered` or `failed` before the next is composed.
         """
@@ -104,16 +106,16 @@ class LimitBook:
             self._next_tick_s = now_s + self._tick_s
             self._tick(now_s, reports, top_ups)
         groups = self._pledge(waiting, now_s, reports)
-        for leased_counter in self._past:
-            if leased_counter.spare:
-                reports.append(leased_counter.hand_back(leased_counter.spare))
+        for lease in self._past:
+            if lease.spare:
+                reports.append(lease.hand_back(lease.spare))
         self._past.clear()
         if not reports and not groups and not top_ups:
             return None
         return self._call(reports, (*groups, *top_ups))
 
     def heartbeat(self) -> LeaseCall:
-        """A call that says no more than that this worker lives."""
+        """A call that only shows that this worker lives."""
         return self._call((), ())
 
     def answered(
@@ -123,56 +125,41 @@ class LimitBook:
         self._note_epoch(answer.epoch)
         self.holders = max(1, answer.holders)
         self._unpledge(waiting)
-        known = {
-            (leased_counter.counter, leased_counter.starts_s): leased_counter
-            for pending_reservation in waiting
-            for leased_counter in pending_reservation.leased_counters
-        }
-        known.update(
-            ((leased_counter.counter, leased_counter.starts_s), leased_counter) for leased_counter in self._topped
-        )
+        known = {(lease.counter, lease.starts_s): lease for pending in waiting for lease in pending.leased_counters}
+        known.update(((lease.counter, lease.starts_s), lease) for lease in self._topped)
         self._topped.clear()
         for wants, grants in zip(call.groups, answer.groups, strict=True):
             for want, grant in zip(wants, grants, strict=True):
-                leased_counter = known.get((want.counter, want.window)) or self._late(want)
-                leased_counter.held += grant.amount
-                leased_counter.free += grant.amount
-                leased_counter.left = grant.left
-                leased_counter.left_until_s = now_s + self._tick_s * MEMORY_TICKS
-                if leased_counter.is_past:
-                    self._past.add(leased_counter)
-        return [self._reserve_granted(pending_reservation, now_s) for pending_reservation in waiting]
+                lease = known.get((want.counter, want.window)) or self._late(want)
+                lease.held += grant.amount
+                lease.free += grant.amount
+                lease.left = grant.left
+                lease.left_until_s = now_s + self._tick_s * MEMORY_TICKS
+                if lease.is_past:
+                    self._past.add(lease)
+        return [self._reserve_granted(pending, now_s) for pending in waiting]
 
     def failed(self, waiting: Sequence[PendingReservation]) -> None:
         """There is no answer yet; the call itself is to be sent again, without these requests waiting for it."""
         self._unpledge(waiting)
 
-    def reserve_alone(self, pending_reservation: PendingReservation, now_s: float) -> Reservation | LimitRefusal:
+    def reserve_alone(self, pending: PendingReservation, now_s: float) -> Reservation | LimitRefusal:
         """Without the source: this worker's part of each limit, or one request; it is reported as owed later."""
-        leased_counters, amounts = (
-            self._planned(pending_reservation.levels, now_s).leased_counters,
-            pending_reservation.amounts,
-        )
-        for leased_counter in leased_counters:
-            amount, used, part = (
-                amounts[leased_counter.place],
-                leased_counter.used,
-                leased_counter.limit // self.holders,
-            )
-            if amount > leased_counter.limit or (leased_counter.free < amount and used > 0 and used + amount > part):
-                return refused(leased_counter, leased_counters, amount, part - used, now_s, gateways=self.holders)
+        leased_counters, amounts = self._planned(pending.levels, now_s).leased_counters, pending.amounts
+        for lease in leased_counters:
+            amount, used, part = amounts[lease.place], lease.used, lease.limit // self.holders
+            if amount > lease.limit or (lease.free < amount and used > 0 and used + amount > part):
+                return refused(lease, leased_counters, amount, part - used, now_s, gateways=self.holders)
         return self._reserved(leased_counters, amounts, is_alone=True)
 
     def retire(self) -> LeaseCall:
         """The last call: everything that no request holds is given back."""
-        for leased_counter in self._leased_counters.values():
-            self._close(leased_counter)
+        for lease in self._leased_counters.values():
+            self._close(lease)
         self._leased_counters.clear()
         self._plans.clear()
         reports, self._lost = self._lost, []
-        reports += [
-            leased_counter.hand_back(leased_counter.spare) for leased_counter in self._past if leased_counter.spare
-        ]
+        reports += [lease.hand_back(lease.spare) for lease in self._past if lease.spare]
         self._past.clear()
         return self._call(reports, ())
 
@@ -184,8 +171,8 @@ class LimitBook:
         self, leased_counters: tuple[LeasedCounter, ...], amounts: Amounts, *, is_alone: bool = False
     ) -> Reservation:
         self.outstanding += 1
-        for leased_counter in leased_counters:
-            leased_counter.free -= amounts[leased_counter.place]
+        for lease in leased_counters:
+            lease.free -= amounts[lease.place]
         return Reservation(leased_counters, amounts, is_alone)
 
     def _correct(self, reservation: Reservation, used: Amounts) -> None:
@@ -194,23 +181,23 @@ class LimitBook:
         reservation.is_over = True
         self.outstanding -= 1
         amounts = reservation.amounts
-        for leased_counter in reservation.leased_counters:
-            place = leased_counter.place
-            leased_counter.free += amounts[place] - used[place]
-            if leased_counter.is_past:
-                self._past.add(leased_counter)
+        for lease in reservation.leased_counters:
+            place = lease.place
+            lease.free += amounts[place] - used[place]
+            if lease.is_past:
+                self._past.add(lease)
         reservation.leased_counters = ()
 
     def _short(
         self, levels: tuple[Level, ...], leased_counters: tuple[LeasedCounter, ...], amounts: Amounts, now_s: float
     ) -> LimitRefusal | PendingReservation:
-        for leased_counter in leased_counters:
-            amount = amounts[leased_counter.place]
-            if leased_counter.free < amount:
-                left = max(0, leased_counter.free) + max(0, leased_counter.left)
-                is_known = now_s < leased_counter.left_until_s <= now_s + self._tick_s * MEMORY_TICKS
-                if amount > leased_counter.limit or (amount > left and is_known):
-                    return refused(leased_counter, leased_counters, amount, left, now_s)
+        for lease in leased_counters:
+            amount = amounts[lease.place]
+            if lease.free < amount:
+                left = max(0, lease.free) + max(0, lease.left)
+                is_known = now_s < lease.left_until_s <= now_s + self._tick_s * MEMORY_TICKS
+                if amount > lease.limit or (amount > left and is_known):
+                    return refused(lease, leased_counters, amount, left, now_s)
         return PendingReservation(levels, amounts)
 
     def _planned(self, levels: tuple[Level, ...], now_s: float) -> "_Plan":
@@ -223,31 +210,31 @@ class LimitBook:
         plan = _Plan(
             levels,
             leased_counters,
-            min([now_s + PLAN_S_MAX, *(leased_counter.ends_s for leased_counter in leased_counters)]),
+            min([now_s + PLAN_S_MAX, *(lease.ends_s for lease in leased_counters)]),
         )
         self._plans[id(levels)] = plan
         return plan
 
     def _leased_counter(self, level: str, limit_name: str, limit: int, now_s: float) -> LeasedCounter:
         window = self._calendar.window(MEASURES[limit_name][1], now_s)
-        leased_counter = self._leased_counters.pop(f"{level} {limit_name}", None)
+        lease = self._leased_counters.pop(f"{level} {limit_name}", None)
         # A window that begins later than now was planned before the clock was set back; it is not left again.
-        if leased_counter is None or leased_counter.starts_s < window.starts_s:
-            if leased_counter is not None:
-                self._close(leased_counter)
-            leased_counter = LeasedCounter(level, limit_name, limit, window)
+        if lease is None or lease.starts_s < window.starts_s:
+            if lease is not None:
+                self._close(lease)
+            lease = LeasedCounter(level, limit_name, limit, window)
             if len(self._leased_counters) >= self._leased_counters_max:
                 self._make_room()
-        if leased_counter.limit != limit:
-            leased_counter.limit, leased_counter.left_until_s = limit, 0.0
-        leased_counter.planned_s = now_s
-        self._leased_counters[leased_counter.counter] = leased_counter  # last in the order of planning
-        return leased_counter
+        if lease.limit != limit:
+            lease.limit, lease.left_until_s = limit, 0.0
+        lease.planned_s = now_s
+        self._leased_counters[lease.counter] = lease  # last in the order of planning
+        return lease
 
     def _make_room(self) -> None:
-        """Nobody reserves in a closed pot, so whoever has it in a plan must look again."""
+        """No request reserves in a closed counter, so plans that have it are made again."""
         idle = next(
-            (leased_counter for leased_counter in self._leased_counters.values() if not _is_running(leased_counter)),
+            (lease for lease in self._leased_counters.values() if not lease.is_running),
             None,
         )
         if idle is not None:
@@ -255,45 +242,34 @@ class LimitBook:
             del self._leased_counters[idle.counter]
             self._plans.clear()
 
-    def _close(self, leased_counter: LeasedCounter) -> None:
-        leased_counter.is_past = True
-        self._past.add(leased_counter)
+    def _close(self, lease: LeasedCounter) -> None:
+        lease.is_past = True
+        self._past.add(lease)
 
     def _tick(self, now_s: float, reports: list[LeaseReport], top_ups: list[tuple[Want, ...]]) -> None:
         """Give back what is leased for nothing, fetch what will be used before the next tick, forget what is idle."""
         self._plans = {key: plan for key, plan in self._plans.items() if now_s < plan.ends_s}
-        for leased_counter in list(self._leased_counters.values()):
-            if now_s >= leased_counter.ends_s or (
-                now_s - leased_counter.planned_s > LEASED_COUNTER_IDLE_S and not _is_running(leased_counter)
-            ):
-                self._close(leased_counter)
-                del self._leased_counters[leased_counter.counter]
-            elif leased_counter.period is LimitPeriod.NONE:
-                self._trim_running(leased_counter, reports)
+        for lease in list(self._leased_counters.values()):
+            if now_s >= lease.ends_s or (now_s - lease.planned_s > LEASED_COUNTER_IDLE_S and not lease.is_running):
+                self._close(lease)
+                del self._leased_counters[lease.counter]
+            elif lease.period is LimitPeriod.NONE:
+                reports += lease.trim_running()
             else:
-                self._trim(leased_counter, reports, top_ups)
+                self._trim(lease, reports, top_ups)
 
-    def _trim_running(self, leased_counter: LeasedCounter, reports: list[LeaseReport]) -> None:
-        """Places that were free at the last tick too go back; what is held is said again, should it be forgotten."""
-        surplus = (
-            min(leased_counter.spare, leased_counter.free_before) if leased_counter.spare > 0 else leased_counter.spare
-        )
-        if leased_counter.held or surplus:
-            reports.append(leased_counter.hand_back(surplus))
-        leased_counter.free_before, leased_counter.chunk = max(0, leased_counter.spare), 0
-
-    def _trim(self, leased_counter: LeasedCounter, reports: list[LeaseReport], top_ups: list[tuple[Want, ...]]) -> None:
+    def _trim(self, lease: LeasedCounter, reports: list[LeaseReport], top_ups: list[tuple[Want, ...]]) -> None:
         """Between a half and two ticks' use stay leased."""
-        burn = max(0, leased_counter.used - leased_counter.burnt)
-        leased_counter.burnt, leased_counter.chunk = leased_counter.used, burn
-        surplus = leased_counter.spare - 2 * burn
-        if leased_counter.spare < 0:
-            reports.append(leased_counter.hand_back(leased_counter.spare))
+        burn = max(0, lease.used - lease.burnt)
+        lease.burnt, lease.chunk = lease.used, burn
+        surplus = lease.spare - 2 * burn
+        if lease.spare < 0:
+            reports.append(lease.hand_back(lease.spare))
         elif surplus > 0:
-            reports.append(leased_counter.hand_back(surplus))
-        elif 2 * leased_counter.spare < burn and leased_counter.left > 0 and len(top_ups) < TOP_UPS_MAX:
-            self._topped.append(leased_counter)
-            top_ups.append((_want(leased_counter, 1, burn - leased_counter.spare),))
+            reports.append(lease.hand_back(surplus))
+        elif 2 * lease.spare < burn and lease.left > 0 and len(top_ups) < TOP_UPS_MAX:
+            self._topped.append(lease)
+            top_ups.append((lease.want(1, burn - lease.spare),))
 
     def _pledge(
         self, waiting: Sequence[PendingReservation], now_s: float, reports: list[LeaseReport]
@@ -301,67 +277,61 @@ class LimitBook:
         """What each request lacks, after those before it; what there is is kept for them until the answer."""
         groups = []
         enlarged = set()
-        for pending_reservation in waiting:
-            pending_reservation.leased_counters = self._planned(pending_reservation.levels, now_s).leased_counters
+        for pending in waiting:
+            pending.leased_counters = self._planned(pending.levels, now_s).leased_counters
             wants = []
-            for leased_counter in pending_reservation.leased_counters:
-                if leased_counter.spare < 0:
-                    reports.append(leased_counter.hand_back(leased_counter.spare))
-                amount = pending_reservation.amounts[leased_counter.place]
-                lacking = amount - max(0, min(amount, leased_counter.free))
-                leased_counter.free -= amount
-                leased_counter.pledged += amount
-                if lacking and leased_counter not in enlarged:
-                    enlarged.add(leased_counter)
-                    wants.append(_want(leased_counter, lacking, lacking + leased_counter.chunk))
-                    leased_counter.chunk = min(
-                        leased_counter.limit, 2 * leased_counter.chunk + amount
-                    )  # asked again before the next tick: too little
+            for lease in pending.leased_counters:
+                if lease.spare < 0:
+                    reports.append(lease.hand_back(lease.spare))
+                amount = pending.amounts[lease.place]
+                lacking = amount - max(0, min(amount, lease.free))
+                lease.free -= amount
+                lease.pledged += amount
+                if lacking and lease not in enlarged:
+                    enlarged.add(lease)
+                    wants.append(lease.want(lacking, lacking + lease.chunk))
+                    # If it is asked for again before the next tick, this was too little.
+                    lease.chunk = min(lease.limit, 2 * lease.chunk + amount)
                 elif lacking:
-                    wants.append(_want(leased_counter, lacking, lacking))
+                    wants.append(lease.want(lacking, lacking))
             if wants:
                 groups.append(tuple(wants))
         return groups
 
     def _unpledge(self, waiting: Sequence[PendingReservation]) -> None:
-        for pending_reservation in waiting:
-            for leased_counter in pending_reservation.leased_counters:
-                leased_counter.free += pending_reservation.amounts[leased_counter.place]
-                leased_counter.pledged -= pending_reservation.amounts[leased_counter.place]
+        for pending in waiting:
+            for lease in pending.leased_counters:
+                lease.free += pending.amounts[lease.place]
+                lease.pledged -= pending.amounts[lease.place]
 
     def _reserve_granted(
-        self, pending_reservation: PendingReservation, now_s: float
+        self, pending: PendingReservation, now_s: float
     ) -> Reservation | LimitRefusal | PendingReservation:
         """In the windows that were asked for, even if one of them has ended meanwhile."""
-        leased_counters, amounts = pending_reservation.leased_counters, pending_reservation.amounts
-        for leased_counter in leased_counters:
-            if leased_counter.free < amounts[leased_counter.place]:
-                return self._short(pending_reservation.levels, leased_counters, amounts, now_s)
+        leased_counters, amounts = pending.leased_counters, pending.amounts
+        for lease in leased_counters:
+            if lease.free < amounts[lease.place]:
+                return self._short(pending.levels, leased_counters, amounts, now_s)
         return self._reserved(leased_counters, amounts)
 
     def _late(self, want: Want) -> LeasedCounter:
-        """The pot of a grant that came after a failure; in a window that is gone it is only there to be given back."""
-        leased_counter = self._leased_counters.get(want.counter)
-        if leased_counter is not None and leased_counter.starts_s == want.window:
-            return leased_counter
+        """The counter of a grant that came after a failure; in a window that is gone it only gives back."""
+        lease = self._leased_counters.get(want.counter)
+        if lease is not None and lease.starts_s == want.window:
+            return lease
         level, _, limit_name = want.counter.rpartition(" ")
         window = self._calendar.window(MEASURES[limit_name][1], want.window)
-        leased_counter = LeasedCounter(level, limit_name, want.limit, window)
-        leased_counter.is_past = True
-        return leased_counter
+        lease = LeasedCounter(level, limit_name, want.limit, window)
+        lease.is_past = True
+        return lease
 
     def _note_epoch(self, epoch: str) -> None:
-        """A source that lost its counters is told what this worker has taken from them."""
+        """A source that lost its counters gets a report of what this worker has taken from them."""
         if self._epoch and epoch != self._epoch:
             self._lost = [
-                LeaseReport(
-                    counter=leased_counter.counter,
-                    window=leased_counter.starts_s,
-                    ends_s=leased_counter.ends_s,
-                    amount=leased_counter.held,
-                )
-                for leased_counter in self._leased_counters.values()
-                if leased_counter.period is not LimitPeriod.NONE and leased_counter.held > 0
+                lease.report_all()
+                for lease in self._leased_counters.values()
+                if lease.period is not LimitPeriod.NONE and lease.held > 0
             ]
         self._epoch = epoch
 
@@ -370,28 +340,9 @@ class LimitBook:
         return LeaseCall(holder=self._holder, sequence=self._sequence, reports=tuple(reports), groups=tuple(groups))
 
 
-class _Plan:
-    """The pots of one caller, looked up once per window."""
+class _Plan(Struct, frozen=True, gc=False):
+    """The leased counters of one caller, looked up once per window."""
 
-    __slots__ = ("ends_s", "leased_counters", "levels")
-
-    def __init__(self, levels: tuple[Level, ...], leased_counters: tuple[LeasedCounter, ...], ends_s: float) -> None:
-        self.levels = levels
-        self.leased_counters = leased_counters
-        self.ends_s = ends_s
-
-
-def _is_running(leased_counter: LeasedCounter) -> bool:
-    """Its holder is known by all that it holds, so there must not be a second pot of that name beside it."""
-    return leased_counter.period is LimitPeriod.NONE and leased_counter.used != 0
-
-
-def _want(leased_counter: LeasedCounter, at_least: int, wanted: int) -> Want:
-    return Want(
-        counter=leased_counter.counter,
-        window=leased_counter.starts_s,
-        ends_s=0.0 if leased_counter.period is LimitPeriod.NONE else leased_counter.ends_s,
-        limit=leased_counter.limit,
-        at_least=at_least,
-        wanted=max(at_least, wanted),
-    )
+    levels: tuple[Level, ...]
+    leased_counters: tuple[LeasedCounter, ...]
+    ends_s: float

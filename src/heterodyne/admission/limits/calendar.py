@@ -1,4 +1,4 @@
-"""Pure: the windows that limits are counted in: fixed and in UTC, so that everybody can name the current one."""
+"""Pure: the windows that limits are counted in: fixed and in UTC, so that every process can name the current one."""
 
 from datetime import UTC, datetime
 from enum import StrEnum

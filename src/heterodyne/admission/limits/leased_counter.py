@@ -4,7 +4,7 @@ from enum import IntEnum
 
 from heterodyne.admission.limits.calendar import LimitPeriod, LimitWindow
 from heterodyne.domain.tenant import Limits
-from heterodyne.ports.leases import LeaseReport
+from heterodyne.ports.leases import LeaseReport, Want
 
 MICRO_USD_PER_USD = 1_000_000
 
@@ -19,7 +19,7 @@ class Measure(IntEnum):
 
 
 class LeasedCounter:
-    """`free` is leased and not promised to a request; below zero it is owed.
+    """`free` is leased and not reserved by a request; below zero it is owed.
 
     `held - free` is what requests use: the source has counted `held`, so what is free can be given back.
     """
@@ -57,23 +57,50 @@ class LeasedCounter:
         self.free = 0
         self.held = 0
         self.pledged = 0  # taken off `free` for requests that wait for an answer of the source
-        self.left = limit  # at the source, as last heard
-        self.left_until_s = 0.0  # until when nobody asks again for more than that
+        self.left = limit  # at the source, as of the last answer
+        self.left_until_s = 0.0  # until when no more than that is asked for
         self.chunk = 0  # how much more than needed is leased next time
         self.burnt = 0  # `used` at the last tick
         self.free_before = 0  # `free` at the last tick
         self.planned_s = 0.0
-        self.is_past = False  # nobody reserves here any longer; what settles is reported
+        self.is_past = False  # no request reserves here any longer; what settles is reported
 
     @property
     def spare(self) -> int:
-        """Leased and not used, or owed, whoever waits."""
+        """Leased and not used, or owed, requests that wait left aside."""
         return self.free + self.pledged
 
     @property
     def used(self) -> int:
         """By requests of this worker, those that run included."""
         return self.held - self.spare
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the source knows its holder by all that it holds: then there must be no second one of its name."""
+        return self.period is LimitPeriod.NONE and self.used != 0
+
+    def want(self, at_least: int, wanted: int) -> Want:
+        """What to ask the source for."""
+        return Want(
+            counter=self.counter,
+            window=self.starts_s,
+            ends_s=0.0 if self.period is LimitPeriod.NONE else self.ends_s,
+            limit=self.limit,
+            at_least=at_least,
+            wanted=max(at_least, wanted),
+        )
+
+    def trim_running(self) -> list[LeaseReport]:
+        """Places that were free at the last tick too go back; what is held is reported again, in case it was lost."""
+        surplus = min(self.spare, self.free_before) if self.spare > 0 else self.spare
+        reports = [self.hand_back(surplus)] if self.held or surplus else []
+        self.free_before, self.chunk = max(0, self.spare), 0
+        return reports
+
+    def report_all(self) -> LeaseReport:
+        """Everything that was taken from the source, for one that has lost its counters."""
+        return LeaseReport(counter=self.counter, window=self.starts_s, ends_s=self.ends_s, amount=self.held)
 
     def hand_back(self, amount: int) -> LeaseReport:
         """A report of what the source may have again, or below zero of what it has to count."""

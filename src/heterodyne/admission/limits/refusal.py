@@ -1,4 +1,4 @@
-"""Pure: a refusal by a limit, as the caller is told it."""
+"""Pure: a refusal by a limit, as the caller gets it."""
 
 from math import ceil
 
@@ -8,13 +8,13 @@ from heterodyne.admission.limits.calendar import LimitPeriod
 from heterodyne.admission.limits.leased_counter import MICRO_USD_PER_USD, LeasedCounter, Measure
 from heterodyne.domain.errors import BudgetSpent, LimitReached
 
-RETRY_RUNNING_S = 1  # nobody knows when a running request ends
+RETRY_RUNNING_S = 1  # when a running request ends is not known
 
 _UNITS = {Measure.REQUESTS: "requests", Measure.TOKENS: "tokens", Measure.RUNNING: "concurrent requests"}
 
 
 class LimitRefusal(Struct, frozen=True, kw_only=True):
-    """Which limit said no. Amounts are whole: requests, tokens, micro-dollars."""
+    """The limit that refused. Amounts are whole: requests, tokens, micro-dollars."""
 
     level: str  # project:acme/search
     limit_name: str  # tokens_per_minute
@@ -57,7 +57,7 @@ def refused(
     now_s: float,
     **more: int,
 ) -> LimitRefusal:
-    """By this pot, of these."""
+    """By this counter, of these."""
     return LimitRefusal(
         level=leased_counter.level,
         limit_name=leased_counter.limit_name,

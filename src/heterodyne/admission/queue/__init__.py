@@ -1,1 +1,1 @@
-"""Pure: who is next when there is not room for everybody."""
+"""Pure: which request is next when there is not room for all."""

@@ -1,4 +1,4 @@
-"""The lines of one class: who waits in it, and whose counters are remembered although nobody does."""
+"""The lines of one class: those with requests, and those whose counters are remembered although they are empty."""
 
 from collections.abc import Iterator
 from heapq import nsmallest
@@ -13,7 +13,7 @@ SWEEP_MIN = 64
 
 
 class ClassQueue:
-    """Every line is in the order while somebody waits in it; else it is idle, until it can be forgotten."""
+    """Every line is in the order while it is not empty; else it is idle, until it can be forgotten."""
 
     __slots__ = (
         "_sweep_at",
@@ -31,8 +31,8 @@ class ClassQueue:
     def __init__(self, order: QueueOrder, share: float, turning_per_s_prior: float) -> None:
         self.order = order
         self.turning = Drain(turning_per_s_prior)  # what a line that always waits is given in a second, over its weight
-        self._turned = 0.0  # of that, not yet told to it
-        self._weight = 0.0  # of all lines in which somebody waits
+        self._turned = 0.0  # of that, not yet passed to it
+        self._weight = 0.0  # of all lines that are not empty
         self.share = share  # of what goes to classes above that this one may have while it waits
         self.credit = 0.0  # how much of that it has not had
         self.depth = 0
@@ -45,7 +45,7 @@ class ClassQueue:
         return self._tenant_queues.get(tenant)
 
     def waiting_tenants(self) -> Iterator[TenantQueue]:
-        """Those in which somebody waits, in no order."""
+        """Those that are not empty, in no order."""
         return (tenant_queue for tenant_queue in self._tenant_queues.values() if tenant_queue.waiting)
 
     def __contains__(self, waiting: Waiting) -> bool:

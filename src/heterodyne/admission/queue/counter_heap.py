@@ -42,7 +42,7 @@ class CounterHeap:
             self._place(tenant_queue)
 
     def smallest(self) -> TenantQueue:
-        """The line with the smallest counter; of equals, whoever has it longest. There must be one."""
+        """The line with the smallest counter; of equals, the one that has it longest. There must be one."""
         entries = self._entries
         while (tenant_queue := entries[0][2]).entry is not entries[0]:
             heappop(entries)

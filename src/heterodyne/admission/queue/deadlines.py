@@ -18,7 +18,7 @@ class Deadlines:
         self._waits = waits
         self._entries: list[tuple[float, int, Waiting]] = []
         self._added = 0
-        self.look_at_s = inf  # before that nobody is too late
+        self.look_at_s = inf  # before that none is too late
 
     def add(self, waiting: Waiting, depth: int) -> None:
         """One more, beside `depth` that wait."""

@@ -1,6 +1,6 @@
 """Fair in the long run, warm in the short: among tenants with a deficit, the longest cached prefix is next.
 
-Every waiting tenant may have a quantum x weight of service; when nobody has any left, each gets another. The deficit is
+Every waiting tenant may have a quantum x weight of service; when none has any left, each gets another. The deficit is
 kept as its distance from a level that all share: weight x (level - counter). A refill raises the level by the quantum.
 So with D(u) as in `vtc`, every counter lies between level - quantum and level + D(u), and of two tenants that both wait
 all the time the services over weights differ, in any interval, by at most
@@ -66,7 +66,7 @@ class Dlpm(CounterHeap):
             self.move(tenant_queue)
 
     def advance(self, tenant_queue: TenantQueue) -> None:
-        """Whoever is served without a deficit, because nobody else can go, has one from here."""
+        """A tenant served without a deficit, because no other can go, has one from here."""
         self._refill(tenant_queue)
         tenant_queue.jumped = tenant_queue.jumped + 1 if tenant_queue.pick is not None else 0
 

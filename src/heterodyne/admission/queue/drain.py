@@ -1,4 +1,4 @@
-"""How much service a second leaves the queue, measured while somebody waits and forgotten with time."""
+"""How much service a second leaves the queue, measured while requests wait and forgotten with time."""
 
 HALF_LIFE_S = 10.0
 PRIOR_S = 0.2  # of measurement that the first guess is worth: little, for it may be off by an order of magnitude
@@ -13,10 +13,10 @@ class Drain:
         assert per_s_prior > 0.0
         self._had = per_s_prior * PRIOR_S
         self._time_s = PRIOR_S
-        self._since_s: float | None = None  # the last start, or when somebody began to wait; None: nobody waits
+        self._since_s: float | None = None  # the last start, or when a request began to wait; None: none waits
 
     def begin(self, now_s: float) -> None:
-        """Somebody waits now, and nobody did."""
+        """A request waits now, and none did."""
         self._since_s = now_s
 
     def add(self, service: float, now_s: float, *, others_wait: bool) -> None:

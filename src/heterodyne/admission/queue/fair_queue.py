@@ -1,4 +1,4 @@
-"""Who waits for one model when its pool is full, and who is next: classes first, then tenants by what they have had."""
+"""The requests that wait for one model when its pool is full: classes first, then tenants by what they have had."""
 
 from collections.abc import Callable, Mapping
 from heapq import nlargest
@@ -17,7 +17,7 @@ from heterodyne.admission.queue.waiting import CanStart, StartVerdict, Waiting
 from heterodyne.domain.errors import QueueFull
 from heterodyne.domain.urgency import Urgency
 
-# Somebody waits for batch work, if not now: it trickles through under any load. Nobody waits for background work.
+# Users wait for batch work, if not now: it trickles through under any load. None waits for background work.
 CLASS_SHARES: Mapping[Urgency, float] = {Urgency.BATCH: 0.05, Urgency.BACKGROUND: 0.0}
 
 KV_SHARE_MAX = 0.5
@@ -46,7 +46,7 @@ class FairQueue:
         self._queue_max = queue_max
         self._tenant_queue_max = tenant_queue_max
         self._kv_share_max = kv_share_max
-        self._kv_room = 0.0  # that one tenant may hold while others wait; 0: nobody knows
+        self._kv_room = 0.0  # that one tenant may hold while others wait; 0: not known
         self._classes = {
             urgency: ClassQueue(order(), class_shares.get(urgency, 0.0), drain_per_s_prior) for urgency in Urgency
         }
@@ -66,7 +66,7 @@ class FairQueue:
     # Those that wait.
 
     def __len__(self) -> int:
-        """All that wait, and those too late that nobody has collected yet."""
+        """All that wait, and those too late that have not been collected yet."""
         return self._depth + len(self._expired)
 
     def __contains__(self, waiting: Waiting) -> bool:
@@ -127,7 +127,7 @@ class FairQueue:
     # Whose turn it is.
 
     def try_take(self, can_start: CanStart, now_s: float) -> Waiting | None:
-        """The next that can start, which then runs: it is charged and its memory counted. None: nobody may start.
+        """The next that can start, which then runs: it is charged and its memory counted. None: none may start.
 
         A request for which the pool has no room stops the queue, for what is small would else always go first. A tenant
         with its share of the memory makes way while another of its class can use it; alone it may have everything.
@@ -152,7 +152,7 @@ class FairQueue:
     # Those that run.
 
     def start(self, waiting: Waiting) -> None:
-        """It runs and never waited: its memory counts, but nobody was kept from anything, so it is not charged."""
+        """It runs and never waited: its memory counts, but none was kept from anything, so it is not charged."""
         self._running[waiting] = None
         self._hold(waiting)
 
@@ -176,7 +176,7 @@ class FairQueue:
         else:
             self._kv_held.pop(waiting.tenant, None)
 
-    # What can be said of it.
+    # Its state.
 
     def place(self, waiting: Waiting, now_s: float) -> QueuePosition:
         """Where it stands, or would stand if it were pushed now."""
@@ -265,7 +265,7 @@ class FairQueue:
             if room is StartVerdict.NONE or tenant_queue.passed >= PASSED_MAX:
                 return StartVerdict.NONE
             passed.append(tenant_queue)
-        # Nobody else can use the memory, so it need not be left free for them.
+        # No other tenant can use the memory, so it need not be left free for them.
         for tenant_queue in full_of:
             room = can_start(tenant_queue.head)
             if room is StartVerdict.YES:

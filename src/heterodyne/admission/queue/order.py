@@ -7,20 +7,20 @@ from heterodyne.admission.queue.tenant_queue import TenantQueue
 
 
 class QueueOrder(Protocol):
-    """Whose turn it is among lines in which somebody waits. A counter is service over weight.
+    """The next turn among tenants' queues that are not empty. A counter is service over weight.
 
-    No line that joins has a counter below the floor: whoever did not ask has not saved anything up.
+    No queue that joins has a counter below the floor: a tenant without requests has saved nothing up.
     """
 
     floor: float
-    size: int  # lines in which somebody waits
+    size: int  # queues that are not empty
 
     def join(self, tenant_queue: TenantQueue) -> None:
-        """Somebody waits in it now; its counter is at the floor or above."""
+        """It is no longer empty; its counter is at the floor or above."""
         ...
 
     def leave(self, tenant_queue: TenantQueue) -> None:
-        """Nobody does any more."""
+        """It is empty."""
         ...
 
     def move(self, tenant_queue: TenantQueue) -> None:

@@ -1,4 +1,4 @@
-"""A queue at one moment, for tests and whoever looks on."""
+"""A queue at one moment, for tests and the console."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from heterodyne.domain.urgency import Urgency
 
 
 class QueuePosition(Struct, frozen=True, kw_only=True):
-    """Where a request stands, if nobody else comes and everything takes what is predicted."""
+    """Where a request stands, if no other comes and everything takes what is predicted."""
 
     position: int  # 1: the next
     service_ahead: float

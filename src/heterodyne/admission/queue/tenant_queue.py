@@ -18,7 +18,7 @@ class TenantQueue:
         self.weight = 1.0  # of the request that came last
         self.waiting: OrderedDict[Waiting, None] = OrderedDict()
         self.service = 0.0  # of all that wait
-        self.passed = 0  # times somebody went before its head because there was no room for that one alone
+        self.passed = 0  # times another request went before its head because there was no room for that one alone
         self.entry: Entry | None = None  # where it stands; any other entry of it is out of date
         self.pick: Waiting | None = None  # whose turn it is in place of the first that came
         self.jumped = 0  # times the first that came was not picked

@@ -1,8 +1,8 @@
 """Fair by service: a virtual token counter per tenant, and the smallest is next.
 
-Whoever begins to wait is lifted to the floor: the smallest counter at the last turn. So with D(u) = the largest service
-of a request of u over its weight, every counter lies between the floor and the floor + D(u), and of two tenants that
-both wait all the time the services over weights differ, in any interval, by at most
+A tenant that begins to wait is lifted to the floor: the smallest counter at the last turn. So with D(u) = the largest
+service of a request of u over its weight, every counter lies between the floor and the floor + D(u), and of two tenants
+that both wait all the time the services over weights differ, in any interval, by at most
 
     D(u) + D(v)    <=    2 x largest service / smallest weight
 

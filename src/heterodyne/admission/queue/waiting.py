@@ -1,4 +1,4 @@
-"""One request as its queue sees it, and what can be said of its chance to start."""
+"""One request as its queue sees it, and what is known of its chance to start."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -21,7 +21,7 @@ class Waiting(Struct, frozen=True, kw_only=True, eq=False):
     deadline_s: float = inf
     least_s: float = 0.0  # what an answer takes at least once started; so much before the deadline is too late
     kv_tokens: float = 0.0  # of memory that it will hold
-    cached_tokens: Callable[[], float] | None = None  # of its prompt, as it is now; None: nobody looks
+    cached_tokens: Callable[[], float] | None = None  # of its prompt, as it is now; None: not looked at
     handle: object = None  # whatever the owner knows it by
 
     @property
@@ -34,8 +34,8 @@ class StartVerdict(Enum):
     """Whether a request could start at this moment."""
 
     YES = "yes"
-    NONE = "none"  # the pool is full: nobody goes before it, or whoever is small would always be first
-    NOT_FOR_IT = "not_for_it"  # what could serve it is full, other replicas are not: somebody else may go
+    NONE = "none"  # the pool is full: none goes before it, or small requests would always be first
+    NOT_FOR_IT = "not_for_it"  # what could serve it is full, other replicas are not: another may go
 
 
 CanStart = Callable[[Waiting], StartVerdict]

@@ -67,7 +67,7 @@ def explain(
     from heterodyne.cli.admin_client import AdminClient
     from heterodyne.cli.explain.decision_table import print_explanation, print_latest, print_past
     from heterodyne.cli.output import print_json
-    from heterodyne.routing.question import Question
+    from heterodyne.routing.explanation.question import Question
 
     if sum(one is not None for one in (model, request_id, latest)) != 1:
         raise click.UsageError("name one of --model, --request and --latest")

@@ -8,7 +8,7 @@ import click
 from heterodyne.cli.output import print_table
 from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.explanation import (
+from heterodyne.routing.explanation.explanation import (
     Candidate,
     ExplainedRequest,
     Explanation,

@@ -8,8 +8,8 @@ from heterodyne.console.decisions.service import DecisionService
 from heterodyne.console.errors import NoWorkerAnswers
 from heterodyne.console.guard import Guard
 from heterodyne.domain.errors import InvalidField, UnknownModel, UnknownName
-from heterodyne.routing.explanation import Explanation, PastDecision
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.explanation import Explanation, PastDecision
+from heterodyne.routing.explanation.question import Question
 
 LIMIT_DEFAULT = 20
 LIMIT_MAX = 1000

@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.explanation import Explanation, PastDecision
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.explanation import Explanation, PastDecision
+from heterodyne.routing.explanation.question import Question
 
 
 class DecisionService(Protocol):

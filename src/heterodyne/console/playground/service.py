@@ -19,11 +19,11 @@ from heterodyne.console.errors import TooManyOpen
 from heterodyne.console.event_stream import EventStream, event
 from heterodyne.console.playground.pages import PlacedEvent, PlaygroundRequest
 from heterodyne.console.render import error_shape
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.errors import DeadlineExceeded, EngineGarbage, HeterodyneError, InvalidField
 from heterodyne.domain.local_address import reachable_host
+from heterodyne.domain.routing_rule import Reason
 from heterodyne.engines.wire_errors import engine_error
-from heterodyne.routing.why import CHOSEN
+from heterodyne.routing.explanation.why import CHOSEN
 from heterodyne.telemetry import log
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection

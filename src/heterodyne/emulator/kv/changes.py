@@ -7,7 +7,7 @@ from msgspec import Struct
 from heterodyne.emulator import tokenizer
 from heterodyne.emulator.adapters import Adapter
 from heterodyne.emulator.engine import EmulatedEngine
-from heterodyne.physics.replica.machine import StepResult, StoredBlocks
+from heterodyne.physics.replica.step import StepResult, StoredBlocks
 
 
 class BlocksStored(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.faults import Share
 from heterodyne.emulator.kv.changes import CacheCleared, Change, changes
 from heterodyne.emulator.kv.dialects import spelling_of
-from heterodyne.physics.replica.machine import EngineStep, StepResult
+from heterodyne.physics.replica.step import EngineStep, StepResult
 
 KEPT_MAX = 10_000  # batches for replay, as vLLM and SGLang keep
 WAITING_MAX = 100_000  # batches for one slow subscriber; ZeroMQ drops what comes after, for that one alone

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from heterodyne.engines.accelerators.device import MIB, PERCENT, DeviceReading, MetricSource, Table, reading
 from heterodyne.engines.prometheus_page import PrometheusPage
 
-PREFIXES = ("", "amd_")  # it can be told to begin names with one; this is the one in use
+PREFIXES = ("", "amd_")  # it can be set to begin names with one; this is the one in use
 
 
 def _sources(*names: str, scale: float = 1.0) -> tuple[MetricSource, ...]:

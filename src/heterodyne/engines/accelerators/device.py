@@ -1,4 +1,4 @@
-"""One device in the same units whoever reports it, and how such readings are put together from a page."""
+"""One device in the same units, whichever exporter reports it, and how such readings are put together from a page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite

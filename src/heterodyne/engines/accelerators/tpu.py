@@ -1,5 +1,5 @@
 """The metrics page of the TPU device plugin on Kubernetes nodes. Duty cycles are percent, memory is bytes; power and
-temperature are not told."""
+temperature are not reported."""
 
 from collections.abc import Mapping
 

@@ -1,8 +1,8 @@
-"""Paged KV memory: blocks in use, and finished ones kept for whoever comes with the same prefix.
+"""Paged KV memory: blocks in use, and finished ones kept for sequences with the same prefix.
 
-A block is private to one sequence until it is full and its hash is known; then it may be shared. Shared blocks nobody
-uses stay until memory is needed, the longest unused go first. A hash may stand for several blocks in a row: logs hash
-prompts in longer pieces than engines page memory in.
+A block is private to one sequence until it is full and its hash is known; then it may be shared. Shared blocks that no
+sequence uses stay until memory is needed, the longest unused go first. A hash may stand for several blocks in a row:
+logs hash prompts in longer pieces than engines page memory in.
 """
 
 from collections import OrderedDict
@@ -18,9 +18,9 @@ class BlockStore:
         self.total = total
         self.per_hash = per_hash  # blocks behind one hash
         self.private = 0
-        self.removed: list[int] = []  # hashes evicted since somebody last looked and cleared it
+        self.removed: list[int] = []  # hashes evicted since it was last read and cleared
         self._users: dict[int, int] = {}  # hash: sequences that hold it
-        self._idle: OrderedDict[int, None] = OrderedDict()  # hashes nobody holds, the longest unused first
+        self._idle: OrderedDict[int, None] = OrderedDict()  # hashes no sequence holds, the longest unused first
 
     @property
     def used(self) -> int:
@@ -37,6 +37,22 @@ class BlockStore:
         """Shared blocks, held or idle."""
         return (len(self._users) + len(self._idle)) * self.per_hash
 
+    def passes_within(self, most: int, decoding: int, growing: Sequence[int], done: int) -> int:
+        """Of the `most` passes after so many, those with a block for every sequence that needs one; at least one.
+
+        `growing` counts the sequences that need a block by the pass, modulo the tokens of a block.
+        """
+        size = len(growing)
+        # In as many passes as a block has tokens, every sequence fills one block.
+        cycles, available = divmod(self.available, decoding)
+        passes = cycles * size
+        while passes < most:
+            available -= growing[(done + passes + 1) % size]
+            if available < 0:
+                break
+            passes += 1
+        return min(most, max(1, passes))
+
     def known(self, hashes: Sequence[int]) -> int:
         """How many of the first hashes are here."""
         users, idle = self._users, self._idle
@@ -46,7 +62,7 @@ class BlockStore:
         return len(hashes)
 
     def idle_among(self, hashes: Iterable[int]) -> int:
-        """How many blocks of these nobody holds: taking them makes so many fewer available."""
+        """How many blocks of these no sequence holds: taking them makes so many fewer available."""
         idle = self._idle
         return sum([block in idle for block in hashes]) * self.per_hash if idle else 0
 

@@ -21,7 +21,7 @@ from heterodyne.physics.work import work
 
 
 class BatchingDefaults(Struct, frozen=True, kw_only=True):
-    """How an engine fills a step when nobody tells it otherwise."""
+    """How an engine fills a step by default."""
 
     step_tokens: int
     step_tokens_small_chip: int

@@ -1,6 +1,6 @@
 """The step machine: continuous batching with chunked prompts, paged KV with shared prefixes, and preemption.
 
-Whoever drives it begins a step, lets its time pass on a clock of its own, real or virtual, and finishes it:
+Its driver begins a step, lets its time pass on a clock of its own, real or virtual, and finishes it:
 
     machine.submit(job, now_s)
     step = machine.begin(now_s)        # None: nothing to do before machine.ready_at_s
@@ -15,59 +15,17 @@ from collections import deque
 from heapq import heappop, heappush
 from math import inf
 
-from msgspec import Struct
+from msgspec import structs
 
 from heterodyne.physics.replica.block_store import BlockStore
 from heterodyne.physics.replica.job import Job, Scheduling
 from heterodyne.physics.replica.sequence import Sequence
+from heterodyne.physics.replica.step import Counters, EngineStep, StepResult, StoredBlocks
 from heterodyne.physics.replica.step_clock import PromptChunk, StepClock
 
 
-class EngineStep(Struct, frozen=True, kw_only=True, gc=False):
-    """One pass through the model, or several equal ones in a row."""
-
-    begins_at_s: float
-    ends_at_s: float
-    passes: int
-    decoding: int  # sequences that get a token from each pass
-    prompt_tokens: int
-    admitted: tuple[int, ...] = ()  # jobs that join the batch with it, for the first time or again
-
-
-class StoredBlocks(Struct, frozen=True, kw_only=True, gc=False):
-    """Blocks of a job that others may share from now on."""
-
-    job: Job
-    indices: tuple[int, ...]  # into its blocks
-
-
-class StepResult(Struct, frozen=True, kw_only=True, gc=False):
-    """What a step brought about; whoever decodes and is not named goes on."""
-
-    decoded: tuple[int, ...]  # jobs that got a token from each pass; filled only when it is asked for
-    prompted: tuple[
-        int, ...
-    ]  # jobs whose prompt is complete and gave a token: the first, or the next after a preemption
-    finished: tuple[int, ...]
-    cached_tokens: tuple[int, ...]  # of each finished one's prompt, found in memory when it was first admitted
-    preempted: tuple[int, ...]  # lost their memory before the step and wait again
-    stored: tuple[StoredBlocks, ...]
-    removed: tuple[int, ...]  # hashes of blocks that are gone
-
-
-class Counters(Struct, kw_only=True):
-    """Totals since the machine was made."""
-
-    prompt_tokens: int = 0
-    cached_tokens: int = 0  # of those, found in memory
-    output_tokens: int = 0
-    preemptions: int = 0
-    finished: int = 0
-    passes: int = 0
-
-
 class ReplicaMachine:
-    """One replica. Not a thread, not a task: it moves when it is told the time."""
+    """One replica. Not a thread, not a task: it moves when it is given the time."""
 
     def __init__(self, clock: StepClock, scheduling: Scheduling) -> None:
         self.scheduling = scheduling
@@ -146,7 +104,7 @@ class ReplicaMachine:
         if not decoding and not chunks:
             return None
         passes = self._passes(now_s, leap_until_s) if decoding and not chunks else 1
-        duration_s = passes * self._decode_s(passes) if decoding else 0.0
+        duration_s = self._clock.passes_s(passes, len(self._decoding), self._context_tokens) if decoding else 0.0
         prompt_tokens = 0
         if chunks:
             pieces = [chunk for _, chunk in chunks]
@@ -171,16 +129,12 @@ class ReplicaMachine:
         step = self.step
         if step is None or step.passes == 1 or step.ends_at_s <= at_s:
             return step
-        passes = self._passes_within(at_s - step.begins_at_s, step.passes)
+        passes = self._clock.passes_within(
+            at_s - step.begins_at_s, step.passes, len(self._decoding), self._context_tokens
+        )
         if passes < step.passes:
-            self.step = EngineStep(
-                begins_at_s=step.begins_at_s,
-                ends_at_s=step.begins_at_s + passes * self._decode_s(passes),
-                passes=passes,
-                decoding=step.decoding,
-                prompt_tokens=0,
-                admitted=step.admitted,
-            )
+            takes_s = self._clock.passes_s(passes, len(self._decoding), self._context_tokens)
+            self.step = structs.replace(step, ends_at_s=step.begins_at_s + takes_s, passes=passes)
         return self.step
 
     def finish(self, *, names_decoded: bool = False) -> StepResult:
@@ -241,7 +195,7 @@ class ReplicaMachine:
         return self._growing[number % self.scheduling.block_tokens]
 
     def _plan_chunks(self) -> list[tuple[Sequence, PromptChunk]]:
-        """Prompts under way first, then whoever waits, within the tokens of one step."""
+        """Prompts under way first, then those that wait, within the tokens of one step."""
         budget = self.scheduling.step_tokens
         if self.scheduling.mixes_prompts:
             budget -= len(self._decoding)
@@ -251,12 +205,12 @@ class ReplicaMachine:
             end = min(sequence.prefill_tokens, sequence.done_tokens + budget)
             planned.append((sequence, PromptChunk(sequence.done_tokens, end)))
             budget -= end - sequence.done_tokens
-            # A block is written before anything reads it, so whoever is admitted after this one may share it already.
+            # A block is written before anything reads it, so sequences admitted after this one may share it already.
             self._share(sequence, end)
         return planned
 
     def _admit(self) -> Sequence | None:
-        """The next in line, with memory for its whole prompt and the token after it; nobody overtakes."""
+        """The next in line, with memory for its whole prompt and the token after it; none overtakes."""
         while self._waiting and self._waiting[0].is_gone:
             self._waiting.popleft()
         if not self._waiting or self.running >= self.scheduling.slots:
@@ -297,44 +251,15 @@ class ReplicaMachine:
             heappop(self._leaving)
         most = self._leaving[0][0] - self._pass
         if most > 1:
-            most = min(most, self._passes_in_memory(most))
-        return self._passes_within(until_s - now_s, most) if until_s < inf else most
-
-    def _passes_in_memory(self, most: int) -> int:
-        """Of so many passes, those with a block for everybody who needs one; at least one, for which room was made."""
-        decoding, size = len(self._decoding), self.scheduling.block_tokens
-        # In as many passes as a block has tokens, every sequence fills one block.
-        cycles, available = divmod(self.blocks.available, decoding)
-        passes = cycles * size
-        while passes < most:
-            available -= self._growth(self._pass + passes + 1)
-            if available < 0:
-                break
-            passes += 1
-        return max(1, passes)
-
-    def _passes_within(self, wanted_s: float, most: int) -> int:
-        """The first pass that ends so much later or after; at least one, and `most` when none of those does."""
-        if most == 1 or wanted_s <= 0.0:
-            return 1
-        # Later passes take longer, so at the pace of the first one there are too many.
-        passes = min(most, int(wanted_s / self._decode_s(1)) + 1)
-        while passes > 1 and (passes - 1) * self._decode_s(passes - 1) >= wanted_s:
-            # The pace of the last guess aims a little short, never far.
-            passes = max(1, min(passes - 1, int(wanted_s / self._decode_s(passes)) + 1))
-        while passes < most and passes * self._decode_s(passes) < wanted_s:
-            passes += 1
-        return passes
-
-    def _decode_s(self, passes: int) -> float:
-        """The mean of so many passes from here; every context grows by one in each."""
-        sequences = len(self._decoding)
-        return self._clock.decode_s(sequences, self._context_tokens / sequences + (passes - 1) / 2)
+            most = self.blocks.passes_within(most, len(self._decoding), self._growing, self._pass)
+        if until_s == inf:
+            return most
+        return self._clock.passes_within(until_s - now_s, most, len(self._decoding), self._context_tokens)
 
     # Carrying it out.
 
     def _decode(self, passes: int) -> list[int]:
-        """Everybody in the batch has its tokens; those that are complete leave."""
+        """Every sequence of the batch gets its tokens; those that are complete leave."""
         decoding, size = len(self._decoding), self.scheduling.block_tokens
         cycles, rest = divmod(passes, size)
         begin = (self._pass + 1) % size

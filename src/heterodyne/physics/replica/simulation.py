@@ -60,7 +60,7 @@ def simulate_replica(machine: ReplicaMachine, arrivals: Iterable[tuple[float, Jo
         now_s = step.ends_at_s
         ended = machine.finish()
         if step.decoding:
-            # Steps of prompts alone lie between two tokens of whoever is decoding.
+            # Steps of prompts alone lie between two tokens of the sequences that decode.
             gap_s = (now_s - decoded_at_s) / step.passes
             gaps.append(TokenGaps(at_s=now_s, gap_s=gap_s, count=step.decoding * step.passes))
             decoded_at_s = now_s

@@ -87,6 +87,25 @@ class StepClock:
             return fixed_s + token_s * context_tokens + window_token_s * min(context_tokens, self._window_tokens)
         return fixed_s + token_s * context_tokens
 
+    def passes_s(self, passes: int, sequences: int, context_tokens: int) -> float:
+        """So many passes in a row, from a batch with this much context; every context grows by one in each."""
+        return passes * self.decode_s(sequences, context_tokens / sequences + (passes - 1) / 2)
+
+    def passes_within(self, wanted_s: float, most: int, sequences: int, context_tokens: int) -> int:
+        """The first pass that ends so much later or after; at least one, and `most` when none of those does."""
+        if most == 1 or wanted_s <= 0.0:
+            return 1
+        mean = context_tokens / sequences
+        # Later passes take longer, so at the pace of the first one there are too many.
+        passes = min(most, int(wanted_s / self.decode_s(sequences, mean)) + 1)
+        while passes > 1 and self.passes_s(passes - 1, sequences, context_tokens) >= wanted_s:
+            # The pace of the last guess aims a little short, never far.
+            pace_s = self.decode_s(sequences, mean + (passes - 1) / 2)
+            passes = max(1, min(passes - 1, int(wanted_s / pace_s) + 1))
+        while passes < most and self.passes_s(passes, sequences, context_tokens) < wanted_s:
+            passes += 1
+        return passes
+
     def chunks_s(self, chunks: list[PromptChunk]) -> float:
         """Pieces of prompts in one pass: layers are launched and collectives begun once for all of them."""
         seconds = self._pass_s

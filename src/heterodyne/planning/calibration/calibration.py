@@ -1,6 +1,6 @@
 """Measured points become a profile: today's prices made as slow as the replica is, then fitted, and judged honestly.
 
-What a fit is worth is told by points it has not seen: each point is left out once and predicted from the others.
+What a fit is worth is shown by points it has not seen: each point is left out once and predicted from the others.
 """
 
 from collections.abc import Sequence

@@ -20,9 +20,9 @@ from heterodyne.physics.work import work
 
 POINTS_MIN = 6  # fewer settle too little
 PROMPT_TOKENS_MIN = 64
-CONTEXT_TOKENS_MAX = 16_384  # asked for when nobody says
+CONTEXT_TOKENS_MAX = 16_384  # by default
 CONCURRENCY_MAX = 64
-LLAMACPP_SLOTS = 4  # that a llama.cpp server opens when nobody says
+LLAMACPP_SLOTS = 4  # that a llama.cpp server opens by default
 OUTPUT_TOKENS = (256, 128, 64, 32, 16)
 ANSWERS_MIN = 3
 # Before the answers that count, those that all start together; after them, those in flight that are cut off.

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.hardware import Accelerator
 from heterodyne.physics.memory import Demand, Layout, memory_budget, ready_slots
@@ -16,6 +15,7 @@ from heterodyne.physics.profile import Basis, Profile, ProfileMatch
 from heterodyne.physics.profile_catalogue import profile_for
 from heterodyne.physics.serving import ReplicaSpec
 from heterodyne.physics.work import work
+from heterodyne.planning.traffic.request_shape import RequestShape
 
 WIDTHS = (1, 2, 4, 8)
 
@@ -37,13 +37,6 @@ class RejectedCandidate(Struct, frozen=True, kw_only=True):
     accelerator: str
     tp: int
     reason: str
-
-
-class RequestShape(Struct, frozen=True, kw_only=True):
-    """Requests of one length."""
-
-    prompt_tokens: float
-    output_tokens: float
 
 
 def candidates(
@@ -105,18 +98,6 @@ def try_replica(candidate: HardwareCandidate, shape: RequestShape) -> ReplicaSpe
             ready_slots(candidate.layout) * (shape.prompt_tokens + shape.output_tokens / 2),
         ),
     )
-
-
-def check_shape(shape: RequestShape, model: ModelSpec) -> None:
-    """Raise `InvalidSpec` for lengths that are none, or that the model cannot hold."""
-    for name, tokens in structs.asdict(shape).items():
-        if not tokens >= 1:
-            raise InvalidSpec(f"{name}: {tokens:g} is no number of tokens; give at least 1.")
-    if shape.prompt_tokens + shape.output_tokens > model.context_tokens:
-        raise InvalidSpec(
-            f"{shape.prompt_tokens:g} + {shape.output_tokens:g} tokens are over the context of {model.name}, "
-            f"{model.context_tokens} tokens."
-        )
 
 
 def _engine(profiles: Mapping[EngineKind, ProfileMatch]) -> EngineKind | None:

@@ -11,7 +11,8 @@ from msgspec import Struct, structs
 from heterodyne.physics.replica.from_layout import machine_of, scheduling_of
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.simulation import gap_quantile, quantile, simulate_replica
-from heterodyne.planning.hardware.candidate import HardwareCandidate, RequestShape
+from heterodyne.planning.hardware.candidate import HardwareCandidate
+from heterodyne.planning.traffic.request_shape import RequestShape
 
 REQUESTS = 400  # that count, after as many as are inside at once have taken the place of those it began with
 
@@ -30,10 +31,10 @@ class LatencySpread(Struct, frozen=True, kw_only=True):
 def latency_spread(
     candidate: HardwareCandidate, shape: RequestShape, *, requests_per_s: float, concurrency: int, draw: Draw
 ) -> LatencySpread:
-    """Rehearse until the quantiles of the last requests can be told."""
+    """Rehearse until the quantiles of the last requests are known."""
     prompt_tokens, output_tokens = round(shape.prompt_tokens), round(shape.output_tokens)
     scheduling = scheduling_of(candidate.layout, context_tokens=prompt_tokens + output_tokens)
-    # Whoever plans for so many at once also tells the engine to take them.
+    # A plan for so many at once also sets the engine to take them.
     scheduling = structs.replace(scheduling, slots=max(scheduling.slots, concurrency))
     machine = machine_of(candidate.layout, candidate.found.profile, scheduling)
 

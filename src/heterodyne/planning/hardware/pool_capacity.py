@@ -9,7 +9,7 @@ from heterodyne.physics.profile import Profile
 from heterodyne.physics.replica.from_layout import placement_of
 from heterodyne.physics.replica.job import Scheduling
 from heterodyne.physics.serving import Load, ReplicaSpec, Slo, goodput, serve
-from heterodyne.planning.hardware.candidate import RequestShape
+from heterodyne.planning.traffic.request_shape import RequestShape
 
 
 class PoolCapacity(Struct, frozen=True, kw_only=True):

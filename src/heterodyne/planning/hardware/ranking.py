@@ -12,15 +12,9 @@ from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.profile import Basis, Profile
 from heterodyne.physics.serving import Binding, Load, ReplicaSpec, ServingEstimate, Slo, goodput, serve
-from heterodyne.planning.hardware.candidate import (
-    HardwareCandidate,
-    RejectedCandidate,
-    RequestShape,
-    candidates,
-    check_shape,
-    try_replica,
-)
+from heterodyne.planning.hardware.candidate import HardwareCandidate, RejectedCandidate, candidates, try_replica
 from heterodyne.planning.hardware.latency_spread import Draw, LatencySpread, latency_spread
+from heterodyne.planning.traffic.request_shape import RequestShape, check_shape
 from heterodyne.planning.workload_class import check_budget
 
 
@@ -55,7 +49,7 @@ class RankedHardware(Struct, frozen=True, kw_only=True):
     served: ServingEstimate
     binding: Binding
     replicas: int
-    price: ChipPrice | None  # None: nobody sells it by the hour that we know of
+    price: ChipPrice | None  # None: no price by the hour is known
     usd_per_hour: float | None  # all replicas
     usd_per_million_tokens: float | None  # prompt and output, at full load
     power_w: float | None

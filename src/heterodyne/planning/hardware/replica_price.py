@@ -21,7 +21,7 @@ class Priced(Protocol):
 
 
 def replica_price(pool: Priced, chip: Accelerator | None) -> Price:
-    """The price of one replica, all its chips; an empty one where nobody says."""
+    """The price of one replica, all its chips; an empty one where it is not known."""
     said = Price(
         usd_per_hour=pool.price_usd_per_hour,
         usd_per_million_prompt_tokens=pool.price_usd_per_million_prompt_tokens,

@@ -71,7 +71,7 @@ def choose_sequences(
 
 
 def choose_step_tokens(pace: DecodePace, *, sequences: int, guessed_tokens: int) -> tuple[int, str]:
-    """Tokens of one step: as many as fit beside a full decode step in the budget, or many where nobody watches."""
+    """Tokens of one step: as many as fit beside a full decode step in the budget, or many where no user watches."""
     least = max(STEP_TOKENS_MIN, 1 << (sequences * (1 + guessed_tokens) - 1).bit_length())
     if pace.workload is not WorkloadClass.INTERACTIVE:
         return max(least, STEP_TOKENS_MAX), "nobody watches the tokens come, so prompts go in large pieces"

@@ -32,10 +32,15 @@ from heterodyne.planning.launch.speculation import SpeculativeDecoding, choose_s
 from heterodyne.planning.launch.weights import Weights, choose_weights
 from heterodyne.planning.workload_class import BUDGETS, WorkloadClass
 
-CONTEXT_TOKENS = 8192  # when nobody says
+CONTEXT_TOKENS = 8192  # unless another is asked for
 DRAIN_MAX_S = 600
 SEQUENCES_MAX = {EngineKind.LLAMACPP: 256}  # compiled into llama.cpp
 SEQUENCES_MAX_USUAL = 1024
+SETTINGS = (
+    "engine", "tp", "experts", "kv_precision", "context", "sequences", "step_tokens", "memory_fraction", "guessing",
+)  # fmt: skip
+
+Row = tuple[str, object, str]  # a setting, its value, and why it is so
 
 
 class TypicalRequest(Struct, frozen=True, kw_only=True):
@@ -66,7 +71,7 @@ class Sizing(Struct, frozen=True, kw_only=True):
     layout: Layout
     platform: Platform
     workload: WorkloadClass
-    ranks: int  # what the engine is told as its tensor-parallel size
+    ranks: int  # the engine's tensor-parallel size
     is_expert_parallel: bool
     context_tokens: int
     usual_tokens: int
@@ -96,23 +101,72 @@ def size(
     requirements: LaunchRequirements, catalogue: Mapping[str, Accelerator], *, measured: Sequence[Profile] = ()
 ) -> Sizing:
     """Derive a launch, `measured` prices first; raises `InvalidSpec` or `PlanImpossible` with what to change."""
-    chip, platform, slo = (
-        requirements.accelerator,
-        platform_of(requirements.accelerator),
-        BUDGETS[requirements.workload],
-    )
+    chip, workload = requirements.accelerator, requirements.workload
+    platform, slo = platform_of(chip), BUDGETS[workload]
     _check(requirements)
+    layout, capacity, weights, reasons = _laid_out(requirements, platform, catalogue)
+    context, usual = capacity.context_tokens, capacity.usual_tokens
+    held = _held(requirements, capacity, catalogue)
+    found = profile_for(
+        requirements.model, chip, engine=layout.engine, precision=layout.precision, tp=layout.tp, measured=measured
+    )
+    parallelism = choose_parallelism(layout, platform, found.profile, batch=held, context=usual / 2)
+    placement = placed(layout, parallelism)
+    pace = DecodePace(placement=placement, profile=found.profile, workload=workload, slo=slo, context=usual / 2)
+    load = _usual_load(workload, usual)
+    sequences, sequences_because = _sequences(requirements, pace, load, held=held, layout=layout, platform=platform)
+    guessing, guessing_because = choose_speculation(requirements, layout.engine, platform, pace, sequences=sequences)
+    step_tokens, step_because = choose_step_tokens(
+        pace, sequences=sequences, guessed_tokens=guessing.tokens if guessing else 0
+    )
+    replica = ReplicaSpec(placement=placement, profile=found.profile, chunk_tokens=step_tokens)
+    served = serve(replica, msgspec.structs.replace(load, concurrency=sequences))
+    is_expert_parallel = parallelism.ep > 1
+    return Sizing(
+        layout=layout,
+        platform=platform,
+        workload=workload,
+        ranks=capacity.ranks,
+        is_expert_parallel=is_expert_parallel,
+        context_tokens=context,
+        usual_tokens=usual,
+        sequences=sequences,
+        step_tokens=step_tokens,
+        memory_fraction=ENGINES[layout.engine].memory_fraction,
+        guessing=guessing,
+        weights=weights,
+        budget=budget_for(capacity, sequences),
+        served=served,
+        basis=found.basis,
+        reasons=_in_order(
+            *reasons,
+            ("experts", is_expert_parallel, _experts_because(layout, parallelism)),
+            ("sequences", sequences, sequences_because),
+            ("step_tokens", step_tokens, step_because),
+            ("guessing", guessing.kind if guessing else "off", guessing_because),
+        ),
+        notes=(
+            *weights.notes,
+            *caveats(layout, Demand(context_tokens=context)),
+            *_missed(served, slo, workload),
+            *([f"the draft is not used: {guessing_because}"] if requirements.draft and not guessing else []),
+        ),
+    )
+
+
+def _laid_out(
+    requirements: LaunchRequirements, platform: Platform, catalogue: Mapping[str, Accelerator]
+) -> tuple[Layout, SequenceCapacity, Weights, list[Row]]:
+    """The model on as many chips as it needs, with what memory is left for sequences, and why so."""
+    model, chip = requirements.model, requirements.accelerator
     engine, engine_because = choose_engine(chip, requirements.engine)
     kv_precision, kv_because = choose_kv(requirements, engine)
     weights = choose_weights(requirements, engine, platform)
-    context = (
-        min(CONTEXT_TOKENS, requirements.model.context_tokens)
-        if requirements.context_tokens is None
-        else requirements.context_tokens
-    )
+    asked = requirements.context_tokens
+    context = min(CONTEXT_TOKENS, model.context_tokens) if asked is None else asked
     usual = context if requirements.usual_tokens is None else min(requirements.usual_tokens, context)
     base = Layout(
-        model=requirements.model,
+        model=model,
         accelerator=chip,
         precision=requirements.precision,
         kv_precision=kv_precision,
@@ -126,76 +180,28 @@ def size(
     tp, tp_because = choose_width(requirements, base, demands, catalogue)
     layout = msgspec.structs.replace(base, tp=tp)
     ranks = tp * host_of(chip).ranks_per_chip
-    if requirements.model.heads % ranks:
-        raise InvalidSpec(
-            f"tp: {tp} x {chip.name} are {ranks} ranks, which cannot share {requirements.model.heads} heads evenly"
-        )
+    if model.heads % ranks:
+        raise InvalidSpec(f"tp: {tp} x {chip.name} are {ranks} ranks, which cannot share {model.heads} heads evenly")
     capacity = SequenceCapacity(
         layout=layout, ranks=ranks, context_tokens=context, usual_tokens=usual, draft=requirements.draft
     )
-    held = _held(requirements, capacity, catalogue)
-    found = profile_for(
-        requirements.model, chip, engine=engine, precision=requirements.precision, tp=tp, measured=measured
-    )
-    parallelism = choose_parallelism(layout, platform, found.profile, batch=held, context=usual / 2)
-    placement = placed(layout, parallelism)
-    pace = DecodePace(
-        placement=placement, profile=found.profile, workload=requirements.workload, slo=slo, context=usual / 2
-    )
-    load = _usual_load(requirements.workload, usual)
-    if requirements.sequences is None:
-        sequences, sequences_because = choose_sequences(
-            pace, load, held=held, held_because=_held_because(engine, held), platform=platform
-        )
-    else:
-        sequences, sequences_because = requirements.sequences, f"asked for; memory holds {held}"
-    guessing, guessing_because = choose_speculation(requirements, engine, platform, pace, sequences=sequences)
-    step_tokens, step_because = choose_step_tokens(
-        pace, sequences=sequences, guessed_tokens=guessing.tokens if guessing else 0
-    )
-    budget = budget_for(capacity, sequences)
-    replica = ReplicaSpec(placement=placement, profile=found.profile, chunk_tokens=step_tokens)
-    served = serve(replica, msgspec.structs.replace(load, concurrency=sequences))
-    is_expert_parallel = parallelism.ep > 1
-    reasons = _reasons(
+    rows: list[Row] = [
         ("engine", engine, engine_because),
         ("tp", tp, tp_because),
-        ("experts", is_expert_parallel, _experts_because(layout, parallelism)),
         ("kv_precision", kv_precision, kv_because),
-        (
-            "context",
-            context,
-            "asked for" if requirements.context_tokens else "long enough for most; --context says otherwise",
-        ),
-        ("sequences", sequences, sequences_because),
-        ("step_tokens", step_tokens, step_because),
+        ("context", context, "asked for" if asked else "long enough for most; --context says otherwise"),
         ("memory_fraction", layout.memory_fraction, "the share these numbers were counted with"),
-        ("guessing", guessing.kind if guessing else "off", guessing_because),
-    )
-    return Sizing(
-        layout=layout,
-        platform=platform,
-        workload=requirements.workload,
-        ranks=ranks,
-        is_expert_parallel=is_expert_parallel,
-        context_tokens=context,
-        usual_tokens=usual,
-        sequences=sequences,
-        step_tokens=step_tokens,
-        memory_fraction=ENGINES[engine].memory_fraction,
-        guessing=guessing,
-        weights=weights,
-        budget=budget,
-        served=served,
-        basis=found.basis,
-        reasons=reasons,
-        notes=(
-            *weights.notes,
-            *caveats(layout, Demand(context_tokens=context)),
-            *_missed(served, slo, requirements.workload),
-            *([f"the draft is not used: {guessing_because}"] if requirements.draft and not guessing else []),
-        ),
-    )
+    ]
+    return layout, capacity, weights, rows
+
+
+def _sequences(
+    requirements: LaunchRequirements, pace: DecodePace, load: Load, *, held: int, layout: Layout, platform: Platform
+) -> tuple[int, str]:
+    if requirements.sequences is not None:
+        return requirements.sequences, f"asked for; memory holds {held}"
+    because = _held_because(layout.engine, held)
+    return choose_sequences(pace, load, held=held, held_because=because, platform=platform)
 
 
 def _check(requirements: LaunchRequirements) -> None:
@@ -271,8 +277,9 @@ def _usual_load(workload: WorkloadClass, usual_tokens: int) -> Load:
     return Load(concurrency=1, prompt_tokens=prompt, output_tokens=output)
 
 
-def _reasons(*rows: tuple[str, object, str]) -> dict[str, SettingReason]:
-    return {name: SettingReason(setting=name, value=str(value), because=because) for name, value, because in rows}
+def _in_order(*rows: Row) -> dict[str, SettingReason]:
+    reasons = {name: SettingReason(setting=name, value=str(value), because=because) for name, value, because in rows}
+    return {name: reasons[name] for name in SETTINGS}
 
 
 def _missed(served: ServingEstimate, slo: Slo, workload: WorkloadClass) -> tuple[str, ...]:

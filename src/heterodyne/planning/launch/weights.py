@@ -1,4 +1,4 @@
-"""What the engine is told to load: the published checkpoint, quantised on the way where the engine can, or a file."""
+"""What the engine loads: the published checkpoint, quantised on the way where the engine can, or a file."""
 
 from msgspec import Struct
 
@@ -23,7 +23,7 @@ class Weights(Struct, frozen=True, kw_only=True):
 
 
 def choose_weights(requirements: LaunchRequirements, engine: EngineKind, platform: Platform) -> Weights:
-    """The place to load from; raises `InvalidSpec` when nobody publishes these weights in this precision."""
+    """The place to load from; raises `InvalidSpec` when no source publishes these weights in this precision."""
     given = requirements.weights or requirements.published
     if given is not None and given.endswith(".gguf") and engine is not EngineKind.LLAMACPP:
         raise InvalidSpec(f"weights: {given} is for llama.cpp; {engine} wants a Hugging Face id or folder")

@@ -1,4 +1,4 @@
-"""Traffic handed out to replicas, as rows of the programme: all of it served, nobody beyond what they can.
+"""Traffic handed out to replicas, as rows of the MILP: all of it served, no kind beyond what it can.
 
 A bucket's prompts and its answers are two pieces of work. A replica of both roles does the two together, so the shares
 of such replicas stand in both sums; prefill replicas stand in the first alone and decode replicas in the second. Keys
@@ -71,7 +71,7 @@ def is_served(able: Iterable[ReplicaKind]) -> bool:
 
 
 def _phases(able: list[ReplicaKind]) -> list[list[ReplicaKind]]:
-    """Who can do the prompts and who the answers; one list where nobody does only one of them."""
+    """The kinds that can do the prompts and those for the answers; one list where none does only one of them."""
     prompts = [kind for kind in able if kind.role is not ReplicaRole.DECODE]
     answers = [kind for kind in able if kind.role is not ReplicaRole.PREFILL]
     return [prompts] if prompts == answers else [prompts, answers]

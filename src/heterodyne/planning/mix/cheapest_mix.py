@@ -1,9 +1,10 @@
-"""The cheapest mix of replica kinds for a traffic histogram, as a mixed-integer programme.
+"""The cheapest mix of replica kinds for a traffic histogram, as a mixed-integer programme (MILP).
 
 Shares of a bucket are continuous and replica counts whole, so the problem stays small: twelve integers for twelve
 kinds, however many buckets there are. The loss of a replica is a second assignment of the critical buckets.
 """
 
+from collections.abc import Iterator
 from math import ceil
 
 from msgspec import structs
@@ -14,7 +15,6 @@ from heterodyne.planning.mix.checks import check
 from heterodyne.planning.mix.dominated import without_dominated
 from heterodyne.planning.mix.milp import Milp, Solution
 from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, TrafficBucket
-from heterodyne.planning.mix.relaxations import relaxations
 from heterodyne.planning.mix.single_kind import load_on, single_kind_replicas
 from heterodyne.planning.mix.worthwhile import worthwhile
 
@@ -23,7 +23,7 @@ SHARE_MIN = 1e-6  # below this a share is the solver's rounding
 
 
 def cheapest_mix(problem: MixProblem) -> MixPlan:
-    """Solve, or say which promise cannot be kept."""
+    """Solve, or raise with the constraint that cannot be met."""
     check(problem)
     plan = _solve(problem)
     if plan is None:
@@ -46,7 +46,7 @@ def _solve(problem: MixProblem) -> MixPlan | None:
 def _solve_as_asked(problem: MixProblem) -> MixPlan | None:
     """Losses are guarded against only where the optimum so far would not survive one.
 
-    Leaving a promise out can only make a plan cheaper, so the first optimum that keeps them all is the optimum.
+    Leaving a constraint out can only make a plan cheaper, so the first optimum that meets them all is the optimum.
     """
     guarded: frozenset[str] = frozenset()
     while True:
@@ -124,12 +124,36 @@ def _alone(problem: MixProblem) -> dict[str, float]:
 
 
 def _why_impossible(problem: MixProblem) -> str:
-    """Which promise binds: relax them one by one and see with which a mix appears."""
-    eased = {constraint: _solve(easier) for constraint, easier in relaxations(problem)}
+    """Which constraint binds: relax them one by one and see with which a mix appears."""
+    eased = {constraint: _solve(easier) for constraint, easier in _relaxations(problem)}
     ways = [f"{constraint} ({_in_words(plan)})" for constraint, plan in eased.items() if plan is not None]
     if ways:
         return f"No mix keeps every promise; there is one without {', or without '.join(ways)}."
     return "No mix keeps every promise, and giving up one of them is not enough; offer more or faster kinds."
+
+
+def _relaxations(problem: MixProblem) -> Iterator[tuple[str, MixProblem]]:
+    """What is given up, and the problem without it, to find which constraint is too much; only those that are set."""
+    plenty = structs.replace(
+        problem,
+        kinds=tuple(structs.replace(kind, available=None) for kind in problem.kinds),
+        stocks=tuple(structs.replace(stock, available=None) for stock in problem.stocks),
+    )
+    unbound = structs.replace(
+        problem,
+        kinds=tuple(structs.replace(kind, minimum=0) for kind in problem.kinds),
+        stocks=tuple(structs.replace(stock, minimum=0) for stock in problem.stocks),
+    )
+    easier = {
+        "the limits on availability": plenty,
+        "the least numbers wanted": unbound,
+        "the limit on spot capacity": structs.replace(problem, spot_share_max=1.0),
+        "surviving the loss of a replica": structs.replace(problem, survives_one_loss=False),
+        "headroom": structs.replace(problem, headroom=0.0),
+    }
+    for constraint, question in easier.items():
+        if question != problem:
+            yield constraint, question
 
 
 def _in_words(plan: MixPlan) -> str:

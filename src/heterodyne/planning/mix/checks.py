@@ -1,4 +1,4 @@
-"""Refuses questions that make no sense, naming the field, and buckets that nobody can serve."""
+"""Refuses questions that make no sense, naming the field, and buckets that no kind can serve."""
 
 from collections.abc import Iterable
 from math import isfinite

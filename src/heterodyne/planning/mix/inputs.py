@@ -39,7 +39,7 @@ def rate_of(word: str, log: Sequence[TraceRequest]) -> float:
 
 
 def offered(names: Iterable[str] | None, known: Mapping[str, Accelerator]) -> Mapping[str, Accelerator]:
-    """Those that are named, by name or alias; all of them where nobody names any."""
+    """Those that are named, by name or alias; all of them where none is named."""
     if names is None:
         return known
     chosen = {chip.name: chip for chip in (accelerator(name, known) for name in names)}

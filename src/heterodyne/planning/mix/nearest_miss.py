@@ -1,4 +1,4 @@
-"""Why nobody serves requests of a length within the budget: which limit binds, who comes nearest, what to relax."""
+"""Why no kind serves requests of a length within the budget: which limit binds, what comes nearest, what to relax."""
 
 from collections.abc import Iterable
 from math import ceil

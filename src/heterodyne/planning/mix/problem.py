@@ -44,7 +44,7 @@ class ReplicaKind(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     handoff: str = ""  # prefill replicas hand keys and values to decode replicas of the same word
     stock: str | None = None  # None: its chips are its own
     chips: int = 1
-    rests_on: Basis | None = None  # None: somebody's own numbers
+    rests_on: Basis | None = None  # None: numbers given by the operator
 
 
 class MixProblem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -8,13 +8,14 @@ from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.profile import Profile
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.hardware.candidate import HardwareCandidate, candidates, check_shape
+from heterodyne.planning.hardware.candidate import HardwareCandidate, candidates
 from heterodyne.planning.hardware.ranking import lowest_price
 from heterodyne.planning.mix.assignment import is_served
 from heterodyne.planning.mix.nearest_miss import nearest_miss
 from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, ReplicaRole, Stock, TrafficBucket
 from heterodyne.planning.mix.role_rate import KV_LINK, requests_per_s
 from heterodyne.planning.traffic.histogram import Cell
+from heterodyne.planning.traffic.request_shape import check_shape
 from heterodyne.planning.workload_class import check_budget
 
 

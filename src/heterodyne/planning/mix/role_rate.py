@@ -5,12 +5,13 @@ from math import inf
 from msgspec import structs
 
 from heterodyne.physics.hardware import Link
-from heterodyne.physics.kv_transfer import transfer_s
+from heterodyne.physics.kv import transfer_s
 from heterodyne.physics.memory import kv_sequence_share_bytes
 from heterodyne.physics.serving import ReplicaSpec, Slo, goodput
 from heterodyne.physics.step_time import prefill_s
-from heterodyne.planning.hardware.candidate import HardwareCandidate, RequestShape, try_replica
+from heterodyne.planning.hardware.candidate import HardwareCandidate, try_replica
 from heterodyne.planning.mix.problem import ReplicaRole
+from heterodyne.planning.traffic.request_shape import RequestShape
 
 # What the transfer engine of Mooncake moves over each of four 200 Gb/s adapters: 87 GB/s in all (FAST'25).
 KV_LINK = Link(name="200 Gb/s", bytes_per_s=21.75e9, pair_bytes_per_s=21.75e9)

@@ -69,7 +69,7 @@ class Forecaster:
         self._bands = [_band(one) for one in _errors(self._past, rule, origins, self._kept)]
 
     def ahead(self, present: float | None, *, ends_at: int) -> DemandForecast:
-        """From demand as it is now on; None: nobody knows it. The last whole step ended at `ends_at`."""
+        """From demand as it is now on; None: it is not known. The last whole step ended at `ends_at`."""
         if not self._expected and not present:
             return DemandForecast(steps=(), basis="no forecast: no request has come yet")
         rule = self._expected or [0.0] * AHEAD_STEPS

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.planning.hardware.candidate import RequestShape
+from heterodyne.planning.traffic.request_shape import RequestShape
 from heterodyne.planning.traffic.trace_request import TraceRequest
 
 BINS_MAX = 10  # on each axis; a hundred buckets are solved in a second

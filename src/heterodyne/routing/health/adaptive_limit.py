@@ -26,13 +26,13 @@ class AdaptiveLimit:
         "_pause_s",
         "_paused_until_s",
         "_queue",
-        "_refusals_in_a_row",
         "_samples",
         "_short",
         "_smoothing",
         "_tolerance",
         "is_paused",
         "limit",
+        "refusals_in_a_row",
     )
 
     def __init__(
@@ -58,7 +58,7 @@ class AdaptiveLimit:
         self._pause_s = pause_s
         self._pause_max_s = pause_max_s
         self._paused_until_s = 0.0
-        self._refusals_in_a_row = 0
+        self.refusals_in_a_row = 0
         self._samples = 0
         self._short = self._long = 0.0
         self._exact = self._max  # while nothing is known of the replica, nothing is held back from it
@@ -85,8 +85,8 @@ class AdaptiveLimit:
 
     def on_refused(self, now_s: float) -> None:
         """The engine says it is busy. Without a pause, a replica that refuses at once would look the least loaded."""
-        self._refusals_in_a_row += 1
-        pause_s = self._pause_s * 2.0 ** min(self._refusals_in_a_row - 1, 30)
+        self.refusals_in_a_row += 1
+        pause_s = self._pause_s * 2.0 ** min(self.refusals_in_a_row - 1, 30)
         self._paused_until_s = now_s + min(pause_s, self._pause_max_s)
         self.is_paused = True
         if self._samples:  # without samples the limit could fall and never grow again
@@ -95,7 +95,7 @@ class AdaptiveLimit:
 
     def on_taken(self) -> None:
         """The engine accepted a request and answered it."""
-        self._refusals_in_a_row = 0
+        self.refusals_in_a_row = 0
         self.is_paused = False
 
     def advance(self, now_s: float) -> None:

@@ -1,4 +1,4 @@
-"""Every replica's standing, kept while the replica is in the fleet; the few calls that the router and gateway make.
+"""Every replica's health, kept while the replica is in the fleet; the few calls that the router and gateway make.
 
     fleet.publish(snapshot, now_s)                 whenever the control loop does
     fleet.usable(model, now_s)                     before a decision
@@ -33,7 +33,7 @@ class FleetHealth:
         self.publish(fleet, now_s)
 
     def publish(self, fleet: FleetSnapshot, now_s: float) -> None:
-        """Welcome who is new, forget who is gone, notice who has come back."""
+        """Take in replicas that are new, forget those that are gone, notice those that have come back."""
         before, self._fleet = self._fleet, {replica.id: replica for replica in fleet.replicas}
         for known in before.values():
             now = self._fleet.get(known.id)
@@ -43,7 +43,7 @@ class FleetHealth:
             was = before.get(replica.id)
             replica_health = self._replica_health.get(replica.id) or self._welcome(replica)
             replica_health.allow(UNBOUNDED if replica.in_flight_max is None else replica.in_flight_max)
-            # Whoever is ready when we start has not just come back.
+            # A replica that is ready when we start has not just come back.
             if before and replica.health is Health.READY and (was is None or was.health is not Health.READY):
                 replica_health.on_recovered(now_s)
         pools = {replica.pool for replica in fleet.replicas}
@@ -58,11 +58,11 @@ class FleetHealth:
         return model_health.usable(now_s) if model_health is not None else ()
 
     def try_model(self, model: str) -> ModelHealth | None:
-        """The standing of a model's replicas together; None where nobody serves it."""
+        """The health of a model's replicas together; None where no replica serves it."""
         return self._models.get(model)
 
     def of(self, replica: ReplicaId) -> ReplicaHealth:
-        """The standing of a replica of the latest snapshot."""
+        """The health of a replica of the latest snapshot."""
         return self._replica_health[replica]
 
     def try_retry(self, model: str, tokens: int, now_s: float) -> bool:
@@ -87,7 +87,7 @@ class FleetHealth:
         return sum(replica_health.in_flight for replica_health in self._replica_health.values())
 
     def snapshot(self, now_s: float) -> FleetHealthSnapshot:
-        """How everybody stands now."""
+        """The health of all of them now."""
         return FleetHealthSnapshot(
             models=tuple(health.snapshot(model, now_s) for model, health in self._models.items()),
             replicas=tuple(replica_health.snapshot(now_s) for replica_health in self._replica_health.values()),

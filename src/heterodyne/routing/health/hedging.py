@@ -1,11 +1,17 @@
-"""When a request that still waits for its first token is worth sending to a second replica, and how often that may be.
+"""When a request that still waits for its first token is worth sending to a second replica.
 
-Only before the first token: after it there is something to lose. Whoever sends the hedge cancels the loser.
+Only before the first token: after it there is something to lose. The sender of the hedge cancels the loser. How often
+that may be is a budget of the model (`model_health`).
 """
 
-from heterodyne.routing.health.quantile_sketch import QuantileSketch
+from math import exp, log
 
-CREDIT_MAX = 10.0  # hedges that a quiet time may save up
+LOWEST, GROWTH, BUCKETS = 0.05, 1.15, 64  # up to a ratio of 380, each bucket within 7 % of its middle
+READ_EVERY = 32  # samples between two readings of the quantile
+HALVE_EVERY = 512
+
+_PER_LOG = 1 / log(GROWTH)
+_OFFSET = -log(LOWEST) * _PER_LOG
 
 
 class HedgeTimer:
@@ -35,27 +41,35 @@ class HedgeTimer:
         return after_s if after_s > self._min_s else self._min_s
 
 
-class HedgeBudget:
-    """One per model: at most a share of its requests is hedged."""
+class QuantileSketch:
+    """One quantile of a stream of ratios, in a fixed number of logarithmic buckets that forget the past by halves.
 
-    __slots__ = ("_credit", "_share", "refused", "spent")
+    `value` is the quantile as of the last reading, or None before there are enough samples.
+    """
 
-    def __init__(self, share: float) -> None:
-        self._share = share
-        self._credit = 0.0
-        self.spent = 0
-        self.refused = 0
+    __slots__ = ("_buckets", "_quantile", "_samples", "value")
 
-    def deposit(self) -> None:
-        """A request starts."""
-        credit = self._credit + self._share
-        self._credit = credit if credit < CREDIT_MAX else CREDIT_MAX
+    def __init__(self, quantile: float) -> None:
+        self._quantile = quantile
+        self._buckets = [0] * BUCKETS
+        self._samples = 0
+        self.value: float | None = None
 
-    def try_spend(self) -> bool:
-        """Whether one more hedge may be sent; if so, it is paid for."""
-        if self._credit < 1.0:
-            self.refused += 1
-            return False
-        self._credit -= 1.0
-        self.spent += 1
-        return True
+    def add(self, ratio: float) -> None:
+        """Count one ratio."""
+        index = int(log(ratio) * _PER_LOG + _OFFSET) if ratio > LOWEST else 0
+        self._buckets[index if index < BUCKETS else BUCKETS - 1] += 1
+        self._samples = samples = self._samples + 1
+        if samples % READ_EVERY == 0:
+            self._read()
+
+    def _read(self) -> None:
+        wanted = self._quantile * sum(self._buckets)
+        seen = 0
+        for index, count in enumerate(self._buckets):
+            seen += count
+            if count and seen >= wanted:
+                self.value = LOWEST * exp((index + 0.5) / _PER_LOG)
+                break
+        if self._samples % HALVE_EVERY == 0:
+            self._buckets = [count // 2 for count in self._buckets]

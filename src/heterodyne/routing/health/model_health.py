@@ -1,4 +1,4 @@
-"""The replicas of one model together: who may take a request, and what second attempts may cost.
+"""The replicas of one model together: which may take a request, and how many second attempts there may be.
 
 Panic is judged here and not per pool: where another pool serves the model well, a pool whose only replica fails is
 no reason to go on asking it.
@@ -7,12 +7,12 @@ no reason to go on asking it.
 from collections.abc import Sequence
 
 from heterodyne.domain.fleet import Health, Replica
-from heterodyne.routing.health.hedging import HedgeBudget
-from heterodyne.routing.health.panic import Panic
 from heterodyne.routing.health.replica_health import FULL, PAUSED, ReplicaHealth
-from heterodyne.routing.health.retry_budget import RetryBudget
 from heterodyne.routing.health.snapshot import ModelHealthSnapshot
 from heterodyne.routing.settings import RoutingSettings
+
+SLOTS = 10  # of the window of retries; what is forgotten is forgotten a slot at a time
+CREDIT_MAX = 10.0  # hedges that a quiet time may save up
 
 
 class ModelHealth:
@@ -58,7 +58,7 @@ class ModelHealth:
     def usable(self, now_s: float) -> Sequence[Replica]:
         """The ready replicas that may take a request, in the order of the fleet; not the caller's to change.
 
-        A learned limit sends work elsewhere and never away: with everybody at theirs, an engine's own queue is a
+        A learned limit sends work elsewhere and never away: with all replicas at theirs, an engine's own queue is a
         better place than a refusal.
         """
         if not self._troubled:
@@ -85,7 +85,7 @@ class ModelHealth:
         return any(replica_health.is_crammed for _, replica_health in self._members)
 
     def snapshot(self, model: str, now_s: float) -> ModelHealthSnapshot:
-        """How it stands now."""
+        """As it is now."""
         return ModelHealthSnapshot(
             model=model,
             usable=len(self.usable(now_s)),
@@ -99,3 +99,109 @@ class ModelHealth:
             hedges=self.hedge_budget.spent,
             hedges_refused=self.hedge_budget.refused,
         )
+
+
+class Panic:
+    """Whether the judgement of replicas is being ignored, and how often that began; one per model.
+
+    If most replicas fail, the cause is more likely common to all (a bad request, a network, a dependency), and the few
+    that are left could not carry the load anyway. Spreading over all of them loses less.
+    """
+
+    __slots__ = ("_share", "begun", "is_on")
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self.is_on = False
+        self.begun = 0
+
+    def judge(self, usable: int, known: int) -> bool:
+        """`usable` of the `known` replicas are healthy."""
+        is_on = usable < self._share * known
+        if is_on and not self.is_on:
+            self.begun += 1
+        self.is_on = is_on
+        return is_on
+
+
+class RetryBudget:
+    """How much may be retried, in tokens; one per model.
+
+    Tokens, because repeating one prompt of 100,000 costs what repeating a thousand small ones does. First attempts
+    deposit a share of their prompt tokens, retries withdraw all of theirs, and both are forgotten after a window: over
+    any window, retries are at most the deposits of that window and a reserve, which lets a quiet model retry too. So
+    retries never multiply the load of a model that is failing.
+    """
+
+    __slots__ = ("_balance", "_reserve", "_share", "_slot", "_slots", "_slots_per_s", "refused", "spent_tokens")
+
+    def __init__(self, *, share: float, window_s: float, reserve_tokens_per_s: float) -> None:
+        self._share = share
+        self._slots_per_s = SLOTS / window_s
+        self._reserve = reserve_tokens_per_s * window_s
+        self._slots = [0.0] * SLOTS  # deposits less withdrawals
+        self._slot = 0
+        self._balance = self._reserve
+        self.spent_tokens = 0
+        self.refused = 0
+
+    def deposit(self, tokens: int, now_s: float) -> None:
+        """A first attempt of this many prompt tokens starts."""
+        slot = int(now_s * self._slots_per_s)
+        if slot > self._slot:
+            self._advance(slot)
+        earned = tokens * self._share
+        self._slots[self._slot % SLOTS] += earned
+        self._balance += earned
+
+    def try_spend(self, tokens: int, now_s: float) -> bool:
+        """Whether a request of this many prompt tokens may be sent once more; if so, it is paid for."""
+        slot = int(now_s * self._slots_per_s)
+        if slot > self._slot:
+            self._advance(slot)
+        if tokens > self._balance:
+            self.refused += 1
+            return False
+        self._slots[self._slot % SLOTS] -= tokens
+        self._balance -= tokens
+        self.spent_tokens += tokens
+        return True
+
+    def available_tokens(self, now_s: float) -> float:
+        """What could be spent now; never negative."""
+        slot = int(now_s * self._slots_per_s)
+        if slot > self._slot:
+            self._advance(slot)
+        return max(0.0, self._balance)
+
+    def _advance(self, slot: int) -> None:
+        for passed in range(max(self._slot + 1, slot - SLOTS + 1), slot + 1):
+            self._slots[passed % SLOTS] = 0.0
+        self._slot = slot
+        self._balance = self._reserve + sum(self._slots)  # anew each time, so that rounding cannot pile up
+
+
+class HedgeBudget:
+    """At most a share of the requests is hedged; one per model."""
+
+    __slots__ = ("_credit", "_share", "refused", "spent")
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._credit = 0.0
+        self.spent = 0
+        self.refused = 0
+
+    def deposit(self) -> None:
+        """A request starts."""
+        credit = self._credit + self._share
+        self._credit = credit if credit < CREDIT_MAX else CREDIT_MAX
+
+    def try_spend(self) -> bool:
+        """Whether one more hedge may be sent; if so, it is paid for."""
+        if self._credit < 1.0:
+            self.refused += 1
+            return False
+        self._credit -= 1.0
+        self.spent += 1
+        return True

@@ -18,7 +18,7 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"  # says nothing about the replica
 
 
-# Reasons to eject a replica and to open its breaker. A refusal is none: ejecting whoever is busy would push its load
+# Reasons to eject a replica and to open its breaker. A refusal is none: ejecting a busy replica would push its load
 # onto the others until they are busy too. It does lower the success rate, which is compared with the pool's own.
 FAILURES = frozenset(
     {

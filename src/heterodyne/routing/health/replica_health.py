@@ -1,8 +1,8 @@
 """One replica: what its attempts have shown, and whether it may take the next one.
 
-    trial = standing.on_start(now_s, prompt_tokens)
-    standing.on_first_token(now_s, expected_s, actual_s, trial)
-    standing.on_end(outcome, now_s, trial)
+    trial = health.on_start(now_s, prompt_tokens)
+    health.on_first_token(now_s, expected_s, actual_s, trial)
+    health.on_end(outcome, now_s, trial)
 
 Every start has exactly one end.
 """
@@ -15,7 +15,6 @@ from heterodyne.routing.health.breaker import CLOSED, HALF_OPEN, NO_TRIAL, Break
 from heterodyne.routing.health.hedging import HedgeTimer
 from heterodyne.routing.health.outcome import FAILURES, Outcome
 from heterodyne.routing.health.outlier import Outlier, OutlierPool
-from heterodyne.routing.health.slow_start import slow_start_weight
 from heterodyne.routing.health.snapshot import Obstacle, ReplicaHealthSnapshot
 from heterodyne.routing.settings import RoutingSettings
 
@@ -106,7 +105,7 @@ class ReplicaHealth:
         return trial
 
     def on_first_token(self, now_s: float, expected_s: float, actual_s: float, trial: int = NO_TRIAL) -> None:
-        """`expected_s` is the TTFT predicted for this request without waiting; 0 when nobody predicts.
+        """`expected_s` is the TTFT predicted for this request without waiting; 0 when there is no prediction.
 
         The loser of a hedge reports the time it has taken so far, and then ends as cancelled: otherwise a replica that
         is always outrun would never be known to be slow.
@@ -127,7 +126,8 @@ class ReplicaHealth:
         if outcome is SUCCESS:
             self._successes += 1
             self._pool.on_success(self._outlier, now_s)
-            self._limit.on_taken()
+            if self._limit.refusals_in_a_row:
+                self._limit.on_taken()
             if trial and self._breaker.on_good(trial):
                 self._begin_slowly(now_s)
         else:
@@ -176,7 +176,7 @@ class ReplicaHealth:
         return self.in_flight >= self.in_flight_max
 
     def fullness(self) -> Obstacle | None:
-        """What stands in the way when nobody judges the replica: it has enough to do."""
+        """What stands in the way when failures are left aside: it has enough to do."""
         if self.in_flight >= self._limit.limit or self.is_crammed:
             return FULL
         return PAUSED if self._limit.is_paused else None
@@ -199,7 +199,7 @@ class ReplicaHealth:
         return self._hedge_timer.after_s(expected_s)
 
     def snapshot(self, now_s: float) -> ReplicaHealthSnapshot:
-        """How it stands now."""
+        """As it is now."""
         obstacle, outlier = self.may_take(now_s), self._outlier
         return ReplicaHealthSnapshot(
             replica=self.replica,
@@ -275,3 +275,14 @@ class ReplicaHealth:
         if is_troubled is not self.is_troubled:
             self.is_troubled = is_troubled
             self._group.on_trouble(1 if is_troubled else -1)
+
+
+def slow_start_weight(recovered_at_s: float, now_s: float, *, window_s: float, share_min: float) -> float:
+    """The weight of a replica that has come back: from `share_min` to 1 in a straight line.
+
+    It has an empty prefix cache and perhaps kernels to compile; full traffic at once would make it fail again.
+    """
+    grown = (now_s - recovered_at_s) / window_s
+    if grown >= 1.0:
+        return 1.0
+    return max(share_min, grown)

@@ -1,4 +1,4 @@
-"""The standing of replicas and models as the dashboard and tests see it."""
+"""The health of replicas and models as the dashboard and tests see it."""
 
 from enum import StrEnum
 
@@ -52,7 +52,7 @@ class ModelHealthSnapshot(Struct, frozen=True, kw_only=True):
 
 
 class FleetHealthSnapshot(Struct, frozen=True, kw_only=True):
-    """Everything that is known of the fleet's standing."""
+    """Everything that is known of the fleet's health."""
 
     models: tuple[ModelHealthSnapshot, ...]
     replicas: tuple[ReplicaHealthSnapshot, ...]

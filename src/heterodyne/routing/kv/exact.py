@@ -1,17 +1,12 @@
 """What KV events add to the index: which of what it believes is certainly gone.
 
 An engine hashes blocks of token ids and a prompt comes as text, so its blocks cannot be found in ours. Yet it is sound
-to forget a replica whose cache was cleared or whose messages were lost, to believe in no more tokens than the engine
-says it holds (both drop what was wanted longest ago), and, for prompts that come as token ids, to remove the very
-blocks it removed. Nothing is ever added: an event does not tell whose tenant's block it is.
+to forget a replica whose cache was cleared or whose messages were lost, and to believe in no more tokens than the
+engine reports to hold (both drop what was wanted longest ago). Nothing is ever added: an event names no tenant.
 """
 
-from collections.abc import Sequence
-
 from heterodyne.domain.kv_event import AllBlocksCleared, BlockRemoved, BlockStored, KvEvent
-from heterodyne.routing.kv.chain import Chain, chain_of_ids
 from heterodyne.routing.kv.index import PrefixIndex
-from heterodyne.routing.kv.token_blocks import TokenBlocks
 
 Memory = tuple[int, str, int]  # rank, medium, group of layers
 MEMORIES_MAX = 256  # of one engine; one that names more is not counted
@@ -33,7 +28,7 @@ class ExactBlocks:
             view.store(event, rank or 0)
             return False
         if isinstance(event, BlockRemoved):
-            self._index.remove(place, view.remove(event, rank or 0))
+            view.remove(event, rank or 0)
             if view.is_whole:
                 self._index.trim(place, view.tokens())
             return False
@@ -48,19 +43,13 @@ class ExactBlocks:
         self._view(place).is_whole = False
 
     def on_restart(self, place: int) -> None:
-        """The engine began anew, another replica has taken the place, or somebody begins to listen to it."""
+        """The engine began anew, another replica has taken the place, or its events begin to be read."""
         self._views[place] = _View()
         self._index.forget(place)
 
     def leave(self, place: int) -> None:
-        """The replica has left; nobody listens to the place until somebody begins to."""
+        """The replica has left; its place has no events until another takes it."""
         self._views.pop(place, None)
-
-    def expect(self, place: int, chain: Chain, ids: Sequence[int], adapter: str = "") -> None:
-        """A prompt of token ids goes there under this chain. Free where nobody listens to the engine."""
-        view = self._views.get(place)
-        if view is not None:
-            view.token_blocks.expect(chain, chain_of_ids(adapter.encode(), ids))
 
     def tokens(self, place: int) -> int | None:
         """Tokens the engine holds by its own events; None: not known."""
@@ -77,11 +66,10 @@ class ExactBlocks:
 class _View:
     """One engine's cache. Counting needs no list of its blocks, which may be a million."""
 
-    __slots__ = ("_block_tokens", "_blocks", "is_whole", "token_blocks")
+    __slots__ = ("_block_tokens", "_blocks", "is_whole")
 
     def __init__(self) -> None:
         self.is_whole = True  # every message since the engine started has been seen
-        self.token_blocks = TokenBlocks()
         self._blocks: dict[Memory, int] = {}
         self._block_tokens: dict[Memory, int] = {}
 
@@ -92,19 +80,15 @@ class _View:
             return
         self._blocks[memory] = self._blocks.get(memory, 0) + len(event.hashes)
         self._block_tokens[memory] = event.block_tokens
-        self.token_blocks.store(event)
 
-    def remove(self, event: BlockRemoved, rank: int) -> list[int]:
-        """Blocks of ours that went with them."""
+    def remove(self, event: BlockRemoved, rank: int) -> None:
         memory = _memory(event, rank)
         if memory in self._blocks:
             self._blocks[memory] = max(0, self._blocks[memory] - len(event.hashes))
-        return self.token_blocks.remove(event)
 
     def clear(self, rank: int | None) -> None:
         self._blocks = {memory: blocks for memory, blocks in self._blocks.items() if memory[0] != (rank or 0)}
-        self.is_whole = self.is_whole or rank is None  # of the other ranks nothing was said
-        self.token_blocks = TokenBlocks()
+        self.is_whole = self.is_whole or rank is None  # of the other ranks nothing is known
 
     def tokens(self) -> int:
         """At most: groups of layers hold the same tokens, media and ranks may hold different ones."""

@@ -82,7 +82,7 @@ class PrefixIndex:
                 holding.proven_tokens -= tokens
 
     def limit(self, place: int, tokens_max: float) -> None:
-        """The place's KV memory holds this many tokens; infinite when nobody says."""
+        """The place's KV memory holds this many tokens; infinite when that is not known."""
         holding = self._holding(place)
         holding.tokens_max = tokens_max
         self._evict(holding, 1 << place)
@@ -102,7 +102,7 @@ class PrefixIndex:
                 self._drop(holding, 1 << place, block, tokens)
 
     def forget(self, place: int) -> None:
-        """Nothing is left there. Its limit stays; whoever takes the place next brings another."""
+        """Nothing is left there. Its limit stays; the next replica of the place brings another."""
         holding, rest, masks = self._holding(place), ~(1 << place), self._masks
         for block in holding.blocks:
             left = masks[block] & rest

@@ -40,7 +40,7 @@ class StickySessions:
             self._sessions.popitem(last=False)
 
     def forget(self, place: int) -> None:
-        """Whoever was at home there is nowhere now."""
+        """Sessions that were there have no place now."""
         self._ages[place] = self._ages.get(place, 0) + 1
 
 

@@ -1,4 +1,4 @@
-"""How far one replica's part of the index is believed: what it said is scored against what the engine reports.
+"""How far one replica's part of the index is believed: its claims are scored against what the engine reports.
 
     said = index.insert(place, chain)            # when the request starts
     if trust.learn(...): index.forget(place)     # when it has ended whole
@@ -11,7 +11,7 @@ PRIOR = 0.7  # before anything is known, and for engines that report no cached t
 GAIN = 0.2  # how far one answer moves the factor towards what it showed
 GAIN_MAX = 0.8
 MISS_BELOW = 0.05  # of the tokens the index spoke of
-MISSES_TO_FORGET = 3  # in a row: the cache was reset and nobody said so
+MISSES_TO_FORGET = 3  # in a row: the cache was reset without an event
 
 
 class Trust:
@@ -34,7 +34,7 @@ class Trust:
         do not count, or a burst of equal ones would look like a cache that fails.
         """
         if reported_tokens is None:
-            # vLLM leaves the number out when it is zero, so an engine that has told one before tells zero.
+            # vLLM leaves the number out when it is zero, so an engine that has reported one before means zero.
             if not self._has_reported:
                 return False
             reported_tokens = 0

@@ -7,15 +7,15 @@ keeps as many tokens of a replica as that has KV memory for; how AIBrix bounds i
 from collections.abc import Sequence
 from math import sqrt
 
+from heterodyne.routing.peers.picking import any_of, idlest_of
 from heterodyne.routing.peers.prefix_book import PrefixBook
-from heterodyne.routing.peers.ties import any_of, idlest_of
 from heterodyne.routing.picker import Chance, FinishedRequestStats
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest
 
 IMBALANCE_MAX = 8  # requests between the busiest and the idlest
 DEVIATIONS_MAX = 1.0  # above the mean
-TOKENS_MAX = 2_000_000.0  # where nobody says what a replica holds
+TOKENS_MAX = 2_000_000.0  # where a replica's memory is not known
 
 
 class AibrixPrefix:
@@ -49,4 +49,4 @@ class AibrixPrefix:
         self._book.note(request.chain, state, min(TOKENS_MAX, state.kv_tokens))
 
     def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
-        """Requests in flight are counted by the seat."""
+        """Requests in flight are counted by the replica's state."""

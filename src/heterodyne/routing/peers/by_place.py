@@ -1,6 +1,6 @@
 """What a picker remembers of each replica, by its place; a replica that takes another's place begins anew.
 
-There are never more of these than places, so nothing has to be told when a replica leaves.
+There are never more of these than places, so nothing has to be done when a replica leaves.
 """
 
 from collections.abc import Callable
@@ -36,5 +36,5 @@ class ByPlace(Generic[Memory]):
         return kept[1] if kept is not None and kept[0] == state.replica.id else None
 
     def clear(self) -> None:
-        """Everybody is forgotten."""
+        """All are forgotten."""
         self._kept.clear()

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from math import inf
 
 from heterodyne.routing.peers.by_place import ByPlace
+from heterodyne.routing.peers.picking import cheapest_of
 from heterodyne.routing.peers.prefix_book import PrefixBook
-from heterodyne.routing.peers.ties import cheapest_of
 from heterodyne.routing.picker import Chance, FinishedRequestStats
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest

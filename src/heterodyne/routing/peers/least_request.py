@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from heterodyne.routing.peers.memoryless import Memoryless
-from heterodyne.routing.peers.ties import idlest_of
+from heterodyne.routing.peers.picking import Memoryless, idlest_of
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest

@@ -8,8 +8,7 @@ by chance, so that the equal replicas of a pool share the work.
 
 from collections.abc import Sequence
 
-from heterodyne.routing.peers.memoryless import Memoryless
-from heterodyne.routing.peers.ties import cheapest_of
+from heterodyne.routing.peers.picking import Memoryless, cheapest_of
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest

@@ -2,14 +2,14 @@
 
 A sample is seconds divided by completion tokens; of a streamed answer the seconds to its first token. Who has not
 answered yet counts as 0 and goes first. The whole table lapses when nothing has ended for an hour. Answers that did
-not end well leave no sample: LiteLLM counts 1000 s for a time-out, which is not told apart from other ends here.
+not end well leave no sample: LiteLLM counts 1000 s for a time-out, which is no different from other ends here.
 """
 
 from collections import deque
 from collections.abc import Sequence
 
 from heterodyne.routing.peers.by_place import ByPlace
-from heterodyne.routing.peers.ties import any_of
+from heterodyne.routing.peers.picking import any_of
 from heterodyne.routing.picker import Chance, FinishedRequestStats
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest
@@ -39,7 +39,7 @@ class LitellmLatency:
         return any_of([state for state, mean in zip(states, means, strict=True) if mean <= limit], chance)
 
     def on_start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
-        """Whoever is given work is known from now on, also where there was no choice."""
+        """A replica that is given work is known from now on, also where there was no choice."""
         self._latencies.of(state)
 
     def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:

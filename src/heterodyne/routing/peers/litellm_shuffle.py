@@ -5,8 +5,7 @@ LiteLLM can weigh deployments by hand; replicas here have no such weights.
 
 from collections.abc import Sequence
 
-from heterodyne.routing.peers.memoryless import Memoryless
-from heterodyne.routing.peers.ties import any_of
+from heterodyne.routing.peers.picking import Memoryless, any_of
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest

@@ -6,7 +6,7 @@ Queues and utilisation are what engines last published, so they lag; an engine t
 from collections.abc import Sequence
 
 from heterodyne.routing.peers.llm_d_prefixes import LlmDPrefixes
-from heterodyne.routing.peers.ties import cheapest_of
+from heterodyne.routing.peers.picking import cheapest_of
 from heterodyne.routing.picker import Chance, FinishedRequestStats
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest

@@ -8,7 +8,7 @@ model on two H100s.
 from collections.abc import Sequence
 
 from heterodyne.routing.peers.llm_d_prefixes import LlmDPrefixes
-from heterodyne.routing.peers.ties import cheapest_of
+from heterodyne.routing.peers.picking import cheapest_of
 from heterodyne.routing.picker import Chance, FinishedRequestStats
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest
@@ -50,4 +50,4 @@ class LlmDSticky:
         self._prefixes.note(request, state)
 
     def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
-        """Load in flight is counted by the seat."""
+        """Load in flight is counted by the replica's state."""

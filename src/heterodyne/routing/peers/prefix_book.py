@@ -15,23 +15,18 @@ BLOCKS_MAX = 2**18  # of one replica, where its tokens set no limit before
 
 
 class PrefixBook:
-    """An index that notices who sits where."""
+    """An index that notices when another replica has a place."""
 
-    __slots__ = ("_index", "_limits", "_owners")
+    __slots__ = ("_limits", "_owners", "index")
 
     def __init__(self) -> None:
-        self._index = PrefixIndex(BLOCKS_MAX)
+        self.index = PrefixIndex(BLOCKS_MAX)
         self._owners: dict[int, ReplicaId] = {}  # place: whose blocks are there
         self._limits: dict[int, float] = {}
 
-    @property
-    def entries(self) -> int:
-        """Blocks over all replicas."""
-        return self._index.entries
-
     def matched(self, chain: Chain, states: Sequence[ReplicaState]) -> list[int]:
         """The prompt tokens each of these was sent before, in their order."""
-        found = self._index.matches(chain)
+        found = self.index.matches(chain)
         if not found:
             return [0] * len(states)
         owners = self._owners
@@ -42,13 +37,13 @@ class PrefixBook:
         place = state.place
         if self._owners.get(place) != state.replica.id:
             self._owners[place] = state.replica.id
-            self._index.forget(place)
+            self.index.forget(place)
         if self._limits.get(place) != tokens_max:
             self._limits[place] = tokens_max
-            self._index.limit(place, tokens_max)
-        self._index.insert(place, chain)
+            self.index.limit(place, tokens_max)
+        self.index.insert(place, chain)
 
     def drop(self, blocks: Iterable[int], state: ReplicaState) -> None:
         """These are there no more."""
         if self._owners.get(state.place) == state.replica.id:
-            self._index.remove(state.place, blocks)
+            self.index.remove(state.place, blocks)

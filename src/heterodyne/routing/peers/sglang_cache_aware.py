@@ -7,8 +7,8 @@ this.
 
 from collections.abc import Sequence
 
+from heterodyne.routing.peers.picking import idlest_of
 from heterodyne.routing.peers.prefix_book import PrefixBook
-from heterodyne.routing.peers.ties import idlest_of
 from heterodyne.routing.picker import Chance, FinishedRequestStats
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from math import exp
 
 from heterodyne.routing.peers.by_place import ByPlace
-from heterodyne.routing.peers.ties import cheapest_of
+from heterodyne.routing.peers.picking import cheapest_of
 from heterodyne.routing.picker import Chance, FinishedRequestStats
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest

@@ -1,12 +1,12 @@
-"""Preferred hardware while it keeps the promise, then any other that does."""
+"""Preferred hardware while it keeps the SLO, then any other that does."""
 
-from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Preference, Rank, harm, slo_outlook
+from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
+from heterodyne.routing.policies.objective import Preference, Rank, harm
 from heterodyne.routing.routing_request import RoutingRequest
 
 
 class AffinityObjective:
-    """Hard requirements are no preference: they decide who is a candidate at all."""
+    """Hard requirements are no preference: they decide which replicas are candidates at all."""
 
     name = "affinity"
 

@@ -1,12 +1,12 @@
-"""The cheapest replica that keeps the promise; when none does, the one that misses by least."""
+"""The cheapest replica that keeps the SLO; when none does, the one that misses by least."""
 
-from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Rank, harm, slo_outlook
+from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
+from heterodyne.routing.policies.objective import Rank, harm
 from heterodyne.routing.routing_request import RoutingRequest
 
 
 class CostObjective:
-    """What a request is thought to cost does not fall with load, so that a crowd attracts nobody."""
+    """What a request is thought to cost does not fall with load, so that a crowd attracts no more."""
 
     name = "cost"
 

@@ -1,12 +1,12 @@
 """The replica with the most room: an even spread over whatever capacity there is."""
 
-from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import CROWDED, KEPT, LOAD_MAX, Rank
+from heterodyne.routing.forecast import CROWDED, KEPT, LOAD_MAX, Forecast
+from heterodyne.routing.policies.objective import Rank
 from heterodyne.routing.routing_request import RoutingRequest
 
 
 class LoadObjective:
-    """Promises play no part, except that a full replica gives way to the next tier."""
+    """SLOs play no part, except that a full replica gives way to the next tier."""
 
     name = "load"
 

@@ -1,9 +1,9 @@
-"""Time, dollars and room weighed against each other among replicas that keep the promise."""
+"""Time, dollars and room weighed against each other among replicas that keep the SLO."""
 
 from math import log
 
-from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Rank, harm, slo_outlook
+from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
+from heterodyne.routing.policies.objective import Rank, harm
 from heterodyne.routing.routing_request import RoutingRequest
 
 LEAST = 1e-9

@@ -1,4 +1,4 @@
-"""What every objective has in common: whether a forecast keeps the promise, and how late it is when it does not."""
+"""What every objective has in common: how it ranks forecasts, and how far off one is that does not keep its SLO."""
 
 from typing import Protocol
 
@@ -6,16 +6,9 @@ from heterodyne.domain.fleet import Replica
 from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
-LOAD_MAX = 0.95  # from this share on a replica is over capacity: one more may cost somebody the promise
-
-RISK_KEPT = 0.15  # promises expected to be broken: below this they are as good as kept
-RISK_LIKELY = 0.5
 RISK_STEPS = 50  # differences below one step are no reason to wait longer or to pay more
 
-# How well a promise is kept. Lower is better, and whatever an objective prefers comes after it.
-KEPT, LIKELY, CROWDED, BROKEN = range(4)
-
-Rank = tuple[int, float, float]  # what forecasts are compared by, the smallest first; how the promise is kept leads
+Rank = tuple[int, float, float]  # what forecasts are compared by, the smallest first; the SLO outlook leads
 
 
 class Objective(Protocol):
@@ -24,7 +17,7 @@ class Objective(Protocol):
     name: str
 
     def rank(self, request: RoutingRequest, forecast: Forecast) -> Rank:
-        """Where it stands among the candidates."""
+        """Its place among the candidates."""
         ...
 
 
@@ -36,19 +29,6 @@ class Preference(Protocol):
         ...
 
 
-def slo_outlook(forecast: Forecast) -> int:
-    """Kept with room, probably kept, kept on a replica that is full, or not kept.
-
-    The risk counts the promises made to others too: a request that would make ten late is not well placed in time.
-    """
-    risk = forecast.risk
-    if risk >= RISK_LIKELY:
-        return BROKEN
-    if forecast.load > LOAD_MAX:
-        return CROWDED
-    return KEPT if risk < RISK_KEPT else LIKELY
-
-
 def harm(forecast: Forecast) -> int:
-    """The risk in steps, where a promise is not as good as kept."""
+    """The risk in steps, where an SLO is not as good as kept."""
     return round(forecast.risk * RISK_STEPS)

@@ -1,7 +1,7 @@
-"""The fastest replica that keeps the promise with room; when none does, the one that misses by least."""
+"""The fastest replica that keeps the SLO with room; when none does, the one that misses by least."""
 
-from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import KEPT, Rank, harm, slo_outlook
+from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
+from heterodyne.routing.policies.objective import Rank, harm
 from heterodyne.routing.routing_request import RoutingRequest
 
 

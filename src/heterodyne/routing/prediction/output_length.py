@@ -1,4 +1,4 @@
-"""Pure: how many tokens an answer will have, by who asks which model for what."""
+"""Pure: how many tokens an answer will have, by tenant, model and kind of request."""
 
 from collections import OrderedDict
 
@@ -9,7 +9,7 @@ GROUPS_MAX = 10_000
 
 
 class OutputLengths:
-    """Mean lengths, kept for the askers that came last."""
+    """Mean lengths, kept for the groups that came last."""
 
     __slots__ = ("_means",)
 
@@ -17,7 +17,7 @@ class OutputLengths:
         self._means: OrderedDict[object, tuple[float, int]] = OrderedDict()
 
     def expect(self, group: object, at_most: int | None) -> float:
-        """Tokens of the next answer; `asker` is whatever lengths are alike for."""
+        """Tokens of the next answer; `group` is whatever lengths are alike for."""
         known = self._means.get(group)
         mean = known[0] if known is not None else TOKENS_PRIOR
         return mean if at_most is None or mean < at_most else float(at_most)

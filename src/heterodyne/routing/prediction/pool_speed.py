@@ -1,21 +1,62 @@
 """Pure: how fast the replicas of one pool are, from a prior and from every request that went there."""
 
-from math import exp, inf
+from math import exp, inf, log, pow
+from typing import Protocol
 
 from msgspec import Struct
 
-from heterodyne.routing.prediction.band import Band
-from heterodyne.routing.prediction.corrector import Corrector
 from heterodyne.routing.prediction.prior import Prior
 
 HEAR_EVERY_S = 0.002  # five hundred samples a second are plenty
 ANSWER_PRIOR, ANSWER_PACE = 256.0, 0.05
 PROMPT_RATE_S = 5.0  # over which the share of time that prompts take is averaged
-FIXED_MIN_S = 0.002  # so that a delay nobody expected can be learned at all
+FIXED_MIN_S = 0.002  # so that a delay the prior lacks can be learned at all
 # First tokens scatter, and their parts come and go together; the pace of tokens tells its parts apart.
 FIRST_COUPLING, LATER_COUPLING = 0.03, 0.002
 FIRST_SCATTER, LATER_SCATTER = 0.2, 0.1
 REFERENCE_BATCH = 32  # a token's share of a step is counted as in a batch of this size, whatever runs now
+
+# Of the band.
+TAIL = 0.05  # outside, on either side
+BAND_PACE = 0.03  # how far one sample moves a quantile, in mean errors
+ERROR_PACE = 0.02
+SPREAD_PRIOR = 0.7  # log 2: before anything is known, half to twice
+SPREAD_MIN = 0.01
+BAND_SAMPLES_MIN = 30  # enough to guess the spread from the mean error, and to begin from there
+SPREAD_OF_ERROR = 2.06  # where errors are normal, the quantile lies so many mean errors out
+RATIO_MAX = 50.0
+QUANTILE_LOGIT = 2 * log((1.0 - TAIL) / TAIL)  # a logistic curve is so many scales wide between the two quantiles
+STEEPNESS_MAX = 30.0
+ROOM_MAX = 1e6  # from this ratio on nothing is missed, and no power overflows
+
+# Of the corrector.
+PROCESS_NOISE = 0.03**2  # relative, squared: how far a factor may move from one request to the next
+FACTOR_MIN, FACTOR_MAX = 0.02, 50.0
+SURPRISE_MAX = log(2.0)  # one sample is believed no further: what delays one request is not the pool's pace
+SCATTER_PACE = 0.02
+
+Areas = tuple[float, float, float]  # sequences and context over time, and seconds of prompts
+
+
+class TtftForecast(Protocol):
+    """The parts of a forecast that measured times are held against; `routing.forecast` says what each is."""
+
+    @property
+    def ttft_band(self) -> "Band": ...
+    @property
+    def ttft_s(self) -> float: ...
+    @property
+    def itl_s(self) -> float: ...
+    @property
+    def work_s(self) -> float: ...
+    @property
+    def backlog_s(self) -> float: ...
+    @property
+    def steps_s(self) -> float: ...
+    @property
+    def room_s(self) -> float: ...
+    @property
+    def link_s(self) -> float: ...
 
 
 class PoolSpeed:
@@ -57,7 +98,7 @@ class PoolSpeed:
         self.answer_tokens = ANSWER_PRIOR  # of a usual answer
         self.prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
         self.prompt_at_s = 0.0
-        self.heard_at_s = -inf  # when a request last told something
+        self.heard_at_s = -inf  # when a request was last learned from
         self._began_at_s = self._ended_at_s = -inf  # when answers last did that were learned from
         self._fixed_s = max(prior.fixed_s, FIXED_MIN_S)
         self._first = Corrector(prior.doubt, coupling=FIRST_COUPLING, scatter=FIRST_SCATTER)
@@ -67,6 +108,40 @@ class PoolSpeed:
         self.itl_band = Band()
         self._settle()
 
+    def on_first_token(self, forecast: TtftForecast, ttft_s: float, now_s: float) -> None:
+        """A first token came, and with it a prompt was computed; of very many a part is learned from."""
+        self.add_prompt(forecast.work_s, now_s)
+        if now_s - self._began_at_s >= HEAR_EVERY_S:
+            self._began_at_s = self.heard_at_s = now_s
+            self._learn_ttft(forecast, ttft_s)
+
+    def try_hear_end(self, output_tokens: int, now_s: float) -> bool:
+        """Whether a complete answer of so many tokens, which ends now, is to be learned from."""
+        if now_s - self._ended_at_s < HEAR_EVERY_S:
+            return False
+        self._ended_at_s = self.heard_at_s = now_s
+        if output_tokens:
+            self.answer_tokens += ANSWER_PACE * (output_tokens - self.answer_tokens)
+        return True
+
+    def learn_pace(self, predicted_itl_s: float, took_s: float, gaps: int, before: Areas, after: Areas) -> None:
+        """Tokens came at this pace, beside what ran in the meantime."""
+        if took_s <= 0.0:
+            return
+        prior = self.prior
+        batch_s = (prior.sequence_s * (after[0] - before[0]) + prior.context_token_s * (after[1] - before[1])) / took_s
+        self.learn_later(batch_s, (after[2] - before[2]) / gaps, took_s / gaps)
+        self.itl_band.learn(predicted_itl_s, took_s / gaps)
+
+    def learn_whole(self, forecast: TtftForecast, total_s: float, output_tokens: int, step_prior_s: float) -> None:
+        """An answer that came whole shows how long it took altogether: both its parts are thought to be off alike."""
+        gaps = max(0, output_tokens - 1)
+        off = total_s / (forecast.ttft_s + gaps * forecast.itl_s)
+        self._learn_ttft(forecast, forecast.ttft_s * off)
+        if gaps:
+            self.learn_later(max(0.0, step_prior_s - self.prior.step_s), 0.0, forecast.itl_s * off)
+            self.itl_band.learn(forecast.itl_s, forecast.itl_s * off)
+
     def add_prompt(self, work_s: float, now_s: float) -> None:
         """A replica has computed a prompt."""
         passed_s = now_s - self.prompt_at_s
@@ -75,28 +150,9 @@ class PoolSpeed:
             self.prompt_at_s = now_s
         self.prompt_rate += work_s / PROMPT_RATE_S
 
-    def try_hear_first(self, now_s: float) -> bool:
-        """Whether a first token that comes now is to be learned from: of very many a part says as much."""
-        if now_s - self._began_at_s < HEAR_EVERY_S:
-            return False
-        self._began_at_s = self.heard_at_s = now_s
-        return True
-
-    def try_hear_later(self, now_s: float) -> bool:
-        """The same of an answer that ends now."""
-        if now_s - self._ended_at_s < HEAR_EVERY_S:
-            return False
-        self._ended_at_s = self.heard_at_s = now_s
-        return True
-
-    def learn_answer(self, tokens: int) -> None:
-        """An answer was so long."""
-        self.answer_tokens += ANSWER_PACE * (tokens - self.answer_tokens)
-
     def learn_first(self, work_s: float, backlog_s: float, steps_s: float, ttft_s: float) -> None:
         """A first token came, with this much before it."""
-        prior = self.prior
-        ahead_s = self._fixed_s + prior.ahead_share * work_s
+        ahead_s = self._fixed_s + self.prior.ahead_share * work_s
         self._first.learn(ahead_s, work_s + backlog_s / self.prompts, steps_s, ttft_s)
         self._settle()
 
@@ -104,6 +160,14 @@ class PoolSpeed:
         """Tokens came at this pace, beside this batch and these prompts, both by the prior."""
         self._later.learn(self.prior.step_s, batch_s, prompts_s, itl_s)
         self._settle()
+
+    def share_s(self, prompt_tokens: int, cached_tokens: int, answer_tokens: int) -> float:
+        """What a request takes of a replica's time, by its tokens: the steps of its answer are shared by a batch."""
+        prior = self.prior
+        new, context = prompt_tokens - cached_tokens, prompt_tokens + 0.5 * answer_tokens
+        token_s = prior.prompt_token_s + prior.prompt_token_squared_s * (prompt_tokens + cached_tokens)
+        work_s = prior.prompt_s + new * token_s
+        return self.prompts * work_s + answer_tokens * (self.token_share_s + self.context_token_s * context)
 
     @property
     def is_lost(self) -> bool:
@@ -122,6 +186,12 @@ class PoolSpeed:
             samples=self.ttft_band.samples + self.ttft_band_waiting.samples,
             is_lost=self.is_lost,
         )
+
+    def _learn_ttft(self, forecast: TtftForecast, ttft_s: float) -> None:
+        forecast.ttft_band.learn(forecast.ttft_s, ttft_s)
+        # A request that waits for others to leave shows how long they take, not how fast prompts are.
+        if not forecast.room_s:
+            self.learn_first(forecast.work_s, forecast.backlog_s, forecast.steps_s, ttft_s - forecast.link_s)
 
     def _settle(self) -> None:
         prior, first, later = self.prior, self._first, self._later
@@ -146,3 +216,121 @@ class PoolSpeedSnapshot(Struct, frozen=True, kw_only=True):
     itl_error_ratio: float
     samples: int
     is_lost: bool
+
+
+class Band:
+    """How far from a prediction the measured value lies, nine times out of ten; three per pool.
+
+    Two quantiles of log(actual / predicted), each moved a little at every sample towards where it should be: no
+    distribution is assumed, and the band widens by itself where a pool behaves in a way that the prediction lacks.
+    """
+
+    __slots__ = ("_above", "_below", "error", "high", "low", "middle", "samples", "steepness")
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self.error = SPREAD_PRIOR / 2  # mean of |log(actual / predicted)|
+        self._below, self._above = -SPREAD_PRIOR, SPREAD_PRIOR
+        self.low, self.high = exp(-SPREAD_PRIOR), exp(SPREAD_PRIOR)  # factors around a prediction
+        self._settle()
+
+    def miss(self, predicted_s: float, limit_s: float) -> float:
+        """The chance that the measured value is beyond a limit, by the logistic curve through both quantiles."""
+        room = limit_s / (predicted_s * self.middle)
+        return 0.0 if room > ROOM_MAX else 1.0 / (1.0 + pow(room, self.steepness))
+
+    def learn(self, predicted_s: float, actual_s: float) -> None:
+        """A prediction and what came of it."""
+        if predicted_s <= 0.0 or actual_s <= 0.0:
+            return
+        off = log(min(max(actual_s / predicted_s, 1.0 / RATIO_MAX), RATIO_MAX))
+        self.samples += 1
+        # The first samples count for more: a mean from the start, a moving one later.
+        self.error += max(ERROR_PACE, 1.0 / (self.samples + 1)) * (abs(off) - self.error)
+        if self.samples == BAND_SAMPLES_MIN:
+            self._above = SPREAD_OF_ERROR * self.error
+            self._below = -self._above
+        pace = BAND_PACE * max(self.error, SPREAD_MIN)
+        self._above += pace * ((1.0 - TAIL) if off > self._above else -TAIL)
+        self._below -= pace * ((1.0 - TAIL) if off < self._below else -TAIL)
+        if self._above < self._below:
+            self._above = self._below = (self._above + self._below) / 2
+        self._settle()
+
+    def _settle(self) -> None:
+        self.low, self.high = exp(self._below), exp(self._above)
+        self.middle = exp((self._below + self._above) / 2)
+        width = self._above - self._below
+        self.steepness = QUANTILE_LOGIT / width if width > QUANTILE_LOGIT / STEEPNESS_MAX else STEEPNESS_MAX
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether predictions are off by a factor of two as a rule, so that counting requests is the better guide."""
+        return self.samples >= BAND_SAMPLES_MIN and self.error > 0.7
+
+
+class Corrector:
+    """Three factors by which a prior is off, learned by recursive least squares that forget; two per pool.
+
+    A time is the sum of three parts. Each part's factor begins at 1 and moves with every time that is measured; what
+    counts is the relative error, so that long requests do not outvote short ones. The 3 x 3 covariance is written out,
+    since this runs for every request. `coupling` is how far a sample draws the factors to each other: parts that
+    cannot be told apart are slow together.
+    """
+
+    __slots__ = (
+        "_coupling",
+        "_doubt_max",
+        "_p00",
+        "_p01",
+        "_p02",
+        "_p11",
+        "_p12",
+        "_p22",
+        "_scatter",
+        "_scatter_least",
+        "first",
+        "second",
+        "third",
+    )
+
+    def __init__(self, doubt: float, *, coupling: float, scatter: float) -> None:
+        self.first = self.second = self.third = 1.0
+        self._coupling = coupling
+        self._p00 = self._p11 = self._p22 = doubt * doubt
+        self._p01 = self._p02 = self._p12 = 0.0
+        self._doubt_max = doubt * doubt
+        self._scatter = self._scatter_least = scatter * scatter
+
+    def learn(self, first_s: float, second_s: float, third_s: float, actual_s: float) -> None:
+        """The sum of these parts turned out like this."""
+        expected_s = self.first * first_s + self.second * second_s + self.third * third_s
+        if expected_s <= 0.0 or actual_s <= 0.0:
+            return
+        x0, x1, x2 = first_s / expected_s, second_s / expected_s, third_s / expected_s
+        # Twice as long and half as long are as far off: delays would outweigh everything else otherwise.
+        surprise = min(max(log(actual_s / expected_s), -SURPRISE_MAX), SURPRISE_MAX)
+        self._scatter += SCATTER_PACE * (surprise * surprise - self._scatter)
+        p00, p01, p02, p11, p12, p22 = self._p00, self._p01, self._p02, self._p11, self._p12, self._p22
+        g0 = p00 * x0 + p01 * x1 + p02 * x2
+        g1 = p01 * x0 + p11 * x1 + p12 * x2
+        g2 = p02 * x0 + p12 * x1 + p22 * x2
+        scatter = self._scatter if self._scatter > self._scatter_least else self._scatter_least
+        scale = 1.0 / (scatter + x0 * g0 + x1 * g1 + x2 * g2)
+        self._move(g0 * surprise * scale, g1 * surprise * scale, g2 * surprise * scale)
+        # Factors drift, so doubt grows again; not for ever where a part is never seen, or one odd sample settles it.
+        most = self._doubt_max
+        self._p00 = p00 - g0 * g0 * scale + (PROCESS_NOISE if p00 < most else 0.0)
+        self._p11 = p11 - g1 * g1 * scale + (PROCESS_NOISE if p11 < most else 0.0)
+        self._p22 = p22 - g2 * g2 * scale + (PROCESS_NOISE if p22 < most else 0.0)
+        self._p01 = p01 - g0 * g1 * scale
+        self._p02 = p02 - g0 * g2 * scale
+        self._p12 = p12 - g1 * g2 * scale
+
+    def _move(self, by0: float, by1: float, by2: float) -> None:
+        first, second, third = self.first + by0, self.second + by1, self.third + by2
+        apart = 1.0 - self._coupling
+        together = self._coupling * (first + second + third) / 3
+        self.first = min(max(first * apart + together, FACTOR_MIN), FACTOR_MAX)
+        self.second = min(max(second * apart + together, FACTOR_MIN), FACTOR_MAX)
+        self.third = min(max(third * apart + together, FACTOR_MIN), FACTOR_MAX)

@@ -24,7 +24,7 @@ class Prior(Struct, frozen=True, kw_only=True):
     prompt_s: float  # of any prompt, however short
     prompt_token_s: float
     prompt_token_squared_s: float
-    step_s: float  # of a decode step, whoever is in it
+    step_s: float  # of a decode step, whatever is in it
     sequence_s: float  # more for each sequence
     context_token_s: float  # more for each token they hold
     step_tokens: int = 8192  # of prompts in one step
@@ -40,7 +40,7 @@ class Prior(Struct, frozen=True, kw_only=True):
         return self.prompt_s + new * (self.prompt_token_s + self.prompt_token_squared_s * (tokens + cached_tokens))
 
 
-# Where nobody knows the hardware: an ordinary replica of an ordinary model, and little faith in it.
+# Where the hardware is not known: an ordinary replica of an ordinary model, and little faith in it.
 UNKNOWN = Prior(
     fixed_s=0.05,
     prompt_s=0.005,

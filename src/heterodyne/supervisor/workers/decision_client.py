@@ -10,8 +10,8 @@ from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.errors import NoWorkerAnswers
 from heterodyne.domain.errors import HeterodyneError, UnknownName
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.explanation import Explanation, PastDecision
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.explanation import Explanation, PastDecision
+from heterodyne.routing.explanation.question import Question
 from heterodyne.supervisor.workers.decision_messages import LINE_BYTES_MAX, DecisionQuery, DecisionReply
 from heterodyne.supervisor.workers.decision_server import socket_path
 

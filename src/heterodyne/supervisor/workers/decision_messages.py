@@ -12,8 +12,8 @@ from heterodyne.domain.errors import (
     UnknownName,
 )
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.explanation import Explanation, PastDecision
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.explanation import Explanation, PastDecision
+from heterodyne.routing.explanation.question import Question
 
 LINE_BYTES_MAX = 8 << 20
 

@@ -14,8 +14,8 @@ import msgspec
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import HeterodyneError, InternalError, InvalidField
 from heterodyne.domain.record import RequestRecord
-from heterodyne.routing.explanation import Explanation, PastDecision
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.explanation import Explanation, PastDecision
+from heterodyne.routing.explanation.question import Question
 from heterodyne.stores.rebinding_listener import rebinding_listener
 from heterodyne.supervisor.workers.decision_messages import (
     LINE_BYTES_MAX,

@@ -14,7 +14,7 @@ from heterodyne.cli.explain.decision_table import (
 )
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.explanation import (
+from heterodyne.routing.explanation.explanation import (
     Candidate,
     CandidateVerdict,
     ExplainedRequest,

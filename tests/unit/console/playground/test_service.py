@@ -3,7 +3,7 @@
 import pytest
 
 from heterodyne.console.playground.service import decision_words
-from heterodyne.domain.decision import Reason
+from heterodyne.domain.routing_rule import Reason
 
 
 def test_a_decision_is_told_in_words() -> None:

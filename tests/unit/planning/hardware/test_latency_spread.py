@@ -6,9 +6,10 @@ from heterodyne.physics.catalogue import accelerator, accelerators
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.hardware.candidate import HardwareCandidate, RequestShape, candidates
+from heterodyne.planning.hardware.candidate import HardwareCandidate, candidates
 from heterodyne.planning.hardware.latency_spread import LatencySpread, latency_spread
 from heterodyne.planning.hardware.ranking import HardwareRequirements, rank_hardware, with_spread
+from heterodyne.planning.traffic.request_shape import RequestShape
 
 
 def spread(requests_per_s: float, *, seed: int = 1) -> LatencySpread:

@@ -9,7 +9,6 @@ from heterodyne.physics.precision import Precision
 from heterodyne.physics.profile_catalogue import profile_for
 from heterodyne.physics.replica.from_layout import scheduling_of
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.hardware.candidate import RequestShape
 from heterodyne.planning.hardware.pool_capacity import (
     PoolCapacity,
     capacity_of,
@@ -17,6 +16,7 @@ from heterodyne.planning.hardware.pool_capacity import (
     replica_requests_per_s,
     worst_loss,
 )
+from heterodyne.planning.traffic.request_shape import RequestShape
 
 LAYOUT = Layout(model=model_spec("llama-3.1-8b"), accelerator=accelerator("h100-sxm"), precision=Precision.FP8)
 PROFILE = profile_for(LAYOUT.model, LAYOUT.accelerator, engine=LAYOUT.engine, precision=LAYOUT.precision, tp=1).profile

@@ -8,12 +8,12 @@ from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.hardware.candidate import RequestShape
 from heterodyne.planning.hardware.ranking import HardwareRequirements, rank_hardware
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
 from heterodyne.planning.mix.problem import ReplicaRole, Stock
 from heterodyne.planning.mix.requirements import MixRequirements, mix_problem
 from heterodyne.planning.traffic.histogram import Cell
+from heterodyne.planning.traffic.request_shape import RequestShape
 
 SHORT = Cell(name="short", shape=RequestShape(prompt_tokens=300, output_tokens=100), share=0.7)
 LONG = Cell(name="long", shape=RequestShape(prompt_tokens=2000, output_tokens=300), share=0.3)

@@ -7,9 +7,10 @@ from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.hardware.candidate import HardwareCandidate, RequestShape, candidates
+from heterodyne.planning.hardware.candidate import HardwareCandidate, candidates
 from heterodyne.planning.mix.problem import ReplicaRole
 from heterodyne.planning.mix.role_rate import KV_LINK, requests_per_s
+from heterodyne.planning.traffic.request_shape import RequestShape
 
 SLO = Slo(ttft_s=0.5, itl_s=0.05)
 SHAPE = RequestShape(prompt_tokens=1024, output_tokens=256)

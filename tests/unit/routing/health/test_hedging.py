@@ -2,8 +2,8 @@
 
 import pytest
 
-from heterodyne.routing.health.hedging import HedgeBudget, HedgeTimer
-from heterodyne.routing.health.quantile_sketch import QuantileSketch
+from heterodyne.routing.health.hedging import HedgeTimer, QuantileSketch
+from heterodyne.routing.health.model_health import HedgeBudget
 
 
 def timer() -> HedgeTimer:

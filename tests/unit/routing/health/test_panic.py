@@ -1,6 +1,6 @@
 """When the judgement of replicas is itself doubted."""
 
-from heterodyne.routing.health.panic import Panic
+from heterodyne.routing.health.model_health import Panic
 
 
 def test_half_of_the_replicas_is_enough() -> None:

@@ -1,6 +1,6 @@
 """How many tokens may be sent again."""
 
-from heterodyne.routing.health.retry_budget import RetryBudget
+from heterodyne.routing.health.model_health import RetryBudget
 
 
 def budget(reserve: float = 0.0) -> RetryBudget:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from heterodyne.routing.health.slow_start import slow_start_weight
+from heterodyne.routing.health.replica_health import slow_start_weight
 
 
 @pytest.mark.parametrize(("after_s", "weight"), [(0.0, 0.1), (1.0, 0.1), (15.0, 0.5), (30.0, 1.0), (1e6, 1.0)])

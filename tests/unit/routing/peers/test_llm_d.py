@@ -54,7 +54,7 @@ def test_prompts_count_up_to_131072_tokens() -> None:
     prefixes, a = LlmDPrefixes(), replica_state("a", 0)
     long = chain(*range(3000), block_tokens=64)
     prefixes.note(routing_request(192_000, long), a)
-    assert prefixes._book.entries == 2048
+    assert prefixes._book.index.entries == 2048
     assert prefixes.shares(routing_request(192_000, long), (a,)) == [1.0]
 
 

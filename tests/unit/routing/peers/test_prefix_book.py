@@ -25,7 +25,7 @@ def test_the_least_recently_sent_goes_first_and_tails_go_before_prefixes() -> No
     book.note(chain(9), a, 400)
     assert book.matched(chain(7, 8), (a,)) == [100]
     assert book.matched(chain(1, 2), (a,)) == [200]
-    assert book.entries == 4
+    assert book.index.entries == 4
 
 
 def test_a_replica_that_takes_a_place_inherits_nothing() -> None:
@@ -35,7 +35,7 @@ def test_a_replica_that_takes_a_place_inherits_nothing() -> None:
     book.note(chain(5), next_one, 1000)
     assert book.matched(chain(1, 2), (next_one,)) == [0]
     assert book.matched(chain(5), (next_one,)) == [100]
-    assert book.entries == 1
+    assert book.index.entries == 1
 
 
 def test_the_book_agrees_with_a_plain_list_of_what_was_sent() -> None:
@@ -63,7 +63,7 @@ def test_a_book_holds_no_more_than_it_may() -> None:
             random.choice(replica_states),
             2000,
         )
-    assert book.entries <= 3 * 20
+    assert book.index.entries <= 3 * 20
 
 
 def test_what_ends_late_does_not_bring_a_replica_back() -> None:

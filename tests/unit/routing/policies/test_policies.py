@@ -8,9 +8,8 @@ from msgspec import structs
 from heterodyne.domain.errors import UnknownName
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.routing.catalogue import OBJECTIVES, check_policy, objective, try_peer
-from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.forecast import BROKEN, CROWDED, KEPT, LIKELY, Forecast, forecast_on, slo_outlook
 from heterodyne.routing.peers.catalogue import PEERS
-from heterodyne.routing.policies.objective import BROKEN, CROWDED, KEPT, LIKELY, slo_outlook
 from tests.support.replica_states import replica_state, routing_request
 
 
@@ -18,7 +17,7 @@ def forecast(name: str = "a", **figures: float) -> Forecast:
     """A candidate with a tenth of its room taken."""
     one = replica_state(name, hardware=name)
     said = {"ttft_s": 0.1, "itl_s": 0.01, "usd": 0.001, "load": 0.1, "risk": 0.0, **figures}
-    return structs.replace(one.forecast(routing_request(), 0.0, 0.0), **said)
+    return structs.replace(forecast_on(one, routing_request(), 0.0, 0.0), **said)
 
 
 def best(policy: str, *candidates: Forecast, rule: RoutingRule | None = None) -> str:

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from heterodyne.routing.prediction.band import Band
+from heterodyne.routing.prediction.pool_speed import Band
 
 Error = Callable[[Random], float]  # actual / predicted
 

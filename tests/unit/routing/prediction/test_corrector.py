@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from heterodyne.routing.prediction.corrector import FACTOR_MAX, FACTOR_MIN, Corrector
+from heterodyne.routing.prediction.pool_speed import FACTOR_MAX, FACTOR_MIN, Corrector
 
 Factors = tuple[float, float, float]
 Parts = Callable[[Random], Factors]

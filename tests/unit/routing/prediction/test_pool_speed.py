@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.prediction.prior import UNKNOWN
 from tests.support.replica_states import ROUND, replica_state, routing_request
@@ -74,8 +75,8 @@ def test_the_share_of_time_for_prompts_is_measured_and_fades() -> None:
         speed.add_prompt(0.1, number * 0.1)
     assert speed.prompt_rate / speed.replicas == pytest.approx(0.5, rel=0.1)
     quiet, busy = (
-        replica_state(speed=speed).forecast(routing_request(), 0.0, 200.0),
-        replica_state(speed=speed).forecast(routing_request(), 0.0, 100.0),
+        forecast_on(replica_state(speed=speed), routing_request(), 0.0, 200.0),
+        forecast_on(replica_state(speed=speed), routing_request(), 0.0, 100.0),
     )
     assert busy.itl_s == pytest.approx(2 * quiet.itl_s, rel=0.15), "half of the time is left for tokens"
 

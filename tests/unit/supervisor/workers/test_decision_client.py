@@ -24,8 +24,8 @@ from heterodyne.domain.errors import UnknownModel, UnknownName
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.settings import GatewaySettings
-from heterodyne.routing.explanation import CandidateVerdict, Explanation
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.explanation import CandidateVerdict, Explanation
+from heterodyne.routing.explanation.question import Question
 from heterodyne.supervisor.configured_replicas import model_rules, remote_replicas
 from heterodyne.supervisor.workers.decision_client import DecisionClient
 from heterodyne.supervisor.workers.decision_messages import LINE_BYTES_MAX, DecisionReply

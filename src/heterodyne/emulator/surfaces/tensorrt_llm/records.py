@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.kv.changes import BlocksRemoved, BlocksStored, Change, changes
 from heterodyne.emulator.surface import load_of
-from heterodyne.physics.replica.machine import EngineStep, StepResult
+from heterodyne.physics.replica.step import EngineStep, StepResult
 
 KEPT_MAX = 1000  # iterations and events; the oldest are forgotten
 PRIORITY = 35  # of a block without a priority of its own

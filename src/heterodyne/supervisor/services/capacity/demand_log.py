@@ -9,8 +9,8 @@ from math import floor
 from msgspec import Struct
 
 from heterodyne.domain.history import HistoryGroup, HistoryQuery, Sums
-from heterodyne.planning.hardware.candidate import RequestShape
 from heterodyne.planning.traffic.demand_forecast import DAY_STEPS, DAYS_MAX, STEP_S
+from heterodyne.planning.traffic.request_shape import RequestShape
 from heterodyne.ports.books import BookStore
 
 DAY_S = DAY_STEPS * STEP_S

@@ -12,9 +12,9 @@ from heterodyne.console.capacity.pages import CapacityPage, ForecastPoint, LossC
 from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.history import MINUTE_S, HistoryGroup, HistoryQuery
-from heterodyne.planning.hardware.candidate import RequestShape
 from heterodyne.planning.hardware.pool_capacity import capacity_of, load_of, worst_loss
 from heterodyne.planning.traffic.demand_forecast import DemandForecast, Forecaster
+from heterodyne.planning.traffic.request_shape import RequestShape
 from heterodyne.ports.books import BookStore
 from heterodyne.supervisor.physics_facts import PhysicsFacts, physics_facts
 from heterodyne.supervisor.services.cached_value import CachedValue

@@ -17,8 +17,8 @@ from heterodyne.physics.profile import Basis
 from heterodyne.physics.profile_catalogue import profile_for
 from heterodyne.physics.replica.from_layout import scheduling_of
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.hardware.candidate import RequestShape
 from heterodyne.planning.hardware.pool_capacity import PoolCapacity, replica_requests_per_s
+from heterodyne.planning.traffic.request_shape import RequestShape
 from heterodyne.planning.workload_class import WorkloadClass, budget
 from heterodyne.routing.prediction.pool_prior import layout_of
 from heterodyne.supervisor.physics_facts import PhysicsFacts

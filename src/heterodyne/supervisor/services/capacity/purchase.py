@@ -6,7 +6,6 @@ from msgspec import Struct, structs
 
 from heterodyne.console.capacity.pages import Purchase
 from heterodyne.physics.hardware import Accelerator, ChipPrice
-from heterodyne.planning.hardware.candidate import RequestShape
 from heterodyne.planning.hardware.pool_capacity import capacity_of
 from heterodyne.planning.hardware.ranking import lowest_price
 from heterodyne.planning.hardware.replica_price import replica_price
@@ -14,6 +13,7 @@ from heterodyne.planning.mix.cheapest_mix import cheapest_mix
 from heterodyne.planning.mix.problem import ReplicaKind
 from heterodyne.planning.mix.requirements import MixRequirements, mix_problem
 from heterodyne.planning.traffic.histogram import Cell
+from heterodyne.planning.traffic.request_shape import RequestShape
 from heterodyne.supervisor.physics_facts import PhysicsFacts
 from heterodyne.supervisor.services.capacity.pool_rooms import KnownPool, ModelRooms
 

@@ -1,9 +1,20 @@
-"""Pure: one of several, and the cheapest of several with ties left to chance, as most peers break them."""
+"""Pure: what several peers have in common: ties left to chance, and nothing kept of requests that start and end."""
 
 from collections.abc import Sequence
 
-from heterodyne.routing.picker import Chance
+from heterodyne.routing.picker import Chance, FinishedRequestStats
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
+
+
+class Memoryless:
+    """The half of a picker that has nothing to do."""
+
+    def on_start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
+        """Nothing is kept."""
+
+    def on_end(self, request: RoutingRequest, state: ReplicaState, ended: FinishedRequestStats, now_s: float) -> None:
+        """Nothing was kept."""
 
 
 def any_of(states: Sequence[ReplicaState], chance: Chance) -> ReplicaState:

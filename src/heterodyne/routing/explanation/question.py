@@ -1,4 +1,4 @@
-"""What an operator may ask about a request that nobody sends."""
+"""What an operator may ask about a request that is not sent."""
 
 from typing import Annotated
 
@@ -18,7 +18,7 @@ Milliseconds = Annotated[float, Meta(gt=0, le=MS_MAX)]
 
 
 class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where such a request would go, and why. What is not said is what the gateway would expect of it."""
+    """Where such a request would go, and why. What is left out is what the gateway would expect of it."""
 
     model: str
     policy: str = ""  # empty: the model's own

@@ -8,7 +8,7 @@ from msgspec import structs
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Replica, rule_against
 from heterodyne.domain.routing_rule import Requirement
-from heterodyne.routing.exclusion import by_health, by_state
+from heterodyne.routing.explanation.exclusion import by_health, by_state
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.settings import RoutingSettings

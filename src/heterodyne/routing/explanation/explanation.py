@@ -4,13 +4,13 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from heterodyne.domain.decision import Reason
 from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.routing_rule import Reason
 from heterodyne.domain.urgency import Urgency
 
 
 class SloOutlook(StrEnum):
-    """How well a replica would keep what is promised."""
+    """How well a replica would keep the SLO."""
 
     KEPT = "kept"
     LIKELY = "likely"
@@ -45,13 +45,13 @@ class Candidate(Struct, frozen=True, kw_only=True):
     region: str | None
     ttft: PredictedRange
     itl: PredictedRange
-    wait_ms: float  # of the TTFT, before anybody turns to the request
+    wait_ms: float  # of the TTFT, in the replica's queue
     load: float  # share of its room that would be taken, 1 or more when it is full
     cached_tokens: int  # of the prompt
-    usd: float | None  # of this request; None: nobody says what the replica costs
+    usd: float | None  # of this request; None: the replica's price is not known
     usd_per_million_tokens: float | None  # of requests of this shape, prompt and answer together
-    risk: float  # promises it would break: its own, and those made to others on the replica
-    promise: SloOutlook | None  # None: nothing is promised
+    risk: float  # SLOs it would miss: its own, and those of other requests on the replica
+    promise: SloOutlook | None  # None: there is no SLO
     verdict: CandidateVerdict
     reason: str  # a sentence without a full stop
 
@@ -64,7 +64,7 @@ class ExplainedRequest(Struct, frozen=True, kw_only=True):
     urgency: Urgency
     prompt_tokens: int
     output_tokens: float  # expected
-    slo_ttft_ms: float | None  # None: nothing is promised
+    slo_ttft_ms: float | None  # None: there is no SLO
     slo_itl_ms: float | None
 
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from heterodyne.domain.errors import InvalidField, UnknownName
-from heterodyne.routing.question import Question
+from heterodyne.routing.explanation.question import Question
 
 
 def read(body: bytes) -> Question:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from benchmarks.routing.servegen import ServeGen
+from benchmarks.traces.servegen import ServeGen
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.serving import Slo
 from heterodyne.planning.traffic.trace_request import TraceRequest

@@ -2,10 +2,9 @@
 
 from math import inf
 
-from heterodyne.domain.decision import Reason
-from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import BROKEN, CROWDED, KEPT, LIKELY, Objective, slo_outlook
-from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.domain.routing_rule import Reason
+from heterodyne.routing.forecast import BROKEN, CROWDED, KEPT, LIKELY, Forecast, RoutingChoice, slo_outlook
+from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.routing_request import RoutingRequest
 
 SAME = 1.005  # times as much is no difference worth words
@@ -83,7 +82,7 @@ def ms(seconds: float) -> str:
 
 
 def _is_preferred(request: RoutingRequest, forecast: Forecast, objective: Objective) -> bool:
-    """By the rank of the policy `affinity`, whose second part says so where the promise is kept."""
+    """By the rank of the policy `affinity`, whose second part shows it where the SLO is kept."""
     kept, place, _ = objective.rank(request, forecast)
     return kept == KEPT and place == 0.0
 

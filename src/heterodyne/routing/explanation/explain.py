@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, inf
 
 from heterodyne.domain.fleet import ReplicaId
-from heterodyne.routing.explanation import (
+from heterodyne.routing.explanation.explanation import (
     Candidate,
     CandidateVerdict,
     ExplainedRequest,
@@ -12,11 +12,10 @@ from heterodyne.routing.explanation import (
     PredictedRange,
     SloOutlook,
 )
-from heterodyne.routing.forecast import Forecast
-from heterodyne.routing.policies.objective import BROKEN, Objective, slo_outlook
-from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.explanation.why import ms, why_chosen, why_passed
+from heterodyne.routing.forecast import BROKEN, Forecast, RoutingChoice, slo_outlook
+from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.routing_request import RoutingRequest
-from heterodyne.routing.why import ms, why_chosen, why_passed
 
 SLO_OUTLOOKS = tuple(SloOutlook)  # in the order of `policies.objective`
 
@@ -37,7 +36,7 @@ def explain(
     refusal: str = "",
     notes: tuple[str, ...] = (),
 ) -> Explanation:
-    """No choice: nobody may be asked, another system's rule decides, or, as `refusal` says, nobody is good enough."""
+    """No choice: no replica may be asked, another system's rule decides, or, by `refusal`, none is good enough."""
     exclusions, tiers = exclusions or {}, tiers or {}
     chosen = None if choice is None else choice.forecast.state
 
@@ -133,7 +132,7 @@ def _conclusion(
 
 
 def _best_possible(request: RoutingRequest, forecasts: Sequence[Forecast]) -> str:
-    """What could be promised instead, where nobody keeps what is."""
+    """Which SLO would hold instead, where no replica keeps this one."""
     missed = []
     soonest = min(forecasts, key=lambda one: one.ttft_high_s)
     if soonest.ttft_high_s > request.ttft_slo_s:
