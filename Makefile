@@ -41,7 +41,6 @@ check: $(VENV)/.check  ## format, lint, types, import contracts, no circles
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.architecture.circles
 
 surface: install  ## what users see, now beside commit OLD=...: settings, metrics, errors, commands, headers, APIs, rules
 	$(BIN)/python -m tests.surface.compare $(OLD) $(ARGS)

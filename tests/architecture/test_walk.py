@@ -7,7 +7,7 @@ import pytest
 from tests.architecture import walk
 
 # The numbers of today; they may only fall, to `FILES_WANTED` and `ENTRIES_WANTED`.
-FILES_MAX = 62
+FILES_MAX = 61
 ENTRIES_MAX = 9
 
 

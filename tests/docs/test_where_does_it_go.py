@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_links import NOT_YET, ROOT
-
 PAGE = Path(__file__).parents[2] / "docs" / "contributing" / "where-does-it-go.md"
 TEXT = " ".join(PAGE.read_text(encoding="utf-8").split())
 LINK = r"\[`?(?P<name>[^]`]+)`?\]\((?P<path>[^)]+)\)"
@@ -42,7 +40,7 @@ def test_the_page_has_the_ten_changes() -> None:
 @pytest.mark.parametrize(("name", "path"), links())
 def test_a_path_exists_and_is_the_one_that_is_written(name: str, path: str) -> None:
     target = (PAGE.parent / path).resolve()
-    assert target.exists() or str(target.relative_to(ROOT)) in NOT_YET, path
+    assert target.exists(), path
     assert path.endswith(name.rstrip("/")) or ("." not in name and "/" not in name), (name, path)
 
 

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
-from heterodyne.admission.controller import AdmissionController
 from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.assembly.request_path import live_gateway, open_request_path, request_handler
 from heterodyne.assembly.traces import tracer_of, try_exporter
 from heterodyne.config.settings import Settings
 from heterodyne.control.adapter_loader import AdapterLoader
@@ -23,22 +23,14 @@ from heterodyne.control.kv_listener import KvListener
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
-from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.audit_recorder import AuditRecorder
-from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.fleet_view import FleetView
-from heterodyne.gateway.gauges import Gauges
-from heterodyne.gateway.holdings import HoldingsWatch
-from heterodyne.gateway.in_flight import InFlight
 from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.private_fields import PrivateFields
 from heterodyne.gateway.render import IdentityHeaders
-from heterodyne.gateway.request_handler import RequestHandler
-from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
-from heterodyne.gateway.server import GatewayServer
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.gateway.usage_recorder import UsageRecorder
@@ -48,13 +40,12 @@ from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.router import Router
 from heterodyne.stores.leases.memory import MemoryLeases
 from heterodyne.supervisor.fleet.setting_path import setting_path
-from heterodyne.supervisor.workers.live_gateway import LiveGateway, caller_ring, host_names
+from heterodyne.supervisor.workers.live_gateway import LiveGateway
 from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.loops import keep_running, run_periodically
 from heterodyne.telemetry.records import RecordWriter
 from heterodyne.wire.connection_pool import ConnectionPool
-from heterodyne.wire.server_connection import ServerLedger
 
 METERS_INTERVAL_S = 1.0
 OFFLOAD_MODULE = "heterodyne.supervisor.workers.offload_process"
@@ -77,6 +68,7 @@ async def running_gateway(
     run_dir: Path | None = None,
     reuse_port: bool = False,
     console_key_sha256: str = "",
+    version: int = 0,
     wall_clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[LiveGateway]:
     """A gateway that listens inside the block; for a graceful end call `drain` first.
@@ -95,6 +87,8 @@ async def running_gateway(
     adapters = AdapterLoader(ENGINES, _pool(settings, idle_max=0), clock=clock)
     tracer = None if exporter is None else tracer_of(settings, exporter)
     upstream = _upstream(settings, snapshot, router, adapters, tracer)
+    listener = KvListener(router, clock=clock, chance=chance)
+    watch = _watch(priors, upstream, adapters, listener)
     tokens = TokenEstimator()
     builder = RoutingRequestBuilder(tokens)
     request_log = RequestLog(
@@ -108,22 +102,28 @@ async def running_gateway(
         clock=clock,
         wall_clock=wall_clock,
     )
-    listener = KvListener(router, clock=clock, chance=chance)
-    watch = _watch(priors, upstream, adapters, listener)
-    gateway = _gateway(
+    path = open_request_path(
         settings,
-        upstream=upstream,
-        request_log=request_log,
-        builder=builder,
+        upstream,
+        request_log,
+        builder,
         lease_client=lease_client,
+        tracer=tracer,
+        identity=IdentityHeaders(wall_clock),
+        chance=chance,
+    )
+    tenants = tenants or TenantSnapshot()
+    handler = request_handler(settings, path, tenants, console_key_sha256, name=name, run_dir=run_dir)
+    gateway = live_gateway(
+        settings,
+        path,
+        handler,
         watch=watch,
         priors=priors,
-        tracer=tracer,
-        tenants=tenants or TenantSnapshot(),
+        tenants=tenants,
         console_key_sha256=console_key_sha256,
-        wall_clock=wall_clock,
         name=name,
-        run_dir=run_dir,
+        version=version,
     )
     loops: dict[str, Callable[[], Awaitable[object]]] = {
         "clock": gateway.server.tick,
@@ -137,18 +137,28 @@ async def running_gateway(
         if has_others:
             loops["hearsay"] = GossipChannel(run_dir, name, router.take_gossip, router.receive_gossip).run
     try:
-        await gateway.server.open(reuse_port=reuse_port)
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(keep_running(of, run)) for of, run in loops.items()]
+        async with _running(gateway, loops, reuse_port=reuse_port):
             yield gateway
-            for task in tasks:
-                task.cancel()
     finally:
-        await gateway.server.close()
         await lease_client.close()
         records.close()
         if exporter is not None:
             await asyncio.to_thread(exporter.close)
+
+
+@asynccontextmanager
+async def _running(
+    gateway: LiveGateway, loops: dict[str, Callable[[], Awaitable[object]]], *, reuse_port: bool
+) -> AsyncIterator[None]:
+    try:
+        await gateway.server.open(reuse_port=reuse_port)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(keep_running(of, run)) for of, run in loops.items()]
+            yield
+            for task in tasks:
+                task.cancel()
+    finally:
+        await gateway.server.close()
 
 
 def _upstream(
@@ -211,91 +221,6 @@ def _watch(priors: ReplicaPriors, upstream: Upstream, adapters: AdapterLoader, l
         on_probe=on_probe,
         on_restart=forget_memory,
         answers_of=lambda replica: selector.health.of(replica).answers,
-    )
-
-
-def _gateway(
-    settings: Settings,
-    *,
-    upstream: Upstream,
-    request_log: RequestLog,
-    builder: RoutingRequestBuilder,
-    lease_client: LeaseClient,
-    watch: FleetWatch,
-    priors: ReplicaPriors,
-    tracer: Tracer | None,
-    tenants: TenantSnapshot,
-    console_key_sha256: str,
-    wall_clock: Callable[[], float],
-    name: str,
-    run_dir: Path | None,
-) -> LiveGateway:
-    identity, ledger = IdentityHeaders(wall_clock), ServerLedger()
-    in_flight = InFlight(upstream.limit)
-    controller = AdmissionController(
-        upstream.selector, upstream.router, upstream.limit, lease_client.book, settings.admission, chance=chance
-    )
-    gate = AdmissionGate(
-        controller=controller,
-        lease_client=lease_client,
-        in_flight=in_flight,
-        upstream=upstream,
-        request_log=request_log,
-        request_builder=builder,
-        tracer=tracer,
-        identity=identity,
-        settings=settings.gateway,
-    )
-    holdings = HoldingsWatch(in_flight, controller, upstream, request_log, lease_client.book)
-    handler = RequestHandler(
-        settings=settings.gateway,
-        callers=caller_ring(settings, tenants, console_key_sha256),
-        host_names=host_names(settings, tenants),
-        fleet=upstream.fleet,
-        limit=upstream.limit,
-        gate=gate,
-        request_builder=builder,
-        request_log=request_log,
-        tracer=tracer,
-        offload=upstream.offload,
-        identity=identity,
-        ids=RequestIds(os.urandom(6).hex()),
-        note_gauges=Gauges(ledger, upstream, gate, holdings, request_log).note,
-        clock=clock,
-        started_at=int(time.time()),
-        worker_name=name,
-        run_dir=run_dir,
-    )
-    server = GatewayServer(
-        settings.gateway,
-        request_handler=handler,
-        gate=gate,
-        controller=controller,
-        in_flight=in_flight,
-        upstream=upstream,
-        request_log=request_log,
-        ledger=ledger,
-        holdings=holdings,
-    )
-    return LiveGateway(
-        settings,
-        tenants=tenants,
-        server=server,
-        request_handler=handler,
-        controller=controller,
-        upstream=upstream,
-        request_log=request_log,
-        watch=watch,
-        priors=priors,
-        explainer=Explainer(
-            upstream=upstream,
-            in_flight=in_flight,
-            request_log=request_log,
-            request_builder=builder,
-            request_handler=handler,
-            worker=name,
-        ),
-        console_key_sha256=console_key_sha256,
     )
 
 

@@ -94,10 +94,10 @@ async def _serve(order: WorkerOrder, lines: LineReader) -> None:
                 run_dir=run_dir,
                 reuse_port=True,
                 console_key_sha256=order.places.console_key_sha256,
+                version=order.version,
             ) as gateway,
             serve_decisions(run_dir, order.name, gateway.explainer),
         ):
-            gateway.version = order.version
             write_view(run_dir, gateway.view(order.name))
             _take_lines(loop, lines, gateway, leave, files)
             views = loop.create_task(keep_running("views", lambda: _write_views(gateway, run_dir, order.name, files)))

@@ -158,10 +158,19 @@ class Attempt:
         self._call, self._pieces, self._pieces_bytes, self.status = call, [], 0, 0
         self.start()
 
-    def end(self, outcome: Outcome, *, output_tokens: int = 0, cached_tokens: int | None = None) -> None:
-        """Over, once: the connection is cut if it still works on this, and what it showed is learned from."""
-        if self.is_over:
-            return
+    def end(self, outcome: Outcome, *, output_tokens: int = 0, cached_tokens: int | None = None) -> Try:
+        """Over, once: the connection is cut if it still works on this, and what it showed is learned from.
+
+        What the record and the trace have of it is returned.
+        """
+        now_s = self._upstream.clock()
+        if not self.is_over:
+            self._end(outcome, now_s, output_tokens, cached_tokens)
+        span_id = self.hop.span_id if self.hop is not None else 0
+        replica, began_at_s = self.wire.replica, self.began_at_s
+        return Try(replica, began_at_s, self.sent_at_s, now_s, self.status, outcome, self.first_at_s, span_id)
+
+    def _end(self, outcome: Outcome, now_s: float, output_tokens: int, cached_tokens: int | None) -> None:
         self.is_over = True
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -172,14 +181,13 @@ class Attempt:
             self._call.cancel()
         if self._use is not None:
             self._use.end()
-        now_s = self._upstream.clock()
         if self._ticket is not None:
             self._ticket.end(
                 now_s, output_tokens=output_tokens, cached_tokens=cached_tokens, is_complete=outcome is SUCCESS
             )
         self._replica_health.on_end(outcome, now_s, self._trial)
         self._upstream.limit.vacate(self.wire.replica.id)
-        self.relay = None  # it points back here, and nobody looks for cycles often
+        self.relay = None  # it points back here, and cycles are seldom looked for
 
     def first_token(self, now_s: float) -> None:
         """What the client waits for has begun to come."""
@@ -189,10 +197,10 @@ class Attempt:
         if self.expected_s or self._trial:
             self._replica_health.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
 
-    def outrun(self, now_s: float) -> None:
+    def outrun(self, now_s: float) -> Try:
         """Another attempt was faster."""
         self._replica_health.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
-        self.end(CANCELLED)
+        return self.end(CANCELLED)
 
     def hedge_after_s(self) -> float:
         """How long it is worth waiting for the first token alone, where it is known what is usual."""
@@ -215,13 +223,6 @@ class Attempt:
         """When the replica was last heard of."""
         relay = self.relay
         return max(relay.last_at_s, self.heard_at_s) if relay is not None else self.heard_at_s
-
-    def as_try(self, outcome: Outcome) -> Try:
-        """What the record and the trace have of it, at its end."""
-        span_id = self.hop.span_id if self.hop is not None else 0
-        now_s = self._upstream.clock()
-        replica, began_at_s = self.wire.replica, self.began_at_s
-        return Try(replica, began_at_s, self.sent_at_s, now_s, self.status, outcome, self.first_at_s, span_id)
 
     # Called by the keeper of adapters.
 

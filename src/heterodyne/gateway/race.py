@@ -192,8 +192,7 @@ class Race:
         if len(self.attempts) > 1:
             for loser in [attempt for attempt in self.attempts if attempt is not winner]:
                 self.attempts.remove(loser)
-                loser.outrun(now_s)
-                self.tries.append(loser.as_try(CANCELLED))
+                self.tries.append(loser.outrun(now_s))
 
     def end(
         self, attempt: Attempt, outcome: Outcome, *, output_tokens: int = 0, cached_tokens: int | None = None
@@ -201,8 +200,7 @@ class Race:
         """This attempt is over."""
         if attempt in self.attempts:
             self.attempts.remove(attempt)
-        attempt.end(outcome, output_tokens=output_tokens, cached_tokens=cached_tokens)
-        self.tries.append(attempt.as_try(outcome))
+        self.tries.append(attempt.end(outcome, output_tokens=output_tokens, cached_tokens=cached_tokens))
 
     def succeed(self, attempt: Attempt, reported: Usage | None, *, events: int = 0) -> None:
         """This one gave the whole answer; where its engine did not count, tokens are as many as its events."""
@@ -252,8 +250,7 @@ class Race:
     def cancel(self) -> None:
         """No answer is wanted any more."""
         for attempt in self.attempts:
-            attempt.end(CANCELLED)
-            self.tries.append(attempt.as_try(CANCELLED))
+            self.tries.append(attempt.end(CANCELLED))
         self.attempts.clear()
 
     def pause(self) -> None:

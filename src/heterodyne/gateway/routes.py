@@ -5,14 +5,12 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import open_inference_pages, pages
 from heterodyne.gateway.dialects import chat, completion, embedding, open_inference, tokenization
-from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.dialects.body import Reader
 from heterodyne.wire.message import HttpRequest
 
-Reader = Callable[[bytes, str, float, GatewaySettings], Request]
 Page = Callable[[pages.PageSource, HttpRequest, Caller], pages.PageResponse]
 
 

@@ -1,13 +1,29 @@
-"""JSON bodies to typed structs, with errors that point at the offending field."""
+"""JSON bodies to typed structs, with errors that point at the offending field.
+
+Names and counts are bounded here, so that no value is a burden by its length alone.
+"""
 
 import re
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from heterodyne.domain.errors import CallerError, InvalidField, MalformedJson
+from heterodyne.domain.request import Request
+from heterodyne.gateway.settings import GatewaySettings
 
 Shape = TypeVar("Shape")
+Reader = Callable[[bytes, str, float, GatewaySettings], Request]  # body, request id, deadline
+ModelName = Annotated[str, Meta(max_length=256)]
+Name = Annotated[str, Meta(max_length=512)]  # of users, functions, calls: what clients call things
+Word = Annotated[str, Meta(max_length=64)]  # a kind among a few
+StopText = Annotated[str, Meta(max_length=1024)]
+BIASES_MAX = 16384  # tokens that `logit_bias` may name
+STOPS_MAX = 64
+TENSORS_MAX = 1024
+DIMENSIONS_MAX = 64
 SHOWN_CHARS = 200  # of either end of a message
 _AT = re.compile(r"^(?P<what>.*?) - at `(?P<in_key>key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
 
@@ -22,6 +38,12 @@ def decode(decoder: "msgspec.json.Decoder[Shape]", body: bytes) -> Shape:
         raise MalformedJson(f"The body is not valid JSON: {error}") from error
     except RecursionError as error:
         raise MalformedJson("The body is nested too deeply.") from error
+
+
+def check_count(field: str, things: str, count: int, most: int) -> None:
+    """Raise where there are more of them than there may be."""
+    if count > most:
+        raise InvalidField(f"{field}: {count} {things}; the limit is {most}.", param=field)
 
 
 def _invalid(message: str) -> CallerError:

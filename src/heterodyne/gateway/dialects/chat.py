@@ -6,10 +6,8 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from heterodyne.domain.request import Operation, Request
-from heterodyne.gateway.dialects.body import decode
-from heterodyne.gateway.dialects.bounds import Name, Word, check_count
-from heterodyne.gateway.dialects.generation import Count, GenerationFields, check_bounds, shown_bytes
-from heterodyne.gateway.dialects.lengths import longest
+from heterodyne.gateway.dialects.body import Name, Word, check_count, decode
+from heterodyne.gateway.dialects.generation import Count, GenerationFields, check_bounds, longest, shown_bytes
 from heterodyne.gateway.dialects.members import listed, private, read_members
 from heterodyne.gateway.dialects.parts import Part, read_parts
 from heterodyne.gateway.dialects.prompts import ChatPrompt

@@ -7,8 +7,7 @@ from msgspec import Meta
 
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
-from heterodyne.gateway.dialects.generation import GenerationFields, check_bounds, shown_bytes
-from heterodyne.gateway.dialects.lengths import longest
+from heterodyne.gateway.dialects.generation import GenerationFields, check_bounds, longest, shown_bytes
 from heterodyne.gateway.dialects.members import listed, private, read_members
 from heterodyne.gateway.dialects.prompts import TextPrompt
 from heterodyne.gateway.dialects.text import Text, check_text, count, measure

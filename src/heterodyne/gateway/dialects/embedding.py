@@ -7,8 +7,7 @@ from msgspec import Meta, Struct
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Operation, Request
-from heterodyne.gateway.dialects.body import decode
-from heterodyne.gateway.dialects.bounds import ModelName, Name
+from heterodyne.gateway.dialects.body import ModelName, Name, decode
 from heterodyne.gateway.dialects.members import bytes_of, listed, private, read_members
 from heterodyne.gateway.dialects.text import Text, check_text, count, measure
 from heterodyne.gateway.settings import GatewaySettings

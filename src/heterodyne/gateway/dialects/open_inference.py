@@ -1,21 +1,17 @@
 """POST /v2/models/{model}/infer and the same with a version: the Open Inference Protocol's tensors, as JSON."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
 from heterodyne.domain.errors import CallerError, InvalidField
 from heterodyne.domain.request import Operation, Request
-from heterodyne.gateway.dialects import bounds
-from heterodyne.gateway.dialects.body import decode
-from heterodyne.gateway.dialects.bounds import DIMENSIONS_MAX, TENSORS_MAX
+from heterodyne.gateway.dialects.body import DIMENSIONS_MAX, TENSORS_MAX, Reader, decode
+from heterodyne.gateway.dialects.body import Name as ClientName
 from heterodyne.gateway.dialects.members import flattened, listed, private, read_members
 from heterodyne.gateway.settings import GatewaySettings
-
-if TYPE_CHECKING:
-    from heterodyne.gateway.routes import Reader
 
 Name = Annotated[str, Meta(min_length=1, max_length=512)]
 Parameters = dict[str, Raw]
@@ -50,14 +46,14 @@ class InferFields(Struct):
 
     inputs: Annotated[list[InputTensor], Meta(min_length=1, max_length=TENSORS_MAX)]
     outputs: Annotated[list[AskedOutput], Meta(max_length=TENSORS_MAX)] = []
-    id: bounds.Name = ""
+    id: ClientName = ""
     parameters: Parameters = {}
 
 
 _decoder = msgspec.json.Decoder(InferFields)
 
 
-def reader(model: str, version: str | None) -> "Reader":
+def reader(model: str, version: str | None) -> Reader:
     """Reads the bodies of one model, which the path names and they do not."""
     return partial(_read, model=model, version=version)
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from heterodyne.gateway.dialects.bounds import check_count
+from heterodyne.gateway.dialects.body import check_count
 from heterodyne.gateway.settings import GatewaySettings
 
 TokenId = Annotated[int, Meta(ge=0)]

@@ -7,8 +7,7 @@ from msgspec import Meta, Struct, structs
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Operation, Request
-from heterodyne.gateway.dialects.body import decode
-from heterodyne.gateway.dialects.bounds import ModelName, check_count
+from heterodyne.gateway.dialects.body import ModelName, check_count, decode
 from heterodyne.gateway.dialects.chat import Message
 from heterodyne.gateway.dialects.members import listed, private, read_members
 from heterodyne.gateway.dialects.parts import read_parts

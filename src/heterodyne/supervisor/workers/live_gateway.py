@@ -42,12 +42,13 @@ class LiveGateway:
         priors: ReplicaPriors,
         explainer: Explainer,
         console_key_sha256: str = "",
+        version: int = 0,
     ) -> None:
         self.settings = settings
         self._console_key_sha256 = console_key_sha256
         self.tenants = tenants
         self.server = server
-        self.version = 0  # of the fleet it works by
+        self.version = version  # of the fleet it works by
         self.explainer = explainer
         self.note_gauges = request_handler.note_gauges
         self._request_handler = request_handler

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from heterodyne.domain.errors import InvalidField
-from heterodyne.gateway.dialects.lengths import longest
+from heterodyne.gateway.dialects.generation import longest
 from heterodyne.gateway.dialects.members import private, read_members
 
 

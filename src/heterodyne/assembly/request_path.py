@@ -1,0 +1,158 @@
+"""Builds what requests pass in one worker: admission, the exchanges behind it, the handler and the server before it."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from heterodyne.admission.controller import AdmissionController
+from heterodyne.config.settings import Settings
+from heterodyne.control.fleet_watch import FleetWatch
+from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.gateway.admission_gate import AdmissionGate
+from heterodyne.gateway.explainer import Explainer
+from heterodyne.gateway.gauges import Gauges
+from heterodyne.gateway.holdings import HoldingsWatch
+from heterodyne.gateway.in_flight import InFlight
+from heterodyne.gateway.lease_client import LeaseClient
+from heterodyne.gateway.render import IdentityHeaders
+from heterodyne.gateway.request_handler import RequestHandler
+from heterodyne.gateway.request_ids import RequestIds
+from heterodyne.gateway.request_log import RequestLog
+from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
+from heterodyne.gateway.server import GatewayServer
+from heterodyne.gateway.tracer import Tracer
+from heterodyne.gateway.upstream import Upstream
+from heterodyne.supervisor.workers.live_gateway import LiveGateway, caller_ring, host_names
+from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
+from heterodyne.wire.server_connection import ServerLedger
+
+
+class RequestPath(NamedTuple):
+    """What requests pass between the handler and the replicas."""
+
+    upstream: Upstream
+    request_log: RequestLog
+    builder: RoutingRequestBuilder
+    tracer: Tracer | None
+    identity: IdentityHeaders
+    controller: AdmissionController
+    in_flight: InFlight
+    gate: AdmissionGate
+    ledger: ServerLedger
+    holdings: HoldingsWatch
+
+
+def open_request_path(
+    settings: Settings,
+    upstream: Upstream,
+    request_log: RequestLog,
+    builder: RoutingRequestBuilder,
+    *,
+    lease_client: LeaseClient,
+    tracer: Tracer | None,
+    identity: IdentityHeaders,
+    chance: Callable[[], float],
+) -> RequestPath:
+    """Wire what decides and what sends."""
+    book, in_flight = lease_client.book, InFlight(upstream.limit)
+    controller = AdmissionController(
+        upstream.selector, upstream.router, upstream.limit, book, settings.admission, chance=chance
+    )
+    gate = AdmissionGate(
+        controller=controller,
+        lease_client=lease_client,
+        in_flight=in_flight,
+        upstream=upstream,
+        request_log=request_log,
+        request_builder=builder,
+        tracer=tracer,
+        identity=identity,
+        settings=settings.gateway,
+    )
+    holdings = HoldingsWatch(in_flight, controller, upstream, request_log, book)
+    return RequestPath(
+        upstream, request_log, builder, tracer, identity, controller, in_flight, gate, ServerLedger(), holdings
+    )
+
+
+def request_handler(
+    settings: Settings,
+    path: RequestPath,
+    tenants: TenantSnapshot,
+    console_key_sha256: str,
+    *,
+    name: str,
+    run_dir: Path | None,
+) -> RequestHandler:
+    """What answers every request of the worker."""
+    upstream, gate, request_log = path.upstream, path.gate, path.request_log
+    return RequestHandler(
+        settings=settings.gateway,
+        callers=caller_ring(settings, tenants, console_key_sha256),
+        host_names=host_names(settings, tenants),
+        fleet=upstream.fleet,
+        limit=upstream.limit,
+        gate=gate,
+        request_builder=path.builder,
+        request_log=request_log,
+        tracer=path.tracer,
+        offload=upstream.offload,
+        identity=path.identity,
+        ids=RequestIds(os.urandom(6).hex()),
+        note_gauges=Gauges(path.ledger, upstream, gate, path.holdings, request_log).note,
+        clock=path.upstream.clock,
+        started_at=int(time.time()),
+        worker_name=name,
+        run_dir=run_dir,
+    )
+
+
+def live_gateway(
+    settings: Settings,
+    path: RequestPath,
+    handler: RequestHandler,
+    *,
+    watch: FleetWatch,
+    priors: ReplicaPriors,
+    tenants: TenantSnapshot,
+    console_key_sha256: str,
+    name: str,
+    version: int,
+) -> LiveGateway:
+    """The whole of it, as the worker's orders change it."""
+    upstream, in_flight, request_log = path.upstream, path.in_flight, path.request_log
+    server = GatewayServer(
+        settings.gateway,
+        request_handler=handler,
+        gate=path.gate,
+        controller=path.controller,
+        in_flight=in_flight,
+        upstream=upstream,
+        request_log=request_log,
+        ledger=path.ledger,
+        holdings=path.holdings,
+    )
+    explainer = Explainer(
+        upstream=upstream,
+        in_flight=in_flight,
+        request_log=request_log,
+        request_builder=path.builder,
+        request_handler=handler,
+        worker=name,
+    )
+    return LiveGateway(
+        settings,
+        tenants=tenants,
+        server=server,
+        request_handler=handler,
+        controller=path.controller,
+        upstream=upstream,
+        request_log=request_log,
+        watch=watch,
+        priors=priors,
+        explainer=explainer,
+        console_key_sha256=console_key_sha256,
+        version=version,
+    )
