@@ -7,7 +7,6 @@ ROOT = Path(__file__).parents[2]
 # Files that pages name already and a branch that is not merged yet has; an entry that is no longer needed fails.
 
 
-
 def dead_links() -> dict[str, list[str]]:
     """The file that is linked and not there, to the pages that link it."""
     found: dict[str, list[str]] = {}

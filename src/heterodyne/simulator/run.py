@@ -12,18 +12,23 @@ from random import Random
 
 from msgspec import Struct, structs
 
+from heterodyne.admission.callers import LOCAL
+from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.domain.tenant import Caller
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.step import StepResult
 from heterodyne.physics.serving import Slo
 from heterodyne.routing.catalogue import check_policy
+from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.prediction.output_length import OutputLengths
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
+from heterodyne.simulator.admission import AdmittedRequest, SimulatedAdmission
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.tally import ForecastRecord, SimulationTally, record_forecast
@@ -50,16 +55,24 @@ class Trial(Struct, frozen=True, kw_only=True):
     gauge_turns: int = 4  # a replica's gauges are read every so many times: in between the router gets what they were
     speed_changes: tuple[SpeedChange, ...] = ()  # in the order they come; they wait for the next reading of gauges
     keeps_forecasts: bool = False  # in the tally, beside what came of them
+    admission: AdmissionSettings | None = None  # what waits and is refused before the replicas; None: all start at once
+    callers: tuple[Caller, ...] = (LOCAL,)  # who sends the requests, one after the other, where there is admission
 
 
 class RunningRequest:
     """One request under way."""
 
-    __slots__ = ("first_at_s", "predicted", "replica", "request", "ticket")
+    __slots__ = ("admitted", "first_at_s", "predicted", "replica", "request", "ticket")
 
     def __init__(
-        self, request: SimulatedRequest, replica: SimulatedReplica, ticket: Ticket, predicted: ForecastRecord | None
+        self,
+        request: SimulatedRequest,
+        replica: SimulatedReplica,
+        ticket: Ticket,
+        predicted: ForecastRecord | None,
+        admitted: AdmittedRequest | None,
     ) -> None:
+        self.admitted = admitted  # None: there is no admission
         self.request = request
         self.replica = replica
         self.ticket = ticket
@@ -75,7 +88,7 @@ def run(
     on_arrivals: Callable[[int], None] = lambda _: None,
 ) -> SimulationTally:
     """Drive the traffic through the fleet until the last request has ended; `on_arrivals` hears how many have come
-    since it was last read."""
+    since it last did."""
     check_policy(trial.policy)
     names = [pool.name for pool in pools]
     for change in trial.speed_changes:
@@ -122,7 +135,15 @@ class _Run:
         def prior(replica: Replica) -> Prior:
             return priors[replica.pool]
 
-        self._router = Router(self._fleet(), prior_of=prior, chance=Random(trial.seed).random, now_s=0.0)  # noqa: S311 (no secret)
+        chance = Random(trial.seed).random  # noqa: S311 (no secret)
+        fleet = self._fleet()
+        self._router = Router(fleet, prior_of=prior, chance=chance, now_s=0.0)
+        self._admission = None
+        if trial.admission is not None:
+            self._admission = SimulatedAdmission(
+                fleet, self._router, trial.admission, callers=trial.callers, chance=chance
+            )
+            self._tally.refusals = self._admission.refused
 
     def drive(self, arrivals: Iterable[SimulatedRequest]) -> SimulationTally:
         coming = iter(arrivals)
@@ -148,6 +169,8 @@ class _Run:
                 self._arrive(request)
                 request = next(coming, None)
                 arrives_at_s = inf if request is None else request.at_s
+            elif self._admission is not None and self._admission.controller.waiting:
+                self._publish(self._gauges_at_s)  # nothing runs, and some wait for their time to be over
             else:
                 break
         return self._tally
@@ -168,14 +191,26 @@ class _Run:
             ttft_slo_s=slo.ttft_s,
             itl_slo_s=slo.itl_s,
         )
+        if self._admission is not None:
+            for admitted in self._admission.arrive(request, routing_request, now_s):
+                self._start(admitted.request, admitted.routing_request, admitted.choice.forecast, now_s, admitted)
+            return
         usable = self._usable if tokens <= self._tokens_min else self._able(tokens)
-        forecast = self._router.decide(routing_request, usable, now_s).forecast
+        self._start(request, routing_request, self._router.decide(routing_request, usable, now_s).forecast, now_s)
+
+    def _start(
+        self,
+        request: SimulatedRequest,
+        routing_request: RoutingRequest,
+        forecast: Forecast,
+        now_s: float,
+        admitted: AdmittedRequest | None = None,
+    ) -> None:
         number = self._numbers[forecast.state.replica.id]
         replica = self._replicas[number]
         predicted = record_forecast(forecast, now_s) if self._trial.keeps_forecasts else None
-        self._running_requests[request.number] = RunningRequest(
-            request, replica, self._router.start(routing_request, forecast, now_s), predicted
-        )
+        ticket = self._router.start(routing_request, forecast, now_s)
+        self._running_requests[request.number] = RunningRequest(request, replica, ticket, predicted, admitted)
         woke_at_s = replica.wake_at_s
         replica.submit(
             Job(
@@ -213,6 +248,11 @@ class _Run:
             assert running_request.first_at_s is not None
             running_request.replica.end(request.prompt_tokens, request.output_tokens, now_s - request.at_s)
             self._tally.end(request, running_request.first_at_s, now_s, cached_tokens, running_request.predicted)
+            if running_request.admitted is not None:
+                running_request.admitted.end(now_s, cached_tokens)
+        if self._admission is not None and ended.finished:
+            for admitted in self._admission.finished(self._model, now_s):
+                self._start(admitted.request, admitted.routing_request, admitted.choice.forecast, now_s, admitted)
 
     def _publish(self, now_s: float) -> None:
         """The gauges are what they were when they were last due: nothing has happened since."""
@@ -227,7 +267,12 @@ class _Run:
         for number, replica in enumerate(self._replicas):
             if (turn + number) % turns < passed:
                 self._listed[number] = structs.replace(replica.listed, load=replica.load(), load_at_s=at_s)
-        self._router.publish(self._fleet(), at_s)
+        fleet = self._fleet()
+        self._router.publish(fleet, at_s)
+        if self._admission is not None:
+            self._admission.publish(fleet, at_s)
+            for admitted in self._admission.tick(now_s):
+                self._start(admitted.request, admitted.routing_request, admitted.choice.forecast, now_s, admitted)
 
     def _fleet(self) -> FleetSnapshot:
         self._version += 1

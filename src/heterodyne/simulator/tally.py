@@ -47,6 +47,7 @@ class SimulationTally:
         "output_tokens",
         "predicted",
         "prompt_tokens",
+        "refusals",
         "refused",
         "replicas",
         "total_s",
@@ -56,6 +57,7 @@ class SimulationTally:
     def __init__(self, replicas: Sequence[SimulatedReplica]) -> None:
         self.replicas = replicas
         self.refused = 0  # too long for every replica
+        self.refusals: dict[str, int] = {}  # by admission, by error code
         self.last_came_at_s = 0.0
         self.ended_at_s = 0.0
         self.prompt_tokens = 0
