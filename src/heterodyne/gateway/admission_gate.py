@@ -155,6 +155,9 @@ class AdmissionGate:
         self._start_next(model)
 
     def _start_next(self, model: str) -> None:
+        queue = self._controller.queues.try_queue(model)
+        if queue is None or not len(queue):
+            return  # as after nearly every request
         for start in self._controller.finished(model, self._clock()):
             self._act(start, _queued(start.pending))
 

@@ -43,7 +43,8 @@ class ClientAnswer:
         if race.wire is None or race.choice is None:
             return headers
         headers += race.wire.answer_headers(race.choice, asked_model=race.routing_request.model)
-        return headers + self._hold.headers(identity.wall_clock)
+        hold = self._hold
+        return headers + hold.headers(identity.wall_clock) if hold.caller.levels or hold.queued_s else headers
 
     def begin_stream(self, race: Race, now_s: float) -> None:
         """The head of a stream, before its first event; a stream that goes on elsewhere has had it."""

@@ -6,7 +6,6 @@
 Which replicas are tried is the business of `race.py`, whether a broken stream may go on that of `continuation.py`.
 """
 
-from functools import partial
 from typing import Protocol
 
 from heterodyne.admission.hold import Hold
@@ -152,8 +151,7 @@ class Exchange:
     def attempt_answered(self, attempt: Attempt, pieces: list[bytes]) -> None:
         offload, salt = self._race.upstream.offload, self._hold.caller.salt
         try:
-            done = partial(self._take, attempt)
-            answer = read_whole(attempt, self._request, pieces, offload, owner=salt, done=done)
+            answer = read_whole(attempt, self._request, pieces, offload, owner=salt, take=self._take)
         except Exception as error:  # noqa: BLE001  # as in `_take`
             self._mistake("answer_failed", error)
             return

@@ -14,12 +14,12 @@ class InFlight:
     def enter(self, exchange: Exchange) -> None:
         """A request is being answered."""
         self.exchanges.add(exchange)
-        self.limit.enter()
+        self.limit.in_flight += 1
 
     def leave(self, exchange: Exchange) -> None:
         """It no longer is."""
         self.exchanges.discard(exchange)
-        self.limit.leave()
+        self.limit.in_flight -= 1
 
     def trim_kept(self, bytes_max: int) -> None:
         """Hold what is remembered for continuations within its bound: the longest answers are let go first."""

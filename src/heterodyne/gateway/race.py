@@ -110,7 +110,8 @@ class Race:
         target, request, upstream = choice.forecast.state.replica, self.request, self.upstream
         wire = upstream.fleet.wire(target.id)
         self.choice = choice
-        self.place(choice)
+        if self._placed_on != target.id:
+            self.place(choice)
         attempt = Attempt(
             owner,
             upstream,
@@ -131,10 +132,7 @@ class Race:
         attempt.start()
 
     def place(self, choice: RoutingChoice) -> None:
-        """Write down where it is sent, where that is news, so that the books have it if this worker dies."""
-        replica = choice.forecast.state.replica.id
-        if self._placed_on == replica:
-            return
+        """Write down where it is sent, so that the books have it if this worker dies."""
         self.slot = self._place(
             self.request,
             self.routing_request,
@@ -143,7 +141,7 @@ class Race:
             started_at_s=self.started_at_s,
             slot=self.slot,
         )
-        self._placed_on = replica
+        self._placed_on = choice.forecast.state.replica.id
 
     def try_retry(self, owner: AttemptOwner, *, is_free: bool) -> bool:
         """Ask another replica, if one may be asked; a refused connection has cost no engine work."""
@@ -186,7 +184,8 @@ class Race:
         """This one's answer goes to the client; its rivals stop."""
         self.winner = winner
         self.wire, self.choice = winner.wire, winner.choice
-        self.place(winner.choice)
+        if self._placed_on != winner.wire.replica.id:
+            self.place(winner.choice)
         self.hedge_at_s = NEVER
         winner.first_token(now_s)
         if len(self.attempts) > 1:

@@ -202,7 +202,8 @@ class RequestHandler:
     ) -> Responder | None:
         assert route.read is not None
         self._limit.check_room()
-        self._request_log.check()
+        if self._request_log.is_audited:
+            self._request_log.check()
         arrived_s, settings = self._clock(), self.settings
         deadline_s = arrived_s + _deadline_s(http.headers, settings.deadline_default_s, settings.deadline_max_s)
         if is_large(http.body):

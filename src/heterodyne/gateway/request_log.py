@@ -51,6 +51,7 @@ class RequestLog:
         self._request_builder = request_builder
         self._usage_recorder = usage_recorder
         self._audit_recorder = audit_recorder
+        self.is_audited = audit_recorder is not None  # so answers are kept until they are written down
         self._tracer = tracer
         self._clock = clock
         self._wall_clock = wall_clock
@@ -59,11 +60,6 @@ class RequestLog:
         self._finished_bytes = 0  # of their requests, and of answers that are kept to be audited
         self._meters = RequestMeters()
         self.decisions = DecisionLog(decisions_kept)
-
-    @property
-    def is_audited(self) -> bool:
-        """Whether answers are to be kept until they are written down."""
-        return self._audit_recorder is not None
 
     @property
     def slots_open(self) -> int:

@@ -1,6 +1,7 @@
 """What the answer of an engine that did not stream comes to, in the client's words."""
 
 from collections.abc import Callable
+from functools import partial
 
 from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.request import Request
@@ -19,9 +20,9 @@ def read_whole(
     offload: Offload,
     *,
     owner: bytes,
-    done: Callable[[TranslatedAnswer | EngineRequest | HeterodyneError], None],
+    take: Callable[[Attempt, TranslatedAnswer | EngineRequest | HeterodyneError], None],
 ) -> TranslatedAnswer | EngineRequest | HeterodyneError | None:
-    """What a whole answer of an engine comes to; None: it is long, and `done` hears it later."""
+    """What a whole answer of an engine comes to; None: it is long, and `take` hears it later."""
     dialect, replica = attempt.wire.dialect, attempt.wire.replica
     try:
         if attempt.status != 200:
@@ -29,7 +30,7 @@ def read_whole(
         if request.stream:
             return EngineGarbage("The engine answered a stream with something else.")
         if sum(map(len, pieces)) > ANSWER_BYTES_LARGE:
-            attempt.work = answer_beside(offload, request, replica, pieces, owner=owner, done=done)
+            attempt.work = answer_beside(offload, request, replica, pieces, owner=owner, done=partial(take, attempt))
             return None
         return whole_answer(dialect, request, replica, b"".join(pieces))
     except HeterodyneError as error:
