@@ -38,9 +38,6 @@ class InlineBooks(SqlBooks):
     def close(self) -> None:
         self._connection.close()
 
-    def __del__(self) -> None:
-        self._connection.close()  # from Python 3.13 on a database that is left open is a warning
-
     async def _read(self, script: Script[T]) -> T:
         return run_on_sqlite(self._connection, script)
 
