@@ -83,7 +83,7 @@ class Exchange:
     def start(self, choice: RoutingChoice) -> None:
         """Ask the first replica; raises what its engine cannot be asked."""
         race = self._race
-        call = race.upstream.call(self._request, choice.target, self._hold.caller.salt)
+        call = race.upstream.call(self._request, choice.target, race.salt)
         race.place(choice)
         self._owner.exchange_started(self)
         try:
@@ -149,7 +149,7 @@ class Exchange:
         self._refused(attempt, error)
 
     def attempt_answered(self, attempt: Attempt, pieces: list[bytes]) -> None:
-        offload, salt = self._race.upstream.offload, self._hold.caller.salt
+        offload, salt = self._race.upstream.offload, self._race.salt
         try:
             answer = read_whole(attempt, self._request, pieces, offload, owner=salt, take=self._take)
         except Exception as error:  # noqa: BLE001  # as in `_take`

@@ -14,12 +14,12 @@ class InFlight:
     def enter(self, exchange: Exchange) -> None:
         """A request is being answered."""
         self.exchanges.add(exchange)
-        self.limit.in_flight += 1
+        self.limit.enter()
 
     def leave(self, exchange: Exchange) -> None:
         """It no longer is."""
         self.exchanges.discard(exchange)
-        self.limit.in_flight -= 1
+        self.limit.leave()
 
     def trim_kept(self, bytes_max: int) -> None:
         """Hold what is remembered for continuations within its bound: the longest answers are let go first."""

@@ -93,7 +93,7 @@ class GatewayServer:
         self._limits = _limits(settings)
         self._request_handler.configure(settings)
         self._gate.configure(settings)
-        self._upstream.answer_bytes_max = settings.answer_bytes_max
+        self._upstream.configure(settings)
         if self._tls is not None and settings.tls_certificate is not None:
             self._tls.load_cert_chain(settings.tls_certificate, settings.tls_key)
 

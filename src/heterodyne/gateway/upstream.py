@@ -9,6 +9,7 @@ from heterodyne.domain.request import Request
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import Offload
+from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.adapters import Adapters
 from heterodyne.ports.engine import DeliveredText, EngineRequest
 from heterodyne.routing.fallback import FallbackRouter
@@ -77,6 +78,10 @@ class Upstream:
         """Whether the model's retry budget pays for a request of so many prompt tokens."""
         return self.selector.health.try_retry(model, prompt_tokens, self.clock())
 
-    def hop(self, trace: Trace | None) -> Hop | None:
-        """The next attempt's place in the request's trace; None: it is not traced."""
-        return None if trace is None or self._hop is None else self._hop(trace)
+    def hop(self, trace: Trace) -> Hop | None:
+        """The next attempt's place in the request's trace; None: no trace is made."""
+        return None if self._hop is None else self._hop(trace)
+
+    def configure(self, settings: GatewaySettings) -> None:
+        """Other bounds from the next answer on."""
+        self.answer_bytes_max = settings.answer_bytes_max
