@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from heterodyne.testing import behaviours
@@ -63,7 +63,7 @@ class Client:
 def records(folder: Path) -> dict[str, dict[str, object]]:
     """What the store has, by request."""
     path = folder / "state" / "heterodyne" / "heterodyne.db"
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5) as database:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as database:
         database.row_factory = sqlite3.Row
         return {str(row["id"]): dict(row) for row in database.execute("SELECT * FROM usage")}
 

@@ -1,6 +1,7 @@
 """The real books on an SQLite database in memory, without a thread, that fails when it is told to."""
 
 import sqlite3
+import weakref
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -22,7 +23,9 @@ class InlineBooks(SqlBooks):
     def __init__(self) -> None:
         super().__init__()
         self.moods: list[str] = []
-        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        # Books that a test lets go of close themselves, in whichever thread the collector happens to run.
+        self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        weakref.finalize(self, self._connection.close)
         for statement in (*BOOKS_2.sqlite, *HISTORY_3.sqlite):
             self._connection.execute(statement)
 

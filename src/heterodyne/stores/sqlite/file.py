@@ -43,14 +43,18 @@ def prepare(path: Path, migrations: tuple[Migration, ...], *, may_create: bool =
 def connect(path: Path, *, is_reader: bool = False) -> sqlite3.Connection:
     """One connection, for one thread at a time; transactions are begun and ended by hand."""
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
-    for pragma in (
-        "synchronous = FULL",  # one fsync for a whole batch; what was answered survives a power cut
-        "foreign_keys = ON",
-        "trusted_schema = OFF",
-        f"cache_size = -{CACHE_KIB}",
-        *(("query_only = ON",) if is_reader else ()),
-    ):
-        connection.execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in (
+            "synchronous = FULL",  # one fsync for a whole batch; what was answered survives a power cut
+            "foreign_keys = ON",
+            "trusted_schema = OFF",
+            f"cache_size = -{CACHE_KIB}",
+            *(("query_only = ON",) if is_reader else ()),
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:  # a file that is not a database says so here
+        connection.close()
+        raise
     return connection
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -226,7 +227,7 @@ def test_a_store_that_does_not_answer_blocks_serving(run, setting: str, expected
 
 @pytest.mark.usefixtures("own_weights")
 def test_a_database_of_another_program_blocks_serving(run, tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "other.db") as other:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as other:
         other.execute("CREATE TABLE theirs (x)")
     result = run(*HERE, "--set", f"stores.url=sqlite:{tmp_path / 'other.db'}", "doctor")
     assert result.exit_code == 1

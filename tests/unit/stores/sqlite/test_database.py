@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -169,9 +170,8 @@ async def test_a_query_that_takes_too_long_is_broken_off_and_its_reader_is_free_
 
 async def test_a_file_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "theirs.db"
-    with sqlite3.connect(path) as theirs:
+    with closing(sqlite3.connect(path)) as theirs:
         theirs.execute("CREATE TABLE precious (x)")
-    theirs.close()
     before = path.read_bytes()
     with pytest.raises(StoreInvalid, match="belongs to another program"):
         await SqliteDatabase.open(path)
