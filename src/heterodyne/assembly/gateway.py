@@ -86,9 +86,6 @@ async def running_gateway(
     router = Router(snapshot, prior_of=priors.prior_of, chance=chance, now_s=clock(), has_others=has_others)
     adapters = AdapterLoader(ENGINES, _pool(settings, idle_max=0), clock=clock)
     tracer = None if exporter is None else tracer_of(settings, exporter)
-    upstream = _upstream(settings, snapshot, router, adapters, tracer)
-    listener = KvListener(router, clock=clock, chance=chance)
-    watch = _watch(priors, upstream, adapters, listener)
     tokens = TokenEstimator()
     builder = RoutingRequestBuilder(tokens)
     request_log = RequestLog(
@@ -102,6 +99,9 @@ async def running_gateway(
         clock=clock,
         wall_clock=wall_clock,
     )
+    upstream = _upstream(settings, snapshot, router, adapters, request_log, tracer=tracer)
+    listener = KvListener(router, clock=clock, chance=chance)
+    watch = _watch(priors, upstream, adapters, listener)
     path = open_request_path(
         settings,
         upstream,
@@ -162,7 +162,13 @@ async def _running(
 
 
 def _upstream(
-    settings: Settings, snapshot: FleetSnapshot, router: Router, adapters: AdapterLoader, tracer: Tracer | None
+    settings: Settings,
+    snapshot: FleetSnapshot,
+    router: Router,
+    adapters: AdapterLoader,
+    request_log: RequestLog,
+    *,
+    tracer: Tracer | None,
 ) -> Upstream:
     fleet = FleetView(DIALECTS, snapshot)
     selector = FallbackRouter(
@@ -181,6 +187,7 @@ def _upstream(
         pool=_pool(settings, idle_max=settings.gateway.engine_connections_idle_max),
         adapters=adapters,
         offload=Offload(OFFLOAD_MODULE, clock),
+        place=request_log.place if request_log.has_books else None,
         hop=None if tracer is None else tracer.hop,
         answer_bytes_max=settings.gateway.answer_bytes_max,
         clock=clock,

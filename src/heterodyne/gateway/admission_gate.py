@@ -92,6 +92,7 @@ class AdmissionGate:
         self._identity = identity
         self._settings = settings
         self._clock, self._wall_clock = upstream.clock, identity.wall_clock
+        in_flight.on_room = self._start_next
 
     def receive(
         self,
@@ -145,16 +146,8 @@ class AdmissionGate:
             for one in queue.classes:
                 metrics.queue_depth.set((queue.model, one.urgency.value), one.depth)
 
-    # Called by exchanges.
-
-    def exchange_started(self, exchange: Exchange) -> None:
-        self._in_flight.enter(exchange)
-
-    def exchange_ended(self, exchange: Exchange, model: str) -> None:
-        self._in_flight.leave(exchange)
-        self._start_next(model)
-
     def _start_next(self, model: str) -> None:
+        """There may be room for another request of the model."""
         queue = self._controller.queues.try_queue(model)
         if queue is None or not len(queue):
             return  # as after nearly every request
@@ -211,18 +204,9 @@ class AdmissionGate:
         *,
         is_plain: bool,
     ) -> Exchange:
-        upstream, request_log = self._upstream, self._request_log
-        race = Race(
-            upstream=upstream,
-            place=request_log.place,
-            request=request,
-            routing_request=routing_request,
-            caller=hold.caller,
-            trace=trace,
-            started_at_s=self._clock(),
-        )
+        race = Race(self._upstream, request, routing_request, hold.caller, trace)
         answer = ClientAnswer(connection, request, hold, self._identity, is_plain=is_plain)
-        return Exchange(self, request_log, self._settings, answer, race, hold=hold)
+        return Exchange(self._in_flight, self._request_log, self._settings, answer, race)
 
     def _fail(self, queued: QueuedRequest, error: Exception) -> None:
         pending = queued.pending

@@ -2,16 +2,16 @@
 
 from typing import Protocol
 
+from msgspec import Struct
+
 from heterodyne.domain.errors import (
-    AdapterUnavailable,
     EngineError,
     EngineGarbage,
-    EngineStalled,
-    EngineUnavailable,
     HeterodyneError,
 )
+from heterodyne.domain.fleet import Replica
+from heterodyne.domain.request import Request
 from heterodyne.engines.wire_errors import engine_error
-from heterodyne.gateway.finished import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import PendingJob
@@ -20,17 +20,27 @@ from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.adapters import AdapterUse
 from heterodyne.ports.engine import EngineRequest
 from heterodyne.routing.forecast import RoutingChoice
-from heterodyne.routing.health.outcome import Outcome
+from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Hop
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.errors import WireError
 
-# On the request path an enum's member costs five times as much as a global.
-SUCCESS, CALLER_ERROR, CANCELLED = Outcome.SUCCESS, Outcome.CALLER_ERROR, Outcome.CANCELLED
-
 NOT_YET = float("inf")  # while the adapter is loaded, so that nobody calls the replica late
+
+
+class Try(Struct, frozen=True, gc=False):
+    """One attempt on one replica. Times are of the worker's own clock."""
+
+    replica: Replica
+    asked_at_s: float  # when a connection, or its adapter, was asked for
+    sent_at_s: float  # 0: it was not
+    ended_at_s: float
+    status: int  # of its answer; 0: there was none
+    outcome: str
+    first_at_s: float = 0.0  # when its answer began; 0: it did not
+    span_id: int = 0  # of its trace; 0: there is none
 
 
 class AttemptOwner(Protocol):
@@ -98,26 +108,25 @@ class Attempt:
         self,
         owner: AttemptOwner,
         upstream: Upstream,
-        wire: ReplicaWire,
+        choice: RoutingChoice,
         call: EngineRequest | LargeCall,
+        request: Request,
         *,
         routing_request: RoutingRequest,
-        choice: RoutingChoice,
-        request_id: str,
-        adapter: str | None,
         earns: bool,
-        is_paused: bool,
-        hop: Hop | None = None,
     ) -> None:
+        replica = choice.target
+        wire = upstream.fleet.wire(replica.id)
+        adapter = request.model if replica.adapters and request.model in replica.adapters else None
         self._owner = owner
         self._upstream = upstream
         self._call = call
-        self._request_id = request_id
+        self._request_id = request.id
         self._connection: ClientConnection | None = None
         self._pieces: list[bytes] = []
         self._pieces_bytes = 0
-        self._is_paused = is_paused
-        self.wire = wire
+        self._is_paused = False
+        self.wire: ReplicaWire = wire
         self.status = 0  # of the engine's answer; 0 before its head
         self.retry_after: bytes | None = None  # as the engine said it
         self.relay: StreamRelay | None = None  # once it streams
@@ -128,17 +137,17 @@ class Attempt:
         self.sent_at_s = 0.0  # when the engine was sent the request; 0: it has not been
         self.first_at_s = 0.0  # when its answer began; 0: it has not
         self.work: PendingJob | None = None  # on a large answer
-        self.hop = hop  # its place in the request's trace; None: nobody is traced
+        self.hop: Hop | None = None  # its place in the request's trace; None: nobody is traced
         # Where nobody else could be asked nothing hangs on how long it should take.
         self.expected_s = choice.alone_s if wire.is_shared else 0.0
         self.choice = choice
-        is_loading = adapter is not None and upstream.adapters.nearness(wire.replica, adapter)
+        is_loading = adapter is not None and upstream.adapters.nearness(replica, adapter)
         # How long an adapter takes to load says nothing of the pool's pace.
         is_tracked = not choice.is_repeated and not is_loading
         self._ticket = upstream.router.start(routing_request, choice.forecast, now_s) if is_tracked else None
-        self._replica_health = upstream.selector.health.of(wire.replica.id)
+        self._replica_health = upstream.selector.health.of(replica.id)
         self._trial = self._replica_health.on_start(now_s, routing_request.prompt_tokens if earns else 0)
-        upstream.limit.occupy(wire.replica.id)
+        upstream.limit.occupy(replica.id)
         if is_loading:
             self.asked_at_s = NOT_YET
 
@@ -163,14 +172,12 @@ class Attempt:
 
         What the record and the trace have of it is returned.
         """
-        now_s = self._upstream.clock()
-        if not self.is_over:
-            self._end(outcome, now_s, output_tokens, cached_tokens)
+        upstream, replica = self._upstream, self.wire.replica
+        now_s = upstream.clock()
         span_id = self.hop.span_id if self.hop is not None else 0
-        replica, began_at_s = self.wire.replica, self.began_at_s
-        return Try(replica, began_at_s, self.sent_at_s, now_s, self.status, outcome, self.first_at_s, span_id)
-
-    def _end(self, outcome: Outcome, now_s: float, output_tokens: int, cached_tokens: int | None) -> None:
+        ended = Try(replica, self.began_at_s, self.sent_at_s, now_s, self.status, outcome, self.first_at_s, span_id)
+        if self.is_over:
+            return ended
         self.is_over = True
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -186,8 +193,9 @@ class Attempt:
                 now_s, output_tokens=output_tokens, cached_tokens=cached_tokens, is_complete=outcome is SUCCESS
             )
         self._replica_health.on_end(outcome, now_s, self._trial)
-        self._upstream.limit.vacate(self.wire.replica.id)
+        upstream.limit.vacate(replica.id)
         self.relay = None  # it points back here, and cycles are seldom looked for
+        return ended
 
     def first_token(self, now_s: float) -> None:
         """What the client waits for has begun to come."""
@@ -318,27 +326,3 @@ class Attempt:
 
     def stream_broken(self, error: EngineError) -> None:
         self._owner.attempt_failed(self, error)
-
-
-def outcome_of(error: EngineError, *, has_begun: bool) -> Outcome:
-    """What a failure says about the replica."""
-    if isinstance(error, EngineUnavailable):
-        return Outcome.CONNECT_FAILED
-    if isinstance(error, AdapterUnavailable):
-        return CANCELLED  # the model alone may be served as well as ever
-    if isinstance(error, EngineGarbage):
-        return Outcome.GARBAGE
-    if isinstance(error, EngineStalled):
-        return Outcome.STALLED_MIDSTREAM if has_begun else Outcome.STALLED_BEFORE_FIRST_TOKEN
-    return Outcome.BROKE
-
-
-def outcome_of_status(status: int) -> Outcome:
-    """What a whole answer says about the replica."""
-    if status == 200:
-        return SUCCESS
-    if status in (429, 503):
-        return Outcome.REFUSED_BUSY
-    if status >= 500 or status in (401, 403):  # a key that it refuses is the replica's trouble, not the caller's
-        return Outcome.ENGINE_FAILED
-    return CALLER_ERROR

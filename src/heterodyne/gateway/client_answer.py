@@ -13,7 +13,7 @@ from heterodyne.wire.server_connection import ServerConnection
 class ClientAnswer:
     """Writes to the client's connection. One per exchange."""
 
-    __slots__ = ("_hold", "_identity", "_is_plain", "_request", "client", "first_byte_at_s")
+    __slots__ = ("_identity", "_is_plain", "_request", "client", "first_byte_at_s", "hold")
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class ClientAnswer:
     ) -> None:
         self.client = client
         self._request = request
-        self._hold = hold
+        self.hold = hold
         self._identity = identity
         self._is_plain = is_plain  # errors have the shape of the Open Inference Protocol, and nothing streams
         self.first_byte_at_s = 0.0  # 0: nothing was sent yet
@@ -43,7 +43,7 @@ class ClientAnswer:
         if race.wire is None or race.choice is None:
             return headers
         headers += race.wire.answer_headers(race.choice, asked_model=race.routing_request.model)
-        hold = self._hold
+        hold = self.hold
         return headers + hold.headers(identity.wall_clock) if hold.caller.levels or hold.queued_s else headers
 
     def begin_stream(self, race: Race, now_s: float) -> None:

@@ -8,7 +8,6 @@ Which replicas are tried is the business of `race.py`, whether a broken stream m
 
 from typing import Protocol
 
-from heterodyne.admission.hold import Hold
 from heterodyne.domain.errors import (
     ClientGone,
     DeadlineExceeded,
@@ -21,11 +20,11 @@ from heterodyne.domain.errors import (
 from heterodyne.domain.request import Request, Usage
 from heterodyne.domain.usage import ENGINE_ERROR_EVENT
 from heterodyne.gateway import render
-from heterodyne.gateway.attempt import CALLER_ERROR, CANCELLED, Attempt, outcome_of_status
+from heterodyne.gateway.attempt import Attempt
 from heterodyne.gateway.client_answer import ClientAnswer
 from heterodyne.gateway.continuation import KEPT_BYTES_MAX, Continuation
 from heterodyne.gateway.decision_log import Decided, decided
-from heterodyne.gateway.ending import finished_of
+from heterodyne.gateway.finished import finished_of
 from heterodyne.gateway.offload.answering import TranslatedAnswer
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
@@ -34,7 +33,7 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.whole_answer import read_whole
 from heterodyne.ports.engine import EngineRequest
 from heterodyne.routing.forecast import RoutingChoice
-from heterodyne.routing.health.outcome import Outcome
+from heterodyne.routing.health.outcome import CALLER_ERROR, CANCELLED, Outcome, outcome_of_status
 from heterodyne.telemetry import log
 
 RETRY_AFTER_MAX_S = 3600
@@ -55,7 +54,7 @@ class ExchangeOwner(Protocol):
 class Exchange:
     """Has one request's race and answer end together, and leaves what is to be written down."""
 
-    __slots__ = ("_answer", "_continuation", "_hold", "_is_ended", "_log", "_owner", "_race", "_request", "_settings")
+    __slots__ = ("_answer", "_continuation", "_is_ended", "_log", "_owner", "_race", "_request", "_settings")
 
     def __init__(
         self,
@@ -64,8 +63,6 @@ class Exchange:
         settings: GatewaySettings,
         answer: ClientAnswer,
         race: Race,
-        *,
-        hold: Hold,
     ) -> None:
         self._owner = owner
         self._log = request_log
@@ -73,12 +70,15 @@ class Exchange:
         self._answer = answer
         self._race = race
         self._request: Request = race.request
-        self._hold = hold
         self._is_ended = False
-        may_continue = race.request.stream and settings.continues_streams
-        self._continuation = Continuation(
-            race, request_log.event_tokens, may_continue=may_continue, is_audited=request_log.is_audited
-        )
+        self._continuation: Continuation | None = None  # of a stream
+        if self._request.stream:
+            self._continuation = Continuation(
+                race,
+                request_log.event_tokens,
+                may_continue=settings.continues_streams,
+                is_audited=request_log.is_audited,
+            )
 
     def start(self, choice: RoutingChoice) -> None:
         """Ask the first replica; raises what its engine cannot be asked."""
@@ -104,7 +104,7 @@ class Exchange:
         relay = self._race.relay
         if relay is not None and relay.is_done:
             # It has everything; only the engine's last chunk, which says nothing, is still on its way.
-            self._end(200, "", relay.usage, relay.bytes_sent, relay)
+            self._end(200, "", relay.usage, relay.bytes_sent, relay=relay)
         else:
             self._end(ClientGone.status, ClientGone.code)
 
@@ -118,17 +118,20 @@ class Exchange:
 
     def attempt_streams(self, attempt: Attempt) -> StreamRelay | None:
         request, continuation = self._request, self._continuation
-        if not request.stream:
+        if continuation is None:
             return None
+        edit, tokens_before = attempt.wire.dialect.stream_edit(request), 0
+        if continuation.partial is not None:
+            edit, tokens_before = continuation.edit(edit), continuation.tokens_before
         return StreamRelay(
             self._answer.client,
             attempt,
             self._race.upstream.clock,
             wants_usage=request.wants_usage,
-            edit=continuation.edit(attempt.wire.dialect.stream_edit(request)),
+            edit=edit,
             keep=continuation.kept,
             slot=self._race.slot,
-            before=continuation.tokens_before,
+            before=tokens_before,
             event_bytes_max=self._settings.event_bytes_max,
         )
 
@@ -142,7 +145,7 @@ class Exchange:
         relay = attempt.relay
         assert relay is not None
         self._race.succeed(attempt, relay.usage, events=relay.events)
-        self._end(200, "", relay.usage, relay.bytes_sent, relay)
+        self._end(200, "", relay.usage, relay.bytes_sent, relay=relay)
         self._answer.client.finish_stream()
 
     def attempt_unsent(self, attempt: Attempt, error: HeterodyneError) -> None:
@@ -184,17 +187,19 @@ class Exchange:
             self.give_up(DeadlineExceeded(f"The deadline passed after {now_s - self._race.started_at_s:.1f} s."))
             return
         self._race.check(self, now_s, self._settings)
-        if self.kept_bytes > KEPT_BYTES_MAX:
-            self.forget_kept()
+        continuation = self._continuation
+        if continuation is not None and continuation.kept_bytes > KEPT_BYTES_MAX:
+            continuation.forget()
 
     @property
     def kept_bytes(self) -> int:
         """What is remembered of the answer in case it has to be continued."""
-        return self._continuation.kept_bytes
+        return 0 if self._continuation is None else self._continuation.kept_bytes
 
     def forget_kept(self) -> None:
         """Remember no more; a break from here on is an error."""
-        self._continuation.forget()
+        if self._continuation is not None:
+            self._continuation.forget()
 
     def _take(self, attempt: Attempt, answer: TranslatedAnswer | EngineRequest | HeterodyneError) -> None:
         """What a whole answer has come to."""
@@ -221,9 +226,7 @@ class Exchange:
         race.succeed(attempt, answer.usage)
         if race.slot is not None and answer.usage is not None:
             race.slot.delivered = answer.usage.completion_tokens
-        if self._log.is_audited:
-            self._continuation.kept = answer.pieces
-        self._end(200, "", answer.usage, answer.size)
+        self._end(200, "", answer.usage, answer.size, answer=answer.pieces)
         self._answer.whole(answer, headers)
 
     def _refused(self, attempt: Attempt, error: HeterodyneError) -> None:
@@ -239,16 +242,18 @@ class Exchange:
 
     def _continue(self, broken: StreamRelay | None) -> bool:
         """Let another replica go on from the words that the client has; False where that is not sound or possible."""
-        sent = self._continuation.try_read(is_chunked=self._answer.client.speaks_chunked)
+        continuation = self._continuation
+        assert continuation is not None
+        sent = continuation.try_read(is_chunked=self._answer.client.speaks_chunked)
         if sent is None:
             return False
         if not sent.is_complete:
-            return self._continuation.try_go_on(self, sent, broken)
+            return continuation.try_go_on(self, sent, broken)
         # The model had finished and only the end of the stream was lost.
         tokens, prompt_tokens = sent.delivered_text.tokens, self._race.routing_request.prompt_tokens
         reported = Usage(prompt_tokens=prompt_tokens, completion_tokens=tokens, is_estimated=True)
         self._answer.end_for_engine(sent, reported)
-        self._end(200, "", reported, broken.bytes_sent if broken is not None else 0, broken)
+        self._end(200, "", reported, broken.bytes_sent if broken is not None else 0, relay=broken)
         self._answer.client.finish_stream()
         return True
 
@@ -269,35 +274,38 @@ class Exchange:
         reason: str,
         reported: Usage | None = None,
         response_bytes: int = 0,
+        *,
         relay: StreamRelay | None = None,
+        answer: list[bytes] | None = None,
     ) -> None:
         """Leave, exactly once, and before the client hears of it: its next request may already wait."""
         if self._is_ended:
             return
         self._is_ended = True
         race, continuation = self._race, self._continuation
-        relay = relay or race.relay
-        if relay is not None:
-            relay.stop_counting()
-        race.cancel()
+        if continuation is not None:
+            answer, relay = continuation.kept, relay or race.relay
+            if relay is not None:
+                relay.stop_counting()
+        if race.attempts:
+            race.cancel()
         self._log.finished(
             finished_of(
                 race,
                 continuation,
                 relay,
-                hold=self._hold,
+                hold=self._answer.hold,
                 status=status,
                 reason=reason,
                 reported=reported,
                 first_byte_at_s=self._answer.first_byte_at_s,
                 response_bytes=response_bytes,
-                keeps_answer=self._log.is_audited,
+                answer=answer if answer is not None and self._log.is_audited else [],
                 is_chunked=self._answer.client.speaks_chunked,
             ),
-            self._hold,
         )
         self._owner.exchange_ended(self, race.routing_request.model if race.wire is None else race.wire.replica.model)
-        race.winner = continuation.kept = None  # an attempt points back here, and cycles are seldom looked for
+        race.winner = None  # an attempt points back here, and cycles are seldom looked for
 
 
 def _with_retry_after(error: EngineError, seconds: bytes | None) -> EngineError:

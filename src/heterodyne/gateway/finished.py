@@ -17,6 +17,10 @@ from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.record import FailedTry, RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
 from heterodyne.domain.urgency import Urgency
+from heterodyne.gateway.attempt import Try
+from heterodyne.gateway.continuation import Continuation
+from heterodyne.gateway.race import Race
+from heterodyne.gateway.relay import StreamRelay
 from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.replica_state import ReplicaState
@@ -32,20 +36,8 @@ KEPT, BROKEN = "kept", "broken"
 # was to come whole and took longer than any may; a stream that never began was failed by its replica.
 AT_WORK = (ClientGone.code, DeadlineExceeded.code)
 AT_WORK_WHOLE = (*AT_WORK, EngineStalled.code)
+UNCOUNTED_EVENTS_MAX = 2  # of a stream: who speaks, and why it ended
 BLAMELESS = (Outcome.SUCCESS, Outcome.CANCELLED)
-
-
-class Try(Struct, frozen=True, gc=False):
-    """One attempt on one replica. Times are of the worker's own clock."""
-
-    replica: Replica
-    asked_at_s: float  # when a connection, or its adapter, was asked for
-    sent_at_s: float  # 0: it was not
-    ended_at_s: float
-    status: int  # of its answer; 0: there was none
-    outcome: str
-    first_at_s: float = 0.0  # when its answer began; 0: it did not
-    span_id: int = 0  # of its trace; 0: there is none
 
 
 class Finished(Struct, frozen=True, gc=False):
@@ -73,6 +65,62 @@ class Finished(Struct, frozen=True, gc=False):
     trace: Trace | None = None  # None: it is not traced
     answer: list[bytes] = []  # as it was sent, where it is audited
     is_answer_chunked: bool = False
+
+
+def finished_of(
+    race: Race,
+    continuation: Continuation | None,
+    relay: StreamRelay | None,
+    *,
+    hold: Hold,
+    status: int,
+    reason: str,
+    reported: Usage | None,
+    first_byte_at_s: float,
+    response_bytes: int,
+    answer: list[bytes],
+    is_chunked: bool,
+) -> Finished:
+    """The facts of one request; `relay` is the stream that the client got, if it got one."""
+    events, itl_s, continuations, is_whole = 0, None, 0, True
+    if continuation is not None:
+        continuations, is_whole = continuation.count, continuation.partial is None
+        response_bytes += continuation.bytes_before
+    if relay is not None:
+        events = relay.events
+        counted = relay.usage
+        # Some engines count as they go, which is better than counting events if it has kept up with them.
+        if reported is None and counted is not None and is_whole:
+            reported = counted if counted.completion_tokens >= events - UNCOUNTED_EVENTS_MAX else None
+        if events > 1:
+            itl_s = (relay.last_at_s - relay.first_at_s) / (events - 1)
+    if continuation is not None:
+        events += continuation.events_before
+    # In the order of its fields: so many names would cost five times as much.
+    return Finished(
+        race.request,
+        race.routing_request,
+        hold,
+        race.choice,
+        race.wire.replica if race.wire is not None else None,
+        status,
+        reason,
+        reported,
+        events,
+        itl_s,
+        race.started_at_s,
+        first_byte_at_s,
+        race.upstream.clock(),
+        response_bytes,
+        race.retries,
+        continuations,
+        race.is_hedged,
+        race.tries,
+        race.slot,
+        race.trace,
+        answer,
+        race.request.stream and is_chunked,
+    )
 
 
 def with_usage(finished: Finished, event_tokens: EventTokens) -> Finished:

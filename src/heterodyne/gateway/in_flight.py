@@ -1,5 +1,7 @@
 """The exchanges of one worker, and what they remember for continuations."""
 
+from collections.abc import Callable
+
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.gateway.exchange import Exchange
 
@@ -10,16 +12,18 @@ class InFlight:
     def __init__(self, limit: ConcurrencyLimit) -> None:
         self.limit = limit
         self.exchanges: set[Exchange] = set()
+        self.on_room: Callable[[str], None] = _none_waits  # called with the model that may have room for another
 
-    def enter(self, exchange: Exchange) -> None:
-        """A request is being answered."""
+    # Called by exchanges.
+
+    def exchange_started(self, exchange: Exchange) -> None:
         self.exchanges.add(exchange)
         self.limit.enter()
 
-    def leave(self, exchange: Exchange) -> None:
-        """It no longer is."""
+    def exchange_ended(self, exchange: Exchange, model: str) -> None:
         self.exchanges.discard(exchange)
         self.limit.leave()
+        self.on_room(model)
 
     def trim_kept(self, bytes_max: int) -> None:
         """Hold what is remembered for continuations within its bound: the longest answers are let go first."""
@@ -31,3 +35,7 @@ class InFlight:
                 over -= size
                 if over <= 0:
                     return
+
+
+def _none_waits(model: str) -> None:
+    """Before there is a gate."""

@@ -4,22 +4,12 @@ Before the first event of an answer an attempt that fails is repeated elsewhere,
 is unusually late gets a rival; the first to have something to say wins.
 """
 
-from collections.abc import Callable
-
 from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.errors import EngineError, EngineStalled
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.request import Request, Usage
 from heterodyne.domain.tenant import Caller
-from heterodyne.gateway.attempt import (
-    CANCELLED,
-    SUCCESS,
-    Attempt,
-    AttemptOwner,
-    outcome_of,
-    outcome_of_status,
-)
-from heterodyne.gateway.finished import Try
+from heterodyne.gateway.attempt import Attempt, AttemptOwner, Try
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.relay import StreamRelay
@@ -28,7 +18,7 @@ from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.engine import EngineRequest
 from heterodyne.routing.fallback import NO_REPLICAS
 from heterodyne.routing.forecast import RoutingChoice
-from heterodyne.routing.health.outcome import Outcome
+from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome, outcome_of, outcome_of_status
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import metrics
 from heterodyne.telemetry.tracing.context import Trace
@@ -38,15 +28,12 @@ ATTEMPTS_MAX = 3  # before the first event
 CONNECTS_MAX = 10  # the same where no engine was even reached
 ADAPTER_UNKNOWN = (400, 404)  # how engines say that they do not hold it
 
-Place = Callable[..., FlightSlot | None]  # writes down where a request is sent; `RequestLog.place`
-
 
 class Race:
     """Owns the attempts while they last. One per exchange."""
 
     __slots__ = (
         "_caller",
-        "_place",
         "_placed_on",
         "attempts",
         "choice",
@@ -57,6 +44,7 @@ class Race:
         "request",
         "retries",
         "routing_request",
+        "salt",
         "slot",
         "started_at_s",
         "trace",
@@ -68,21 +56,18 @@ class Race:
 
     def __init__(
         self,
-        *,
         upstream: Upstream,
-        place: Place,
         request: Request,
         routing_request: RoutingRequest,
         caller: Caller,
         trace: Trace | None,
-        started_at_s: float,
     ) -> None:
         self.upstream = upstream
-        self._place = place
         self.request = request
         self.routing_request = routing_request
         self._caller = caller
-        self.started_at_s = started_at_s
+        self.salt = caller.salt  # whose request it is, as caches and the offload process know it
+        self.started_at_s = upstream.clock()
         self._placed_on: ReplicaId | None = None  # the replica that the slot names
         self.trace = trace
         self.attempts: list[Attempt] = []  # that are not over
@@ -107,33 +92,29 @@ class Race:
         has_begun: bool = False,
     ) -> None:
         """One more attempt; the first of a request `earns` budget for retries, and one that goes on has begun."""
-        target, request, upstream = choice.forecast.state.replica, self.request, self.upstream
-        wire = upstream.fleet.wire(target.id)
         self.choice = choice
-        if self._placed_on != target.id:
-            self.place(choice)
         attempt = Attempt(
-            owner,
-            upstream,
-            wire,
-            call,
-            routing_request=self.routing_request,
-            choice=choice,
-            request_id=request.id,
-            adapter=request.model if target.adapters and request.model in target.adapters else None,
-            earns=earns,
-            is_paused=self.is_paused,
-            hop=None if self.trace is None else upstream.hop(self.trace),
+            owner, self.upstream, choice, call, self.request, routing_request=self.routing_request, earns=earns
         )
+        if self.trace is not None:
+            attempt.hop = self.upstream.hop(self.trace)
+        if self.is_paused:
+            attempt.pause()
         self.attempts.append(attempt)
-        self.wire = wire
+        self.wire = attempt.wire
+        if self.slot is not None and self._placed_on != attempt.wire.replica.id:
+            self.place(choice)
         if attempt.expected_s and not has_begun and not self.is_hedged:
             self.hedge_at_s = attempt.asked_at_s + attempt.hedge_after_s()
         attempt.start()
 
     def place(self, choice: RoutingChoice) -> None:
         """Write down where it is sent, so that the books have it if this worker dies."""
-        self.slot = self._place(
+        place = self.upstream.place
+        if place is None:
+            return
+        self._placed_on = choice.target.id
+        self.slot = place(
             self.request,
             self.routing_request,
             self._caller,
@@ -141,7 +122,6 @@ class Race:
             started_at_s=self.started_at_s,
             slot=self.slot,
         )
-        self._placed_on = choice.forecast.state.replica.id
 
     def try_retry(self, owner: AttemptOwner, *, is_free: bool) -> bool:
         """Ask another replica, if one may be asked; a refused connection has cost no engine work."""
@@ -184,7 +164,7 @@ class Race:
         """This one's answer goes to the client; its rivals stop."""
         self.winner = winner
         self.wire, self.choice = winner.wire, winner.choice
-        if self._placed_on != winner.wire.replica.id:
+        if self.slot is not None and self._placed_on != winner.wire.replica.id:
             self.place(winner.choice)
         self.hedge_at_s = NEVER
         winner.first_token(now_s)
@@ -235,11 +215,6 @@ class Race:
                 owner.attempt_failed(attempt, EngineStalled(error))
         if now_s > self.hedge_at_s:
             self.hedge(owner)
-
-    @property
-    def salt(self) -> bytes:
-        """Whose request it is, as caches and the offload process know it."""
-        return self._caller.salt
 
     @property
     def relay(self) -> StreamRelay | None:

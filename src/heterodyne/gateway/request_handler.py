@@ -205,7 +205,10 @@ class RequestHandler:
         if self._request_log.is_audited:
             self._request_log.check()
         arrived_s, settings = self._clock(), self.settings
-        deadline_s = arrived_s + _deadline_s(http.headers, settings.deadline_default_s, settings.deadline_max_s)
+        asked = http.headers.get(b"x-heterodyne-deadline-ms")
+        deadline_s = arrived_s + (
+            settings.deadline_default_s if asked is None else _deadline_s(asked, settings.deadline_max_s)
+        )
         if is_large(http.body):
             return self._read_large(
                 route, http, connection, caller, request_id=request_id, arrived_s=arrived_s, deadline_s=deadline_s
@@ -329,10 +332,7 @@ def _check_media_type(headers: dict[bytes, bytes]) -> None:
         raise UnsupportedMediaType("Compressed request bodies are not supported.")
 
 
-def _deadline_s(headers: dict[bytes, bytes], default_s: float, longest_s: float) -> float:
-    asked = headers.get(b"x-heterodyne-deadline-ms")
-    if asked is None:
-        return default_s
+def _deadline_s(asked: bytes, longest_s: float) -> float:
     if not asked.isdigit() or len(asked) > 12 or not 0 < int(asked) <= longest_s * 1000:
         raise InvalidField(
             f"x-heterodyne-deadline-ms: a whole number of milliseconds up to {longest_s * 1000:.0f} is expected.",

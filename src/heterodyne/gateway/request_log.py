@@ -6,7 +6,6 @@ The next request waits while one ends, so an end leaves facts alone; many at a t
 from collections.abc import Callable
 
 from heterodyne.admission.event_tokens import EventTokens
-from heterodyne.admission.hold import Hold
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.record import RequestRecord
@@ -15,7 +14,7 @@ from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.decision_log import DecisionLog, decided
-from heterodyne.gateway.finished import Finished, end_hold, record_of, with_usage
+from heterodyne.gateway.finished import INFER, Finished, end_hold, record_of, with_usage
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.usage_recorder import UsageRecorder
@@ -62,6 +61,11 @@ class RequestLog:
         self.decisions = DecisionLog(decisions_kept)
 
     @property
+    def has_books(self) -> bool:
+        """Whether the books have what is in flight."""
+        return self._usage_recorder is not None
+
+    @property
     def slots_open(self) -> int:
         """Slots of the books that no record has closed."""
         return 0 if self._usage_recorder is None else self._usage_recorder.open
@@ -80,10 +84,9 @@ class RequestLog:
         *,
         started_at_s: float,
         slot: FlightSlot | None,
-    ) -> FlightSlot | None:
-        """Write down where it is sent, so that the books have it even if this worker dies; None: there are no books."""
-        if self._usage_recorder is None:
-            return None
+    ) -> FlightSlot:
+        """Write down in the books where it is sent, so that they have it even if this worker dies."""
+        assert self._usage_recorder is not None
         at = self._wall_clock() - (self._clock() - started_at_s)
         return self._usage_recorder.place(request, routing_request, caller, forecast, at=at, slot=slot)
 
@@ -96,10 +99,11 @@ class RequestLog:
         if caller is not None and self._audit_recorder is not None:
             self._audit_recorder.refused(record, caller, body)
 
-    def finished(self, finished: Finished, hold: Hold) -> None:
+    def finished(self, finished: Finished) -> None:
         """A request has ended: settle what it held now, write it down soon."""
-        finished = with_usage(finished, self.event_tokens)
-        if hold.is_counted:
+        if finished.reported is None or finished.request.operation is INFER:
+            finished = with_usage(finished, self.event_tokens)
+        if finished.hold.is_counted:
             end_hold(finished)
         self._finished.append(finished)
         self._finished_bytes += len(finished.request.body)

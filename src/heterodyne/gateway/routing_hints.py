@@ -15,6 +15,7 @@ URGENCIES = {one.value.encode(): one for one in Urgency}
 SESSION, CLASS, POLICY = b"x-heterodyne-session", b"x-heterodyne-class", b"x-heterodyne-policy"
 TTFT, ITL = b"x-heterodyne-slo-ttft-ms", b"x-heterodyne-slo-itl-ms"
 POOL = b"x-heterodyne-pool"  # of the console alone
+ALL = frozenset({SESSION, CLASS, POLICY, TTFT, ITL, POOL})
 
 
 class RoutingHints(Struct, frozen=True, kw_only=True, gc=False):
@@ -42,17 +43,16 @@ NONE = RoutingHints()
 
 def read_routing_hints(headers: dict[bytes, bytes]) -> RoutingHints:
     """Raise, with the header's name, what cannot be understood."""
-    get = headers.get
-    session, urgency, policy, ttft, itl, pool = get(SESSION), get(CLASS), get(POLICY), get(TTFT), get(ITL), get(POOL)
-    if session is urgency is policy is ttft is itl is pool is None:
+    if ALL.isdisjoint(headers):
         return NONE
+    get = headers.get
     return RoutingHints(
-        session=_session(session),
-        urgency=_urgency(urgency),
-        policy=_policy(policy),
-        ttft_slo_s=_seconds(TTFT, ttft),
-        itl_slo_s=_seconds(ITL, itl),
-        pool="" if pool is None else pool.decode("latin-1"),
+        session=_session(get(SESSION)),
+        urgency=_urgency(get(CLASS)),
+        policy=_policy(get(POLICY)),
+        ttft_slo_s=_seconds(TTFT, get(TTFT)),
+        itl_slo_s=_seconds(ITL, get(ITL)),
+        pool=get(POOL, b"").decode("latin-1"),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
+from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.request import Request
@@ -19,6 +20,8 @@ from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Hop, Trace
 from heterodyne.wire.connection_pool import ConnectionPool
 
+Place = Callable[..., FlightSlot]  # writes down in the books where a request is sent; `RequestLog.place`
+
 
 class Upstream:
     """The replicas as attempts see them. One per worker."""
@@ -33,6 +36,7 @@ class Upstream:
         pool: ConnectionPool,
         adapters: Adapters,
         offload: Offload,
+        place: Place | None,
         hop: Callable[[Trace], Hop] | None,
         answer_bytes_max: int,
         clock: Callable[[], float],
@@ -44,6 +48,7 @@ class Upstream:
         self.pool = pool
         self.adapters = adapters
         self.offload = offload
+        self.place = place  # None: there are no books
         self._hop = hop
         self.answer_bytes_max = answer_bytes_max
         self.clock = clock

@@ -74,7 +74,7 @@ def listed(*paths: Collection[str]) -> tuple[str, ...]:
 
 def bytes_of(members: Members, names: frozenset[str]) -> int:
     """What the values of these members have together, where there are any."""
-    return 0 if names.isdisjoint(members) else sum(len(members[name]) for name in names & members.keys())
+    return sum([len(members[name]) for name in names.intersection(members)])
 
 
 def _is_spaced(body: bytes, members: Members) -> bool:

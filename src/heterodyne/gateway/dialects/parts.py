@@ -57,7 +57,7 @@ NO_PARTS = Parts(0, frozenset())
 
 def read_parts(messages: Iterable[HasContent]) -> Parts:
     """Of all messages together; those of plain text cost a look each."""
-    found = [part for message in messages if isinstance(message.content, list) for part in message.content]
+    found = [part for message in messages if type(message.content) is list for part in message.content]
     if not found:
         return NO_PARTS
     more, private = 0, set()
