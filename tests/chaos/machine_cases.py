@@ -44,7 +44,7 @@ def disk_full_and_a_worker_killed(gateway: Gateway) -> Seen:
         dead = gateway.worker
         os.kill(dead, signal.SIGKILL)
         gateway.wait(lambda: gateway.worker != dead, "a new worker")
-        gateway.wait(lambda: gateway.ask().status == 503, "it answers")
+        gateway.wait(lambda: gateway.ask().code == "store_unavailable", "it answers")
         during = gateway.ask()
         assert during.code == "store_unavailable", during
         assert b"write down" in during.body, during.body

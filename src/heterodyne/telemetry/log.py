@@ -31,7 +31,9 @@ def configure(settings: TelemetrySettings, **context: str) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[settings.log_level]),
-        logger_factory=structlog.PrintLoggerFactory(file=cast(TextIO, _Surviving(sys.stderr))),
+        # One write for each line: several processes have one log, and where output is not buffered a line of two writes
+        # would be cut by another's.
+        logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, _Surviving(sys.stderr))),
         cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(**context)

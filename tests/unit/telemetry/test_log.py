@@ -1,6 +1,8 @@
 """What the log may say."""
 
 import json
+import os
+import socket
 import subprocess
 import sys
 
@@ -39,3 +41,16 @@ def test_the_rest_is_logged_as_it_was() -> None:
         ["no https://h/x?sig=***"],
         3,
     )
+
+
+def test_a_line_is_one_write_where_output_is_not_buffered_so_that_processes_may_share_a_log() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)  # keeps writes apart
+    with ours, theirs:
+        ours.settimeout(60)
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        command = [sys.executable, "-c", SPEAK.format(format="json")]
+        subprocess.run(command, stderr=theirs, env=environment, timeout=60, check=True)
+        for event in ("away", "failed"):
+            line = ours.recv(65536)
+            assert line.endswith(b"\n")
+            assert json.loads(line)["event"] == event
