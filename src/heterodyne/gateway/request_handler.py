@@ -31,7 +31,7 @@ from heterodyne.gateway.known_models import no_such_model
 from heterodyne.gateway.offload.job import ReadBody
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.offload.reading import LargeReads
-from heterodyne.gateway.offload.size import is_large
+from heterodyne.gateway.offload.size import SMALL_BYTES, is_large
 from heterodyne.gateway.open_pages import page_caller
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
@@ -209,7 +209,7 @@ class RequestHandler:
         deadline_s = arrived_s + (
             settings.deadline_default_s if asked is None else _deadline_s(asked, settings.deadline_max_s)
         )
-        if is_large(http.body):
+        if len(http.body) > SMALL_BYTES and is_large(http.body):
             return self._read_large(
                 route, http, connection, caller, request_id=request_id, arrived_s=arrived_s, deadline_s=deadline_s
             )

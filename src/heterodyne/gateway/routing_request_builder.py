@@ -64,7 +64,7 @@ class RoutingRequestBuilder:
         adapter = named if named != model else ""
         chain, session = EMPTY, ""
         if is_shared and (rule.kv is PREFIX or rule.policy in READS_PREFIXES):
-            chain = _chain(request, salt_of(tenant, adapter), prompt_tokens)
+            chain = _chain(request, tenant, adapter, prompt_tokens)
         if is_shared and (rule.kv is STICKY or routing_hints.session):
             session = _session(request, routing_hints, salt_of(tenant, adapter))
         has_rule_slo = urgency is INTERACTIVE
@@ -109,14 +109,14 @@ def _check_pool(pool: str, model: str, tenant: bytes, fleet: FleetSnapshot) -> N
         raise InvalidField(f"{name}: no replica of the pool {pool[:100]!r} serves {model!r}.", param=name)
 
 
-def _chain(request: Request, salt: bytes, prompt_tokens: int) -> Chain:
+def _chain(request: Request, tenant: bytes, adapter: str, prompt_tokens: int) -> Chain:
     assert request.prompt is not None
     if len(request.body) < BLOCK_ENDS[0]:
         return EMPTY  # not one block of it
     prompt = request.prompt.whole()
     # Tokens are counted for the whole prompt; what its bytes have besides text is spread over them.
     whole_bytes = request.prompt.whole_bytes or len(prompt)
-    return chain_of(salt, prompt, prompt_tokens / whole_bytes) if prompt else EMPTY
+    return chain_of(salt_of(tenant, adapter), prompt, prompt_tokens / whole_bytes) if prompt else EMPTY
 
 
 def _session(request: Request, routing_hints: RoutingHints, salt: bytes) -> str:

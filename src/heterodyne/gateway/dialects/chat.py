@@ -1,5 +1,6 @@
 """POST /v1/chat/completions."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -9,7 +10,7 @@ from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import Name, Word, check_count, decode
 from heterodyne.gateway.dialects.generation import Count, GenerationFields, check_bounds, longest, shown_bytes
 from heterodyne.gateway.dialects.members import listed, private, read_members
-from heterodyne.gateway.dialects.parts import Part, read_parts
+from heterodyne.gateway.dialects.parts import NO_PARTS, Part, Parts, read_parts
 from heterodyne.gateway.dialects.prompts import ChatPrompt
 from heterodyne.gateway.settings import GatewaySettings
 
@@ -124,7 +125,7 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
     """Body bytes to a request."""
     fields = decode(_decoder, body)
     members, value_bytes = read_members(body)
-    own, parts = private(members, API), read_parts(fields.messages)
+    own, parts = private(members, API), parts_of(fields.messages)
     output_tokens_max = longest(own, fields.max_completion_tokens, fields.max_tokens)
     sequences = check_bounds(fields, settings, output_tokens_max)
     check_count("messages", "messages", len(fields.messages), settings.messages_max)
@@ -147,3 +148,9 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         has_logprobs=fields.logprobs is not None,
         deadline_s=deadline_s,
     )
+
+
+def parts_of(messages: Sequence[Message]) -> Parts:
+    """What is to be known of the parts of all messages; those of plain text cost a look each."""
+    found = [part for message in messages if type(message.content) is list for part in message.content]
+    return read_parts(found) if found else NO_PARTS

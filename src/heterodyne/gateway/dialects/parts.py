@@ -5,7 +5,7 @@ theirs these pass where an operator has opened them.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -39,12 +39,6 @@ class Part(Struct):
     uuid: Raw | UnsetType = UNSET  # the name of a picture that somebody, perhaps another tenant, has sent before
 
 
-class HasContent(Protocol):
-    """A message, as far as it may have parts."""
-
-    content: str | list[Part] | None
-
-
 class Parts(NamedTuple):
     """What is to be known of all of them."""
 
@@ -55,13 +49,10 @@ class Parts(NamedTuple):
 NO_PARTS = Parts(0, frozenset())
 
 
-def read_parts(messages: Iterable[HasContent]) -> Parts:
-    """Of all messages together; those of plain text cost a look each."""
-    found = [part for message in messages if type(message.content) is list for part in message.content]
-    if not found:
-        return NO_PARTS
+def read_parts(parts: Iterable[Part]) -> Parts:
+    """Of all messages together."""
     more, private = 0, set()
-    for part in found:
+    for part in parts:
         if part.uuid is not UNSET:
             private.add(f"{PLACE}.uuid")
         known = DATA.get(part.type)

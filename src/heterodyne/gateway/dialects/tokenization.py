@@ -8,9 +8,8 @@ from msgspec import Meta, Struct, structs
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import ModelName, check_count, decode
-from heterodyne.gateway.dialects.chat import Message
+from heterodyne.gateway.dialects.chat import Message, parts_of
 from heterodyne.gateway.dialects.members import listed, private, read_members
-from heterodyne.gateway.dialects.parts import read_parts
 from heterodyne.gateway.dialects.text import TokenId
 from heterodyne.gateway.settings import GatewaySettings
 
@@ -58,7 +57,7 @@ def read_tokenize(body: bytes, request_id: str, deadline_s: float, settings: Gat
         raise InvalidField("prompt: give either `prompt` or `messages`.", param="prompt")
     check_count("messages", "messages", len(fields.messages or ()), settings.messages_max)
     request = _request(Operation.TOKENIZE, fields.model, body, request_id, deadline_s)
-    parts = read_parts(fields.messages or ())
+    parts = parts_of(fields.messages or ())
     if parts.private:
         return structs.replace(request, private_fields=listed(request.private_fields, parts.private))
     return request
