@@ -28,7 +28,6 @@ from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.private_fields import PrivateFields
-from heterodyne.gateway.render import IdentityHeaders
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.tracer import Tracer
@@ -78,64 +77,33 @@ async def running_gateway(
     """
     exporter = try_exporter(settings.telemetry, name)
     records = RecordWriter(settings.telemetry)
-    has_others = run_dir is not None and settings.gateway.workers > 1
     workers = 1 if run_dir is None else settings.gateway.workers
     lease_client = _lease_client(settings, leases or MemoryLeases(clock=wall_clock), name, wall_clock, workers=workers)
     snapshot = FleetSnapshot.of(0, replicas, rules)
     priors = ReplicaPriors(settings)
-    router = Router(snapshot, prior_of=priors.prior_of, chance=chance, now_s=clock(), has_others=has_others)
+    router = Router(snapshot, prior_of=priors.prior_of, chance=chance, now_s=clock(), has_others=workers > 1)
     adapters = AdapterLoader(ENGINES, _pool(settings, idle_max=0), clock=clock)
     tracer = None if exporter is None else tracer_of(settings, exporter)
-    tokens = TokenEstimator()
-    builder = RoutingRequestBuilder(tokens)
-    request_log = RequestLog(
-        records,
-        tokens,
-        builder,
-        decisions_kept=settings.gateway.decisions_kept,
-        usage_recorder=usage_recorder,
-        audit_recorder=audit_recorder,
-        tracer=tracer,
-        clock=clock,
-        wall_clock=wall_clock,
-    )
+    request_log = _request_log(settings, records, usage_recorder, audit_recorder, tracer=tracer, wall_clock=wall_clock)
     upstream = _upstream(settings, snapshot, router, adapters, request_log, tracer=tracer)
     listener = KvListener(router, clock=clock, chance=chance)
     watch = _watch(priors, upstream, adapters, listener)
     path = open_request_path(
-        settings,
-        upstream,
-        request_log,
-        builder,
-        lease_client=lease_client,
-        tracer=tracer,
-        identity=IdentityHeaders(wall_clock),
-        chance=chance,
+        settings, upstream, request_log, lease_client, tracer=tracer, wall_clock=wall_clock, chance=chance
     )
     tenants = tenants or TenantSnapshot()
     handler = request_handler(settings, path, tenants, console_key_sha256, name=name, run_dir=run_dir)
     gateway = live_gateway(
-        settings,
-        path,
-        handler,
-        watch=watch,
-        priors=priors,
-        tenants=tenants,
-        console_key_sha256=console_key_sha256,
-        name=name,
-        version=version,
+        settings, path, handler, watch, priors, tenants=tenants, console_key_sha256=console_key_sha256, version=version
     )
-    loops: dict[str, Callable[[], Awaitable[object]]] = {
+    loops = {
         "clock": gateway.server.tick,
         "health checks": watch.run,
         "adapters": adapters.run,
         "kv events": listener.run,
         "leases": lease_client.run,
+        **_shared_loops(gateway, router, run_dir, name, workers=workers),
     }
-    if run_dir is not None:
-        loops["meters"] = partial(_write_meters, gateway.note_gauges, run_dir, name)
-        if has_others:
-            loops["hearsay"] = GossipChannel(run_dir, name, router.take_gossip, router.receive_gossip).run
     try:
         async with _running(gateway, loops, reuse_port=reuse_port):
             yield gateway
@@ -144,6 +112,20 @@ async def running_gateway(
         records.close()
         if exporter is not None:
             await asyncio.to_thread(exporter.close)
+
+
+def _shared_loops(
+    gateway: LiveGateway, router: Router, run_dir: Path | None, name: str, *, workers: int
+) -> dict[str, Callable[[], Awaitable[object]]]:
+    """What a worker tells the others."""
+    if run_dir is None:
+        return {}
+    loops: dict[str, Callable[[], Awaitable[object]]] = {
+        "meters": partial(_write_meters, gateway.note_gauges, run_dir, name)
+    }
+    if workers > 1:
+        loops["hearsay"] = GossipChannel(run_dir, name, router.take_gossip, router.receive_gossip).run
+    return loops
 
 
 @asynccontextmanager
@@ -159,6 +141,27 @@ async def _running(
                 task.cancel()
     finally:
         await gateway.server.close()
+
+
+def _request_log(
+    settings: Settings,
+    records: RecordWriter,
+    usage_recorder: UsageRecorder | None,
+    audit_recorder: AuditRecorder | None,
+    *,
+    tracer: Tracer | None,
+    wall_clock: Callable[[], float],
+) -> RequestLog:
+    return RequestLog(
+        records,
+        RoutingRequestBuilder(TokenEstimator()),
+        decisions_kept=settings.gateway.decisions_kept,
+        usage_recorder=usage_recorder,
+        audit_recorder=audit_recorder,
+        tracer=tracer,
+        clock=clock,
+        wall_clock=wall_clock,
+    )
 
 
 def _upstream(

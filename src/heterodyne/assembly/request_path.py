@@ -48,15 +48,15 @@ def open_request_path(
     settings: Settings,
     upstream: Upstream,
     request_log: RequestLog,
-    builder: RoutingRequestBuilder,
-    *,
     lease_client: LeaseClient,
+    *,
     tracer: Tracer | None,
-    identity: IdentityHeaders,
+    wall_clock: Callable[[], float],
     chance: Callable[[], float],
 ) -> RequestPath:
     """Wire what decides and what sends."""
-    book, in_flight = lease_client.book, InFlight(upstream.limit)
+    book, in_flight, builder = lease_client.book, InFlight(upstream.limit), request_log.request_builder
+    identity = IdentityHeaders(wall_clock)
     controller = AdmissionController(
         upstream.selector, upstream.router, upstream.limit, book, settings.admission, chance=chance
     )
@@ -113,12 +113,11 @@ def live_gateway(
     settings: Settings,
     path: RequestPath,
     handler: RequestHandler,
-    *,
     watch: FleetWatch,
     priors: ReplicaPriors,
+    *,
     tenants: TenantSnapshot,
     console_key_sha256: str,
-    name: str,
     version: int,
 ) -> LiveGateway:
     """The whole of it, as the worker's orders change it."""
@@ -140,7 +139,7 @@ def live_gateway(
         request_log=request_log,
         request_builder=path.builder,
         request_handler=handler,
-        worker=name,
+        worker=handler.worker_name,
     )
     return LiveGateway(
         settings,

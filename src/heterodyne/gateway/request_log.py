@@ -6,7 +6,6 @@ The next request waits while one ends, so an end leaves facts alone; many at a t
 from collections.abc import Callable
 
 from heterodyne.admission.event_tokens import EventTokens
-from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
@@ -35,7 +34,6 @@ class RequestLog:
     def __init__(
         self,
         records: RecordSink,
-        tokens: TokenEstimator,
         request_builder: RoutingRequestBuilder,
         *,
         decisions_kept: int,
@@ -46,8 +44,8 @@ class RequestLog:
         wall_clock: Callable[[], float],
     ) -> None:
         self._records = records
-        self.tokens = tokens
-        self._request_builder = request_builder
+        self.request_builder = request_builder
+        self.tokens = request_builder.tokens
         self._usage_recorder = usage_recorder
         self._audit_recorder = audit_recorder
         self.is_audited = audit_recorder is not None  # so answers are kept until they are written down
@@ -130,7 +128,7 @@ class RequestLog:
         if not record.is_estimated:
             self.tokens.learn(record.model, request.prompt_chars, record.prompt_tokens, routing_request.tenant)
         if not record.reason:
-            self._request_builder.learn(request, routing_request, record.completion_tokens)
+            self.request_builder.learn(request, routing_request, record.completion_tokens)
             if record.stream and not record.is_estimated and finished.replica is not None and not record.continuations:
                 self.event_tokens.learn(finished.replica.pool, finished.events, record.completion_tokens)
         if choice is not None:

@@ -26,7 +26,7 @@ class RoutingRequestBuilder:
     """One per worker."""
 
     def __init__(self, tokens: TokenEstimator) -> None:
-        self._tokens = tokens
+        self.tokens = tokens
         self._lengths = OutputLengths()
         self._answers = 0
 
@@ -38,7 +38,7 @@ class RoutingRequestBuilder:
         if fleet.adapters:
             model = fleet.adapters.get(named, named)
         rule = NO_RULE if model not in fleet.rules else fleet.rules[model].routing
-        prompt_tokens = request.prompt_tokens or self._tokens.estimate(model, request.prompt_chars, tenant)
+        prompt_tokens = request.prompt_tokens or self.tokens.estimate(model, request.prompt_chars, tenant)
         urgency = routing_hints.urgency or INTERACTIVE
         output_tokens = 1.0
         if request.operation in GENERATES:
@@ -97,7 +97,7 @@ class RoutingRequestBuilder:
 
     def doubt(self, routing_request: RoutingRequest) -> None:
         """It was refused for how long it seems, and no engine will ever count it."""
-        self._tokens.doubt(routing_request.model, routing_request.tenant)
+        self.tokens.doubt(routing_request.model, routing_request.tenant)
 
 
 def _check_pool(pool: str, model: str, tenant: bytes, fleet: FleetSnapshot) -> None:
