@@ -75,8 +75,8 @@ def test_the_pointer_shows_the_values_of_its_place(watched: Watched) -> None:
 
 def test_a_series_is_hidden_and_shown_and_the_picture_changes_with_the_theme(watched: Watched) -> None:
     page = watched.open("latency?span=24h")
-    name = page.locator(".chart-legend button").first.inner_text()  # the busiest; which one that is may change
-    toggle = page.locator(".chart-legend").first.get_by_role("button", name=name, exact=True)
+    toggle = page.locator(".chart-legend").first.get_by_role("button", name="h100", exact=True)
+    expect(toggle).to_have_attribute("aria-pressed", "true")
     before = picture(page)
     for _ in range(NEWS_MAX):
         hide_and_show(page, toggle, before)

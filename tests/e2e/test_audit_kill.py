@@ -135,4 +135,6 @@ def test_killed_workers_and_killed_collectors_lose_nothing_that_was_spooled(tmp_
         assert numbers == list(range(len(numbers))), "in order, none missing, none twice"
         assert len(numbers) >= spooled
     assert list((folder / "spool").glob("*.spool")) == []
-    assert all(one.cut_bytes > 0 for one in found if isinstance(one, RecoveredEntry))
+    # Of a segment that was killed before its first line there is nothing to cut.
+    recovered = [one for one in found if isinstance(one, RecoveredEntry) and one.file.endswith(".spool")]
+    assert all(one.cut_bytes > 0 for one in recovered)

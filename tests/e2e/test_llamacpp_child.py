@@ -9,6 +9,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Iterator
+from contextlib import closing
 from math import erf
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.registry.weights import obtain
 
+ANSWER_S = 240  # for a hundred tokens on a busy machine
 TOOLS = [
     {
         "type": "function",
@@ -70,12 +72,11 @@ class Child:
         self.answer = json.loads(self.process.stdout.readline())
 
     def ask(self, path: str, body: dict[str, Any] | None = None) -> bytes:
-        connection = http.client.HTTPConnection(self.answer["listening"].removeprefix("http://"), timeout=60)
+        connection = http.client.HTTPConnection(self.answer["listening"].removeprefix("http://"), timeout=ANSWER_S)
         headers = {"content-type": "application/json"}
-        connection.request("GET" if body is None else "POST", path, json.dumps(body) if body else None, headers)
-        answer = connection.getresponse().read()
-        connection.close()
-        return answer
+        with closing(connection):
+            connection.request("GET" if body is None else "POST", path, json.dumps(body) if body else None, headers)
+            return connection.getresponse().read()
 
     def leave(self) -> int:
         assert self.process.stdin
@@ -137,6 +138,7 @@ def test_tool_calls_and_results_in_the_history_are_rendered(chat: Child) -> None
     assert text.count(DEFAULT_SYSTEM) == 1
 
 
+@pytest.mark.timeout(300)
 def test_required_tools_are_called_with_arguments_that_fit(chat: Child) -> None:
     # Closing the door on free text takes an assistant turn that already opened the call.
     opened = {"role": "assistant", "content": "<tool_call>\n"}
