@@ -7,9 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 4
 WRAP := $(BIN)/python -m tests.docs.wrap
 PYTEST_ARGS := --numprocesses $(JOBS) --no-loadscope-reorder
+# Where compiled files are at work.
+COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/e2e tests/unit/gateway \
+	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet test tools screenshots test-engines soak check surface bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines soak check surface bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,8 +97,18 @@ bench-emulator: install  ## what a client measures on emulated engines beside th
 docs: install  ## regenerate the reference pages and the sample output in the guides
 	$(BIN)/python -m heterodyne.cli.reference.write docs
 
-wheel: $(VENV)/.check  ## build dist/*.whl
-	$(BIN)/python -m build --wheel
+compile: $(VENV)/.compile  ## make machine code of the hot files, in place; needs a C compiler
+	$(BIN)/python -m compiling.build
+
+uncompile: $(VENV)/.installed  ## run every file as Python again
+	$(BIN)/python -m compiling.build --remove
+
+test-compiled: $(VENV)/.test compile  ## the tests of the rooms that are compiled
+	$(BIN)/python -m pytest $(PYTEST_ARGS) $(COMPILED_TESTS) $(ARGS)
+
+wheel: $(VENV)/.compile  ## build dist/: the source, a wheel of Python alone, and one that is compiled for this machine
+	$(BIN)/python -m build --outdir dist
+	COMPILE_HETERODYNE=1 $(BIN)/python -m build --wheel --no-isolation --outdir dist
 
 clean:  ## remove what the verbs made
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache
@@ -113,6 +126,12 @@ $(VENV)/.test: $(VENV)/.installed
 	@echo "installing the test tools ..." >&2
 	@$(PIP) install "pip>=25.1"
 	@$(PIP) install --group test
+	@touch $@
+
+$(VENV)/.compile: $(VENV)/.installed
+	@echo "installing the compiler of the hot files ..." >&2
+	@$(PIP) install "pip>=25.1"
+	@$(PIP) install --group compile
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.installed

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from compiling.build import stale
 from heterodyne.testing.serve_process import ServeProcess, is_alive
 from tests.support.coroutines import pytest_pyfunc_call  # noqa: F401  # a hook: tests may be coroutines
 from tests.support.file_by_file import pytest_xdist_make_scheduler  # noqa: F401  # a hook, where there are processes
@@ -14,6 +15,9 @@ from tests.support.leftovers import watch_over_this_run
 def pytest_sessionstart(session: pytest.Session) -> None:
     """A run that is killed leaves no server behind; its workers are among what it has started."""
     if not hasattr(session.config, "workerinput"):
+        if changed := stale():
+            names = ", ".join(changed)
+            pytest.exit(f"compiled before they were changed: {names}; run `make compile` or `make uncompile`", 2)
         watch_over_this_run()
 
 

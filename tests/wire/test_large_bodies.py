@@ -39,7 +39,7 @@ def test_text_is_large_by_its_length_and_values_by_their_number() -> None:
 
 async def test_a_large_body_reaches_the_engine_byte_for_byte() -> None:
     body = chat_body(messages=MESSAGES, odd={"b": [1, 2], "a": None})
-    opened = {"allow_fields": ["odd"]}
+    opened = {"allow_fields": ("odd",)}
     async with gateway_over(behaviours.answer(), pool=opened) as rig, connected(rig.port) as client:
         for _ in range(2):
             assert (await client.ask(post("/v1/chat/completions", body))).json["usage"]["completion_tokens"] == 3

@@ -36,8 +36,9 @@ from heterodyne.domain.errors import (
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.request import Request
 from heterodyne.routing.fallback import FallbackRouter
-from heterodyne.routing.forecast import BROKEN, RoutingChoice
+from heterodyne.routing.forecast import BROKEN
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 LeaseAnswer = Reservation | LimitRefusal | HeterodyneError

@@ -17,8 +17,8 @@ from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.admission.shedding import check_shed, saturation
 from heterodyne.domain.fleet import FleetSnapshot, Replica
 from heterodyne.domain.urgency import Tier
-from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 SERVICE_MIN_S = 1e-6

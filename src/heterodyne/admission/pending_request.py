@@ -4,7 +4,7 @@ from heterodyne.admission.hold import Hold
 from heterodyne.admission.limits.refusal import LimitRefusal
 from heterodyne.admission.queue.waiting import Waiting
 from heterodyne.domain.request import Request
-from heterodyne.routing.forecast import RoutingChoice
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 

@@ -8,7 +8,8 @@ from heterodyne.alerts.evaluator import Notice
 from heterodyne.alerts.message import body
 from heterodyne.alerts.webhook import Webhook
 from heterodyne.telemetry import log, metrics
-from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.address import Address
+from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.errors import WireError
 from heterodyne.wire.fetch import post
 

@@ -13,7 +13,8 @@ from heterodyne.engines.accelerators.catalogue import read_devices
 from heterodyne.engines.accelerators.device import DeviceReading
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.telemetry import log
-from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.address import Address
+from heterodyne.wire.connection_pool import ConnectionPool
 
 INTERVAL_S = 10.0
 TIMEOUT_S = 5.0  # of each page; an exporter that asks a driver takes its time

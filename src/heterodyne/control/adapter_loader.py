@@ -25,7 +25,8 @@ from heterodyne.engines.error_answer import read_error
 from heterodyne.ports.adapters import Ready
 from heterodyne.ports.engine_control import ControlCall, EngineControl
 from heterodyne.telemetry import log, metrics
-from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.address import Address
+from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.fetch import Fetched
 
 LIST_TIMEOUT_S = 5.0

@@ -2,7 +2,8 @@
 
 from heterodyne.engines.wire_errors import engine_error
 from heterodyne.wire import fetch
-from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.address import Address
+from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.errors import WireError
 from heterodyne.wire.fetch import Fetched
 

@@ -10,7 +10,8 @@ from heterodyne.domain.engine_load import EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineError, EngineGarbage, EngineRefused
 from heterodyne.domain.fleet import Replica
 from heterodyne.ports.engine_control import EngineControl
-from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.address import Address
+from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.fetch import Fetched
 
 TIMEOUT_S = 2.0  # of each page

@@ -22,7 +22,7 @@ from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
-from heterodyne.routing.forecast import RoutingChoice
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.tracing.context import Trace

@@ -2,16 +2,14 @@
 
 from typing import Protocol
 
-from msgspec import Struct
-
 from heterodyne.domain.errors import (
     EngineError,
     EngineGarbage,
     HeterodyneError,
 )
-from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.engines.wire_errors import engine_error
+from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import PendingJob
@@ -19,8 +17,8 @@ from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.adapters import AdapterUse
 from heterodyne.ports.engine import EngineRequest
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Hop
 from heterodyne.wire.chunks import unframe
@@ -28,19 +26,6 @@ from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.errors import WireError
 
 NOT_YET = float("inf")  # while the adapter is loaded, so that nobody calls the replica late
-
-
-class Try(Struct, frozen=True, gc=False):
-    """One attempt on one replica. Times are of the worker's own clock."""
-
-    replica: Replica
-    asked_at_s: float  # when a connection, or its adapter, was asked for
-    sent_at_s: float  # 0: it was not
-    ended_at_s: float
-    status: int  # of its answer; 0: there was none
-    outcome: str
-    first_at_s: float = 0.0  # when its answer began; 0: it did not
-    span_id: int = 0  # of its trace; 0: there is none
 
 
 class AttemptOwner(Protocol):

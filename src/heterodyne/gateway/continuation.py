@@ -14,7 +14,7 @@ from heterodyne.gateway.partial_answer import PartialAnswer, read_partial_answer
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.ports.engine import EngineRequest, EventEdit
-from heterodyne.routing.forecast import RoutingChoice
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.telemetry import log, metrics
 
 CONTINUATIONS_MAX = 3

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.forecast import RoutingChoice
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 

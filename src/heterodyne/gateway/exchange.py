@@ -32,8 +32,8 @@ from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.whole_answer import read_whole
 from heterodyne.ports.engine import EngineRequest
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.outcome import CALLER_ERROR, CANCELLED, Outcome, outcome_of_status
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.telemetry import log
 
 RETRY_AFTER_MAX_S = 3600

@@ -25,9 +25,9 @@ from heterodyne.routing.explanation.explain import explain
 from heterodyne.routing.explanation.explanation import CandidateVerdict, Explanation, PastDecision, SloOutlook
 from heterodyne.routing.explanation.question import Question
 from heterodyne.routing.fallback import has_context
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.kv.chain import EMPTY
 from heterodyne.routing.no_replica import unknown_model
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 NO_RULE = ModelRule()

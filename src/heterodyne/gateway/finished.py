@@ -17,13 +17,13 @@ from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.record import FailedTry, RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway.attempt import Try
 from heterodyne.gateway.continuation import Continuation
+from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Trace
 

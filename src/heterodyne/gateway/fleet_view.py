@@ -5,8 +5,8 @@ import os
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.gateway.render import decision_header, model_header
 from heterodyne.ports.engine import EngineDialect
-from heterodyne.routing.forecast import RoutingChoice
-from heterodyne.wire.connection_pool import Address
+from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.wire.address import Address
 
 
 class ReplicaWire:

@@ -1,5 +1,6 @@
 """Gauges that are not counted as they change: brought up to date once a second, off the request path."""
 
+from heterodyne import __version__
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.holdings import HoldingsWatch
@@ -9,6 +10,7 @@ from heterodyne.routing.health.breaker import BreakerState
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.routing.router import Router
 from heterodyne.telemetry import metrics
+from heterodyne.telemetry.build_form import build_form
 from heterodyne.wire.server_connection import ServerLedger
 
 OPENNESS = {BreakerState.CLOSED: 0.0, BreakerState.HALF_OPEN: 0.5, BreakerState.OPEN: 1.0}
@@ -30,12 +32,14 @@ class Gauges:
         self._gate = gate
         self._holdings = holdings
         self._request_log = request_log
+        self._form = build_form()
 
     def note(self) -> None:
         """Bring all of them up to date."""
         upstream = self._upstream
         fleet = upstream.fleet.snapshot
         self._request_log.write_down()
+        metrics.build_info.set((__version__, self._form), 1)
         metrics.connections.set((), len(self._ledger.connections))
         metrics.body_bytes.set((), self._ledger.body_bytes)
         connections = upstream.pool.snapshot()

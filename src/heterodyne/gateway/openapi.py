@@ -1,6 +1,7 @@
 """The OpenAPI description of what this gateway serves, made from its routes, request structs and error tree."""
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -143,6 +144,12 @@ HINT_HEADERS: dict[str, tuple[str, Json]] = {  # headers of a request that is to
         {"type": "string", "minLength": 1, "maxLength": 256, "pattern": "^[A-Za-z0-9_.:-]+$"},
     ),
 }
+
+
+@cache
+def encoded_document() -> bytes:
+    """As it is served, made when it is first asked for."""
+    return msgspec.json.encode(document())
 
 
 def document() -> Json:

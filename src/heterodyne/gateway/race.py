@@ -9,7 +9,8 @@ from heterodyne.domain.errors import EngineError, EngineStalled
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.request import Request, Usage
 from heterodyne.domain.tenant import Caller
-from heterodyne.gateway.attempt import Attempt, AttemptOwner, Try
+from heterodyne.gateway.attempt import Attempt, AttemptOwner
+from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.relay import StreamRelay
@@ -17,8 +18,8 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.engine import EngineRequest
 from heterodyne.routing.fallback import NO_REPLICAS
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome, outcome_of, outcome_of_status
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import metrics
 from heterodyne.telemetry.tracing.context import Trace

@@ -6,7 +6,7 @@ from email.utils import formatdate
 import msgspec
 
 from heterodyne.domain.errors import EngineRefused, HeterodyneError, MethodNotAllowed
-from heterodyne.routing.forecast import RoutingChoice
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.wire.message import status_line
 
 JSON = b"content-type: application/json\r\n"

@@ -1,10 +1,7 @@
 """The steps between a complete HTTP request and an exchange with an engine, in order."""
 
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
-
-import msgspec
 
 from heterodyne.admission.callers import LOCAL, CallerRing
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
@@ -36,24 +33,17 @@ from heterodyne.gateway.open_pages import page_caller
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.request_log import RequestLog
+from heterodyne.gateway.routed_head import RoutedHead
 from heterodyne.gateway.routing_hints import read_routing_hints
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.scoped import scoped
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.telemetry import log
-from heterodyne.wire.message import HeadCheck, HttpRequest
+from heterodyne.wire.message import HttpRequest
 from heterodyne.wire.server_connection import Responder, ServerConnection
 
 _log = log.get("gateway")
-
-
-class RoutedHead(HeadCheck, frozen=True, kw_only=True, gc=False):
-    """A head that was looked at: where it leads, who sent it, and by which keys that was found."""
-
-    route: routes.Route | None
-    caller: Caller | None
-    callers: CallerRing
 
 
 class RequestHandler:
@@ -116,10 +106,10 @@ class RequestHandler:
         """Whether this worker takes no new requests."""
         return self._limit.is_draining
 
-    @cached_property
+    @property
     def description(self) -> bytes:
-        """The OpenAPI description, made when it is first asked for."""
-        return msgspec.json.encode(openapi.document())
+        """The OpenAPI description."""
+        return openapi.encoded_document()
 
     def check_head(self, http: HttpRequest, connection: ServerConnection) -> RoutedHead:
         """Whether what follows is worth holding: the path, the method, the name, the key and the form are known."""

@@ -18,7 +18,7 @@ from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.usage_recorder import UsageRecorder
 from heterodyne.ports.records import RecordSink
-from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log
 from heterodyne.telemetry.request_meters import RequestMeters

@@ -14,8 +14,8 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.adapters import Adapters
 from heterodyne.ports.engine import DeliveredText, EngineRequest
 from heterodyne.routing.fallback import FallbackRouter
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Hop, Trace
 from heterodyne.wire.connection_pool import ConnectionPool

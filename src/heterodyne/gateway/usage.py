@@ -1,5 +1,7 @@
 """Reads what an engine says about tokens, out of whole answers and out of stream events."""
 
+from typing import Any
+
 import msgspec
 
 from heterodyne.domain.request import Operation, Request, Usage
@@ -22,13 +24,13 @@ class _Reported(msgspec.Struct):
 
 class _Answer(msgspec.Struct):
     usage: _Reported | None = None
-    error: object = None
+    error: Any = None
 
 
 class _Event(msgspec.Struct):
     usage: _Reported | None = None
     choices: list[msgspec.Raw] | None = None
-    error: object = None
+    error: Any = None
 
 
 _decode_answer = msgspec.json.Decoder(_Answer).decode

@@ -12,7 +12,7 @@ from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.domain.usage import FlightTerms, UsageOpening
-from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 FORMS_MAX = 4096

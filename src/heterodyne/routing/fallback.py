@@ -10,11 +10,12 @@ from heterodyne.domain.errors import ContextExceeded, EngineUnavailable, Heterod
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.domain.request import Request
 from heterodyne.routing.context import Contexts, context_wanted, contexts_of
-from heterodyne.routing.forecast import BROKEN, RoutingChoice
+from heterodyne.routing.forecast import BROKEN
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.kv.chain import EMPTY
 from heterodyne.routing.no_replica import check_purpose, no_replica_error, no_replica_in_regions_error
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 NO_REPLICAS: frozenset[ReplicaId] = frozenset()

@@ -7,9 +7,10 @@ looked at too: all of a small fleet, a sample of a large one, which finds nearly
 
 from collections.abc import Mapping, Sequence
 
-from heterodyne.routing.forecast import Forecast, forecast_on
+from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 LOOKED_AT_MAX = 16

@@ -9,7 +9,7 @@ from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
 from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.catalogue import objective, try_peer
-from heterodyne.routing.forecast import BROKEN, CROWDED, RoutingChoice, forecast_on, slo_outlook
+from heterodyne.routing.forecast import BROKEN, CROWDED, forecast_on, slo_outlook
 from heterodyne.routing.kv.gossip import PrefixGossip
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.kv.sticky_sessions import StickySessions
@@ -17,6 +17,7 @@ from heterodyne.routing.picker import Chance, FinishedRequestStats, Picker
 from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.predictive import NOTHING_CACHED, Cached, choose
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.spare import choose_spare
 

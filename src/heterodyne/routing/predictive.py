@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from math import inf
 
 from heterodyne.domain.routing_rule import Reason
-from heterodyne.routing.forecast import KEPT, LIKELY, Forecast, RoutingChoice, forecast_on, slo_outlook
+from heterodyne.routing.forecast import KEPT, LIKELY, forecast_on, slo_outlook
 from heterodyne.routing.kv.fetch import reachable
 from heterodyne.routing.least_harm import others
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.policies.objective import Objective, Rank
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 TIE_STEPS = 0.25  # replicas are as good as each other when less than this part of a step lies between them

@@ -8,12 +8,11 @@ however much is in flight.
 from math import inf
 from typing import Protocol
 
-from msgspec import Struct
-
 from heterodyne.domain.fleet import Replica
 from heterodyne.routing.kv.trust import Trust
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.routing_request import RoutingRequest
+from heterodyne.routing.snapshots import ReplicaStateSnapshot
 
 Areas = tuple[float, float, float]
 
@@ -30,19 +29,6 @@ class PromptForecast(Protocol):
     def work_s(self) -> float:
         """Time of the rest of the prompt, by the prior."""
         ...
-
-
-class ReplicaStateSnapshot(Struct, frozen=True, kw_only=True):
-    """The sums of one replica at one moment."""
-
-    in_flight: int
-    waiting: int
-    decoding: int
-    blind: int  # of those in flight, whose answers come whole
-    waiting_tokens: float
-    waiting_work_s: float
-    blind_work_s: float
-    context_tokens: float
 
 
 class ReplicaState:
@@ -126,7 +112,7 @@ class ReplicaState:
             self.kv_tokens = load.kv_tokens or self.kv_tokens
             if replica.load_at_s != self._load_at_s or replica.load_at_s is None:
                 # What it held when it was read is not known; ours was at most the most since it was read before.
-                self.others = max(0, (load.running or 0) + (load.waiting or 0) - self._most)
+                self.others = max(0.0, float((load.running or 0) + (load.waiting or 0) - self._most))
                 self._load_at_s, self._most = replica.load_at_s, self.in_flight
         self._settle(now_s)
 

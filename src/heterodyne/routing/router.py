@@ -16,7 +16,7 @@ from math import inf
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.kv_event import KvEvent
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.forecast import Forecast, RoutingChoice, forecast_on
+from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.kv.exact import ExactBlocks
 from heterodyne.routing.kv.gossip import PrefixGossip, receive_gossip
 from heterodyne.routing.kv.index import PrefixIndex
@@ -25,11 +25,13 @@ from heterodyne.routing.peers.catalogue import PEERS
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.policies.slo import SloObjective
-from heterodyne.routing.prediction.pool_speed import PoolSpeed, PoolSpeedSnapshot
+from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.prediction.prior import UNKNOWN, Prior
 from heterodyne.routing.predictive import NOTHING_CACHED
-from heterodyne.routing.replica_state import ReplicaState, ReplicaStateSnapshot
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
+from heterodyne.routing.snapshots import PoolSpeedSnapshot, ReplicaStateSnapshot
 from heterodyne.routing.ticket import Ticket
 
 NO_RULE = ModelRule()

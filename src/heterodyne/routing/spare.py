@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from heterodyne.domain.errors import NoSpareCapacity
 from heterodyne.domain.routing_rule import Reason
-from heterodyne.routing.forecast import KEPT, RISK_KEPT, Forecast, RoutingChoice, forecast_beside, slo_outlook
+from heterodyne.routing.forecast import KEPT, RISK_KEPT, forecast_beside, slo_outlook
 from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 RETRY_AFTER_S = 5

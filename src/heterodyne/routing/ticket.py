@@ -1,9 +1,9 @@
 """Pure: one request on one replica, from being sent to its end: keeps the replica's sums, learns from times."""
 
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.model_router import ModelRouter
 from heterodyne.routing.picker import FinishedRequestStats
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 INTERACTIVE = Urgency.INTERACTIVE

@@ -15,11 +15,11 @@ from heterodyne.domain.fleet import FleetSnapshot, Replica
 from heterodyne.domain.request import Operation, Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.routing.fallback import FallbackRouter
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.health.replica_health import ReplicaHealth
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.simulator.workload import SimulatedRequest

@@ -22,10 +22,10 @@ from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.step import StepResult
 from heterodyne.physics.serving import Slo
 from heterodyne.routing.catalogue import check_policy
-from heterodyne.routing.forecast import Forecast
 from heterodyne.routing.prediction.output_length import OutputLengths
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 from heterodyne.simulator.admission import AdmittedRequest, SimulatedAdmission

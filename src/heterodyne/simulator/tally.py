@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.workload import SimulatedRequest
 

@@ -13,7 +13,8 @@ from heterodyne.domain.errors import Unauthenticated
 from heterodyne.domain.local_address import local_url, reachable_host
 from heterodyne.fleet.supervised_process import SupervisedProcess
 from heterodyne.gateway.settings import GatewaySettings
-from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.address import Address
+from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.errors import WireError
 from heterodyne.wire.fetch import Fetched, get
 

@@ -132,6 +132,11 @@ queue_wait = Histogram(
     ("model", "class", "tier"),
     bounds=SECONDS,
 )
+build_info = SharedGauge(
+    "heterodyne_build_info",
+    "1, with the version and whether its hot files are compiled.",
+    ("version", "form"),
+)
 connections = Gauge("heterodyne_gateway_client_connections", "Open client connections.")
 body_bytes = Gauge("heterodyne_gateway_body_bytes", "Request bodies held in memory.")
 held = Gauge(
@@ -367,6 +372,7 @@ alerts_webhooks = Counter(
 )
 
 ALL: tuple[Meter, ...] = (
+    build_info,
     requests,
     in_flight,
     ttft,

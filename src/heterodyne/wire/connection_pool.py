@@ -4,19 +4,11 @@ import asyncio
 import ssl
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
 
 from heterodyne.concurrency.deadline import deadline
+from heterodyne.wire.address import Address
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.errors import ConnectFailed, WireError
-
-
-class Address(NamedTuple):
-    """Where a server listens."""
-
-    host: str
-    port: int
-    tls: bool = False
 
 
 class AddressPool:

@@ -3,9 +3,10 @@
 import asyncio
 from typing import NamedTuple
 
+from heterodyne.wire.address import Address
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
-from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.errors import ResponseInvalid, ResponseStalled, WireError
 
 ANSWER_BYTES_MAX = 4 << 20

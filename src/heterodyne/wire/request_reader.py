@@ -39,6 +39,7 @@ class ParsingStopped(Exception):  # nothing is wrong: it ends the parsing of wha
 class RequestReader:
     """Makes requests of bytes; one per connection. Body bytes count against the budget until their request ends."""
 
+    __deletable__ = ("_check_head", "_parser", "_sink")  # for the compiler
     __slots__ = (
         "_body",
         "_body_bytes",

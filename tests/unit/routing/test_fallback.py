@@ -24,10 +24,10 @@ from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.private_fields import PrivateFields
 from heterodyne.routing.fallback import FallbackRouter
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.wire.connection_pool import ConnectionPool

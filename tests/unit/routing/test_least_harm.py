@@ -2,11 +2,12 @@
 
 from msgspec import structs
 
-from heterodyne.routing.forecast import Forecast, forecast_on
+from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.least_harm import LOOKED_AT_MAX
 from heterodyne.routing.policies.slo import SloObjective
 from heterodyne.routing.predictive import best_of, choose
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 from tests.support.replica_states import replica_state, routing_request, send
 

@@ -9,11 +9,11 @@ from msgspec import structs
 
 from heterodyne.domain.routing_rule import Reason, RoutingRule
 from heterodyne.routing.catalogue import objective
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.predictive import EXPLORED_SHARE, STALE_S, choose
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from tests.support.replica_states import LATER_S, ROUND, even, fill, replica_state, routing_request, send
 

@@ -7,8 +7,9 @@ import pytest
 from heterodyne.testing import behaviours
 from heterodyne.testing.dropping_server import DroppingServer
 from heterodyne.testing.scripted_engine import ScriptedEngine
+from heterodyne.wire.address import Address
 from heterodyne.wire.client_connection import ClientConnection
-from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.errors import ConnectFailed, WireError
 from heterodyne.wire.fetch import get
 

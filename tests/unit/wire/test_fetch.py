@@ -7,7 +7,8 @@ import pytest
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from heterodyne.wire import fetch
-from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.address import Address
+from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.errors import ConnectionBroken, ResponseInvalid, ResponseStalled
 from heterodyne.wire.fetch import get
 

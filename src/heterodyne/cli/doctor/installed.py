@@ -8,18 +8,21 @@ from importlib import metadata
 
 from heterodyne import __version__
 from heterodyne.cli.doctor.finding import DoctorFinding, FindingState
+from heterodyne.telemetry.build_form import build_form
 
 TOPIC = "installed"
 PYTHON_MIN = (3, 11)
 CLASSIFIER = re.compile(r"Programming Language :: Python :: (\d+)\.(\d+)")
 REQUIRED = ("uvloop", "httptools", "msgspec")
 EMBEDDED_ENGINE = "xllamacpp"
+FORMS = {"compiled": "compiled", "python": "not compiled"}
 
 
 def installed(*, needs_embedded_engine: bool) -> Iterator[DoctorFinding]:
     """Versions; the embedded engine is required only where a pool is started here."""
     yield _python()
-    yield DoctorFinding(topic=TOPIC, name="heterodyne", state=FindingState.GOOD, value=__version__)
+    value = f"{__version__}, {FORMS[build_form()]}"
+    yield DoctorFinding(topic=TOPIC, name="heterodyne", state=FindingState.GOOD, value=value)
     for name in REQUIRED:
         yield _package(name, is_required=True)
     yield _package(EMBEDDED_ENGINE, is_required=needs_embedded_engine)

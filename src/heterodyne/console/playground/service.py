@@ -25,9 +25,10 @@ from heterodyne.domain.routing_rule import Reason
 from heterodyne.engines.wire_errors import engine_error
 from heterodyne.routing.explanation.why import CHOSEN
 from heterodyne.telemetry import log
+from heterodyne.wire.address import Address
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
-from heterodyne.wire.connection_pool import Address, ConnectionPool
+from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.errors import WireError
 
 PATH = "/v1/chat/completions"

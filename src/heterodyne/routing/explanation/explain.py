@@ -13,8 +13,9 @@ from heterodyne.routing.explanation.explanation import (
     SloOutlook,
 )
 from heterodyne.routing.explanation.why import ms, why_chosen, why_passed
-from heterodyne.routing.forecast import BROKEN, Forecast, RoutingChoice, slo_outlook
+from heterodyne.routing.forecast import BROKEN, slo_outlook
 from heterodyne.routing.policies.objective import Objective
+from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 SLO_OUTLOOKS = tuple(SloOutlook)  # in the order of `policies.objective`

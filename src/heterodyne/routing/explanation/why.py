@@ -3,8 +3,9 @@
 from math import inf
 
 from heterodyne.domain.routing_rule import Reason
-from heterodyne.routing.forecast import BROKEN, CROWDED, KEPT, LIKELY, Forecast, RoutingChoice, slo_outlook
+from heterodyne.routing.forecast import BROKEN, CROWDED, KEPT, LIKELY, slo_outlook
 from heterodyne.routing.policies.objective import Objective
+from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 SAME = 1.005  # times as much is no difference worth words

@@ -1,7 +1,8 @@
 """Preferred hardware while it keeps the SLO, then any other that does."""
 
-from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
+from heterodyne.routing.forecast import KEPT, slo_outlook
 from heterodyne.routing.policies.objective import Preference, Rank, harm
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 

@@ -1,7 +1,8 @@
 """The cheapest replica that keeps the SLO; when none does, the one that misses by least."""
 
-from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
+from heterodyne.routing.forecast import KEPT, slo_outlook
 from heterodyne.routing.policies.objective import Rank, harm
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 

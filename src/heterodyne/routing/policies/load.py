@@ -1,7 +1,8 @@
 """The replica with the most room: an even spread over whatever capacity there is."""
 
-from heterodyne.routing.forecast import CROWDED, KEPT, LOAD_MAX, Forecast
+from heterodyne.routing.forecast import CROWDED, KEPT, LOAD_MAX
 from heterodyne.routing.policies.objective import Rank
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 

@@ -2,8 +2,9 @@
 
 from math import log
 
-from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
+from heterodyne.routing.forecast import KEPT, slo_outlook
 from heterodyne.routing.policies.objective import Rank, harm
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 LEAST = 1e-9

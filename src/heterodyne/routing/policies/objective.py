@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from heterodyne.domain.fleet import Replica
-from heterodyne.routing.forecast import Forecast
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 RISK_STEPS = 50  # differences below one step are no reason to wait longer or to pay more

@@ -1,7 +1,8 @@
 """The fastest replica that keeps the SLO with room; when none does, the one that misses by least."""
 
-from heterodyne.routing.forecast import KEPT, Forecast, slo_outlook
+from heterodyne.routing.forecast import KEPT, slo_outlook
 from heterodyne.routing.policies.objective import Rank, harm
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 

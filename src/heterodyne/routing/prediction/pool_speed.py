@@ -3,9 +3,8 @@
 from math import exp, inf, log, pow
 from typing import Protocol
 
-from msgspec import Struct
-
 from heterodyne.routing.prediction.prior import Prior
+from heterodyne.routing.snapshots import PoolSpeedSnapshot
 
 HEAR_EVERY_S = 0.002  # five hundred samples a second are plenty
 ANSWER_PRIOR, ANSWER_PACE = 256.0, 0.05
@@ -204,18 +203,6 @@ class PoolSpeed:
         self.context_token_s = later.second * prior.context_token_s
         self.prompts_between = later.third
         self.token_share_s = self.step_s / REFERENCE_BATCH + self.sequence_s
-
-
-class PoolSpeedSnapshot(Struct, frozen=True, kw_only=True):
-    """For metrics and the explanation."""
-
-    ttft_factors: tuple[float, float, float]
-    itl_factors: tuple[float, float, float]
-    ttft_error_ratio: float
-    ttft_waiting_error_ratio: float
-    itl_error_ratio: float
-    samples: int
-    is_lost: bool
 
 
 class Band:

@@ -7,9 +7,9 @@ from heterodyne.domain.fleet import Price, Replica
 from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
 from heterodyne.routing.explanation.explain import explain
 from heterodyne.routing.explanation.explanation import Candidate, CandidateVerdict, Explanation, SloOutlook
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from tests.support.replica_states import LATER_S, ROUND, fill, replica, router, routing_request
 

@@ -8,8 +8,9 @@ from msgspec import structs
 from heterodyne.domain.errors import UnknownName
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.routing.catalogue import OBJECTIVES, check_policy, objective, try_peer
-from heterodyne.routing.forecast import BROKEN, CROWDED, KEPT, LIKELY, Forecast, forecast_on, slo_outlook
+from heterodyne.routing.forecast import BROKEN, CROWDED, KEPT, LIKELY, forecast_on, slo_outlook
 from heterodyne.routing.peers.catalogue import PEERS
+from heterodyne.routing.routing_choice import Forecast
 from tests.support.replica_states import replica_state, routing_request
 
 

@@ -1,0 +1,1 @@
+"""Makes machine code of the hot files; the same files run without it."""

@@ -1,0 +1,84 @@
+"""Compiles the hot files with mypyc: `python -m compiling.build` in place, `--remove` to run them as Python again."""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
+LIST = Path(__file__).with_name("hot_files.txt")
+LIBRARY = "heterodyne"  # the shared library is LIBRARY__mypyc; each file becomes a small one that takes its part of it
+OPTIMISATION = "3"
+
+
+def hot_files() -> tuple[str, ...]:
+    """Relative to the package, in the order of the list."""
+    lines = LIST.read_text(encoding="utf-8").splitlines()
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def compile_into(folder: Path, work: Path) -> tuple[Path, ...]:
+    """Put the libraries into `folder`, beside packages of the same names; raises SystemExit with mypyc's words."""
+    from mypyc.build import mypycify  # noqa: PLC0415 - only where something is compiled
+    from setuptools import Distribution  # noqa: PLC0415
+    from setuptools.command.build_ext import build_ext  # noqa: PLC0415
+
+    os.chdir(ROOT)  # names of files stand in tracebacks
+    paths = [f"src/heterodyne/{file}" for file in hot_files()]
+    modules = mypycify(
+        ["--config-file", "pyproject.toml", *paths],
+        opt_level=OPTIMISATION,
+        group_name=LIBRARY,
+        target_dir=str(work / "c"),
+    )
+    build = build_ext(Distribution({"name": LIBRARY, "ext_modules": modules}))
+    build.build_lib, build.build_temp = str(folder), str(work / "o")
+    build.parallel = os.cpu_count()
+    build.ensure_finalized()
+    build.run()
+    return tuple(Path(build.get_ext_fullpath(module.name)) for module in modules)
+
+
+def libraries() -> tuple[Path, ...]:
+    """Those that lie in the source tree now."""
+    return (*SOURCE.glob(f"{LIBRARY}__mypyc*.so"), *(SOURCE / "heterodyne").rglob("*.so"))
+
+
+def stale() -> tuple[str, ...]:
+    """Hot files that were changed after they were compiled: what runs is not what they say."""
+    shared = [library for library in libraries() if library.parent == SOURCE]
+    if not shared:
+        return ()
+    made_at = shared[0].stat().st_mtime
+    return tuple(file for file in hot_files() if (SOURCE / "heterodyne" / file).stat().st_mtime > made_at)
+
+
+def remove() -> int:
+    """Have every file run as Python again; how many libraries there were."""
+    found = libraries()
+    for library in found:
+        library.unlink()
+    return len(found)
+
+
+def main() -> None:
+    """In place."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--remove", action="store_true", help="run every file as Python again")
+    wants_removal = parser.parse_args().remove
+    removed = remove()
+    if wants_removal:
+        print(f"{removed} libraries removed: every file runs as Python")
+        return
+    if shutil.which(os.environ.get("CC", "cc")) is None:
+        sys.exit("There is no C compiler here (cc). Heterodyne runs without: nothing has to be compiled.")
+    started_s = time.monotonic()
+    compile_into(SOURCE, ROOT / "build" / "compiled")
+    print(f"{len(hot_files())} files compiled in {time.monotonic() - started_s:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
