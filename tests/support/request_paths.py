@@ -129,6 +129,13 @@ class RequestPath:
     def race(self, request: Request | None = None, *, asked: RoutingRequest | None = None) -> Race:
         return Race(self.upstream, request or chat(), asked or routing_request(), LOCAL, None)
 
+    def racing(self, owner: RecordingOwner, **facts: object) -> Race:
+        """A race whose first attempt, on `a`, was sent."""
+        race = self.race(chat(**facts))
+        race.ask(owner, self.choice(), CALL, earns=True)
+        self.network.turn()
+        return race
+
     def answer(
         self, client: MemoryClient, request: Request, hold: Hold | None = None, *, is_plain: bool = False
     ) -> ClientAnswer:

@@ -1,0 +1,93 @@
+"""A rival for an attempt that is late: when it is sent, that there is one, and that the first to speak wins."""
+
+from heterodyne.domain.fleet import ModelRule
+from heterodyne.gateway.race import NEVER, Race
+from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.routing.health.outcome import Outcome
+from heterodyne.routing.settings import RoutingSettings
+from tests.support.attempt_owners import RecordingOwner
+from tests.support.replica_states import routing_request
+from tests.support.request_paths import RequestPath, replicas
+
+HEDGES = RoutingSettings(hedge_share=1.0)
+SETTINGS = GatewaySettings()
+
+
+def learn(path: RequestPath) -> None:
+    """How long a first token usually takes: as long as was thought."""
+    for _ in range(8):
+        choice = path.choice("b")
+        ticket = path.upstream.router.start(routing_request(), choice.forecast, path.clock())
+        path.clock.pass_s(choice.forecast.ttft_s)
+        ticket.first_token(path.clock())
+        ticket.end(path.clock(), output_tokens=1)
+
+
+def on(race: Race) -> list[str]:
+    return [attempt.wire.replica.id for attempt in race.attempts]
+
+
+def test_an_attempt_that_is_late_gets_one_rival_and_no_second() -> None:
+    path, owner = RequestPath(*replicas("a", "b", "c"), routing=HEDGES), RecordingOwner()
+    learn(path)
+    race = path.racing(owner)
+    race.check(owner, race.hedge_at_s, SETTINGS)
+    assert on(race) == ["a"], "it is not late yet"
+    path.clock.now_s = race.hedge_at_s + 0.001
+    for _ in range(2):
+        race.check(owner, path.clock(), SETTINGS)
+        path.network.turn()
+        assert (len(race.attempts), race.is_hedged, race.hedge_at_s) == (2, True, NEVER)
+    assert on(race)[1] != "a"
+
+
+def test_nothing_is_hedged_while_it_is_not_known_what_is_usual() -> None:
+    path, owner = RequestPath(*replicas("a", "b"), routing=HEDGES), RecordingOwner()
+    assert path.racing(owner).hedge_at_s == NEVER
+
+
+def test_no_rival_is_sent_without_a_budget_for_hedges() -> None:
+    path, owner = RequestPath(*replicas("a", "b"), routing=RoutingSettings(hedge_share=0.0)), RecordingOwner()
+    race = path.racing(owner)
+    race.hedge(owner)
+    assert (on(race), race.is_hedged) == (["a"], False)
+
+
+def test_no_rival_is_sent_once_the_answer_has_begun() -> None:
+    path, owner = RequestPath(*replicas("a", "b"), routing=HEDGES), RecordingOwner()
+    race = path.racing(owner)
+    race.win(race.attempts[0], path.clock())
+    race.hedge(owner)
+    assert (on(race), race.is_hedged) == (["a"], False)
+
+
+def test_another_model_is_no_rival() -> None:
+    others, rules = replicas("b", model="n"), {"m": ModelRule(fallbacks=("n",))}
+    path, owner = RequestPath(*replicas("a"), *others, rules=rules, routing=HEDGES), RecordingOwner()
+    race = path.racing(owner)
+    race.hedge(owner)
+    assert (on(race), race.is_hedged) == (["a"], False)
+
+
+def test_the_first_to_speak_wins_and_its_rival_is_cancelled() -> None:
+    path, owner = RequestPath(*replicas("a", "b"), routing=HEDGES), RecordingOwner()
+    race = path.racing(owner)
+    race.hedge(owner)
+    path.network.turn()
+    late, rival = race.attempts
+    race.win(rival, path.clock())
+    assert (race.winner, race.attempts, race.wire) == (rival, [rival], rival.wire)
+    assert (late.is_over, path.engine("a").was_aborted, path.engine("b").was_aborted) == (True, True, False)
+    assert [(one.replica.id, one.outcome) for one in race.tries] == [("a", Outcome.CANCELLED)]
+    assert path.upstream.limit.by_replica == {"b": 1}
+
+
+def test_pause_and_resume_reach_every_attempt_and_those_to_come() -> None:
+    path, owner = RequestPath(*replicas("a", "b"), routing=HEDGES), RecordingOwner()
+    race = path.racing(owner)
+    race.pause()
+    race.hedge(owner)
+    path.network.turn()
+    assert [path.engine(name).is_reading() for name in "ab"] == [False, False]
+    race.resume()
+    assert [path.engine(name).is_reading() for name in "ab"] == [True, True]
