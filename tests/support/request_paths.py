@@ -12,6 +12,7 @@ from heterodyne.domain.request import Operation, Request
 from heterodyne.engines.catalogue import DIALECTS
 from heterodyne.gateway.attempt import Attempt
 from heterodyne.gateway.client_answer import ClientAnswer
+from heterodyne.gateway.exchange import Exchange, ExchangeOwner
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.offload.job import HEAD, decode_job, encode
 from heterodyne.gateway.offload.large import LargeCall
@@ -22,8 +23,9 @@ from heterodyne.gateway.race import Race
 from heterodyne.gateway.render import IdentityHeaders
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
+from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.upstream import Place, Upstream
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine import EngineDialect, EngineRequest
 from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.fleet_health import FleetHealth
@@ -42,7 +44,7 @@ from tests.support.replica_states import ROUND, even, replica, routing_request
 NOW_S, WALL_S = 100.0, 1_700_000_000.0
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 STREAM_END = chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n"
-ROUTING = RoutingSettings()
+ROUTING, SETTINGS = RoutingSettings(), GatewaySettings()
 CALL = EngineRequest("/v1/chat/completions", b'{"model":"m"}')
 BODY = requests.chat_body(model="m", stream=True)
 
@@ -80,12 +82,14 @@ class RequestPath:
         routing: RoutingSettings = ROUTING,
         answer_bytes_max: int = 1 << 20,
         place: Place | None = None,
+        dialects: dict[str, EngineDialect] = DIALECTS,
+        adapters: AdapterClaims | None = None,
     ) -> None:
         self.clock = clock = SetClock()
         self.network = MemoryNetwork(clock)
-        self.adapters = AdapterClaims()
+        self.adapters = adapters or AdapterClaims()
         snapshot = FleetSnapshot.of(1, replicas, rules)
-        fleet = FleetView(DIALECTS, snapshot)
+        fleet = FleetView(dialects, snapshot)
         router = Router(snapshot, prior_of=lambda _: ROUND, chance=even, now_s=clock())
         self.health = FleetHealth(routing, snapshot, clock())
         self.upstream = Upstream(
@@ -142,6 +146,19 @@ class RequestPath:
         return ClientAnswer(
             client.connection, request, hold or Hold(LOCAL, self.clock()), self.identity, is_plain=is_plain
         )
+
+    def exchange(
+        self,
+        owner: ExchangeOwner,
+        client: MemoryClient,
+        request: Request | None = None,
+        settings: GatewaySettings = SETTINGS,
+    ) -> Exchange:
+        """The client is answered by it, once it is started."""
+        race = self.race(request)
+        exchange = Exchange(owner, self.request_log, settings, self.answer(client, race.request), race)
+        client.connection.hand_over(exchange)
+        return exchange
 
     def do_jobs(self) -> None:
         """What the process beside the worker has been given, by the code that it runs."""
