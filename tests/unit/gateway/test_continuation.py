@@ -10,6 +10,7 @@ from heterodyne.gateway.continuation import CONTINUATIONS_MAX, Continuation
 from heterodyne.gateway.continued_stream import ContinuedStream
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.telemetry import metrics
 from heterodyne.wire.message import chunk
 from tests.support.attempt_owners import RecordingOwner
 from tests.support.memory_network import MemoryClient
@@ -61,8 +62,9 @@ class BrokenStream:
 
 
 def test_another_replica_is_asked_to_go_on_from_the_words_that_were_sent() -> None:
-    broken = BrokenStream(RequestPath(*replicas("a", "b")), *WORDS)
+    broken = BrokenStream(RequestPath(*replicas("a", "b", pool="continued")), *WORDS)
     assert broken.try_go_on()
+    assert (broken.race.winner, metrics.continuations.cell(("m", "continued"))[0]) == (None, 1)
     asked = broken.asked("b")
     assert asked["messages"] == [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "one two"}]
     assert asked["continue_final_message"] is True

@@ -10,6 +10,7 @@ from heterodyne.gateway.race import ATTEMPTS_MAX, CONNECTS_MAX, Race
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.telemetry import metrics
 from tests.support.attempt_owners import RecordingOwner
 from tests.support.memory_network import MemoryClient
 from tests.support.request_paths import CALL, NOW_S, STREAM_HEAD, RequestPath, replicas, token, whole
@@ -25,7 +26,7 @@ def on(race: Race) -> list[str]:
 
 
 def test_a_retry_goes_to_a_replica_that_has_not_failed_and_is_counted() -> None:
-    path, owner = RequestPath(*replicas("a", "b", "c")), RecordingOwner()
+    path, owner = RequestPath(*replicas("a", "b", "c", pool="retried")), RecordingOwner()
     race = path.racing(owner)
     asked = []
     for _ in range(2):
@@ -34,7 +35,7 @@ def test_a_retry_goes_to_a_replica_that_has_not_failed_and_is_counted() -> None:
         asked += on(race)
     assert sorted(asked) == ["b", "c"]
     assert (race.retries, [one.outcome for one in race.tries]) == (2, [Outcome.BROKE] * 2)
-    race.cancel()
+    assert metrics.retries.cell(("m", "retried"))[0] == metrics.attempts_failed.cell(("m", "retried", "broke"))[0] == 2
     path.network.turn()
 
 

@@ -5,6 +5,7 @@ from heterodyne.gateway.race import NEVER, Race
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.telemetry import metrics
 from tests.support.attempt_owners import RecordingOwner
 from tests.support.replica_states import routing_request
 from tests.support.request_paths import RequestPath, replicas
@@ -28,7 +29,7 @@ def on(race: Race) -> list[str]:
 
 
 def test_an_attempt_that_is_late_gets_one_rival_and_no_second() -> None:
-    path, owner = RequestPath(*replicas("a", "b", "c"), routing=HEDGES), RecordingOwner()
+    path, owner = RequestPath(*replicas("a", "b", "c", pool="hedged"), routing=HEDGES), RecordingOwner()
     learn(path)
     race = path.racing(owner)
     race.check(owner, race.hedge_at_s, SETTINGS)
@@ -39,6 +40,7 @@ def test_an_attempt_that_is_late_gets_one_rival_and_no_second() -> None:
         path.network.turn()
         assert (len(race.attempts), race.is_hedged, race.hedge_at_s) == (2, True, NEVER)
     assert on(race)[1] != "a"
+    assert metrics.hedges.cell(("m", "hedged"))[0] == 1
 
 
 def test_nothing_is_hedged_while_it_is_not_known_what_is_usual() -> None:
