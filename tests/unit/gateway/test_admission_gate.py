@@ -156,8 +156,10 @@ def test_a_request_for_which_leases_are_at_hand_starts_at_once() -> None:
     door = Door(RequestPath(*replicas("a")))
     door.ask("one", ROOMY).transport.lose()
     door.lend()
-    door.ask("two", ROOMY)
+    client = door.ask("two", ROOMY)
     assert (door.sent, door.controller.waiting) == (["two"], 0), "with the lease that was too late for the first"
+    door.answer()
+    assert b"x-ratelimit-limit-requests: 1000\r\n" in client.written
 
 
 def test_a_client_that_leaves_its_queue_holds_nothing_and_is_passed_over() -> None:

@@ -122,7 +122,9 @@ def test_nothing_goes_on_after_it_was_forgotten() -> None:
 def test_an_answer_that_is_audited_is_kept_though_it_may_not_go_on() -> None:
     broken = BrokenStream(RequestPath(*replicas("a", "b")), *WORDS, is_audited=True)
     broken.continuation.forget()
-    assert (broken.continuation.kept, broken.try_go_on()) == (list(WORDS), False)
+    never = BrokenStream(RequestPath(*replicas("a", "b")), *WORDS, is_audited=True, may_continue=False)
+    for one in (broken, never):
+        assert (one.continuation.kept, one.continuation.kept_bytes, one.try_go_on()) == (list(WORDS), 0, False)
 
 
 def test_forgetting_reaches_the_stream_that_is_under_way() -> None:
