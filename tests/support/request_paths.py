@@ -1,5 +1,7 @@
 """The parts of the request path over replicas in memory: real collaborators, and a clock that a test sets."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from heterodyne.admission.callers import LOCAL
@@ -32,6 +34,7 @@ from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.telemetry.tracing.context import Hop, Trace
 from heterodyne.testing.behaviours import chat_event
 from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -84,6 +87,7 @@ class RequestPath:
         place: Place | None = None,
         dialects: dict[str, EngineDialect] = DIALECTS,
         adapters: AdapterClaims | None = None,
+        hop: Callable[[Trace], Hop] | None = None,
     ) -> None:
         self.clock = clock = SetClock()
         self.network = MemoryNetwork(clock)
@@ -103,7 +107,7 @@ class RequestPath:
             adapters=self.adapters,
             offload=Offload("no_module", clock),
             place=place,
-            hop=None,
+            hop=hop,
             answer_bytes_max=answer_bytes_max,
             clock=clock,
         )
@@ -130,8 +134,8 @@ class RequestPath:
         choice = self.choice("a", asked)
         return Attempt(owner, self.upstream, choice, call, request or chat(), routing_request=asked, earns=True)
 
-    def race(self, request: Request | None = None, *, asked: RoutingRequest | None = None) -> Race:
-        return Race(self.upstream, request or chat(), asked or routing_request(), LOCAL, None)
+    def race(self, request: Request | None = None, *, trace: Trace | None = None) -> Race:
+        return Race(self.upstream, request or chat(), routing_request(), LOCAL, trace)
 
     def racing(self, owner: RecordingOwner, **facts: object) -> Race:
         """A race whose first attempt, on `a`, was sent."""

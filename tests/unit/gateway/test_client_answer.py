@@ -101,14 +101,15 @@ def test_a_whole_answer_goes_out_at_once_and_the_connection_serves_the_next() ->
     assert not answering.client.connection.is_busy
 
 
-def test_a_large_answer_goes_out_slice_by_slice() -> None:
+@pytest.mark.parametrize("pieces", [[b"x" * (ANSWER_BYTES_LARGE + 1)], [b"x", b"y"]], ids=["large", "in pieces"])
+def test_an_answer_that_is_large_or_in_pieces_goes_out_slice_by_slice(pieces: list[bytes]) -> None:
     answering = Answering(stream=False)
-    pieces = [b"x" * ANSWER_BYTES_LARGE, b"y"]
     with answering.path.network.running():
         answering.answer.whole(TranslatedAnswer(pieces, None, is_error=False), b"")
     assert answering.client.connection.is_busy
     answering.path.network.turn()
-    assert answering.client.written == b"HTTP/1.1 200 OK\r\ncontent-length: 65537\r\n\r\n" + b"".join(pieces)
+    body = b"".join(pieces)
+    assert answering.client.written == b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
     assert not answering.client.connection.is_busy
 
 

@@ -11,6 +11,7 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.telemetry import metrics
+from heterodyne.telemetry.tracing.context import Trace, hop
 from tests.support.attempt_owners import RecordingOwner
 from tests.support.memory_network import MemoryClient
 from tests.support.request_paths import CALL, NOW_S, STREAM_HEAD, RequestPath, replicas, token, whole
@@ -33,6 +34,7 @@ def test_a_retry_goes_to_a_replica_that_has_not_failed_and_is_counted() -> None:
         assert race.fail(race.attempts[0], BROKE) is Outcome.BROKE
         assert race.try_retry(owner, is_free=False)
         asked += on(race)
+        assert race.wire is race.attempts[0].wire
     assert sorted(asked) == ["b", "c"]
     assert (race.retries, [one.outcome for one in race.tries]) == (2, [Outcome.BROKE] * 2)
     assert metrics.retries.cell(("m", "retried"))[0] == metrics.attempts_failed.cell(("m", "retried", "broke"))[0] == 2
@@ -175,3 +177,15 @@ def test_the_books_have_the_replica_that_was_asked_last(tmp_path: Path) -> None:
     path.network.turn()
     assert placed == ["a", "b"]
     slots.close()
+
+
+def test_every_attempt_has_a_place_of_its_own_in_the_trace() -> None:
+    spans = iter((7, 8))
+    path = RequestPath(*replicas("a", "b"), hop=lambda trace: hop(trace, lambda _: next(spans)))
+    race, owner = path.race(trace=Trace(5, 6, 0, True)), RecordingOwner()
+    race.ask(owner, path.choice("a"), CALL)
+    race.fail(race.attempts[0], DOWN)
+    race.try_retry(owner, is_free=True)
+    path.network.turn()
+    assert b"traceparent: 00-00000000000000000000000000000005-0000000000000008-01\r\n" in path.engine("b").written
+    assert [one.span_id for one in race.tries] == [7]

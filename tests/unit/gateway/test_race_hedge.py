@@ -8,7 +8,7 @@ from heterodyne.routing.settings import RoutingSettings
 from heterodyne.telemetry import metrics
 from tests.support.attempt_owners import RecordingOwner
 from tests.support.replica_states import routing_request
-from tests.support.request_paths import RequestPath, replicas
+from tests.support.request_paths import CALL, RequestPath, replicas
 
 HEDGES = RoutingSettings(hedge_share=1.0)
 SETTINGS = GatewaySettings()
@@ -46,6 +46,15 @@ def test_an_attempt_that_is_late_gets_one_rival_and_no_second() -> None:
 def test_nothing_is_hedged_while_it_is_not_known_what_is_usual() -> None:
     path, owner = RequestPath(*replicas("a", "b"), routing=HEDGES), RecordingOwner()
     assert path.racing(owner).hedge_at_s == NEVER
+
+
+def test_nothing_is_hedged_that_goes_on_from_words_already_sent() -> None:
+    path, owner = RequestPath(*replicas("a", "b"), routing=HEDGES), RecordingOwner()
+    learn(path)
+    race = path.race()
+    race.ask(owner, path.choice("a"), CALL, has_begun=True)
+    path.network.turn()
+    assert (race.attempts[0].expected_s > 0.0, race.hedge_at_s) == (True, NEVER)
 
 
 def test_no_rival_is_sent_without_a_budget_for_hedges() -> None:
