@@ -8,6 +8,7 @@ from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.hold import Hold
 from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation, Request
@@ -27,7 +28,7 @@ from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.upstream import Place, Upstream
-from heterodyne.ports.engine import EngineDialect, EngineRequest
+from heterodyne.ports.engine import DeliveredText, EngineDialect, EngineRequest, EventEdit
 from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.fleet_health import FleetHealth
@@ -63,6 +64,30 @@ class SetClock:
 
     def pass_s(self, seconds: float) -> None:
         self.now_s += seconds
+
+
+class MistakenDialect:
+    """An engine's words with a mistake of ours in each answer, and in the call of the request `mistaken`."""
+
+    name, health_path = "mistaken", "/"
+    client_fields: frozenset[str] = frozenset()
+
+    def call(self, request: Request, replica: Replica) -> EngineRequest:
+        if request.id == "mistaken":
+            raise ZeroDivisionError
+        return CALL
+
+    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
+        raise ZeroDivisionError
+
+    def stream_edit(self, request: Request) -> EventEdit | None:
+        return None
+
+    def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
+        raise ZeroDivisionError
+
+    def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
+        return None
 
 
 class Records:

@@ -19,14 +19,14 @@ from heterodyne.stores.leases.memory import MemoryLeases
 from heterodyne.wire.server_connection import Responder, ServerConnection
 from tests.support.memory_network import MemoryClient
 from tests.support.replica_states import even, routing_request
-from tests.support.request_paths import NOW_S, STREAM_END, STREAM_HEAD, WALL_S, RequestPath, chat, replicas, token
+from tests.support.request_paths import STREAM_END, STREAM_HEAD, WALL_S, MistakenDialect, RequestPath, chat, replicas
 from tests.support.tenants import caller
 
 LIMITED, ROOMY = (caller(limits=Limits(requests_per_minute=each)) for each in (2, 1000))
 
 
 class Door:
-    """A gate before one replica that takes one request at a time; leases come when they are `lent`."""
+    """A gate before one replica that takes one request at a time; leases come when they are lent."""
 
     def __init__(self, path: RequestPath | None = None, **admission: int) -> None:
         self.path = path or RequestPath(*replicas("a", in_flight_max=1))
@@ -73,7 +73,7 @@ class Door:
 
     def answer(self) -> None:
         """The replica answers what it was asked last."""
-        self.path.engine().feed(STREAM_HEAD, token(), STREAM_END)
+        self.path.engine().feed(STREAM_HEAD, STREAM_END)
         self.path.network.turn()
 
     @property
@@ -196,7 +196,7 @@ def test_closing_refuses_all_that_wait_for_their_turn_or_for_leases() -> None:
 def test_what_has_waited_too_long_is_refused_with_the_tick() -> None:
     door = Door()
     door.ask("one")
-    late = door.ask("two", deadline_s=NOW_S + 5.0)
+    late = door.ask("two", deadline_s=door.path.clock() + 5.0)
     door.gate.tick()
     assert status(late) == 0
     door.path.clock.pass_s(6.0)
@@ -232,12 +232,9 @@ def test_what_an_engine_cannot_be_asked_is_raised_at_once_and_answered_later() -
 
 
 def test_a_mistake_of_ours_as_a_turn_comes_is_answered_500_and_costs_the_next_nothing() -> None:
-    def place(request: object, *_: object, **__: object) -> None:
-        if getattr(request, "id", "") == "two":
-            raise ZeroDivisionError
-
-    door = Door(RequestPath(*replicas("a", in_flight_max=1), place=place))
-    clients = [door.ask(name) for name in ("one", "two", "three")]
+    door = Door(RequestPath(*replicas("a", in_flight_max=1), dialects={"vllm": MistakenDialect()}))
+    clients = [door.ask(name) for name in ("one", "mistaken", "three")]
     door.answer()
     door.answer()
     assert [status(client) for client in clients] == [200, 500, 200]
+    assert door.record("mistaken").reason == "internal_error"

@@ -8,8 +8,6 @@ import pytest
 from heterodyne.domain.errors import DeadlineExceeded, Draining, EngineBroke, InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.record import RequestRecord
-from heterodyne.domain.request import Request
-from heterodyne.engines.vllm import VllmDialect
 from heterodyne.gateway.continuation import KEPT_BYTES_MAX
 from heterodyne.gateway.exchange import Exchange
 from heterodyne.gateway.settings import GatewaySettings
@@ -18,7 +16,17 @@ from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.message import chunk
 from tests.support.attempt_owners import AdapterClaims
 from tests.support.memory_network import MemoryClient
-from tests.support.request_paths import NOW_S, STREAM_END, STREAM_HEAD, RequestPath, chat, replicas, token, whole
+from tests.support.request_paths import (
+    NOW_S,
+    STREAM_END,
+    STREAM_HEAD,
+    MistakenDialect,
+    RequestPath,
+    chat,
+    replicas,
+    token,
+    whole,
+)
 
 ANSWER = msgspec.json.encode(chat_answer())
 SETTINGS = GatewaySettings()
@@ -207,24 +215,21 @@ def test_too_long_an_answer_is_no_longer_remembered() -> None:
     assert one.record().reason == EngineBroke.code
 
 
-class Mistaken(VllmDialect, AdapterClaims):
-    """A dialect and a keeper of adapters with a mistake of ours in each."""
-
-    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes:
-        raise ZeroDivisionError
+class MistakenAdapters(AdapterClaims):
+    """With a mistake of ours."""
 
     def use(self, replica: Replica, name: str) -> AdapterClaims:
         raise ZeroDivisionError
 
 
 def test_a_mistake_of_ours_in_an_answer_is_answered_500() -> None:
-    one = Exchanging(path=RequestPath(*replicas("a", "b"), dialects={"vllm": Mistaken()}), stream=False)
+    one = Exchanging(path=RequestPath(*replicas("a", "b"), dialects={"vllm": MistakenDialect()}), stream=False)
     one.engine().feed(whole(ANSWER))
     assert (one.status, one.record().reason, one.record().retries) == (500, "internal_error", 0)
 
 
 def test_a_mistake_of_ours_at_the_start_is_answered_500() -> None:
-    path = RequestPath(*replicas("a", adapters={"lora": None}), adapters=Mistaken())
+    path = RequestPath(*replicas("a", adapters={"lora": None}), adapters=MistakenAdapters())
     one = Exchanging(path=path, model="lora")
     assert (one.status, one.record().reason) == (500, "internal_error")
 
