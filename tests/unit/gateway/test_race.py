@@ -1,11 +1,13 @@
 """The attempts of one request: which replica is asked next, when one is given up, and that each ends once."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from heterodyne.books.flight_slots import FlightSlot, FlightSlots
 from heterodyne.domain.errors import EngineBroke, EngineStalled, EngineUnavailable
+from heterodyne.domain.request import Usage
 from heterodyne.gateway.race import ATTEMPTS_MAX, CONNECTS_MAX, Race
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.routing.health.outcome import Outcome
@@ -130,6 +132,14 @@ def test_a_replica_that_falls_silent_in_its_answer_is_given_up_unless_the_client
     assert isinstance(owner.error, EngineStalled)
 
 
+@pytest.mark.parametrize("reported", [None, Usage(prompt_tokens=1, completion_tokens=5)])
+def test_the_attempt_that_gave_the_whole_answer_ends_as_a_success(reported: Usage | None) -> None:
+    path, owner = RequestPath(*replicas("a")), RecordingOwner()
+    race = path.racing(owner)
+    race.succeed(race.attempts[0], reported, events=5)
+    assert (race.attempts, path.outcomes(), path.upstream.limit.by_replica) == ([], [Outcome.SUCCESS], {})
+
+
 def test_cancelling_ends_every_attempt_once() -> None:
     path, owner = RequestPath(*replicas("a", "b"), routing=HEDGES), RecordingOwner()
     race = path.racing(owner)
@@ -164,7 +174,7 @@ def test_a_replica_that_has_only_lost_the_adapter_may_be_asked_again_once() -> N
 def test_the_books_have_the_replica_that_was_asked_last(tmp_path: Path) -> None:
     slots, placed = FlightSlots(tmp_path / "slots", 1), []
 
-    def place(*asked: object, started_at_s: float, slot: FlightSlot | None) -> FlightSlot:
+    def place(*asked: Any, started_at_s: float, slot: FlightSlot | None) -> FlightSlot:
         placed.append(asked[-1].state.replica.id)
         return slot or slots.open_encoded(b"opening")
 
