@@ -16,6 +16,7 @@ from heterodyne.gateway.in_flight import InFlight
 from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.stores.leases.memory import MemoryLeases
+from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import Responder, ServerConnection
 from tests.support.memory_network import MemoryClient
 from tests.support.replica_states import even, routing_request
@@ -104,6 +105,8 @@ def test_those_that_wait_start_one_by_one_as_others_end() -> None:
     door = Door()
     clients = [door.ask(name) for name in ("one", "two", "three")]
     assert (door.sent, door.controller.waiting) == (["one"], 2)
+    door.gate.note_gauges()
+    assert metrics.queue_depth.cell(("m", "interactive"))[0] == 2
     door.path.clock.pass_s(0.5)
     door.answer()
     assert (door.sent, door.controller.waiting) == (["one", "two"], 1)
@@ -158,8 +161,10 @@ def test_a_request_for_which_leases_are_at_hand_starts_at_once() -> None:
     door.lend()
     client = door.ask("two", ROOMY)
     assert (door.sent, door.controller.waiting) == (["two"], 0), "with the lease that was too late for the first"
-    door.answer()
+    door.path.engine().feed(STREAM_HEAD + STREAM_END.removesuffix(b"0\r\n\r\n"))
     assert b"x-ratelimit-limit-requests: 1000\r\n" in client.written
+    client.transport.lose()
+    assert door.path.engine().was_aborted, "the exchange answers the client's connection"
 
 
 def test_a_client_that_leaves_its_queue_holds_nothing_and_is_passed_over() -> None:

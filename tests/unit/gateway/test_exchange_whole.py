@@ -20,6 +20,7 @@ def test_a_whole_answer_goes_to_the_client_and_is_written_down() -> None:
     record = one.record()
     assert (one.status, one.body) == (200, ANSWER)
     assert (record.status, record.reason, record.completion_tokens) == (200, "", 3)
+    assert one.path.outcomes() == ["success"]
 
 
 def test_a_failure_before_the_answer_is_made_good_elsewhere() -> None:
