@@ -30,9 +30,9 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.upstream import Place, Upstream
 from heterodyne.ports.engine import DeliveredText, EngineDialect, EngineRequest, EventEdit
 from heterodyne.routing.fallback import FallbackRouter
-from heterodyne.routing.forecast import RoutingChoice
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.telemetry.tracing.context import Hop, Trace
@@ -142,7 +142,7 @@ class RequestPath:
         tokens = TokenEstimator()
         self.builder = RoutingRequestBuilder(tokens)
         self.request_log = RequestLog(
-            self.records, tokens, self.builder, decisions_kept=0, clock=clock, wall_clock=lambda: WALL_S
+            self.records, self.builder, decisions_kept=0, clock=clock, wall_clock=lambda: WALL_S
         )
 
     def choice(self, name: str = "a", asked: RoutingRequest | None = None) -> RoutingChoice:

@@ -123,8 +123,9 @@ class Attempt:
         self.first_at_s = 0.0  # when its answer began; 0: it has not
         self.work: PendingJob | None = None  # on a large answer
         self.hop: Hop | None = None  # its place in the request's trace; None: nobody is traced
-        # Where nobody else could be asked nothing hangs on how long it should take.
-        self.expected_s = choice.alone_s if wire.is_shared else 0.0
+        # Where nobody else could be asked nothing hangs on how long it should take; of an answer that comes whole the
+        # first token is not seen.
+        self.expected_s = choice.alone_s if wire.is_shared and routing_request.streams else 0.0
         self.choice = choice
         is_loading = adapter is not None and upstream.adapters.nearness(replica, adapter)
         # How long an adapter takes to load says nothing of the pool's pace.

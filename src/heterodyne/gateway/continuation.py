@@ -61,8 +61,10 @@ class Continuation:
     @property
     def kept_bytes(self) -> int:
         """What is remembered of the answer in case it has to be continued."""
+        if not self._may_continue:
+            return 0
         relay = self._race.relay
-        return self.bytes_before + relay.bytes_sent if self._may_continue and relay is not None else 0
+        return self.bytes_before + (relay.bytes_sent if relay is not None else 0)
 
     def forget(self) -> None:
         """Remember no more; a break from here on is an error."""

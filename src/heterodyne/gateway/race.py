@@ -105,6 +105,7 @@ class Race:
         self.wire = attempt.wire
         if self.slot is not None and self._placed_on != attempt.wire.replica.id:
             self.place(choice)
+        self.hedge_at_s = NEVER
         if attempt.expected_s and not has_begun and not self.is_hedged:
             self.hedge_at_s = attempt.asked_at_s + attempt.hedge_after_s()
         attempt.start()
@@ -192,7 +193,7 @@ class Race:
     def fail(self, attempt: Attempt, error: EngineError) -> Outcome:
         """This attempt has failed; its replica is not asked again for this request."""
         if attempt.status in (0, 200):
-            outcome = outcome_of(error, has_begun=attempt is self.winner)
+            outcome = outcome_of(error, has_begun=attempt is self.winner, was_sent=attempt.sent_at_s > 0.0)
         else:
             outcome = outcome_of_status(attempt.status)
         self.end(attempt, outcome)

@@ -35,6 +35,7 @@ def test_a_retry_goes_to_a_replica_that_has_not_failed_and_is_counted() -> None:
     for _ in range(2):
         assert race.fail(race.attempts[0], BROKE) is Outcome.BROKE
         assert race.try_retry(owner, is_free=False)
+        path.network.turn()
         asked += on(race)
         assert race.wire is race.attempts[0].wire
     assert sorted(asked) == ["b", "c"]

@@ -37,8 +37,8 @@ FAILURES = frozenset(
 SUCCESS, CALLER_ERROR, CANCELLED = Outcome.SUCCESS, Outcome.CALLER_ERROR, Outcome.CANCELLED
 
 
-def outcome_of(error: EngineError, *, has_begun: bool) -> Outcome:
-    """What a failure says about the replica."""
+def outcome_of(error: EngineError, *, has_begun: bool, was_sent: bool = True) -> Outcome:
+    """What a failure says about the replica: nothing, where it was never asked."""
     if isinstance(error, EngineUnavailable):
         return Outcome.CONNECT_FAILED
     if isinstance(error, AdapterUnavailable):
@@ -47,7 +47,7 @@ def outcome_of(error: EngineError, *, has_begun: bool) -> Outcome:
         return Outcome.GARBAGE
     if isinstance(error, EngineStalled):
         return Outcome.STALLED_MIDSTREAM if has_begun else Outcome.STALLED_BEFORE_FIRST_TOKEN
-    return Outcome.BROKE
+    return Outcome.BROKE if was_sent else CANCELLED
 
 
 def outcome_of_status(status: int) -> Outcome:
