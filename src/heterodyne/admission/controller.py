@@ -107,23 +107,20 @@ class AdmissionController:
             choice = self._try_decide(request, routing_request, now_s)
         except HeterodyneError as error:
             return Refuse(error, None)
-        levels = hold.caller.levels
-        if (
-            choice is not None
-            and not levels
-            and routing_request.model not in self.queues
-            and self._has_room(routing_request, choice)
-        ):
-            return Start(choice)
-        pending = PendingRequest(request, routing_request, hold, arrived_s=now_s, choice=choice)
         try:
-            reservation = self._reserve(pending, wall_s) if levels else None
-            if reservation is not None:
+            found = self._reserve(routing_request, choice, hold, wall_s) if hold.caller.levels else None
+            if (
+                found is None
+                and choice is not None
+                and routing_request.model not in self.queues
+                and self._has_room(routing_request, choice)
+            ):
+                return Start(choice)
+            pending = PendingRequest(request, routing_request, hold, arrived_s=now_s, choice=choice)
+            if isinstance(found, PendingReservation):
                 self._leasing.add(pending)
-                return Wait(pending, reservation)
-            return self._place(pending, now_s)
-        except HeterodyneError as error:
-            return self.refuse(pending, error)
+                return Wait(pending, found)
+            return self._admit_slowly(pending, found, now_s)
         except BaseException:
             hold.cancel()
             raise
@@ -206,19 +203,29 @@ class AdmissionController:
                 raise
             return None
 
-    def _reserve(self, pending: PendingRequest, wall_s: float) -> PendingReservation | None:
-        """Set aside its part of the limits; what must be leased first is returned. Raises which limit is reached."""
-        routing_request, choice = pending.routing_request, pending.choice
+    def _reserve(
+        self, routing_request: RoutingRequest, choice: RoutingChoice | None, hold: Hold, wall_s: float
+    ) -> PendingReservation | LimitRefusal | None:
+        """Set aside its part of the limits; what must be leased first, or which limit is reached, is returned."""
         usd = 0.0 if choice is None or choice.forecast.usd == inf else choice.forecast.usd
         tokens = routing_request.prompt_tokens + round(routing_request.output_tokens)
-        found = self._book.reserve(pending.hold.caller.levels, tokens, round(usd * 1e6), wall_s)
+        found = self._book.reserve(hold.caller.levels, tokens, round(usd * 1e6), wall_s)
         if isinstance(found, Reservation):
-            pending.hold.reserved(self._book, found)
+            hold.reserved(self._book, found)
             return None
-        if isinstance(found, LimitRefusal):
-            pending.refused = found
-            raise found.as_error()
         return found
+
+    def _admit_slowly(
+        self, pending: PendingRequest, refused: LimitRefusal | None, now_s: float
+    ) -> Start | Wait | Refuse:
+        """One that does not start as it comes."""
+        try:
+            if refused is not None:
+                pending.refused = refused
+                raise refused.as_error()
+            return self._place(pending, now_s)
+        except HeterodyneError as error:
+            return self.refuse(pending, error)
 
     def _place(self, pending: PendingRequest, now_s: float) -> Start | Wait:
         """Start it where there is room and none waits, else have it wait; raises why it may not."""

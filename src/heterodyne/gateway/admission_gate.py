@@ -110,7 +110,11 @@ class AdmissionGate:
         outcome = self._controller.admit(request, routing_request, hold, self._clock(), self._wall_clock())
         if isinstance(outcome, Start) and outcome.pending is None:
             exchange = self._exchange(connection, request, routing_request, hold, trace, is_plain=is_plain)
-            exchange.start(outcome.choice)
+            try:
+                exchange.start(outcome.choice)
+            except BaseException:
+                hold.cancel()  # it was not asked, and so it used nothing of its limits
+                raise
             return exchange
         pending = outcome.pending
         if pending is None:

@@ -236,6 +236,15 @@ def test_what_an_engine_cannot_be_asked_is_raised_at_once_and_answered_later() -
     assert (status(client), door.sent) == (400, ["two", "four"])
 
 
+def test_what_an_engine_cannot_be_asked_uses_nothing_of_its_limits() -> None:
+    door = Door(RequestPath(*replicas("a", engine="tgi")))
+    door.ask("one", ROOMY).transport.lose()
+    door.lend()
+    with pytest.raises(InvalidField):
+        door.receive(MemoryClient(door.path.clock).connection, "two", ROOMY, choices=2)
+    assert (door.book.outstanding, door.sent) == (0, [])
+
+
 def test_a_mistake_of_ours_as_a_turn_comes_is_answered_500_and_costs_the_next_nothing() -> None:
     door = Door(RequestPath(*replicas("a", in_flight_max=1), dialects={"vllm": MistakenDialect()}))
     clients = [door.ask(name) for name in ("one", "mistaken", "three")]
