@@ -112,6 +112,7 @@ wheel: $(VENV)/.compile  ## build dist/: the source, a wheel of Python alone, an
 
 clean:  ## remove what the verbs made
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache
+	find src -name '*.so' -delete
 
 $(VENV)/.venv:
 	$(PYTHON) -m venv $(VENV)

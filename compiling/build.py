@@ -68,13 +68,12 @@ def main() -> None:
     """In place."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--remove", action="store_true", help="run every file as Python again")
-    wants_removal = parser.parse_args().remove
-    removed = remove()
-    if wants_removal:
-        print(f"{removed} libraries removed: every file runs as Python")
+    if parser.parse_args().remove:
+        print(f"{remove()} libraries removed: every file runs as Python")
         return
     if shutil.which(os.environ.get("CC", "cc")) is None:
         sys.exit("There is no C compiler here (cc). Heterodyne runs without: nothing has to be compiled.")
+    remove()  # of files that are no longer in the list too
     started_s = time.monotonic()
     compile_into(SOURCE, ROOT / "build" / "compiled")
     print(f"{len(hot_files())} files compiled in {time.monotonic() - started_s:.0f} s")

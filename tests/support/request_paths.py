@@ -32,7 +32,7 @@ from heterodyne.ports.engine import DeliveredText, EngineDialect, EngineRequest,
 from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.router import Router
-from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.routing_choice import SAMPLES_MIN, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.telemetry.tracing.context import Hop, Trace
@@ -144,6 +144,15 @@ class RequestPath:
         self.request_log = RequestLog(
             self.records, self.builder, decisions_kept=0, clock=clock, wall_clock=lambda: WALL_S
         )
+
+    def learn_ttft(self, name: str) -> None:
+        """How long a first token usually takes on the replica: as long as was thought."""
+        for _ in range(SAMPLES_MIN):
+            choice = self.choice(name)
+            ticket = self.upstream.router.start(routing_request(), choice.forecast, self.clock())
+            self.clock.pass_s(choice.forecast.ttft_s)
+            ticket.first_token(self.clock())
+            ticket.end(self.clock(), output_tokens=1)
 
     def choice(self, name: str = "a", asked: RoutingRequest | None = None) -> RoutingChoice:
         """That replica, and no other."""

@@ -120,7 +120,7 @@ class AdmissionController:
             if isinstance(found, PendingReservation):
                 self._leasing.add(pending)
                 return Wait(pending, found)
-            return self._admit_slowly(pending, found, now_s)
+            return self._place(pending, now_s) if found is None else self._refuse_by_limit(pending, found)
         except BaseException:
             hold.cancel()
             raise
@@ -128,17 +128,16 @@ class AdmissionController:
     def leased(self, pending: PendingRequest, answer: LeaseAnswer, now_s: float) -> Start | Wait | Refuse:
         """Its leases have come, or will not; what was decided when it came is old by now."""
         self._leasing.discard(pending)
+        if isinstance(answer, HeterodyneError):
+            return self.refuse(pending, answer)
+        if isinstance(answer, LimitRefusal):
+            return self._refuse_by_limit(pending, answer)
+        pending.hold.reserved(self._book, answer)
         try:
-            if isinstance(answer, HeterodyneError):
-                raise answer
-            if isinstance(answer, LimitRefusal):
-                pending.refused = answer
-                raise answer.as_error()
-            pending.hold.reserved(self._book, answer)
             pending.choice = self._try_decide(pending.request, pending.routing_request, now_s)
-            return self._place(pending, now_s)
         except HeterodyneError as error:
             return self.refuse(pending, error)
+        return self._place(pending, now_s)
 
     def finished(self, model: str, now_s: float) -> Iterator[Start]:
         """There may be room for the model: who starts, one after the other, each before the next is looked for."""
@@ -215,20 +214,12 @@ class AdmissionController:
             return None
         return found
 
-    def _admit_slowly(
-        self, pending: PendingRequest, refused: LimitRefusal | None, now_s: float
-    ) -> Start | Wait | Refuse:
-        """One that does not start as it comes."""
-        try:
-            if refused is not None:
-                pending.refused = refused
-                raise refused.as_error()
-            return self._place(pending, now_s)
-        except HeterodyneError as error:
-            return self.refuse(pending, error)
+    def _refuse_by_limit(self, pending: PendingRequest, refused: LimitRefusal) -> Refuse:
+        pending.refused = refused
+        return self.refuse(pending, refused.as_error())
 
-    def _place(self, pending: PendingRequest, now_s: float) -> Start | Wait:
-        """Start it where there is room and none waits, else have it wait; raises why it may not."""
+    def _place(self, pending: PendingRequest, now_s: float) -> Start | Wait | Refuse:
+        """Start it where there is room and none waits, else have it wait, or refuse it where it may not."""
         queue, choice = self.queues.try_queue(pending.routing_request.model), pending.choice
         if choice is not None and self._has_room(pending.routing_request, choice) and (queue is None or not len(queue)):
             if queue is not None:
@@ -238,7 +229,10 @@ class AdmissionController:
             return self._start(pending, now_s)
         if not self._settings.queue_max:
             return self._start(pending, now_s)  # engines have queues of their own
-        return self._wait(pending, queue or self.queues.queue(pending.routing_request.model, self._fleet), now_s)
+        try:
+            return self._wait(pending, queue or self.queues.queue(pending.routing_request.model, self._fleet), now_s)
+        except HeterodyneError as error:
+            return self.refuse(pending, error)
 
     def _wait(self, pending: PendingRequest, queue: FairQueue, now_s: float) -> Start | Wait:
         forecast = self.queues.try_forecast(pending.routing_request, self._fleet, now_s)

@@ -14,7 +14,6 @@ from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.gauges import Gauges
 from heterodyne.gateway.holdings import HoldingsWatch
-from heterodyne.gateway.in_flight import InFlight
 from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.render import IdentityHeaders
 from heterodyne.gateway.request_handler import RequestHandler
@@ -38,7 +37,6 @@ class RequestPath(NamedTuple):
     tracer: Tracer | None
     identity: IdentityHeaders
     controller: AdmissionController
-    in_flight: InFlight
     gate: AdmissionGate
     ledger: ServerLedger
     holdings: HoldingsWatch
@@ -55,15 +53,13 @@ def open_request_path(
     chance: Callable[[], float],
 ) -> RequestPath:
     """Wire what decides and what sends."""
-    book, in_flight, builder = lease_client.book, InFlight(upstream.limit), request_log.request_builder
-    identity = IdentityHeaders(wall_clock)
+    book, builder, identity = lease_client.book, request_log.request_builder, IdentityHeaders(wall_clock)
     controller = AdmissionController(
         upstream.selector, upstream.router, upstream.limit, book, settings.admission, chance=chance
     )
     gate = AdmissionGate(
         controller=controller,
         lease_client=lease_client,
-        in_flight=in_flight,
         upstream=upstream,
         request_log=request_log,
         request_builder=builder,
@@ -71,10 +67,8 @@ def open_request_path(
         identity=identity,
         settings=settings.gateway,
     )
-    holdings = HoldingsWatch(in_flight, controller, upstream, request_log, book)
-    return RequestPath(
-        upstream, request_log, builder, tracer, identity, controller, in_flight, gate, ServerLedger(), holdings
-    )
+    holdings = HoldingsWatch(gate.in_flight, controller, upstream, request_log, book)
+    return RequestPath(upstream, request_log, builder, tracer, identity, controller, gate, ServerLedger(), holdings)
 
 
 def request_handler(
@@ -121,7 +115,7 @@ def live_gateway(
     version: int,
 ) -> LiveGateway:
     """The whole of it, as the worker's orders change it."""
-    upstream, in_flight, request_log = path.upstream, path.in_flight, path.request_log
+    upstream, in_flight, request_log = path.upstream, path.gate.in_flight, path.request_log
     server = GatewayServer(
         settings.gateway,
         request_handler=handler,

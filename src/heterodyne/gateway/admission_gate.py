@@ -74,7 +74,6 @@ class AdmissionGate:
         *,
         controller: AdmissionController,
         lease_client: LeaseClient,
-        in_flight: InFlight,
         upstream: Upstream,
         request_log: RequestLog,
         request_builder: RoutingRequestBuilder,
@@ -84,7 +83,7 @@ class AdmissionGate:
     ) -> None:
         self._controller = controller
         self._lease_client = lease_client
-        self._in_flight = in_flight
+        self.in_flight = InFlight(upstream.limit, self._start_next)
         self._upstream = upstream
         self._request_log = request_log
         self._request_builder = request_builder
@@ -92,7 +91,6 @@ class AdmissionGate:
         self._identity = identity
         self._settings = settings
         self._clock, self._wall_clock = upstream.clock, identity.wall_clock
-        in_flight.on_room = self._start_next
 
     def receive(
         self,
@@ -210,7 +208,7 @@ class AdmissionGate:
     ) -> Exchange:
         race = Race(self._upstream, request, routing_request, hold.caller, trace)
         answer = ClientAnswer(connection, request, hold, self._identity, is_plain=is_plain)
-        return Exchange(self._in_flight, self._request_log, self._settings, answer, race)
+        return Exchange(self.in_flight, self._request_log, self._settings, answer, race)
 
     def _fail(self, queued: QueuedRequest, error: Exception) -> None:
         pending = queued.pending

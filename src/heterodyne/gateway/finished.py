@@ -82,20 +82,18 @@ def finished_of(
     is_chunked: bool,
 ) -> Finished:
     """The facts of one request; `relay` is the stream that the client got, if it got one."""
-    events, itl_s, continuations, is_whole = 0, None, 0, True
+    events, events_before, itl_s, continuations = 0, 0, None, 0
     if continuation is not None:
-        continuations, is_whole = continuation.count, continuation.partial is None
+        events_before, continuations = continuation.events_before, continuation.count
         response_bytes += continuation.bytes_before
     if relay is not None:
         events = relay.events
         counted = relay.usage
         # Some engines count as they go, which is better than counting events if it has kept up with them.
-        if reported is None and counted is not None and is_whole:
+        if reported is None and counted is not None and not continuations:
             reported = counted if counted.completion_tokens >= events - UNCOUNTED_EVENTS_MAX else None
         if events > 1:
             itl_s = (relay.last_at_s - relay.first_at_s) / (events - 1)
-    if continuation is not None:
-        events += continuation.events_before
     # In the order of its fields: so many names would cost five times as much.
     return Finished(
         race.request,
@@ -106,7 +104,7 @@ def finished_of(
         status,
         reason,
         reported,
-        events,
+        events_before + events,
         itl_s,
         race.started_at_s,
         first_byte_at_s,

@@ -9,10 +9,10 @@ from heterodyne.gateway.exchange import Exchange
 class InFlight:
     """What is being answered now. One per worker."""
 
-    def __init__(self, limit: ConcurrencyLimit) -> None:
+    def __init__(self, limit: ConcurrencyLimit, on_room: Callable[[str], None]) -> None:
         self.limit = limit
+        self._on_room = on_room  # called with the model that may have room for another
         self.exchanges: set[Exchange] = set()
-        self.on_room: Callable[[str], None] = _none_waits  # called with the model that may have room for another
 
     # Called by exchanges.
 
@@ -23,7 +23,7 @@ class InFlight:
     def exchange_ended(self, exchange: Exchange, model: str) -> None:
         self.exchanges.discard(exchange)
         self.limit.leave()
-        self.on_room(model)
+        self._on_room(model)
 
     def trim_kept(self, bytes_max: int) -> None:
         """Hold what is remembered for continuations within its bound: the longest answers are let go first."""
@@ -35,7 +35,3 @@ class InFlight:
                 over -= size
                 if over <= 0:
                     return
-
-
-def _none_waits(model: str) -> None:
-    """Before there is a gate."""

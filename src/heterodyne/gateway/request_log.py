@@ -13,7 +13,7 @@ from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.decision_log import DecisionLog, decided
-from heterodyne.gateway.finished import INFER, Finished, end_hold, record_of, with_usage
+from heterodyne.gateway.finished import Finished, end_hold, record_of, with_usage
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.usage_recorder import UsageRecorder
@@ -99,8 +99,7 @@ class RequestLog:
 
     def finished(self, finished: Finished) -> None:
         """A request has ended: settle what it held now, write it down soon."""
-        if finished.reported is None or finished.request.operation is INFER:
-            finished = with_usage(finished, self.event_tokens)
+        finished = with_usage(finished, self.event_tokens)
         if finished.hold.is_counted:
             end_hold(finished)
         self._finished.append(finished)

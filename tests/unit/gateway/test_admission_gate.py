@@ -12,7 +12,6 @@ from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import Caller, Limits
 from heterodyne.gateway.admission_gate import AdmissionGate
-from heterodyne.gateway.in_flight import InFlight
 from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.stores.leases.memory import MemoryLeases
@@ -42,11 +41,9 @@ class Door:
         self.controller = AdmissionController(
             upstream.selector, upstream.router, upstream.limit, self.book, AdmissionSettings(**admission), chance=even
         )
-        self.in_flight = InFlight(upstream.limit)
         self.gate = AdmissionGate(
             controller=self.controller,
             lease_client=self.lease_client,
-            in_flight=self.in_flight,
             upstream=upstream,
             request_log=self.path.request_log,
             request_builder=self.path.builder,
@@ -96,7 +93,7 @@ def status(client: MemoryClient) -> int:
 def test_a_request_with_room_starts_at_once_and_is_told_of_no_wait() -> None:
     door = Door()
     client = door.ask("one")
-    assert (door.sent, len(door.in_flight.exchanges), door.controller.waiting) == (["one"], 1, 0)
+    assert (door.sent, len(door.gate.in_flight.exchanges), door.controller.waiting) == (["one"], 1, 0)
     door.answer()
     assert (status(client), b"x-heterodyne-queue-ms" in client.written) == (200, False)
 
@@ -114,7 +111,7 @@ def test_those_that_wait_start_one_by_one_as_others_end() -> None:
     door.answer()
     assert [status(client) for client in clients] == [200, 200, 200]
     assert b"x-heterodyne-queue-ms: 500\r\n" in clients[1].written
-    assert (door.in_flight.exchanges, door.path.upstream.limit.by_replica) == (set(), {})
+    assert (door.gate.in_flight.exchanges, door.path.upstream.limit.by_replica) == (set(), {})
 
 
 def test_a_client_that_is_slow_when_its_turn_comes_slows_its_engine() -> None:

@@ -14,9 +14,8 @@ class Streams:
 
     def __init__(self, *events: int) -> None:
         self.path = RequestPath(*replicas("a"))
-        self.in_flight = InFlight(self.path.upstream.limit)
         self.models: list[str] = []
-        self.in_flight.on_room = self.models.append
+        self.in_flight = InFlight(self.path.upstream.limit, self.models.append)
         self.exchanges = [self._stream(count) for count in events]
 
     def _stream(self, events: int) -> Exchange:
@@ -47,16 +46,6 @@ def test_an_end_makes_room_once_however_often_it_comes() -> None:
     assert (streams.models, streams.in_flight.limit.in_flight) == (["m"], 0)
 
 
-def test_before_there_is_a_gate_an_end_makes_room_for_none() -> None:
-    path = RequestPath(*replicas("a"))
-    in_flight = InFlight(path.upstream.limit)
-    exchange = path.exchange(in_flight, MemoryClient(path.clock))
-    exchange.start(path.choice())
-    path.network.turn()
-    exchange.client_gone()
-    assert in_flight.exchanges == set()
-
-
 def test_what_is_remembered_stays_within_its_bound() -> None:
     streams = Streams(1, 4, 2)
     streams.in_flight.trim_kept(7 * EVENT_BYTES)
@@ -84,7 +73,7 @@ def test_an_answer_that_was_let_go_streams_on() -> None:
 
 def test_answers_that_come_whole_remember_nothing() -> None:
     path = RequestPath(*replicas("a"))
-    in_flight = InFlight(path.upstream.limit)
+    in_flight = InFlight(path.upstream.limit, [].append)
     exchange = path.exchange(in_flight, MemoryClient(path.clock), chat(stream=False))
     exchange.start(path.choice())
     path.network.turn()

@@ -18,7 +18,6 @@ from tests.support.replica_states import routing_request
 from tests.support.request_paths import CALL, STREAM_HEAD, RequestPath, chat, replicas, token
 
 HEDGES = RoutingSettings(hedge_share=1.0)
-SAMPLES = 8  # until it is known what is usual
 WHOLE = structs.replace(routing_request(), streams=False)
 
 
@@ -32,7 +31,7 @@ def test_an_answer_that_comes_whole_is_not_late_because_its_first_token_would_be
 
 def test_how_long_whole_answers_take_says_nothing_of_first_tokens() -> None:
     path = known_path()
-    for _ in range(5 * SAMPLES):
+    for _ in range(40):
         race, _ = asking(path, WHOLE)
         path.clock.pass_s(10.0)
         race.win(race.attempts[0], path.clock())
@@ -43,7 +42,7 @@ def test_how_long_whole_answers_take_says_nothing_of_first_tokens() -> None:
 
 def test_a_retry_where_nothing_is_known_has_no_rival_by_the_clock_of_the_first() -> None:
     path = RequestPath(*replicas("a", pool="known"), *replicas("b", "c", pool="new"), routing=HEDGES)
-    learn(path)
+    path.learn_ttft("a")
     race, owner = asking(path, routing_request())
     assert race.hedge_at_s < NEVER
     race.fail(race.attempts[0], EngineBroke("gone"))
@@ -55,7 +54,7 @@ def test_a_retry_where_nothing_is_known_has_no_rival_by_the_clock_of_the_first()
 def test_engines_that_cannot_take_a_large_answer_up_are_not_blamed_for_what_they_never_got() -> None:
     path = RequestPath(*replicas("a"), *replicas("b", "c", engine="openai"))
     client = MemoryClient(path.clock)
-    exchange = path.exchange(InFlight(path.upstream.limit), client, chat(is_large=True))
+    exchange = path.exchange(InFlight(path.upstream.limit, [].append), client, chat(is_large=True))
     with path.network.running():
         exchange.start(path.choice("a"))
     path.do_jobs()
@@ -88,7 +87,7 @@ def test_what_is_kept_counts_while_nobody_has_gone_on_yet() -> None:
 
 def known_path() -> RequestPath:
     path = RequestPath(*replicas("a", "b"), routing=HEDGES)
-    learn(path)
+    path.learn_ttft("a")
     return path
 
 
@@ -97,13 +96,3 @@ def asking(path: RequestPath, asked: RoutingRequest) -> tuple[Race, RecordingOwn
     race.ask(owner, path.choice("a", asked), CALL, earns=True)
     path.network.turn()
     return race, owner
-
-
-def learn(path: RequestPath) -> None:
-    """What is usual of first tokens on "a"."""
-    for _ in range(SAMPLES):
-        choice = path.choice("a")
-        ticket = path.upstream.router.start(routing_request(), choice.forecast, path.clock())
-        path.clock.pass_s(choice.forecast.ttft_s)
-        ticket.first_token(path.clock())
-        ticket.end(path.clock(), output_tokens=1)

@@ -12,22 +12,11 @@ from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.telemetry import metrics
 from tests.support.attempt_owners import RecordingOwner
-from tests.support.replica_states import routing_request
 from tests.support.request_paths import CALL, RequestPath, replicas
 
 HEDGES = RoutingSettings(hedge_share=1.0)
 SETTINGS = GatewaySettings()
 BROKE = EngineBroke("broke")
-
-
-def learn(path: RequestPath) -> None:
-    """How long a first token usually takes: as long as was thought."""
-    for _ in range(8):
-        choice = path.choice("b")
-        ticket = path.upstream.router.start(routing_request(), choice.forecast, path.clock())
-        path.clock.pass_s(choice.forecast.ttft_s)
-        ticket.first_token(path.clock())
-        ticket.end(path.clock(), output_tokens=1)
 
 
 def on(race: Race) -> list[str]:
@@ -36,7 +25,7 @@ def on(race: Race) -> list[str]:
 
 def test_an_attempt_that_is_late_gets_one_rival_and_no_second() -> None:
     path, owner = RequestPath(*replicas("a", "b", "c", pool="hedged"), routing=HEDGES), RecordingOwner()
-    learn(path)
+    path.learn_ttft("b")
     race = path.racing(owner)
     race.check(owner, race.hedge_at_s, SETTINGS)
     assert on(race) == ["a"], "it is not late yet"
@@ -75,7 +64,7 @@ def test_nothing_is_hedged_while_it_is_not_known_what_is_usual() -> None:
 
 def test_nothing_is_hedged_that_goes_on_from_words_already_sent() -> None:
     path, owner = RequestPath(*replicas("a", "b"), routing=HEDGES), RecordingOwner()
-    learn(path)
+    path.learn_ttft("b")
     race = path.race()
     race.ask(owner, path.choice("a"), CALL, has_begun=True)
     path.network.turn()
@@ -125,7 +114,7 @@ def test_only_a_replica_that_has_the_adapter_is_a_rival() -> None:
 
 def test_what_wins_is_late_no_more_and_shows_how_fast_its_replica_is() -> None:
     path, owner = RequestPath(*replicas("a", "b"), routing=HEDGES), RecordingOwner()
-    learn(path)
+    path.learn_ttft("b")
     race = path.racing(owner)
     path.clock.pass_s(0.25)
     race.win(race.attempts[0], path.clock())
