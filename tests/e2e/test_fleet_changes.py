@@ -321,15 +321,15 @@ def test_a_renewed_certificate_is_served_after_a_reload(tmp_path: Path) -> None:
             serve.wait_ready(30)
             second = renew()
             assert admin(serve, "/admin/reload", {})[0] == 200
-            with urllib.request.urlopen(f"{serve.url}/health/ready", timeout=5, context=second) as answer:
+            with urllib.request.urlopen(f"{serve.url}/health/ready", timeout=30, context=second) as answer:
                 assert answer.status == 200
             with pytest.raises(urllib.error.URLError, match="certificate"):
-                urllib.request.urlopen(f"{serve.url}/health/ready", timeout=5, context=first)
+                urllib.request.urlopen(f"{serve.url}/health/ready", timeout=30, context=first)
             # A file that cannot be read leaves the last certificate in place.
             certificate.write_text("torn")
             assert admin(serve, "/admin/reload", {})[0] == 200
             assert "certificate_unreadable" in serve.log
-            with urllib.request.urlopen(f"{serve.url}/health/ready", timeout=5, context=second) as answer:
+            with urllib.request.urlopen(f"{serve.url}/health/ready", timeout=30, context=second) as answer:
                 assert answer.status == 200
             assert serve.stop() == 0
 

@@ -121,7 +121,7 @@ def test_an_endless_stream_ends_as_an_error_when_its_grace_is_over(tmp_path: Pat
         stream.readline()
         began_s = time.monotonic()
         assert serve.stop() == 0
-        assert time.monotonic() - began_s < 5
+        assert time.monotonic() - began_s < 60, "the stream has eight minutes to go"
         last = stream.read().split(b"\n\n")[-2].removeprefix(b"data: ")
         assert json.loads(last)["error"]["code"] == "draining"
 

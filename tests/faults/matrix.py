@@ -105,7 +105,7 @@ async def _fleet(
             urls.append((await stack.enter_async_context(EmulatorServer(order()))).url)
         pool: dict[str, Any] = {"model": MODEL, "engine": "vllm", "urls": tuple(urls)}
         rig = await stack.enter_async_context(gateway_over(pool=pool, gateway=TIMES, records=records))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while rig.holds().replicas_takeable < len(urls):
                 await asyncio.sleep(0.005)
         yield rig, fail

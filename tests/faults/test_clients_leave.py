@@ -25,11 +25,11 @@ async def test_a_client_that_leaves_before_the_first_byte_stops_the_engine(
     async with gateway_over(behaviours.answer(delay_s=60), records=tmp_path / "records") as rig:
         async with connected(rig.port) as client:
             await client.send(chat(stream=stream))
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(30):
                 while not rig.engine.calls:
                     await asyncio.sleep(0.005)
             await leave(client, manner)
-            await rig.wait_cancelled(timeout_s=1)
+            await rig.wait_cancelled()
         await rig.wait_empty()
         [record] = await rig.wait_records(1)
         assert (record.status, record.reason) == (499, "client_gone")
@@ -43,7 +43,7 @@ async def test_a_client_that_leaves_within_a_stream_stops_the_engine(manner: str
             await client.head()
             await client.reader.read(100)
             await leave(client, manner)
-            await rig.wait_cancelled(timeout_s=1)
+            await rig.wait_cancelled()
         await rig.wait_empty()
         [record] = await rig.wait_records(1)
         assert (record.status, record.reason, record.is_estimated) == (499, "client_gone", True)
@@ -63,7 +63,7 @@ async def test_requests_that_wait_behind_the_one_a_client_left_are_forgotten() -
     async with gateway_over(behaviours.answer(delay_s=60)) as rig:
         async with connected(rig.port) as client:
             await client.send(chat() + chat() + get("/health/live"))
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(30):
                 while not rig.engine.calls:
                     await asyncio.sleep(0.005)
             client.leave()
@@ -147,7 +147,7 @@ async def test_every_request_ends_exactly_once_whatever_clients_and_engines_do(t
     async with gateway_over(behave, records=tmp_path / "records") as rig:
         for start in range(0, 150, 25):
             await asyncio.gather(*(client(number) for number in range(start, start + 25)))
-        await rig.wait_empty(timeout_s=2)
+        await rig.wait_empty()
         records = await rig.wait_records(140)
         rig.engine.behaviour = behaviours.stream(2)
         async with connected(rig.port) as one:

@@ -109,13 +109,13 @@ async def test_a_request_is_not_asked_again_once_its_answer_has_begun() -> None:
 async def test_a_replica_that_is_down_gets_no_requests_until_it_is_back() -> None:
     async with gateway_over(behaviours.stream(2)) as rig, connected(rig.port) as client:
         rig.engine.is_healthy = False
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while (answer := await client.ask(chat())).status == 200:
                 await asyncio.sleep(0.05)
         assert answer.error["code"] == "engine_unavailable"
         assert "No replica of 'scripted' is ready" in answer.error["message"]
         rig.engine.is_healthy = True
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while (await client.ask(chat())).status != 200:
                 await asyncio.sleep(0.05)
 
@@ -128,7 +128,7 @@ async def inference_connections(engine: ScriptedEngine) -> int:
 
 async def both_ready(engines: tuple[ScriptedEngine, ...], client: object, port: int) -> None:
     """The first replica that is ready makes the gateway so; give the other a moment."""
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(30):
         while not all(engine.connections_made for engine in engines):
             await asyncio.sleep(0.005)
     await asyncio.sleep(0.03)

@@ -30,7 +30,7 @@ async def fleet(
         servers = [await stack.enter_async_context(EmulatorServer(order(engine), faults=fault)) for fault in faults]
         pool = {**POOL, "engine": engine.value, "urls": tuple(server.url for server in servers)}
         rig = await stack.enter_async_context(gateway_over(pool=pool, records=records, **settings))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while rig.holds().replicas_takeable < len(servers):
                 await asyncio.sleep(0.005)
         yield rig, servers

@@ -29,7 +29,7 @@ class AdminPort:
         self.port = port
         self.ledger = ledger
 
-    async def wait_empty(self, timeout_s: float = 5.0) -> None:
+    async def wait_empty(self, timeout_s: float = 30.0) -> None:
         """Wait until nothing is held for anybody."""
         async with asyncio.timeout(timeout_s):
             while self.ledger.body_bytes or any(one.is_busy for one in self.ledger.connections):

@@ -229,7 +229,7 @@ class World:
 
     async def _wait_empty(self, gateway: LiveGateway) -> None:
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 while (held := gateway.server.snapshot()).held.left or held.body_bytes:
                     await asyncio.sleep(0.01)
         except TimeoutError:

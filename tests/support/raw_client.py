@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-READ_TIMEOUT_S = 10.0
+READ_TIMEOUT_S = 30.0
 
 
 class Answer(NamedTuple):

@@ -40,7 +40,7 @@ async def test_a_connection_that_says_nothing_more_is_closed_in_time(said: bytes
         await client.send(said)
         if said:
             assert (await client.answer()).status == (200 if said == get("/health") else 408)
-        assert await client.is_closed(timeout_s=5)
+        assert await client.is_closed(timeout_s=30)
         await _closed(admin)
 
 
@@ -143,6 +143,6 @@ async def test_a_client_that_takes_none_of_its_answers_is_cut_off() -> None:
 
 
 async def _closed(admin: AdminPort) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while admin.ledger.connections:
             await asyncio.sleep(0.01)

@@ -132,7 +132,7 @@ async def test_answers_nobody_reads_stop_the_reading_of_requests() -> None:
     async with gateway_over(behaviours.answer()) as rig, connected(rig.port) as client:
         client.stop_reading()
         await client.send(get("/openapi.json") * asked)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not rig.holds().unsent_bytes:
                 await asyncio.sleep(0.01)
         await asyncio.sleep(0.2)

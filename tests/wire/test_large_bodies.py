@@ -87,7 +87,7 @@ async def test_a_client_that_leaves_while_its_body_is_read_leaves_nothing_behind
     async with gateway_over(behaviours.answer(), records=records) as rig:
         async with connected(rig.port) as client:
             await client.send(chat(messages=MESSAGES))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 while not rig.holds().large_bodies:
                     await asyncio.sleep(0.001)
         assert [record.reason for record in await rig.wait_records(1)] == ["client_gone"]
@@ -129,7 +129,7 @@ async def test_the_process_that_reads_large_bodies_is_begun_again_when_it_was_ki
         assert (await client.ask(chat(messages=MESSAGES))).status == 200
         (first,) = beside_us()
         os.kill(first, signal.SIGKILL)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while (await client.ask(chat(messages=MESSAGES))).status != 200:
                 await asyncio.sleep(0.01)
         (second,) = beside_us()

@@ -127,7 +127,7 @@ async def test_a_body_that_does_not_come_to_an_end_is_refused() -> None:
 async def test_a_connection_without_a_request_is_closed_in_time() -> None:
     async with gateway_over(behaviours.answer(), gateway=QUICK) as rig, connected(rig.port) as client:
         assert (await client.ask(chat())).status == 200
-        assert await client.is_closed(timeout_s=1)
+        assert await client.is_closed(timeout_s=30)
 
 
 async def test_a_full_house_refuses_and_says_when_to_come_back() -> None:
@@ -189,7 +189,7 @@ async def test_a_body_whose_sender_is_known_does_not_give_way() -> None:
 async def test_a_connection_that_never_asks_anything_has_the_time_of_a_head() -> None:
     limits = {"head_timeout_s": 0.15, "idle_timeout_s": 60.0}
     async with gateway_over(behaviours.answer(), gateway=limits) as rig, connected(rig.port) as client:
-        assert await client.is_closed(timeout_s=5)
+        assert await client.is_closed(timeout_s=30)
 
 
 async def test_a_client_that_takes_none_of_its_answer_is_cut_off() -> None:
@@ -215,19 +215,19 @@ async def test_a_client_that_takes_its_answer_slowly_gets_all_of_it() -> None:
 
 
 async def _in_flight(rig: Rig, count: int) -> None:
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(30):
         while rig.holds().in_flight != count:
             await asyncio.sleep(0.005)
 
 
 async def _held(rig: Rig) -> None:
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(30):
         while not rig.holds().body_bytes:
             await asyncio.sleep(0.005)
 
 
 async def _connections(rig: Rig, client: RawClient, count: int) -> None:
     """The client stays open and reads nothing meanwhile."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while rig.holds().connections != count:
             await asyncio.sleep(0.02)

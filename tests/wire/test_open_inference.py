@@ -44,7 +44,7 @@ def refuse(status: int, words: str) -> Behaviour:
 @asynccontextmanager
 async def tensors_over(*servers: Behaviour, **settings: Any) -> AsyncIterator[Rig]:
     async with gateway_over(*servers, **{"pool": POOL, **settings}) as rig:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while rig.holds().replicas_takeable < len(servers):
                 await asyncio.sleep(0.005)
         yield rig
@@ -220,7 +220,7 @@ async def test_metadata_and_readiness_are_what_the_fleet_knows() -> None:
 async def test_a_server_that_is_not_ready_makes_its_model_not_ready() -> None:
     async with tensors_over(infer) as rig, connected(rig.port) as client:
         rig.engine.is_healthy = False
-        async with asyncio.timeout(8):
+        async with asyncio.timeout(30):
             while (await client.ask(get(f"/v2/models/{MODEL}/ready"))).status != 503:
                 await asyncio.sleep(0.05)
         ready = await client.ask(get("/v2/health/ready"))

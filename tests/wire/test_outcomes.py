@@ -81,7 +81,7 @@ async def test_a_model_without_replicas_is_refused_under_its_own_name(tmp_path: 
         more = await gained(rig, before)
         assert {model for model, *_ in more} == {MODEL}
         assert more[MODEL, "chat", "engine_unavailable", "engine_error"] >= 1
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not (refused := [one for one in rig.records() if not one.pool]):
                 await asyncio.sleep(0.02)
         last = refused[-1]

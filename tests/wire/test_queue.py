@@ -51,7 +51,7 @@ class Asked:
 
     async def wait_waiting(self, count: int) -> None:
         """Those that are seen to wait before the next is sent are sure to have come in this order."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while await queue_depth(self._rig) != count:
                 await asyncio.sleep(0.002)
 

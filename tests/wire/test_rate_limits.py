@@ -220,7 +220,7 @@ async def _settled(leases: MemoryLeases, name: str, window: int) -> int:
 
 async def _until(is_so: Callable[[], bool], told: Callable[[], object]) -> None:
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not is_so():
                 await asyncio.sleep(0.01)
     except TimeoutError:

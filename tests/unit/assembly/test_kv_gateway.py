@@ -46,7 +46,7 @@ async def gateway(*servers: EmulatorServer, pool: str) -> AsyncIterator[int]:
 
 
 async def until(is_so: Callable[[], Coroutine[Any, Any, bool]]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not await is_so():
             await asyncio.sleep(0.02)
 

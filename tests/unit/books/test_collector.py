@@ -147,7 +147,7 @@ async def test_it_goes_on_by_itself_when_the_store_is_back_and_forgets_what_is_o
     spool.close()
     collector = Collector(tmp_path, store, retention_days=30, wall_clock=lambda: record(1).at, away_interval_s=0.01)
     store.moods = ["before", "before"]
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(collector.run())
         while not collector.state.problem:
             await asyncio.sleep(0.001)
@@ -196,7 +196,7 @@ async def test_minutes_are_forgotten_by_age_and_by_number(
 
 
 async def ran_until(collector: Collector, look: Callable[[], object], wanted: object) -> None:
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(collector.run())
         while await look() != wanted:
             await asyncio.sleep(0.001)

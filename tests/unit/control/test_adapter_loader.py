@@ -42,7 +42,7 @@ async def keeping(load_timeout_s: float = 5.0, room_timeout_s: float = 0.1) -> A
 async def ready(use: AdapterUse) -> EngineError | None:
     told: asyncio.Future[EngineError | None] = asyncio.get_running_loop().create_future()
     use.when_ready(told.set_result)
-    return await asyncio.wait_for(told, 5)
+    return await asyncio.wait_for(told, 30)
 
 
 def target(port: int, **changes: object) -> Replica:

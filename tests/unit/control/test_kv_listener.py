@@ -75,7 +75,7 @@ async def until(is_so: Callable[[], object], within_s: float = 10.0) -> None:
 async def join(server: EmulatorServer, heard: Callable[[], float]) -> None:
     """Until the emulator knows of its subscriber; that what it published before was lost only shows with the next."""
     before = heard()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while heard() == before:
             server.engine.reset_cache()
             await asyncio.sleep(0.02)
@@ -198,15 +198,15 @@ async def test_a_long_replay_is_heard_whole_while_others_have_their_turn() -> No
             server.engine.reset_cache()  # before anybody listens
         async with listening(heard, publishing_fleet(of_emulator(server))):
             await until(lambda: heard.all)
-            slowest_s, loop = 0.0, asyncio.get_running_loop()
+            seen, most_between_turns = 1, 0
             while len(heard.all) <= 3000:
                 if len(heard.all) == 1:
                     server.engine.reset_cache()
-                began_s = loop.time()
-                await asyncio.sleep(0.001)
-                slowest_s = max(slowest_s, loop.time() - began_s)
+                await asyncio.sleep(0)
+                most_between_turns = max(most_between_turns, len(heard.all) - seen)
+                seen = len(heard.all)
     assert GAP not in heard.all
-    assert slowest_s < 0.25
+    assert most_between_turns < 1000
 
 
 async def test_what_no_replay_has_any_more_is_a_gap() -> None:

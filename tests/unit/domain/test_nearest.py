@@ -20,6 +20,6 @@ def test_a_long_name_is_neither_compared_nor_repeated() -> None:
     began_s = time.thread_time()
     error = unknown_name("policy", name, ["slo", "cost"])
     assert try_nearest(name, ["aaaa"]) is None
-    assert time.thread_time() - began_s < 0.1, "comparing it takes minutes"
+    assert time.thread_time() - began_s < 5, "comparing it takes minutes"
     assert len(error.message) < 2 * SHOWN_CHARS_MAX
     assert shown(name) == "a" * SHOWN_CHARS_MAX + "…"

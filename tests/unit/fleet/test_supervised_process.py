@@ -35,7 +35,7 @@ async def kept_alive(
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.01)
 
@@ -101,7 +101,7 @@ async def test_a_restart_that_was_asked_for_is_quick_and_not_counted() -> None:
         await process.started.wait()
         first = process.pid
         await process.restart()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await process.started.wait()
         assert process.pid != first
         assert process.restarts == 0

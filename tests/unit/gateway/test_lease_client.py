@@ -128,6 +128,6 @@ async def test_a_worker_that_leaves_gives_back_all_that_it_leased() -> None:
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.005)

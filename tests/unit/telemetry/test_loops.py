@@ -15,7 +15,7 @@ def failures(loop: str) -> float:
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not is_so():
             await asyncio.sleep(0.005)
 

@@ -17,7 +17,7 @@ from heterodyne.wire.fetch import get
 async def borrow(pool: ConnectionPool, address: Address, *, fresh: bool = False) -> ClientConnection:
     future: asyncio.Future[ClientConnection] = asyncio.get_running_loop().create_future()
     pool.lend(address, future.set_result, future.set_exception, fresh=fresh)
-    return await asyncio.wait_for(future, 3)
+    return await asyncio.wait_for(future, 30)
 
 
 async def test_a_connection_that_came_back_is_lent_again() -> None:
@@ -82,14 +82,14 @@ async def test_a_fetch_leaves_no_connection_behind() -> None:
     async with ScriptedEngine(behaviours.answer()) as engine:
         pool, address = ConnectionPool(asyncio.get_running_loop()), Address("127.0.0.1", engine.port)
         for _ in range(3):
-            assert (await get(pool, address, "/health", timeout_s=1)).status == 200
+            assert (await get(pool, address, "/health", timeout_s=30)).status == 200
         engine.is_healthy = False
-        assert (await get(pool, address, "/health", timeout_s=1)).status == 503
+        assert (await get(pool, address, "/health", timeout_s=30)).status == 503
         await asyncio.sleep(0.02)
         assert pool.snapshot() == {address: (0, 0)}
         await engine.close()
         with pytest.raises(WireError):
-            await get(pool, address, "/health", timeout_s=1)
+            await get(pool, address, "/health", timeout_s=30)
         await pool.close()
 
 
@@ -109,7 +109,7 @@ async def test_addresses_that_left_the_fleet_are_forgotten() -> None:
 async def test_a_connection_in_use_at_an_address_that_left_ends_with_its_answer() -> None:
     async with ScriptedEngine(behaviours.answer()) as engine:
         pool, address = ConnectionPool(asyncio.get_running_loop()), Address("127.0.0.1", engine.port)
-        asked = asyncio.create_task(get(pool, address, "/health", timeout_s=1, keeps_alive=True))
+        asked = asyncio.create_task(get(pool, address, "/health", timeout_s=30, keeps_alive=True))
         while not engine.connections:
             await asyncio.sleep(0)
         pool.forget(keep=set())

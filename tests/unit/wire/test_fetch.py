@@ -38,7 +38,7 @@ async def test_a_kept_connection_serves_the_next_fetch_also_after_an_empty_answe
     async with Telling(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)) as engine:
         pool, address = pool_of(engine)
         for _ in range(3):
-            assert await get(pool, address, "/", timeout_s=1, keeps_alive=True) == (200, body)
+            assert await get(pool, address, "/", timeout_s=30, keeps_alive=True) == (200, body)
         assert engine.connections_made == 1
         assert pool.snapshot() == {address: (1, 1)}
         await pool.close()
@@ -48,7 +48,7 @@ async def test_an_engine_that_wants_to_close_is_let_go() -> None:
     async with Telling(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nConnection: close\r\n\r\n") as engine:
         pool, address = pool_of(engine)
         for _ in range(2):
-            assert (await get(pool, address, "/", timeout_s=1, keeps_alive=True)).status == 200
+            assert (await get(pool, address, "/", timeout_s=30, keeps_alive=True)).status == 200
         assert engine.connections_made == 2
         await pool.close()
 
@@ -59,9 +59,9 @@ async def test_pieces_are_joined_chunked_or_not() -> None:
     chunks = (b"%x\r\n%b\r\n" % (1000, page[:1000])) * 300
     async with Telling(whole) as engine:
         pool, address = pool_of(engine)
-        assert (await get(pool, address, "/", timeout_s=1, keeps_alive=True)).body == page
+        assert (await get(pool, address, "/", timeout_s=30, keeps_alive=True)).body == page
         engine.data = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
-        assert (await get(pool, address, "/", timeout_s=1, keeps_alive=True)).body == page
+        assert (await get(pool, address, "/", timeout_s=30, keeps_alive=True)).body == page
         await pool.close()
 
 
@@ -69,9 +69,9 @@ async def test_a_request_that_met_a_closing_connection_is_sent_again() -> None:
     """An engine closes an idle connection just as the next request leaves."""
     async with Telling(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok") as engine:
         pool, address = pool_of(engine)
-        await get(pool, address, "/", timeout_s=1, keeps_alive=True)
+        await get(pool, address, "/", timeout_s=30, keeps_alive=True)
         good, engine.data, engine.hangs_up = engine.data, b"", True
-        asked = asyncio.create_task(get(pool, address, "/", timeout_s=1, keeps_alive=True))
+        asked = asyncio.create_task(get(pool, address, "/", timeout_s=30, keeps_alive=True))
         while engine.asked < 2:
             await asyncio.sleep(0)
         engine.data, engine.hangs_up = good, False
@@ -84,7 +84,7 @@ async def test_a_new_connection_that_closes_without_an_answer_is_an_error_at_onc
     async with Telling(b"", hangs_up=True) as engine:
         pool, address = pool_of(engine)
         with pytest.raises(ConnectionBroken):
-            await get(pool, address, "/", timeout_s=1, keeps_alive=True)
+            await get(pool, address, "/", timeout_s=30, keeps_alive=True)
         assert engine.asked == 1
         await pool.close()
 

@@ -157,7 +157,7 @@ async def test_a_query_that_takes_too_long_is_broken_off_and_its_reader_is_free_
     with pytest.raises(StoreUnavailable, match="are under way"):
         await opened.read(count)
     assert [type(answer) for answer in await answers] == [StoreUnavailable] * database.READERS
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while True:
             try:
                 assert await opened.read(count) == 0

@@ -144,7 +144,7 @@ async def left(run_dir: Path, fleet: object) -> dict[str, list[tuple[dict[str, s
     """What the page of a worker beside it says, where it says anything."""
     task = asyncio.create_task(write_meters(run_dir, lambda: None, lambda: None, fleet))  # type: ignore[arg-type]
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not (run_dir / "office.meters").exists():
                 await asyncio.sleep(0.005)
     finally:

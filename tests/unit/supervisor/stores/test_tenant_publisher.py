@@ -91,7 +91,7 @@ async def test_changes_made_elsewhere_are_followed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tenant_publisher, "RETRY_S", 0.001)
     workers, store = Workers(late=2), Store(AFTER)
     following = asyncio.create_task(publisher(store, workers).follow())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while len(workers.taken) < 3:
             await asyncio.sleep(0.001)
     following.cancel()

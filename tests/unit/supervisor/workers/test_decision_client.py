@@ -98,7 +98,7 @@ async def _worker(settings: Settings, run_dir: Path, name: str) -> AsyncIterator
         running_gateway(settings, remote_replicas(settings), rules=model_rules(settings), name=name) as gateway,
         serve_decisions(run_dir, name, gateway.explainer),
     ):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while gateway.takeable() != 3:
                 await asyncio.sleep(0.005)
         yield gateway
@@ -163,7 +163,7 @@ async def test_a_model_that_stands_in_is_explained_too() -> None:
             structs.replace(each, is_draining=each.model == MODEL) for each in remote_replicas(gateway.settings)
         )
         gateway.apply(gateway.settings, fleet, model_rules(gateway.settings), version=2)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while gateway.takeable() != 1:
                 await asyncio.sleep(0.005)
         gone = await one.explain()
@@ -264,7 +264,7 @@ async def test_a_line_without_an_end_is_not_read_for_ever() -> None:
     async with rig() as one:
         reader, writer = await asyncio.open_unix_connection(str(socket_path(one.run_dir, "worker-0")))
         with pytest.raises((ConnectionError, asyncio.IncompleteReadError, TimeoutError)):  # noqa: PT012
-            async with asyncio.timeout(4):
+            async with asyncio.timeout(30):
                 for _ in range(LINE_BYTES_MAX // (1 << 20) + 3):
                     writer.write(b"x" * (1 << 20))
                     await writer.drain()

@@ -36,7 +36,7 @@ async def live(*engines: ScriptedEngine) -> AsyncIterator[LiveGateway]:
 
 
 async def until_takeable(gateway: LiveGateway, count: int) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while gateway.takeable() != count:
             await asyncio.sleep(0.005)
 

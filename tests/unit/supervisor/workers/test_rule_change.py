@@ -42,7 +42,7 @@ async def test_a_requirement_moves_every_request_from_the_next_on() -> None:
         )
         replicas = remote_replicas(settings)
         async with running_gateway(settings, replicas, rules=model_rules(settings)) as gateway:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 while gateway.takeable() != 2:
                     await asyncio.sleep(0.005)
             for place, chosen, other in (("there", two, one), ("here", one, two)):

@@ -34,7 +34,7 @@ async def test_slots_show_who_is_served() -> None:
     async with EmulatorServer(order(LLAMACPP, speed=1.0, scheduling=two)) as server:
         idle = (await page(server, "/slots")).json
         running = [asyncio.create_task(chat(server, max_tokens=2000, ignore_eos=True)) for _ in range(3)]
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while server.engine.machine.running < 2:
                 await asyncio.sleep(0.005)
         await asyncio.sleep(0.1)

@@ -68,7 +68,7 @@ async def test_loads_tell_what_runs_in_two_formats() -> None:
     wanted = order(SGLANG, speed=1.0)
     async with EmulatorServer(wanted) as server:
         running = asyncio.create_task(chat(server, PROMPT, max_tokens=2000, ignore_eos=True))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not server.engine.machine.running:
                 await asyncio.sleep(0.005)
         loads = (await page(server, "/v1/loads")).json
@@ -121,7 +121,7 @@ async def test_released_memory_refuses_until_it_is_back() -> None:
 async def test_memory_in_use_stays() -> None:
     async with EmulatorServer(order(SGLANG, speed=1.0)) as server:
         running = asyncio.create_task(chat(server, PROMPT, max_tokens=2000, ignore_eos=True))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not server.engine.machine.running:
                 await asyncio.sleep(0.005)
         assert (await call(server, "/release_memory_occupation")).status == 400

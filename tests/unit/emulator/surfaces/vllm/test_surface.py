@@ -228,7 +228,7 @@ async def test_a_reset_cache_has_nothing() -> None:
 async def until(server: EmulatorServer, *, running: int, waiting: int) -> None:
     """Wait for the machine to be so busy."""
     machine = server.engine.machine
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while (machine.running, machine.waiting) != (running, waiting):
             await asyncio.sleep(0.005)
 
