@@ -6,9 +6,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heterodyne.admission.limits.book import LimitBook, PendingReservation, Reservation
+from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.calendar import Calendar
 from heterodyne.admission.limits.refusal import LimitRefusal
+from heterodyne.admission.limits.reservation import PendingReservation, Reservation
 from heterodyne.domain.tenant import Level, Limits
 from heterodyne.ports.leases import NO_WINDOW, LeaseAnswer, LeaseCall
 from heterodyne.stores.leases.memory import MemoryLeases

@@ -154,7 +154,9 @@ def test_more_load_never_makes_a_replica_chosen_that_was_not(
     for number, (prior, busy) in enumerate(made):
         one = replica_state(str(number), number, prior=structs.replace(prior, kv_tokens=inf), usd_per_hour=1.0 + number)
         for _ in range(busy):
-            send(one, structs.replace(request, streams=False))
+            whole = request.copied()
+            whole.streams = False
+            send(one, whole)
         pools.append([one])
     chosen = objective(policy, RoutingRule())
     before = choose(request, pools, {}, chosen, now_s=100.0, chance=even)
@@ -228,7 +230,8 @@ def test_a_decision_names_a_usable_replica_and_the_same_seed_names_the_same(
         names, tickets = [], []
         for number, (request, some, ends) in enumerate(wishes):
             usable = [each for place, each in enumerate(replicas) if place in some] or replicas
-            with_session = structs.replace(request, session=str(number % 3))
+            with_session = request.copied()
+            with_session.session = str(number % 3)
             choice = one.decide(with_session, usable, number * 0.1)
             assert choice.target in usable
             names.append(choice.target.id)

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from heterodyne.gateway.dialects import chat, completion, embedding, open_inference, tokenization
+from heterodyne.gateway.dialects import chat_fields, completion, embedding, open_inference, tokenization
 from tests.support.requests import MODEL
 
 DIALECTS: dict[str, type[msgspec.Struct]] = {
-    "/v1/chat/completions": chat.ChatFields,
+    "/v1/chat/completions": chat_fields.ChatFields,
     "/v1/completions": completion.CompletionFields,
     "/v1/embeddings": embedding.EmbeddingFields,
     "/tokenize": tokenization.TokenizeFields,

@@ -1,8 +1,7 @@
 """Replicas, priors and routers with round numbers, so that a test can say what a forecast must be."""
 
 from collections.abc import Callable, Mapping
-
-from msgspec import structs
+from typing import Any
 
 from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Price, Replica, ReplicaId
 from heterodyne.domain.routing_rule import RoutingRule
@@ -11,6 +10,7 @@ from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.router import Router
+from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 
@@ -27,6 +27,11 @@ ROUND = Prior(
     kv_tokens=200_000,
 )
 LATER_S = 1000.0
+# By name, as a compiled class does not tell them.
+FORECAST_FIELDS = (
+    *("state", "ttft_band", "ttft_s", "ttft_high_s", "itl_s", "itl_high_s", "risk", "share_s", "usd", "load"),
+    *("cached_tokens", "work_s", "steps_s", "backlog_s", "room_s", "link_s"),
+)
 
 
 def even() -> float:
@@ -83,6 +88,16 @@ def routing_request(prompt_tokens: int = 1000, output_tokens: float = 100.0, **f
     return RoutingRequest(model="m", prompt_tokens=prompt_tokens, output_tokens=output_tokens, **facts)  # type: ignore[arg-type]
 
 
+def figures_of(forecast: Forecast) -> dict[str, Any]:
+    """All of it, to be compared."""
+    return {name: getattr(forecast, name) for name in FORECAST_FIELDS}
+
+
+def changed(forecast: Forecast, **figures: Any) -> Forecast:
+    """The same with other figures."""
+    return Forecast(**figures_of(forecast) | figures)
+
+
 def send(replica_state: ReplicaState, request: RoutingRequest, now_s: float = 0.0) -> Ticket:
     """The request goes there, whatever anybody thinks of it."""
     return Ticket(request, forecast_on(replica_state, request, 0.0, now_s), None, now_s)
@@ -90,5 +105,6 @@ def send(replica_state: ReplicaState, request: RoutingRequest, now_s: float = 0.
 
 def fill(replica_state: ReplicaState, decoding: int, request: RoutingRequest | None = None) -> list[Ticket]:
     """So many requests decode there, and nothing but that, from `LATER_S` on."""
-    said = structs.replace(request or routing_request(), streams=False)
+    said = (request or routing_request()).copied()
+    said.streams = False
     return [send(replica_state, said) for _ in range(decoding)]

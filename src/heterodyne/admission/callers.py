@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from hashlib import sha256
 from hmac import compare_digest
+from typing import Final
 
 from msgspec import structs
 
@@ -10,11 +11,11 @@ from heterodyne.domain.errors import StoreUnavailable, Unauthenticated
 from heterodyne.domain.tenant import Caller, KeyId, OrganisationId, ProjectId, Scopes, TenantSnapshot
 from heterodyne.domain.urgency import Tier
 
-BEARER = b"Bearer "
-ISSUED = b"hd-"  # how every secret that was issued begins
-BEARER_ISSUED = BEARER + ISSUED
+BEARER: Final = b"Bearer "
+ISSUED: Final = b"hd-"  # how every secret that was issued begins
+BEARER_ISSUED: Final = BEARER + ISSUED
 
-LOCAL = Caller(  # whoever asks a gateway without keys
+LOCAL: Final = Caller(  # whoever asks a gateway without keys
     key=KeyId("local"),
     project=ProjectId("local/local"),
     organisation=OrganisationId("local"),
@@ -25,7 +26,7 @@ LOCAL = Caller(  # whoever asks a gateway without keys
     levels=(),
 )
 
-CONSOLE = Caller(  # an operator who tries something out; the key is the supervisor's own, and new at every start
+CONSOLE: Final = Caller(  # an operator who tries something out; the key is the supervisor's own, and new at every start
     key=KeyId("console"),
     project=ProjectId("console/playground"),
     organisation=OrganisationId("console"),
@@ -36,7 +37,7 @@ CONSOLE = Caller(  # an operator who tries something out; the key is the supervi
     levels=(),
 )
 
-STRANGER = Caller(  # who asks for an open page, brings no key and is not on this machine
+STRANGER: Final = Caller(  # who asks for an open page, brings no key and is not on this machine
     key=KeyId("stranger"),
     project=ProjectId("stranger/stranger"),
     organisation=OrganisationId("stranger"),
@@ -47,10 +48,10 @@ STRANGER = Caller(  # who asks for an open page, brings no key and is not on thi
     levels=(),
 )
 
-STATIC = "static_"  # how the ids of keys in the settings begin
-FOREVER = float("inf")
-NO_CONTEXTS: Mapping[str, int] = {}
-UNKNOWN_KEY = (
+STATIC: Final = "static_"  # how the ids of keys in the settings begin
+FOREVER: Final = float("inf")
+NO_CONTEXTS: Final[Mapping[str, int]] = {}
+UNKNOWN_KEY: Final = (
     bytes(32),
     -FOREVER,
     LOCAL,

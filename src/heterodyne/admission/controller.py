@@ -11,12 +11,11 @@ gateway drives it with connections and the wall clock, the simulator with its ow
 from collections.abc import Callable, Iterator
 from math import inf
 
-from msgspec import structs
-
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.hold import Hold
-from heterodyne.admission.limits.book import LimitBook, PendingReservation, Reservation
+from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.refusal import LimitRefusal
+from heterodyne.admission.limits.reservation import PendingReservation, Reservation
 from heterodyne.admission.model_queues import ModelQueues, pending_of
 from heterodyne.admission.pending_request import PendingRequest
 from heterodyne.admission.queue.fair_queue import FairQueue
@@ -269,7 +268,8 @@ class AdmissionController:
         routing_request = pending.routing_request
         if routing_request.ttft_slo_s < inf:
             left_s = routing_request.ttft_slo_s - (now_s - pending.arrived_s)
-            routing_request = structs.replace(routing_request, ttft_slo_s=max(left_s, 1e-3))
+            routing_request = routing_request.copied()
+            routing_request.ttft_slo_s = max(left_s, 1e-3)
         try:
             choice = self._selector.decide(pending.request, routing_request, now_s)
         except HeterodyneError:

@@ -1,14 +1,16 @@
 """What one request holds from its admission to its end: a part of its limits and of its queue's fairness."""
 
 from collections.abc import Callable
+from typing import Final
 
-from heterodyne.admission.limits.book import LimitBook, Reservation
+from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.headers import rate_headers
+from heterodyne.admission.limits.reservation import Reservation
 from heterodyne.admission.queue.fair_queue import FairQueue
 from heterodyne.admission.queue.waiting import Waiting
 from heterodyne.domain.tenant import Caller
 
-QUEUED_MIN_S = 0.001  # that a client is told of
+QUEUED_MIN_S: Final = 0.001  # that a client is told of
 
 
 class Hold:

@@ -4,9 +4,11 @@ A web page can point a name of its own at 127.0.0.1 and have a visitor's browser
 browser cannot lie about the name, so a gateway without keys answers only to names that are its own.
 """
 
+from typing import Final
+
 from heterodyne.domain.errors import UnknownHost
 
-LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 
 
 class HostNames:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from math import ceil
+from typing import Final
 
 from heterodyne.admission.in_time import Outlook, check_in_time
 from heterodyne.admission.pending_request import PendingRequest
@@ -21,12 +22,12 @@ from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
-SERVICE_MIN_S = 1e-6
-RETRY_AFTER_MAX_S = 60
+SERVICE_MIN_S: Final = 1e-6
+RETRY_AFTER_MAX_S: Final = 60
 # Beside one tenant of each of the other tiers that asks for everything, gold has three quarters.
-TIER_WEIGHTS = {Tier.GOLD: 16.0, Tier.SILVER: 4.0, Tier.BRONZE: 1.0}
-QUANTUM_S = 2.0  # of a replica's time: some ten prompts that no replica has in memory
-ORDERS: dict[str, Callable[[], QueueOrder]] = {"fair": Vtc, "prefix": partial(Dlpm, quantum=QUANTUM_S)}
+TIER_WEIGHTS: Final = {Tier.GOLD: 16.0, Tier.SILVER: 4.0, Tier.BRONZE: 1.0}
+QUANTUM_S: Final = 2.0  # of a replica's time: some ten prompts that no replica has in memory
+ORDERS: Final[dict[str, Callable[[], QueueOrder]]] = {"fair": Vtc, "prefix": partial(Dlpm, quantum=QUANTUM_S)}
 
 
 class ModelQueues:

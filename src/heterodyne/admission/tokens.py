@@ -6,18 +6,23 @@ tenant and by little. All move in bounded steps within what tokenizers do: one o
 """
 
 from collections import OrderedDict
+from typing import Final
 
-RATE_PRIOR = 0.25  # tokens per byte: English and Chinese under the tokenizers of today's models
-RATE_MIN, RATE_MAX = 0.1, 1.0
-FIXED_MAX = 256.0  # tokens of a chat template and its own system prompt
-SHORT_BYTES = 512  # prompts that tell more of what is fixed than of the rate
-PACE = 0.2  # of the way to what was counted, within a step
-RATE_STEP, FIXED_STEP = 0.03, 2.0  # of a tenant's own
-MODEL_RATE_STEP, MODEL_FIXED_STEP = 0.01, 0.5
-SHARED_PROMPTS = 16  # of each tenant, that the model's numbers are moved by
-DOUBT = 0.2  # of the way back, when a prompt was refused for its length and will never be counted
-ERROR_PACE = 0.05
-MODELS_MAX, TENANTS_MAX = 1000, 10_000
+RATE_PRIOR: Final = 0.25  # tokens per byte: English and Chinese under the tokenizers of today's models
+RATE_MIN: Final = 0.1
+RATE_MAX: Final = 1.0
+FIXED_MAX: Final = 256.0  # tokens of a chat template and its own system prompt
+SHORT_BYTES: Final = 512  # prompts that tell more of what is fixed than of the rate
+PACE: Final = 0.2  # of the way to what was counted, within a step
+RATE_STEP: Final = 0.03  # of a tenant's own
+FIXED_STEP: Final = 2.0
+MODEL_RATE_STEP: Final = 0.01
+MODEL_FIXED_STEP: Final = 0.5
+SHARED_PROMPTS: Final = 16  # of each tenant, that the model's numbers are moved by
+DOUBT: Final = 0.2  # of the way back, when a prompt was refused for its length and will never be counted
+ERROR_PACE: Final = 0.05
+MODELS_MAX: Final = 1000
+TENANTS_MAX: Final = 10_000
 
 
 class _Fit:
@@ -44,7 +49,7 @@ class _Fit:
         self.rate = _within(self.rate + _within(PACE * off, -step, step), RATE_MIN, RATE_MAX)
 
 
-_PRIOR = _Fit()
+_PRIOR: Final = _Fit()
 
 
 class TokenEstimator:

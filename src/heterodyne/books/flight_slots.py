@@ -9,12 +9,9 @@ is made: a store into a mapped page finds no full disk.
 import fcntl
 import mmap
 import os
-import sys
 from collections import deque
-from collections.abc import Iterator
 from pathlib import Path
-
-from msgspec import Struct
+from typing import Final
 
 from heterodyne.books.encoding import (
     ENDING_BYTES_MAX,
@@ -22,28 +19,34 @@ from heterodyne.books.encoding import (
     TERMS_BYTES_MAX,
     Ending,
     encode_ending,
-    encode_open,
     encode_terms,
 )
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import FlightTerms
 
-MAGIC = b"HDNSLOT2"
-HEAD_BYTES = 4096
-SLOT_BYTES = 2048
-WORD_BYTES = 8
-DELIVERED = 1  # the word of a slot that counts tokens; word 0 is its state
-AREAS_AT = 2 * WORD_BYTES  # right behind them: what one request stores lies in few lines of the processor's cache
-AREA_BYTES = 1016
+MAGIC: Final = b"HDNSLOT2"
+HEAD_BYTES: Final = 4096
+SLOT_BYTES: Final = 2048
+WORD_BYTES: Final = 8
+DELIVERED: Final = 1  # the word of a slot that counts tokens; word 0 is its state
+AREAS_AT: Final = (
+    2 * WORD_BYTES
+)  # right behind them: what one request stores lies in few lines of the processor's cache
+AREA_BYTES: Final = 1016
 assert AREA_BYTES >= OPENING_BYTES_MAX + TERMS_BYTES_MAX + ENDING_BYTES_MAX
 assert SLOT_BYTES >= AREAS_AT + 2 * AREA_BYTES
 
 # A state: two bits of these, 14 for where in the slot its area is, then 16 each for how long are its opening, that with
 # the terms behind it, and the ending behind both.
-FREE, OPEN, FINISHED = 0, 1, 2
-_AREA, _OPENING, _FLIGHT, _ENDING = 2, 16, 32, 48
+FREE: Final = 0
+OPEN: Final = 1
+FINISHED: Final = 2
+AREA_SHIFT: Final = 2
+OPENING_SHIFT: Final = 16
+FLIGHT_SHIFT: Final = 32
+ENDING_SHIFT: Final = 48
 
-UNPRICED = FlightTerms()
+UNPRICED: Final = FlightTerms()
 
 
 class FlightSlots:
@@ -151,7 +154,8 @@ class FlightSlot:
         start = self._areas[area]
         self._end = end = start + flight_bytes
         self._map[start:end] = flight
-        self._state = state = OPEN | start % SLOT_BYTES << _AREA | opening_bytes << _OPENING | flight_bytes << _FLIGHT
+        lengths = opening_bytes << OPENING_SHIFT | flight_bytes << FLIGHT_SHIFT
+        self._state = state = OPEN | start % SLOT_BYTES << AREA_SHIFT | lengths
         self.words[self.word] = state
         self._next = 1 - area
         self._opening = opening
@@ -161,7 +165,7 @@ class FlightSlot:
         encoded = encode_ending(ending)
         start, length = self._end, len(encoded)
         self._map[start : start + length] = encoded
-        self.words[self.word] = self._state ^ OPEN ^ FINISHED | length << _ENDING
+        self.words[self.word] = self._state ^ OPEN ^ FINISHED | length << ENDING_SHIFT
         self._next = 0
         return self._opening + encoded
 
@@ -177,37 +181,6 @@ class FlightSlot:
     @delivered.setter
     def delivered(self, tokens: int) -> None:
         self.words[self.word + DELIVERED] = tokens
-
-
-class SlotLeft(Struct, frozen=True):
-    """What a dead worker left in one slot."""
-
-    state: int
-    encoded: bytes
-    delivered: int
-
-
-def slots_left(content: bytes) -> Iterator[SlotLeft]:
-    """The slots in use, in the content of a slot file."""
-    if not content.startswith(MAGIC):
-        if any(content[: len(MAGIC)]):
-            yield SlotLeft(OPEN, b"", 0)  # of another version: something that cannot be read, and is kept
-        return  # killed while it was made, before the first request
-    for start in range(HEAD_BYTES, len(content) - SLOT_BYTES + 1, SLOT_BYTES):
-        state = _word(content, start)
-        if state & 3 != FREE:
-            yield _left(content[start : start + SLOT_BYTES], state)
-
-
-def _left(slot: bytes, state: int) -> SlotLeft:
-    start = state >> _AREA & 0x3FFF
-    opening_end, end = start + (state >> _OPENING & 0xFFFF), start + (state >> _FLIGHT & 0xFFFF)
-    opening = slot[start:opening_end]
-    if state & 3 == FINISHED:
-        encoded = opening + slot[end : end + (state >> _ENDING)]
-    else:
-        encoded = encode_open(opening, slot[opening_end:end])
-    return SlotLeft(state & 3, encoded, _word(slot, DELIVERED * WORD_BYTES))
 
 
 def _made(path: Path, slots_max: int) -> int:
@@ -231,7 +204,3 @@ def _take_space(file: int, size_bytes: int) -> None:
         return
     for start in range(0, size_bytes, SLOT_BYTES):
         os.pwrite(file, bytes(min(SLOT_BYTES, size_bytes - start)), start)
-
-
-def _word(content: bytes, start: int) -> int:
-    return int.from_bytes(content[start : start + WORD_BYTES], sys.byteorder)

@@ -17,8 +17,9 @@ from heterodyne.books.encoding import (
     encode_finished,
     encode_opening,
 )
-from heterodyne.books.flight_slots import FINISHED, SlotLeft, slots_left
+from heterodyne.books.flight_slots import FINISHED
 from heterodyne.books.segment import DAMAGED, OPEN, READY, SLOTS, SegmentTail, read_batches, write_segment
+from heterodyne.books.slots_left import SlotLeft, slots_left
 from heterodyne.telemetry import log
 
 READ_BYTES = 4 << 20

@@ -5,16 +5,14 @@ Nothing is known of such an engine but its API: it tells no load, takes no order
 
 from collections.abc import Sequence
 
-import msgspec
-
 from heterodyne.domain.engine_load import Capability, EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineRefused, EngineUnavailable, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Operation, Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import CALLERS_STATUSES, context_exceeded, full, read_error, refused
-from heterodyne.engines.json_edit import put, put_first
 from heterodyne.engines.model_list import read_model_list
+from heterodyne.engines.openai_body import openai_body
 from heterodyne.ports.engine import DeliveredText, EngineRequest, EventEdit
 from heterodyne.ports.engine_control import ControlCall
 
@@ -25,7 +23,6 @@ PATHS = {
     Operation.TOKENIZE: "/tokenize",
     Operation.DETOKENIZE: "/detokenize",
 }
-INCLUDE_USAGE = b'{"include_usage":true}'
 CONTEXT_CODE = "context_length_exceeded"
 NO_QUOTA = "insufficient_quota"
 
@@ -49,22 +46,12 @@ class OpenAIDialect:
     context_words: tuple[str, ...] = ("maximum context length",)  # lower case; in messages of its refusals
 
     def call(self, request: Request, replica: Replica) -> EngineRequest:
-        """Asks every stream for its usage, so that tokens are counted and not guessed."""
+        """What the engine lacks is refused here."""
         if request.operation not in self.operations:
             raise EngineRefused(f"The engine of this model has no {request.operation} call.", status=501)
         if request.choices != 1 and not self.has_choices:
             raise InvalidField("n: the engine of this model writes one answer for each request.", param="n")
-        body = request.body
-        # An alias, or a model that this one stands in for, is not what the engine knows it by; an adapter is.
-        name = replica.engine_model or replica.model
-        if name != request.model and request.model not in replica.adapters:
-            body = put(body, {"model": msgspec.json.encode(name)})
-        if request.stream and not request.wants_usage:
-            if request.has_stream_options:
-                body = put(body, {"stream_options": INCLUDE_USAGE})
-            else:
-                body = put_first(body, b'"stream_options":' + INCLUDE_USAGE)
-        return EngineRequest(replica.base_path + PATHS[request.operation], body)
+        return EngineRequest(replica.base_path + PATHS[request.operation], openai_body(request, replica))
 
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
         return body

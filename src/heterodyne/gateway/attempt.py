@@ -1,6 +1,6 @@
 """One try of a request on one replica, from asking for a connection to exactly one outcome."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from heterodyne.domain.errors import (
     EngineError,
@@ -25,7 +25,7 @@ from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.errors import WireError
 
-NOT_YET = float("inf")  # while the adapter is loaded, so that nobody calls the replica late
+NOT_YET: Final = float("inf")  # while the adapter is loaded, so that nobody calls the replica late
 
 
 class AttemptOwner(Protocol):

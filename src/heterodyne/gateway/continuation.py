@@ -4,6 +4,8 @@ What the client was sent is kept while it is short enough. From it the words are
 to go on from, so that the client sees one answer with one id, one opening and one count of tokens.
 """
 
+from typing import Final
+
 from msgspec import structs
 
 from heterodyne.admission.event_tokens import EventTokens
@@ -17,8 +19,8 @@ from heterodyne.ports.engine import EngineRequest, EventEdit
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.telemetry import log, metrics
 
-CONTINUATIONS_MAX = 3
-KEPT_BYTES_MAX = 1 << 20  # of one answer: some four thousand tokens
+CONTINUATIONS_MAX: Final = 3
+KEPT_BYTES_MAX: Final = 1 << 20  # of one answer: some four thousand tokens
 
 _log = log.get("gateway")
 

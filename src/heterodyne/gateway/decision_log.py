@@ -3,28 +3,43 @@
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
-
-from msgspec import Struct
+from typing import final
 
 from heterodyne.domain.record import RequestRecord
-from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 
-class Decided(Struct, frozen=True, gc=False):
+@final
+class Decided:
     """One decision. The prompt's block hashes, which may be long, are not kept, and nothing of its text."""
 
-    id: str
-    choice: RoutingChoice
-    record: RequestRecord | None  # None: the request is still being answered
-    model: str
-    prompt_tokens: int
-    output_tokens: float
-    urgency: Urgency
-    ttft_slo_s: float
-    itl_slo_s: float
-    policy: str
+    __slots__ = (
+        "choice",
+        "id",
+        "itl_slo_s",
+        "model",
+        "output_tokens",
+        "policy",
+        "prompt_tokens",
+        "record",
+        "ttft_slo_s",
+        "urgency",
+    )
+
+    def __init__(
+        self, request_id: str, routing_request: RoutingRequest, choice: RoutingChoice, record: RequestRecord | None
+    ) -> None:
+        self.id = request_id
+        self.choice = choice
+        self.record = record  # None: the request is still being answered
+        self.model = routing_request.model
+        self.prompt_tokens = routing_request.prompt_tokens
+        self.output_tokens = routing_request.output_tokens
+        self.urgency = routing_request.urgency
+        self.ttft_slo_s = routing_request.ttft_slo_s
+        self.itl_slo_s = routing_request.itl_slo_s
+        self.policy = routing_request.policy
 
     @property
     def routing_request(self) -> RoutingRequest:
@@ -38,24 +53,6 @@ class Decided(Struct, frozen=True, gc=False):
             itl_slo_s=self.itl_slo_s,
             policy=self.policy,
         )
-
-
-def decided(
-    request_id: str, routing_request: RoutingRequest, choice: RoutingChoice, record: RequestRecord | None
-) -> Decided:
-    """What is to be kept of a decision."""
-    return Decided(
-        request_id,
-        choice,
-        record,
-        routing_request.model,
-        routing_request.prompt_tokens,
-        routing_request.output_tokens,
-        routing_request.urgency,
-        routing_request.ttft_slo_s,
-        routing_request.itl_slo_s,
-        routing_request.policy,
-    )
 
 
 class DecisionLog:

@@ -6,7 +6,7 @@
 Which replicas are tried is the business of `race.py`, whether a broken stream may go on that of `continuation.py`.
 """
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from heterodyne.domain.errors import (
     ClientGone,
@@ -23,7 +23,7 @@ from heterodyne.gateway import render
 from heterodyne.gateway.attempt import Attempt
 from heterodyne.gateway.client_answer import ClientAnswer
 from heterodyne.gateway.continuation import KEPT_BYTES_MAX, Continuation
-from heterodyne.gateway.decision_log import Decided, decided
+from heterodyne.gateway.decision_log import Decided
 from heterodyne.gateway.finished import finished_of
 from heterodyne.gateway.offload.answering import TranslatedAnswer
 from heterodyne.gateway.race import Race
@@ -36,7 +36,7 @@ from heterodyne.routing.health.outcome import CALLER_ERROR, CANCELLED, Outcome, 
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.telemetry import log
 
-RETRY_AFTER_MAX_S = 3600
+RETRY_AFTER_MAX_S: Final = 3600
 
 _log = log.get("gateway")
 
@@ -95,7 +95,7 @@ class Exchange:
     def decided(self) -> Decided | None:
         """The latest decision; None before the first."""
         race = self._race
-        return None if race.choice is None else decided(self._request.id, race.routing_request, race.choice, None)
+        return None if race.choice is None else Decided(self._request.id, race.routing_request, race.choice, None)
 
     # Called by the client connection.
 

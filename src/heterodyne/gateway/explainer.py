@@ -25,7 +25,6 @@ from heterodyne.routing.explanation.explain import explain
 from heterodyne.routing.explanation.explanation import CandidateVerdict, Explanation, PastDecision, SloOutlook
 from heterodyne.routing.explanation.question import Question
 from heterodyne.routing.fallback import has_context
-from heterodyne.routing.kv.chain import EMPTY
 from heterodyne.routing.no_replica import unknown_model
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -113,13 +112,13 @@ class Explainer:
             request, routing_hints, tenant, self._upstream.fleet.snapshot
         )
         # An operator may ask what a policy would do that clients may not.
-        return structs.replace(
-            routing_request,
-            policy=question.policy,
-            ttft_slo_s=question.slo_ttft_ms / 1000 if question.slo_ttft_ms is not None else routing_request.ttft_slo_s,
-            itl_slo_s=question.slo_itl_ms / 1000 if question.slo_itl_ms is not None else routing_request.itl_slo_s,
-            output_tokens=self._output_tokens(question, routing_request),
-        )
+        routing_request.policy = question.policy
+        if question.slo_ttft_ms is not None:
+            routing_request.ttft_slo_s = question.slo_ttft_ms / 1000
+        if question.slo_itl_ms is not None:
+            routing_request.itl_slo_s = question.slo_itl_ms / 1000
+        routing_request.output_tokens = self._output_tokens(question, routing_request)
+        return routing_request
 
     def _output_tokens(self, question: Question, routing_request: RoutingRequest) -> float:
         if question.output_tokens is not None:
@@ -225,7 +224,7 @@ class Explainer:
     ) -> Explanation:
         """The first model that can stand in for it, or would in time, with its own explanation."""
         for other in others:
-            instead = self._explain(request, structs.replace(routing_request, model=other, chain=EMPTY))
+            instead = self._explain(request, routing_request.of_model(other))
             if not _has_no_candidate(instead) and not (in_time and _misses(instead)):
                 why = "in time" if in_time else "in its place"
                 return structs.replace(
@@ -258,7 +257,7 @@ class Explainer:
 
     def _past(self, known: Decided) -> Explanation:
         router, choice, routing_request = self._upstream.router, known.choice, known.routing_request
-        routing_request = structs.replace(routing_request, model=choice.target.model)
+        routing_request.model = choice.target.model
         compared = {one.state: one for one in (*choice.others, choice.forecast)}
         explanation = explain(
             routing_request,

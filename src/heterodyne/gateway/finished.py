@@ -5,8 +5,7 @@ the code that makes them has the processor's caches to itself.
 """
 
 from math import inf
-
-from msgspec import Struct, structs
+from typing import Final, final
 
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.admission.hold import Hold
@@ -27,44 +26,98 @@ from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Trace
 
-ITL_MIN_S = 1e-6
-GENERATES = (Operation.CHAT, Operation.COMPLETION)
-INFER, INTERACTIVE = Operation.INFER, Urgency.INTERACTIVE
-NO_TOKENS = Usage()  # tensors have none
-KEPT, BROKEN = "kept", "broken"
+ITL_MIN_S: Final = 1e-6
+GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)
+INFER: Final = Operation.INFER
+INTERACTIVE: Final = Urgency.INTERACTIVE
+NO_TOKENS: Final = Usage()  # tensors have none
+KEPT: Final = "kept"
+BROKEN: Final = "broken"
 # Ends that find an engine at work, for as long as the caller let it: that work is the caller's. So is an answer that
 # was to come whole and took longer than any may; a stream that never began was failed by its replica.
-AT_WORK = (ClientGone.code, DeadlineExceeded.code)
-AT_WORK_WHOLE = (*AT_WORK, EngineStalled.code)
-UNCOUNTED_EVENTS_MAX = 2  # of a stream: who speaks, and why it ended
-BLAMELESS = (Outcome.SUCCESS, Outcome.CANCELLED)
+AT_WORK: Final = (ClientGone.code, DeadlineExceeded.code)
+AT_WORK_WHOLE: Final = (*AT_WORK, EngineStalled.code)
+UNCOUNTED_EVENTS_MAX: Final = 2  # of a stream: who speaks, and why it ended
+BLAMELESS: Final = (Outcome.SUCCESS, Outcome.CANCELLED)
 
 
-class Finished(Struct, frozen=True, gc=False):
+@final
+class Finished:
     """One request, however it ended. Times are of the worker's own clock."""
 
-    request: Request
-    routing_request: RoutingRequest
-    hold: Hold
-    choice: RoutingChoice | None  # the latest decision, or that of whoever answered; None: nobody was asked
-    replica: Replica | None
-    status: int
-    reason: str
-    reported: Usage | None  # None: the engine did not count, and nobody has estimated it yet
-    events: int  # streamed to the client, by all replicas together
-    itl_s: float | None
-    started_at_s: float
-    first_byte_at_s: float  # 0: there was none
-    ended_at_s: float
-    response_bytes: int
-    retries: int
-    continuations: int
-    is_hedged: bool
-    tries: list[Try]  # the one that answered is the last, where one did
-    slot: FlightSlot | None = None  # in the books; None: there are none
-    trace: Trace | None = None  # None: it is not traced
-    answer: list[bytes] = []  # as it was sent, where it is audited
-    is_answer_chunked: bool = False
+    __slots__ = (
+        "answer",
+        "choice",
+        "continuations",
+        "ended_at_s",
+        "events",
+        "first_byte_at_s",
+        "hold",
+        "is_answer_chunked",
+        "is_hedged",
+        "itl_s",
+        "reason",
+        "replica",
+        "reported",
+        "request",
+        "response_bytes",
+        "retries",
+        "routing_request",
+        "slot",
+        "started_at_s",
+        "status",
+        "trace",
+        "tries",
+    )
+
+    def __init__(
+        self,
+        *,
+        request: Request,
+        routing_request: RoutingRequest,
+        hold: Hold,
+        choice: RoutingChoice | None,
+        replica: Replica | None,
+        status: int,
+        reason: str,
+        reported: Usage | None,
+        events: int,
+        itl_s: float | None,
+        started_at_s: float,
+        first_byte_at_s: float,
+        ended_at_s: float,
+        response_bytes: int,
+        retries: int,
+        continuations: int,
+        is_hedged: bool,
+        tries: list[Try],
+        slot: FlightSlot | None = None,
+        trace: Trace | None = None,
+        answer: list[bytes],
+        is_answer_chunked: bool = False,
+    ) -> None:
+        self.request = request
+        self.routing_request = routing_request
+        self.hold = hold
+        self.choice = choice  # the latest decision, or that of whoever answered; None: nobody was asked
+        self.replica = replica
+        self.status = status
+        self.reason = reason
+        self.reported = reported  # None: the engine did not count, and nobody has estimated it yet
+        self.events = events  # streamed to the client, by all replicas together
+        self.itl_s = itl_s
+        self.started_at_s = started_at_s
+        self.first_byte_at_s = first_byte_at_s  # 0: there was none
+        self.ended_at_s = ended_at_s
+        self.response_bytes = response_bytes
+        self.retries = retries
+        self.continuations = continuations
+        self.is_hedged = is_hedged
+        self.tries = tries  # the one that answered is the last, where one did
+        self.slot = slot  # in the books; None: there are none
+        self.trace = trace  # None: it is not traced
+        self.answer = answer  # as it was sent, where it is audited
+        self.is_answer_chunked = is_answer_chunked
 
 
 def finished_of(
@@ -94,40 +147,38 @@ def finished_of(
             reported = counted if counted.completion_tokens >= events - UNCOUNTED_EVENTS_MAX else None
         if events > 1:
             itl_s = (relay.last_at_s - relay.first_at_s) / (events - 1)
-    # In the order of its fields: so many names would cost five times as much.
     return Finished(
-        race.request,
-        race.routing_request,
-        hold,
-        race.choice,
-        race.wire.replica if race.wire is not None else None,
-        status,
-        reason,
-        reported,
-        events_before + events,
-        itl_s,
-        race.started_at_s,
-        first_byte_at_s,
-        race.upstream.clock(),
-        response_bytes,
-        race.retries,
-        continuations,
-        race.is_hedged,
-        race.tries,
-        race.slot,
-        race.trace,
-        answer,
-        race.request.stream and is_chunked,
+        request=race.request,
+        routing_request=race.routing_request,
+        hold=hold,
+        choice=race.choice,
+        replica=race.wire.replica if race.wire is not None else None,
+        status=status,
+        reason=reason,
+        reported=reported,
+        events=events_before + events,
+        itl_s=itl_s,
+        started_at_s=race.started_at_s,
+        first_byte_at_s=first_byte_at_s,
+        ended_at_s=race.upstream.clock(),
+        response_bytes=response_bytes,
+        retries=race.retries,
+        continuations=continuations,
+        is_hedged=race.is_hedged,
+        tries=race.tries,
+        slot=race.slot,
+        trace=race.trace,
+        answer=answer,
+        is_answer_chunked=race.request.stream and is_chunked,
     )
 
 
-def with_usage(finished: Finished, event_tokens: EventTokens) -> Finished:
-    """The same with what it used, as the engine counted or as far as we can tell: said once, for limits and books."""
+def count_usage(finished: Finished, event_tokens: EventTokens) -> None:
+    """Note what it used, as the engine counted or as far as we can tell: said once, for limits and books."""
     if finished.request.operation is INFER:
-        return structs.replace(finished, reported=NO_TOKENS)
-    return (
-        finished if finished.reported is not None else structs.replace(finished, reported=_used(finished, event_tokens))
-    )
+        finished.reported = NO_TOKENS
+    elif finished.reported is None:
+        finished.reported = _used(finished, event_tokens)
 
 
 def record_of(finished: Finished, epoch_s: float) -> RequestRecord:

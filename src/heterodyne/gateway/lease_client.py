@@ -9,8 +9,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from heterodyne.admission.limits.book import LimitBook, PendingReservation, Reservation
+from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.refusal import LimitRefusal
+from heterodyne.admission.limits.reservation import PendingReservation, Reservation
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import Draining, HeterodyneError, StoreUnavailable

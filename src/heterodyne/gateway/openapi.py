@@ -12,7 +12,7 @@ from heterodyne.domain import errors
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import answers
-from heterodyne.gateway.dialects.chat import ChatFields
+from heterodyne.gateway.dialects.chat_fields import ChatFields
 from heterodyne.gateway.dialects.completion import CompletionFields
 from heterodyne.gateway.dialects.embedding import EmbeddingFields
 from heterodyne.gateway.dialects.open_inference import InferFields

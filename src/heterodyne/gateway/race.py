@@ -4,6 +4,8 @@ Before the first event of an answer an attempt that fails is repeated elsewhere,
 is unusually late gets a rival; the first to have something to say wins.
 """
 
+from typing import Final
+
 from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.errors import EngineError, EngineStalled
 from heterodyne.domain.fleet import ReplicaId
@@ -24,10 +26,10 @@ from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import metrics
 from heterodyne.telemetry.tracing.context import Trace
 
-NEVER = float("inf")
-ATTEMPTS_MAX = 3  # before the first event
-CONNECTS_MAX = 10  # the same where no engine was even reached
-ADAPTER_UNKNOWN = (400, 404)  # how engines say that they do not hold it
+NEVER: Final = float("inf")
+ATTEMPTS_MAX: Final = 3  # before the first event
+CONNECTS_MAX: Final = 10  # the same where no engine was even reached
+ADAPTER_UNKNOWN: Final = (400, 404)  # how engines say that they do not hold it
 
 
 class Race:

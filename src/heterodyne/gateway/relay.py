@@ -7,7 +7,7 @@ read and withheld from clients that did not ask for it, and where the dialect as
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Final, Protocol
 
 from heterodyne.books.flight_slots import DELIVERED, FlightSlot
 from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
@@ -20,11 +20,11 @@ from heterodyne.wire.errors import WireError
 from heterodyne.wire.message import chunk
 from heterodyne.wire.server_connection import ServerConnection
 
-EVENT_TAIL = b"\n\n\r\n"  # the end of an event and of the chunk it came in
-EVENT_BYTES_MAX = 1 << 19  # as `gateway.event_bytes_max` has it
-LOOKED_INTO_BYTES_MAX = 128 * 1024  # of an event in which nothing says that it should be
-EVENT_END = re.compile(rb"(?:\r?\n){2,}")
-FIELDS = (b"data:", b":", b"event:", b"id:", b"retry:")
+EVENT_TAIL: Final = b"\n\n\r\n"  # the end of an event and of the chunk it came in
+EVENT_BYTES_MAX: Final = 1 << 19  # as `gateway.event_bytes_max` has it
+LOOKED_INTO_BYTES_MAX: Final = 128 * 1024  # of an event in which nothing says that it should be
+EVENT_END: Final = re.compile(rb"(?:\r?\n){2,}")
+FIELDS: Final = (b"data:", b":", b"event:", b"id:", b"retry:")
 
 
 class StreamOwner(Protocol):

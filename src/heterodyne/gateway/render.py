@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from email.utils import formatdate
+from typing import Final
 
 import msgspec
 
@@ -9,13 +10,13 @@ from heterodyne.domain.errors import EngineRefused, HeterodyneError, MethodNotAl
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.wire.message import status_line
 
-JSON = b"content-type: application/json\r\n"
-TEXT = b"content-type: text/plain; version=0.0.4; charset=utf-8\r\n"
-EVENTS = b"content-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n"
-CLOSE = b"connection: close\r\n"
-OK = status_line(200)
-RETRY_AFTER_S = 1  # where nobody knows better
-UNPRICED = float("inf")
+JSON: Final = b"content-type: application/json\r\n"
+TEXT: Final = b"content-type: text/plain; version=0.0.4; charset=utf-8\r\n"
+EVENTS: Final = b"content-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n"
+CLOSE: Final = b"connection: close\r\n"
+OK: Final = status_line(200)
+RETRY_AFTER_S: Final = 1  # where nobody knows better
+UNPRICED: Final = float("inf")
 
 
 class IdentityHeaders:

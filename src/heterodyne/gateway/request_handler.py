@@ -113,7 +113,10 @@ class RequestHandler:
 
     def check_head(self, http: HttpRequest, connection: ServerConnection) -> RoutedHead:
         """Whether what follows is worth holding: the path, the method, the name, the key and the form are known."""
-        callers = self.callers
+        callers, host_names, now_wall_s = self.callers, self._host_names, self._wall_clock()
+        last = connection.last_check
+        if isinstance(last, RoutedHead) and last.holds_for(http, callers, host_names, now_wall_s):
+            return last
         route, caller = routes.find(http.path), None
         try:
             if route is None:
@@ -122,14 +125,15 @@ class RequestHandler:
                 allow = route.method.decode()
                 raise MethodNotAllowed(f"This path takes {allow} only.", allow=allow)
             if not route.is_probe:
-                self._host_names.check(http.headers.get(b"host"))
+                host_names.check(http.headers.get(b"host"))
             if route.is_open:
-                return RoutedHead(route=route, caller=LOCAL, callers=callers, body_bytes_max=0)
-            caller = callers.check(http.headers.get(b"authorization"), self._wall_clock())
+                return RoutedHead(http, route, LOCAL, callers, host_names, body_bytes_max=0)
+            caller = callers.check(http.headers.get(b"authorization"), now_wall_s)
             if route.page is not None:
-                return RoutedHead(route=route, caller=caller, callers=callers, body_bytes_max=0)
+                return RoutedHead(http, route, caller, callers, host_names, body_bytes_max=0)
             _check_media_type(http.headers)
-            return RoutedHead(route=route, caller=caller, callers=callers)
+            connection.last_check = head = RoutedHead(http, route, caller, callers, host_names)
+            return head
         except HeterodyneError as error:
             refusal = error
         except Exception as error:  # noqa: BLE001  # our mistake must not cost an answer
@@ -137,7 +141,7 @@ class RequestHandler:
             refusal = InternalError("An internal error; the log has the details.")
         # It is kept with the request, which its traceback would keep alive.
         refusal.__traceback__ = refusal.__context__ = refusal.__cause__ = None
-        return RoutedHead(route=route, caller=caller, callers=callers, refusal=refusal, body_bytes_max=0)
+        return RoutedHead(http, route, caller, callers, host_names, refusal=refusal, body_bytes_max=0)
 
     def handle(self, http: HttpRequest, connection: ServerConnection) -> Responder | None:
         """Answer now, or return whoever will."""

@@ -4,6 +4,7 @@ The next request waits while one ends, so an end leaves facts alone; many at a t
 """
 
 from collections.abc import Callable
+from typing import Final
 
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.books.flight_slots import FlightSlot
@@ -12,8 +13,8 @@ from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.audit_recorder import AuditRecorder
-from heterodyne.gateway.decision_log import DecisionLog, decided
-from heterodyne.gateway.finished import Finished, end_hold, record_of, with_usage
+from heterodyne.gateway.decision_log import Decided, DecisionLog
+from heterodyne.gateway.finished import Finished, count_usage, end_hold, record_of
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.usage_recorder import UsageRecorder
@@ -25,7 +26,8 @@ from heterodyne.telemetry.request_meters import RequestMeters
 
 _log = log.get("gateway")
 
-FINISHED_MAX, FINISHED_BYTES_MAX = 256, 1 << 20  # that wait to be written down; the server's tick may come before
+FINISHED_MAX: Final = 256  # that wait to be written down; the server's tick may come before
+FINISHED_BYTES_MAX: Final = 1 << 20
 
 
 class RequestLog:
@@ -99,7 +101,7 @@ class RequestLog:
 
     def finished(self, finished: Finished) -> None:
         """A request has ended: settle what it held now, write it down soon."""
-        finished = with_usage(finished, self.event_tokens)
+        count_usage(finished, self.event_tokens)
         if finished.hold.is_counted:
             end_hold(finished)
         self._finished.append(finished)
@@ -131,7 +133,7 @@ class RequestLog:
             if record.stream and not record.is_estimated and finished.replica is not None and not record.continuations:
                 self.event_tokens.learn(finished.replica.pool, finished.events, record.completion_tokens)
         if choice is not None:
-            self.decisions.add(decided(record.id, routing_request, choice, record))
+            self.decisions.add(Decided(record.id, routing_request, choice, record))
         self._records.write(record)
         if self._audit_recorder is not None:
             self._audit_recorder.finished(finished, record)

@@ -1,14 +1,71 @@
 """What is known of a request once its head has come."""
 
+from hmac import compare_digest
+from typing import Final, final
+
 from heterodyne.admission.callers import CallerRing
+from heterodyne.admission.host_names import HostNames
+from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.routes import Route
-from heterodyne.wire.message import HeadCheck
+from heterodyne.wire.message import BODY_BYTES_ANY, HeadCheck, HttpRequest
+
+NONE: Final = b""
 
 
-class RoutedHead(HeadCheck, frozen=True, kw_only=True, gc=False):
-    """A head that was looked at: where it leads, who sent it, and by which keys that was found."""
+@final
+class RoutedHead(HeadCheck):
+    """A head that was looked at: where it leads, who sent it, and by which names and keys that was found."""
 
-    route: Route | None
-    caller: Caller | None
-    callers: CallerRing
+    __slots__ = (
+        "_authorization",
+        "_encoding",
+        "_host",
+        "_host_names",
+        "_method",
+        "_path",
+        "_type",
+        "caller",
+        "callers",
+        "route",
+    )
+
+    def __init__(
+        self,
+        http: HttpRequest,
+        route: Route | None,
+        caller: Caller | None,
+        callers: CallerRing,
+        host_names: HostNames,
+        *,
+        refusal: HeterodyneError | None = None,
+        body_bytes_max: int = BODY_BYTES_ANY,
+    ) -> None:
+        super().__init__(refusal=refusal, body_bytes_max=body_bytes_max)
+        self.route = route
+        self.caller = caller
+        self.callers = callers
+        self._host_names = host_names
+        self._method, self._path = http.method, http.path
+        get = http.headers.get
+        self._authorization = get(b"authorization", NONE)
+        self._host, self._type, self._encoding = get(b"host"), get(b"content-type"), get(b"content-encoding")
+
+    def holds_for(self, http: HttpRequest, callers: CallerRing, host_names: HostNames, now_wall_s: float) -> bool:
+        """Whether the next head on the connection says the same, and nothing has changed: it was looked at already.
+
+        Behind a proxy it may be somebody else's, so keys are compared in a time that tells nothing of them.
+        """
+        get, caller = http.headers.get, self.caller
+        return (
+            self.callers is callers
+            and self._host_names is host_names
+            and caller is not None
+            and (caller.expires_at is None or now_wall_s < caller.expires_at)
+            and http.path == self._path
+            and http.method == self._method
+            and compare_digest(get(b"authorization", NONE), self._authorization)
+            and get(b"host") == self._host
+            and get(b"content-type") == self._type
+            and get(b"content-encoding") == self._encoding
+        )

@@ -1,6 +1,7 @@
 """Makes of a request what the router wants to know of it: how long it is, what it shares, what was promised."""
 
 from math import inf
+from typing import Final
 
 from heterodyne.admission.callers import CONSOLE
 from heterodyne.admission.tokens import TokenEstimator
@@ -16,10 +17,12 @@ from heterodyne.routing.peers.catalogue import READS_PREFIXES
 from heterodyne.routing.prediction.output_length import OutputLengths
 from heterodyne.routing.routing_request import RoutingRequest
 
-NO_RULE = RoutingRule()
-INTERACTIVE, PREFIX, STICKY = Urgency.INTERACTIVE, KvStrategy.PREFIX, KvStrategy.STICKY
-EACH_MAX = 1000  # answers that are all learned from; of later ones every fourth tells enough
-GENERATES = (Operation.CHAT, Operation.COMPLETION)
+NO_RULE: Final = RoutingRule()
+INTERACTIVE: Final = Urgency.INTERACTIVE
+PREFIX: Final = KvStrategy.PREFIX
+STICKY: Final = KvStrategy.STICKY
+EACH_MAX: Final = 1000  # answers that are all learned from; of later ones every fourth tells enough
+GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)
 
 
 class RoutingRequestBuilder:

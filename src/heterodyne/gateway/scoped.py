@@ -18,7 +18,8 @@ def scoped(
     check_scopes(caller, request.operation, request.model, routing_request.urgency)
     regions = allowed_regions(caller)
     if regions is not None:
-        routing_request = structs.replace(routing_request, regions=regions)
+        routing_request = routing_request.copied()
+        routing_request.regions = regions
     try:
         return _sized(request, routing_request, caller)
     except NotAllowed:
@@ -40,9 +41,8 @@ def _sized(request: Request, routing_request: RoutingRequest, caller: Caller) ->
     if longest is None:
         return request, routing_request
     changes = {"max_tokens": b"%d" % longest}
-    bounded = structs.replace(
-        routing_request, output_tokens=min(routing_request.output_tokens, float(longest * sequences))
-    )
+    bounded = routing_request.copied()
+    bounded.output_tokens = min(routing_request.output_tokens, float(longest * sequences))
     if request.is_large:
         return structs.replace(request, changes=changes, output_tokens_max=longest), bounded
     return structs.replace(request, body=put(request.body, changes), output_tokens_max=longest), bounded

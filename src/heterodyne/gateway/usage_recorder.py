@@ -1,6 +1,7 @@
 """Keeps the books of one worker: a slot for each request in flight, which outlives us, and a record at its end."""
 
 from math import inf
+from typing import Final
 
 from heterodyne.books.cost import whole_micro
 from heterodyne.books.encoding import EndingValues, OpeningForm
@@ -15,7 +16,7 @@ from heterodyne.domain.usage import FlightTerms, UsageOpening
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
-FORMS_MAX = 4096
+FORMS_MAX: Final = 4096
 
 
 class UsageRecorder:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.request import Request
@@ -10,7 +11,7 @@ from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedA
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.ports.engine import EngineRequest
 
-REFUSAL_BYTES_MAX = 65536  # of an engine's error that are read
+REFUSAL_BYTES_MAX: Final = 65536  # of an engine's error that are read
 
 
 def read_whole(

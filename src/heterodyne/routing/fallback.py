@@ -1,9 +1,7 @@
 """Pure: the replica a request goes to, of its model, of an adapter on it, or of a model that stands in for it."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
-
-from msgspec import structs
+from typing import Final, Protocol
 
 from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.errors import ContextExceeded, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
@@ -12,15 +10,19 @@ from heterodyne.domain.request import Request
 from heterodyne.routing.context import Contexts, context_wanted, contexts_of
 from heterodyne.routing.forecast import BROKEN
 from heterodyne.routing.health.fleet_health import FleetHealth
-from heterodyne.routing.kv.chain import EMPTY
 from heterodyne.routing.no_replica import check_purpose, no_replica_error, no_replica_in_regions_error
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
-NO_REPLICAS: frozenset[ReplicaId] = frozenset()
-ADAPTER_RETRY_AFTER_S = 2
-CANNOT = (EngineUnavailable, UnknownModel, ContextExceeded, InvalidField)  # why a model cannot stand in for another
+NO_REPLICAS: Final[frozenset[ReplicaId]] = frozenset()
+ADAPTER_RETRY_AFTER_S: Final = 2
+CANNOT: Final = (
+    EngineUnavailable,
+    UnknownModel,
+    ContextExceeded,
+    InvalidField,
+)  # why a model cannot stand in for another
 
 
 class FieldRules(Protocol):
@@ -80,7 +82,7 @@ class FallbackRouter:
                 raise
             for other in rule.fallbacks:
                 try:
-                    return self._decide(request, _of_model(routing_request, other), failed, now_s)
+                    return self._decide(request, routing_request.of_model(other), failed, now_s)
                 except CANNOT:
                     continue
             raise
@@ -102,7 +104,7 @@ class FallbackRouter:
     ) -> RoutingChoice | None:
         """A replica of another model that is to answer in its place, or None."""
         try:
-            return self._decide(request, _of_model(routing_request, model), NO_REPLICAS, now_s)
+            return self._decide(request, routing_request.of_model(model), NO_REPLICAS, now_s)
         except HeterodyneError:
             return None
 
@@ -157,7 +159,7 @@ class FallbackRouter:
         """A model that would keep the SLO in its place; None: none would, so it may as well answer itself."""
         for other in others:
             try:
-                choice = self._decide(request, _of_model(routing_request, other), failed, now_s)
+                choice = self._decide(request, routing_request.of_model(other), failed, now_s)
             except CANNOT:
                 continue
             if choice.slo_outlook != BROKEN:
@@ -220,8 +222,3 @@ class FallbackRouter:
 def has_context(replica: Replica, tokens: float) -> bool:
     """Whether so many fit, as far as the replica says."""
     return replica.context_tokens is None or replica.context_tokens >= tokens
-
-
-def _of_model(routing_request: RoutingRequest, model: str) -> RoutingRequest:
-    """The same of another model, which knows nothing of the prompts of the first."""
-    return structs.replace(routing_request, model=model, chain=EMPTY)

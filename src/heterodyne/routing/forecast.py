@@ -1,6 +1,7 @@
 """Pure: what one request would take on one replica, in seconds and dollars, and how well that keeps its SLO."""
 
 from math import inf
+from typing import Final
 
 from heterodyne.routing.kv.fetch import reachable
 from heterodyne.routing.prediction.pool_speed import PROMPT_RATE_S, Band
@@ -8,15 +9,18 @@ from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
-PROMPT_SHARE_MAX = 0.8
-LATENESS_WEIGHT = 0.02  # missed SLOs that being late by one more TTFT is as bad as: late is bad, later worse
-BUSY = 0.25  # of a TTFT spent waiting: from there on a request counts as having queued
-LOAD_MAX = 0.95  # from this share on a replica is over capacity: one more may cost another request its SLO
-RISK_KEPT = 0.15  # SLOs expected to be missed: below this they are as good as kept
-RISK_LIKELY = 0.5
+PROMPT_SHARE_MAX: Final = 0.8
+LATENESS_WEIGHT: Final = 0.02  # missed SLOs that being late by one more TTFT is as bad as: late is bad, later worse
+BUSY: Final = 0.25  # of a TTFT spent waiting: from there on a request counts as having queued
+LOAD_MAX: Final = 0.95  # from this share on a replica is over capacity: one more may cost another request its SLO
+RISK_KEPT: Final = 0.15  # SLOs expected to be missed: below this they are as good as kept
+RISK_LIKELY: Final = 0.5
 
 # How well an SLO is kept. Lower is better, and whatever an objective prefers comes after it.
-KEPT, LIKELY, CROWDED, BROKEN = range(4)
+KEPT: Final = 0
+LIKELY: Final = 1
+CROWDED: Final = 2
+BROKEN: Final = 3
 
 
 def slo_outlook(forecast: Forecast) -> int:
@@ -83,7 +87,7 @@ def forecast_on(
         risk = _risk(request, state, band, ttft_s, itl_s, own_s=own_s, slower_s=slower_s, busy=busy)
     share_s = own_s + answer * (speed.token_share_s + speed.context_token_s * sequence_tokens)
     usd = state.replica.price.usd(prompt, answer, share_s) if state.is_by_token else state.usd_per_s * share_s
-    # By place: with sixteen names a forecast takes half as long again.
+    # By place: uncompiled, with sixteen names a forecast takes half as long again.
     return Forecast(
         state, band, ttft_s, ttft_s * band.high, itl_s, itl_s * speed.itl_band.high, risk, share_s,
         inf if usd is None else usd, load, cached_tokens, work_s, steps_s, backlog_s, room_s, link_s,

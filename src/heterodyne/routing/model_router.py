@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from math import inf
-
-from msgspec import structs
+from typing import Final
 
 from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
 from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
@@ -21,10 +20,10 @@ from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.spare import choose_spare
 
-INTERACTIVE = Urgency.INTERACTIVE
-REPEATED_S = 0.002  # five hundred requests a second are forecast each
-RESERVE_HALF_LIFE_S = 60.0  # of the memory of how much interactive work there was
-NOT_URGENT = "cost"  # the policy of work that no user waits for
+INTERACTIVE: Final = Urgency.INTERACTIVE
+REPEATED_S: Final = 0.002  # five hundred requests a second are forecast each
+RESERVE_HALF_LIFE_S: Final = 60.0  # of the memory of how much interactive work there was
+NOT_URGENT: Final = "cost"  # the policy of work that no user waits for
 Tier = list[list[ReplicaState]]  # pools whose replicas come before those of the next tier
 
 
@@ -128,18 +127,19 @@ class ModelRouter:
         forecast = forecast_on(state, request, cached.get(state.place, 0.0), now_s)
         choice = RoutingChoice(forecast, slo_outlook(forecast), Reason.ONLY_REPLICA)
         if len(self._states) == 1 and self.picker is None and not request.has_slo:
-            self._repeated = structs.replace(choice, is_repeated=True)
+            self._repeated = RoutingChoice(forecast, choice.slo_outlook, choice.reason, is_repeated=True)
             self._repeated_until_s = now_s + REPEATED_S
         return choice
 
     def _beside(self, request: RoutingRequest) -> RoutingRequest:
         """The SLO of interactive work counts for what is placed beside it."""
         rule = self.rule
-        return structs.replace(
-            request,
-            ttft_slo_s=min(request.ttft_slo_s, inf if rule.ttft_slo_s is None else rule.ttft_slo_s),
-            itl_slo_s=min(request.itl_slo_s, inf if rule.itl_slo_s is None else rule.itl_slo_s),
-        )
+        beside = request.copied()
+        if rule.ttft_slo_s is not None:
+            beside.ttft_slo_s = min(request.ttft_slo_s, rule.ttft_slo_s)
+        if rule.itl_slo_s is not None:
+            beside.itl_slo_s = min(request.itl_slo_s, rule.itl_slo_s)
+        return beside
 
     def start(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> int:
         """The request goes there; the tokens of its prompt that the replica has shown to have."""

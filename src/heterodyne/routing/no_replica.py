@@ -1,24 +1,25 @@
 """Pure: why no replica can be named for a request."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from heterodyne.domain.errors import EnginesFull, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Purpose, Replica
 from heterodyne.domain.nearest import shown, try_nearest
 from heterodyne.domain.request import Operation, Request
 
-MODELS_NAMED_MAX = 20
-RESTART_RETRY_AFTER_S = 2
-FULL_RETRY_AFTER_S = 1
-INFER = Purpose.INFER
+MODELS_NAMED_MAX: Final = 20
+RESTART_RETRY_AFTER_S: Final = 2
+FULL_RETRY_AFTER_S: Final = 1
+INFER: Final = Purpose.INFER
 
-_PURPOSE_OF = {
+_PURPOSE_OF: Final = {
     Operation.CHAT: Purpose.GENERATE,
     Operation.COMPLETION: Purpose.GENERATE,
     Operation.EMBEDDING: Purpose.EMBED,
     Operation.INFER: Purpose.INFER,
 }
-_SAID_OF = {
+_SAID_OF: Final = {
     Purpose.GENERATE: "generates text",
     Purpose.EMBED: "embeds text; ask it on /v1/embeddings",
     Purpose.INFER: "takes tensors; ask it on /v2/models/NAME/infer",

@@ -7,6 +7,7 @@ gateway goes first, then chance decides: neither is stale, so gateways with one 
 
 from collections.abc import Mapping, Sequence
 from math import inf
+from typing import Final
 
 from heterodyne.domain.routing_rule import Reason
 from heterodyne.routing.forecast import KEPT, LIKELY, forecast_on, slo_outlook
@@ -18,13 +19,13 @@ from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
-TIE_STEPS = 0.25  # replicas are as good as each other when less than this part of a step lies between them
-UNTIMELY_S = 1e6  # behind every replica whose steps are quick enough
-EXPLORED_SHARE = 0.01  # of requests that may go and see how a pool is doing
-STALE_S = 5.0  # nothing was seen of a pool for so long
+TIE_STEPS: Final = 0.25  # replicas are as good as each other when less than this part of a step lies between them
+UNTIMELY_S: Final = 1e6  # behind every replica whose steps are quick enough
+EXPLORED_SHARE: Final = 0.01  # of requests that may go and see how a pool is doing
+STALE_S: Final = 5.0  # nothing was seen of a pool for so long
 
 Cached = Mapping[int, float]  # place: tokens of the prompt that it should have in memory
-NOTHING_CACHED: Cached = {}
+NOTHING_CACHED: Final[Cached] = {}
 
 
 def choose(
@@ -67,7 +68,7 @@ def choose(
     return RoutingChoice(best, rank[0], REASONS[objective.name], tuple(forecasts))
 
 
-REASONS = {
+REASONS: Final = {
     "slo": Reason.FASTEST,
     "cost": Reason.CHEAPEST,
     "affinity": Reason.PREFERRED,

@@ -12,6 +12,7 @@ The gateway and the simulator drive the same object, the one by the clock on the
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
+from typing import Final
 
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.kv_event import KvEvent
@@ -34,8 +35,8 @@ from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.snapshots import PoolSpeedSnapshot, ReplicaStateSnapshot
 from heterodyne.routing.ticket import Ticket
 
-NO_RULE = ModelRule()
-DEFAULT = SloObjective()
+NO_RULE: Final = ModelRule()
+DEFAULT: Final = SloObjective()
 
 PriorOf = Callable[[Replica], Prior | None]
 

@@ -1,34 +1,73 @@
 """Where one request goes, and what it would take on each replica that was compared."""
 
-from msgspec import Struct
+from typing import Final, final
 
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.routing_rule import Reason
 from heterodyne.routing.prediction.pool_speed import Band
 from heterodyne.routing.replica_state import ReplicaState
 
-SAMPLES_MIN = 8
+SAMPLES_MIN: Final = 8
 
 
-class Forecast(Struct, frozen=True, gc=False):
+@final
+class Forecast:
     """One candidate. What its TTFT is made of is kept, so that the measured TTFT can be held against it."""
 
-    state: ReplicaState
-    ttft_band: Band  # how far from `ttft_s` such requests lie
-    ttft_s: float
-    ttft_high_s: float  # 19 times out of 20 it is sooner
-    itl_s: float
-    itl_high_s: float
-    risk: float  # SLOs that it is expected to miss: its own, and those of other requests on the replica
-    share_s: float  # of the replica's time: its prompt, and its part of the steps of a batch
-    usd: float  # infinite: the replica's price is not known
-    load: float  # share of its capacity that is taken, 1 or more when it is full
-    cached_tokens: float
-    work_s: float  # its prompt alone, by the prior
-    steps_s: float  # steps of others that its prompt shares or waits for, by the prior
-    backlog_s: float  # until the prompts before it are done
-    room_s: float  # until there is memory or a slot, where that is later
-    link_s: float  # to fetch what another replica has of its prompt
+    __slots__ = (
+        "backlog_s",
+        "cached_tokens",
+        "itl_high_s",
+        "itl_s",
+        "link_s",
+        "load",
+        "risk",
+        "room_s",
+        "share_s",
+        "state",
+        "steps_s",
+        "ttft_band",
+        "ttft_high_s",
+        "ttft_s",
+        "usd",
+        "work_s",
+    )
+
+    def __init__(  # noqa: PLR0917  # one place makes it, by position: see there
+        self,
+        state: ReplicaState,
+        ttft_band: Band,
+        ttft_s: float,
+        ttft_high_s: float,
+        itl_s: float,
+        itl_high_s: float,
+        risk: float,
+        share_s: float,
+        usd: float,
+        load: float,
+        cached_tokens: float,
+        work_s: float,
+        steps_s: float,
+        backlog_s: float,
+        room_s: float,
+        link_s: float,
+    ) -> None:
+        self.state = state
+        self.ttft_band = ttft_band  # how far from `ttft_s` such requests lie
+        self.ttft_s = ttft_s
+        self.ttft_high_s = ttft_high_s  # 19 times out of 20 it is sooner
+        self.itl_s = itl_s
+        self.itl_high_s = itl_high_s
+        self.risk = risk  # SLOs that it is expected to miss: its own, and those of other requests on the replica
+        self.share_s = share_s  # of the replica's time: its prompt, and its part of the steps of a batch
+        self.usd = usd  # infinite: the replica's price is not known
+        self.load = load  # share of its capacity that is taken, 1 or more when it is full
+        self.cached_tokens = cached_tokens
+        self.work_s = work_s  # its prompt alone, by the prior
+        self.steps_s = steps_s  # steps of others that its prompt shares or waits for, by the prior
+        self.backlog_s = backlog_s  # until the prompts before it are done
+        self.room_s = room_s  # until there is memory or a slot, where that is later
+        self.link_s = link_s  # to fetch what another replica has of its prompt
 
     @property
     def wait_s(self) -> float:
@@ -46,14 +85,26 @@ class Forecast(Struct, frozen=True, gc=False):
         return self.itl_s * self.state.speed.itl_band.low
 
 
-class RoutingChoice(Struct, frozen=True, gc=False):
+@final
+class RoutingChoice:
     """Where one request goes, what it should take there, and why."""
 
-    forecast: Forecast
-    slo_outlook: int  # see `slo_outlook`
-    reason: Reason
-    others: tuple[Forecast, ...] = ()  # that were compared, the chosen one or not; some may be there twice
-    is_repeated: bool = False  # made for the request before; this one is neither counted nor learned from
+    __slots__ = ("forecast", "is_repeated", "others", "reason", "slo_outlook")
+
+    def __init__(
+        self,
+        forecast: Forecast,
+        slo_outlook: int,
+        reason: Reason,
+        others: tuple[Forecast, ...] = (),
+        *,
+        is_repeated: bool = False,
+    ) -> None:
+        self.forecast = forecast
+        self.slo_outlook = slo_outlook  # see `slo_outlook`
+        self.reason = reason
+        self.others = others  # that were compared, the chosen one or not; some may be there twice
+        self.is_repeated = is_repeated  # made for the request before; this one is neither counted nor learned from
 
     @property
     def alone_s(self) -> float:

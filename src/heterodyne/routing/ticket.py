@@ -1,13 +1,15 @@
 """Pure: one request on one replica, from being sent to its end: keeps the replica's sums, learns from times."""
 
+from typing import Final
+
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.model_router import ModelRouter
 from heterodyne.routing.picker import FinishedRequestStats
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
-INTERACTIVE = Urgency.INTERACTIVE
-TOKENS_MIN = 4  # shorter answers say little about the time between tokens
+INTERACTIVE: Final = Urgency.INTERACTIVE
+TOKENS_MIN: Final = 4  # shorter answers say little about the time between tokens
 
 
 class Ticket:

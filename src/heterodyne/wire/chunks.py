@@ -1,9 +1,11 @@
 """The chunked transfer coding, read side."""
 
-SIZE_LINE_BYTES_MAX = 256
-TRAILER_BYTES_MAX = 8192
-COMMON_SIZES = {b"%x" % size: size for size in range(1, 16384)}  # a look-up is quicker than reading the digits
-HEX = frozenset(b"0123456789abcdefABCDEF")
+from typing import Final
+
+SIZE_LINE_BYTES_MAX: Final = 256
+TRAILER_BYTES_MAX: Final = 8192
+COMMON_SIZES: Final = {b"%x" % size: size for size in range(1, 16384)}  # a look-up is quicker than reading the digits
+HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 
 
 class ChunksInvalid(ValueError):

@@ -6,7 +6,7 @@ came; only what was cut on the way is taken apart and put together.
 
 import asyncio
 from enum import IntEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 import httptools
 
@@ -14,7 +14,7 @@ from heterodyne.wire.chunks import ChunkDecoder, ChunksInvalid, whole_chunks
 from heterodyne.wire.errors import ConnectionBroken, ResponseInvalid, WireError
 from heterodyne.wire.pacing import LARGE_READ_BYTES, SLICE_BYTES, PacedWrite, rest
 
-HEAD_BYTES_MAX = 65536
+HEAD_BYTES_MAX: Final = 65536
 
 
 class Listener(Protocol):
@@ -57,7 +57,11 @@ class BodyFraming(IntEnum):
 
 
 # On the request path an enum's member costs five times as much as a global.
-NONE, HEAD, LENGTH, CHUNKED, UNTIL_CLOSE = BodyFraming
+NONE: Final = BodyFraming.NONE
+HEAD: Final = BodyFraming.HEAD
+LENGTH: Final = BodyFraming.LENGTH
+CHUNKED: Final = BodyFraming.CHUNKED
+UNTIL_CLOSE: Final = BodyFraming.UNTIL_CLOSE
 
 
 class ClientConnection(asyncio.Protocol):

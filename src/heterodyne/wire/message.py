@@ -1,36 +1,52 @@
 """One HTTP request as the server side received it, and the bytes answers are framed with."""
 
-from typing import Protocol
-
-from msgspec import Struct
+from typing import Final, Protocol, final
 
 from heterodyne.domain.errors import HeterodyneError
 
+BODY_BYTES_ANY: Final = 1 << 62  # more than any that comes
 
-class HeadCheck(Struct, frozen=True, kw_only=True, gc=False):
+
+class HeadCheck:
     """What a handler makes of a head before any of the body is held."""
 
-    refusal: HeterodyneError | None = None
-    body_bytes_max: int = 1 << 62  # the connection's own limit holds beside it; at 0 the body is read past
+    __slots__ = ("body_bytes_max", "refusal")
+
+    def __init__(self, *, refusal: HeterodyneError | None = None, body_bytes_max: int = BODY_BYTES_ANY) -> None:
+        self.refusal = refusal
+        self.body_bytes_max = body_bytes_max  # the connection's own limit holds beside it; at 0 the body is read past
 
 
-ANY_BODY = HeadCheck()
+ANY_BODY: Final = HeadCheck()
 
 
-class HttpRequest(Struct, kw_only=True, gc=False):
+@final
+class HttpRequest:
     """Head and body; header names are lower case, the values of equal names are joined as HTTP says.
 
     The reader makes it when the head is complete, and adds the body; from then on it does not change.
     """
 
-    method: bytes
-    path: bytes
-    query: bytes
-    headers: dict[bytes, bytes]
-    keep_alive: bool
-    speaks_chunked: bool  # HTTP/1.1; an older client gets its stream delimited by close
-    head_check: HeadCheck | None = None  # what the handler made of the head
-    body: bytes = b""
+    __slots__ = ("body", "head_check", "headers", "keep_alive", "method", "path", "query", "speaks_chunked")
+
+    def __init__(
+        self,
+        *,
+        method: bytes,
+        path: bytes,
+        query: bytes,
+        headers: dict[bytes, bytes],
+        keep_alive: bool,
+        speaks_chunked: bool,
+    ) -> None:
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.keep_alive = keep_alive
+        self.speaks_chunked = speaks_chunked  # HTTP/1.1; an older client gets its stream delimited by close
+        self.head_check: HeadCheck | None = None  # what the handler made of the head
+        self.body = b""
 
 
 class RequestSink(Protocol):
@@ -47,9 +63,9 @@ class RequestSink(Protocol):
         ...
 
 
-CHUNKS_END = b"0\r\n\r\n"
+CHUNKS_END: Final = b"0\r\n\r\n"
 
-REASONS: dict[int, bytes] = {
+REASONS: Final[dict[int, bytes]] = {
     200: b"OK",
     201: b"Created",
     202: b"Accepted",

@@ -6,7 +6,7 @@ Driven by llhttp. It knows sizes and framing; whose turn it is and how long anyt
 from collections.abc import Callable
 from enum import IntEnum
 from io import BytesIO
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import httptools
 
@@ -15,9 +15,9 @@ from heterodyne.wire import head_rules
 from heterodyne.wire.limits import BodyBudget, WireLimits, body_too_large, head_size, head_too_large, is_head_large
 from heterodyne.wire.message import HeadCheck, HttpRequest, RequestSink
 
-FRAMING_PER_BYTE = 8  # bytes of framing that a byte of a chunked body may bring along: it may be a chunk of its own
-LENGTH_DIGITS_MAX = 20
-NO_HOST = b"\n"  # no header has this value
+FRAMING_PER_BYTE: Final = 8  # of a chunked body, bytes that one may bring along: it may be a chunk of its own
+LENGTH_DIGITS_MAX: Final = 20
+NO_HOST: Final = b"\n"  # no header has this value
 
 
 class Reading(IntEnum):
@@ -29,7 +29,9 @@ class Reading(IntEnum):
 
 
 # On the request path an enum's member costs five times as much as a global.
-BETWEEN, HEAD, BODY = Reading
+BETWEEN: Final = Reading.BETWEEN
+HEAD: Final = Reading.HEAD
+BODY: Final = Reading.BODY
 
 
 class ParsingStopped(Exception):  # nothing is wrong: it ends the parsing of what is read past anyway

@@ -1,14 +1,13 @@
 """One client connection: requests take their turns, answers become bytes, and nothing waits for ever.
 
-What the client sends is read by the request reader; what a request means is the handler's business. Requests are
-answered one at a time, in the order they came.
+What the client sends is read by the request reader; what a request means is the handler's business.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Protocol
+from typing import Final, Protocol
 
 from heterodyne.domain.errors import HeterodyneError, Overloaded, RequestTooSlow
 from heterodyne.wire.limits import WireLimits
@@ -17,9 +16,9 @@ from heterodyne.wire.pacing import LARGE_READ_BYTES, rest
 from heterodyne.wire.request_reader import BETWEEN, HEAD, RequestReader
 from heterodyne.wire.server_socket import ServerSocket
 
-SLICE_BYTES = 16384  # read at once, unless they are of a body of known length
-TURN_S = 0.001  # for reading in one turn of the loop: others wait meanwhile
-LOOKED_AT_MAX = 64  # connections, to find one that gives way
+SLICE_BYTES: Final = 16384  # read at once, unless they are of a body of known length
+TURN_S: Final = 0.001  # for reading in one turn of the loop: others wait meanwhile
+LOOKED_AT_MAX: Final = 64  # connections, to find one that gives way
 
 
 class Responder(Protocol):
@@ -85,6 +84,7 @@ class ServerConnection(ServerSocket):
         "_responder",
         "_served",
         "_unread",
+        "last_check",
     )
 
     def __init__(self, handler: Handler, limits: WireLimits, ledger: ServerLedger, clock: Callable[[], float]) -> None:
@@ -94,6 +94,7 @@ class ServerConnection(ServerSocket):
         self._ledger = ledger
         self._clock = clock
         self._reader = RequestReader(self, handler.check_head, limits, ledger, clock)
+        self.last_check: HeadCheck | None = None  # what the handler made of a head before, for it to know the next by
         self._problem: HeterodyneError | None = None  # the input is broken and the client has no answer to it yet
         self._request: HttpRequest | None = None  # being answered
         self._responder: Responder | None = None
@@ -282,7 +283,7 @@ class ServerConnection(ServerSocket):
         self._request = request
         responder = self._handler.handle(request, self)
         # An answer given at once has already moved the connection on.
-        if responder is not None and self._request is request:
+        if responder is not None and self.is_answering(request):
             self._responder = responder
 
     @property

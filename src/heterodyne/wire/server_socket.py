@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from heterodyne.wire.pacing import PacedWrite
 
-WRITE_BUFFER_BYTES = 65536
+WRITE_BUFFER_BYTES: Final = 65536
 
 
 class ServerSocket(asyncio.Protocol):

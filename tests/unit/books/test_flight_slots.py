@@ -17,9 +17,9 @@ from heterodyne.books.flight_slots import (
     OPEN,
     SLOT_BYTES,
     FlightSlots,
-    slots_left,
 )
 from heterodyne.books.recover import try_recover
+from heterodyne.books.slots_left import slots_left
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening, UsageRecord
 from tests.support.flight_slots import open_slot, place_slot

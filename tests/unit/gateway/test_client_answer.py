@@ -1,7 +1,6 @@
 """The bytes that a client gets: a stream's head, a whole answer, an error in the form that is still possible."""
 
 import pytest
-from msgspec import structs
 
 from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.hold import Hold
@@ -84,7 +83,7 @@ def test_a_request_that_has_waited_is_told_how_long() -> None:
 def test_a_model_that_stands_in_for_another_is_named() -> None:
     path = RequestPath(*replicas("a"), *replicas("b", model="n"))
     race = path.race()
-    race.ask(RecordingOwner(), path.choice("b", structs.replace(routing_request(), model="n")), CALL)
+    race.ask(RecordingOwner(), path.choice("b", routing_request().of_model("n")), CALL)
     path.network.turn()
     assert path.answer(MemoryClient(path.clock), chat()).headers(race).endswith(b"x-heterodyne-model: n\r\n")
 

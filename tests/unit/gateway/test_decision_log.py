@@ -3,7 +3,7 @@
 import sys
 
 from heterodyne.domain.record import RequestRecord
-from heterodyne.gateway.decision_log import DecisionLog, decided
+from heterodyne.gateway.decision_log import Decided, DecisionLog
 from heterodyne.routing.kv.chain import chain_of_blocks
 from tests.support.replica_states import replica, router, routing_request
 
@@ -19,7 +19,7 @@ def record(number: int) -> RequestRecord:
 def filled(kept_max: int, count: int) -> DecisionLog:
     log = DecisionLog(kept_max)
     for number in range(count):
-        log.add(decided(f"r{number}", routing_request(), CHOICE, record(number)))
+        log.add(Decided(f"r{number}", routing_request(), CHOICE, record(number)))
     return log
 
 
@@ -43,7 +43,7 @@ def test_another_bound_holds_from_then_on_and_the_latest_stay() -> None:
     log = filled(10, 10)
     log.keep(2)
     assert [one.id for one in log.latest(10)] == ["r9", "r8"]
-    log.add(decided("new", routing_request(), CHOICE, record(11)))
+    log.add(Decided("new", routing_request(), CHOICE, record(11)))
     assert [one.id for one in log.latest(10)] == ["new", "r9"]
     log.keep(5)
     assert (len(log), log.kept_max) == (2, 5)
@@ -51,7 +51,7 @@ def test_another_bound_holds_from_then_on_and_the_latest_stay() -> None:
 
 def test_what_was_asked_is_kept_without_its_prompt() -> None:
     asked = routing_request(chain=chain_of_blocks(b"s", range(1000), 16), session="secret", tenant=b"t", ttft_slo_s=0.5)
-    kept = decided("r", asked, CHOICE, None)
+    kept = Decided("r", asked, CHOICE, None)
     assert kept.routing_request.chain.hashes == ()
     assert (kept.routing_request.session, kept.routing_request.tenant) == ("", b"")
     assert (kept.routing_request.ttft_slo_s, kept.routing_request.prompt_tokens) == (0.5, 1000)

@@ -1,5 +1,8 @@
 """What a request's record says of its promise and of our own part in how long it took."""
 
+from functools import partial
+from typing import Any
+
 import pytest
 from msgspec import structs
 
@@ -8,7 +11,7 @@ from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.admission.hold import Hold
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Operation, Request, Usage
-from heterodyne.gateway.finished import Finished, Try, record_of, with_usage
+from heterodyne.gateway.finished import Finished, Try, count_usage, record_of
 from tests.support.replica_states import replica, router, routing_request
 
 WHERE = replica("a", hardware="h100-sxm")
@@ -21,33 +24,33 @@ def finished(queued_s: float = 0.0, **facts: object) -> Finished:
     hold.queued_s = queued_s
     decided_s = 10.001 + queued_s
     promised = routing_request(ttft_slo_s=0.25, itl_slo_s=0.05)
-    return structs.replace(
-        Finished(
-            ASKED,
-            promised,
-            hold,
-            router(WHERE).decide(promised, (WHERE,), 0.0),
-            WHERE,
-            200,
-            "",
-            Usage(prompt_tokens=1000, completion_tokens=11),
-            11,
-            0.02,
-            decided_s,
-            decided_s + 0.2,
-            decided_s + 0.4,
-            100,
-            0,
-            0,
-            False,
-            [Try(WHERE, decided_s + 0.001, decided_s + 0.003, decided_s + 0.4, 200, "success")],
-        ),
-        **facts,
+    usual: dict[str, Any] = dict(  # noqa: C408
+        request=ASKED,
+        routing_request=promised,
+        hold=hold,
+        choice=router(WHERE).decide(promised, (WHERE,), 0.0),
+        replica=WHERE,
+        status=200,
+        reason="",
+        reported=Usage(prompt_tokens=1000, completion_tokens=11),
+        events=11,
+        itl_s=0.02,
+        started_at_s=decided_s,
+        first_byte_at_s=decided_s + 0.2,
+        ended_at_s=decided_s + 0.4,
+        response_bytes=100,
+        retries=0,
+        continuations=0,
+        is_hedged=False,
+        tries=[Try(WHERE, decided_s + 0.001, decided_s + 0.003, decided_s + 0.4, 200, "success")],
+        answer=[],
     )
+    return Finished(**usual | facts)
 
 
 def record(what: Finished) -> RequestRecord:
-    return record_of(with_usage(what, EventTokens()), 0.0)
+    count_usage(what, EventTokens())
+    return record_of(what, 0.0)
 
 
 def test_a_promise_is_kept_in_time_and_broken_by_a_late_token_a_slow_stream_a_wait_or_an_error() -> None:
@@ -105,13 +108,15 @@ def test_a_request_that_was_never_sent_took_nothing_of_ours() -> None:
 
 def test_an_answer_that_was_to_come_whole_is_charged_for_what_should_have_been_generated() -> None:
     whole = structs.replace(ASKED, stream=False)
-    gone = finished(request=whole, reported=None, events=0, first_byte_at_s=0.0, reason="client_gone", status=499)
+    facts = {"reported": None, "events": 0, "first_byte_at_s": 0.0, "reason": "client_gone", "status": 499}
+    cut_off = partial(finished, request=whole, **facts)
+    gone = cut_off()
     assert gone.choice is not None
     forecast = gone.choice.forecast
     sent_at_s = gone.tries[-1].sent_at_s
 
     def used(after_s: float) -> tuple[int, int, bool]:
-        told = record(structs.replace(gone, ended_at_s=sent_at_s + after_s))
+        told = record(cut_off(ended_at_s=sent_at_s + after_s))
         return told.prompt_tokens, told.completion_tokens, told.is_estimated
 
     assert used(0.5 * forecast.ttft_s) == (1000, 0, True), "its prompt was being computed"

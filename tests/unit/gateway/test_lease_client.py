@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from heterodyne.admission.limits.book import LimitBook, PendingReservation, Reservation
+from heterodyne.admission.limits.book import LimitBook
+from heterodyne.admission.limits.reservation import PendingReservation, Reservation
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.domain.errors import LimitReached, StoreUnavailable
 from heterodyne.domain.tenant import Level, Limits

@@ -1,7 +1,5 @@
 """What a race may not conclude: that a whole answer is late, or that a replica failed what it never got."""
 
-from msgspec import structs
-
 from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.domain.errors import EngineBroke
@@ -18,7 +16,7 @@ from tests.support.replica_states import routing_request
 from tests.support.request_paths import CALL, STREAM_HEAD, RequestPath, chat, replicas, token
 
 HEDGES = RoutingSettings(hedge_share=1.0)
-WHOLE = structs.replace(routing_request(), streams=False)
+WHOLE = routing_request(streams=False)
 
 
 def test_an_answer_that_comes_whole_is_not_late_because_its_first_token_would_be() -> None:

@@ -1,7 +1,5 @@
 """Where a request goes when nobody keeps its promise."""
 
-from msgspec import structs
-
 from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.least_harm import LOOKED_AT_MAX
 from heterodyne.routing.policies.slo import SloObjective
@@ -9,7 +7,7 @@ from heterodyne.routing.predictive import best_of, choose
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
-from tests.support.replica_states import replica_state, routing_request, send
+from tests.support.replica_states import changed, replica_state, routing_request, send
 
 
 def least_harm(
@@ -57,7 +55,7 @@ def test_small_steps_of_harm_do_not_add_up() -> None:
     for number in range(LOOKED_AT_MAX):
         risk = (600 + 15 * number) / 1000  # 0.600, 0.615, … each a little sooner than the one before
         forecast = forecast_on(replica_state(place=number), request, 0.0, 0.0)
-        forecasts.append(structs.replace(forecast, risk=risk, ttft_s=10.0 - risk))
+        forecasts.append(changed(forecast, risk=risk, ttft_s=10.0 - risk))
     best, _ = best_of(request, forecasts, SloObjective())
     assert best.risk < 0.65
 

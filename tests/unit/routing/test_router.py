@@ -283,7 +283,7 @@ def test_a_conversation_has_no_home_that_is_gone_excluded_or_empty() -> None:
 
 def test_models_do_not_mix() -> None:
     one = router(replica("a", "x"), replica("b", "y", model="other"))
-    other = structs.replace(routing_request(), model="other")
+    other = routing_request().of_model("other")
     assert one.decide(other, [replica("b", "y", model="other")], 0.0).target.id == "b"
 
 

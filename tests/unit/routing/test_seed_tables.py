@@ -150,5 +150,6 @@ def test_a_price_rise_moves_the_work_to_the_next_cheapest() -> None:
 
 def test_the_cheapest_that_would_miss_a_tight_target_gives_way_to_one_that_meets_it() -> None:
     one, replicas = cost_fleet()
-    tight = structs.replace(BATCH, ttft_slo_s=0.12)  # TPU v5e takes as long
+    tight = BATCH.copied()
+    tight.ttft_slo_s = 0.12  # TPU v5e takes as long
     assert one.decide(tight, list(replicas.values()), LATER_S).target.id != "tpu-v5e"

@@ -4,45 +4,32 @@ What it has to lease, give back and correct it puts into calls to the source, on
 """
 
 from collections.abc import Sequence
-
-from msgspec import Struct
+from typing import Final
 
 from heterodyne.admission.limits.calendar import Calendar, LimitPeriod
 from heterodyne.admission.limits.leased_counter import MEASURES, LeasedCounter, limits_of
 from heterodyne.admission.limits.refusal import LimitRefusal, refused
+from heterodyne.admission.limits.reservation import Amounts, PendingReservation, Reservation
 from heterodyne.domain.tenant import Level
 from heterodyne.ports.leases import LeaseAnswer, LeaseCall, LeaseReport, Want
 
-LEASED_COUNTERS_MAX = 50_000  # the one planned longest ago is closed for a new one
-PLAN_S_MAX = 60.0  # how long a caller's counters are kept ready without being looked up again
-LEASED_COUNTER_IDLE_S = 150.0  # since it was last planned; more than a plan lives
-TOP_UPS_MAX = 256  # in one call
-MEMORY_TICKS = 0.2  # how long "there is no more" is believed, in ticks: what others give back may come at any time
-
-Amounts = tuple[int, int, int, int]  # by Measure
-
-
-class Reservation:
-    """A request's claim, in the windows of the moment it was made; it is settled or released once."""
-
-    __slots__ = ("amounts", "is_alone", "is_over", "leased_counters")
-
-    def __init__(self, leased_counters: tuple[LeasedCounter, ...], amounts: Amounts, is_alone: bool = False) -> None:
-        self.is_over = False
-        self.leased_counters = leased_counters
-        self.amounts = amounts
-        self.is_alone = is_alone  # made without the source, as it could not be reached
+LEASED_COUNTERS_MAX: Final = 50_000  # the one planned longest ago is closed for a new one
+PLAN_S_MAX: Final = 60.0  # how long a caller's counters are kept ready without being looked up again
+LEASED_COUNTER_IDLE_S: Final = 150.0  # since it was last planned; more than a plan lives
+TOP_UPS_MAX: Final = 256  # in one call
+# How long "there is no more" is believed, in ticks: what others give back may come at any time.
+MEMORY_TICKS: Final = 0.2
 
 
-class PendingReservation:
-    """A request that the leases at hand do not suffice for; the source has to be asked."""
+class _Plan:
+    """The leased counters of one caller, looked up once per window."""
 
-    __slots__ = ("amounts", "leased_counters", "levels")
+    __slots__ = ("ends_s", "leased_counters", "levels")
 
-    def __init__(self, levels: tuple[Level, ...], amounts: Amounts) -> None:
+    def __init__(self, levels: tuple[Level, ...], leased_counters: tuple[LeasedCounter, ...], ends_s: float) -> None:
         self.levels = levels
-        self.amounts = amounts
-        self.leased_counters: tuple[LeasedCounter, ...] = ()  # pledged in, while a call is under way
+        self.leased_counters = leased_counters
+        self.ends_s = ends_s
 
 
 class LimitBook:
@@ -200,7 +187,7 @@ class LimitBook:
                     return refused(lease, leased_counters, amount, left, now_s)
         return PendingReservation(levels, amounts)
 
-    def _planned(self, levels: tuple[Level, ...], now_s: float) -> "_Plan":
+    def _planned(self, levels: tuple[Level, ...], now_s: float) -> _Plan:
         plan = self._plans.get(id(levels))
         if plan is not None and plan.levels is levels and now_s < plan.ends_s:
             return plan
@@ -338,11 +325,3 @@ class LimitBook:
     def _call(self, reports: Sequence[LeaseReport], groups: Sequence[tuple[Want, ...]]) -> LeaseCall:
         self._sequence += 1
         return LeaseCall(holder=self._holder, sequence=self._sequence, reports=tuple(reports), groups=tuple(groups))
-
-
-class _Plan(Struct, frozen=True, gc=False):
-    """The leased counters of one caller, looked up once per window."""
-
-    levels: tuple[Level, ...]
-    leased_counters: tuple[LeasedCounter, ...]
-    ends_s: float

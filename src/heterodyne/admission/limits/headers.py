@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from math import ceil
+from typing import Final
 
 from heterodyne.admission.limits.leased_counter import LeasedCounter, Measure
 
-_REQUESTS, _TOKENS = int(Measure.REQUESTS), int(Measure.TOKENS)
+_REQUESTS: Final = int(Measure.REQUESTS)
+_TOKENS: Final = int(Measure.TOKENS)
 
 
 def rate_headers(leased_counters: Sequence[LeasedCounter], now_s: float) -> bytes:

@@ -1,12 +1,13 @@
 """Pure: what one worker has leased of one counter in one window."""
 
 from enum import IntEnum
+from typing import Final
 
 from heterodyne.admission.limits.calendar import LimitPeriod, LimitWindow
 from heterodyne.domain.tenant import Limits
 from heterodyne.ports.leases import LeaseReport, Want
 
-MICRO_USD_PER_USD = 1_000_000
+MICRO_USD_PER_USD: Final = 1_000_000
 
 
 class Measure(IntEnum):
@@ -125,7 +126,7 @@ def limits_of(limits: Limits) -> list[tuple[str, int]]:
     return found
 
 
-MEASURES = {
+MEASURES: Final = {
     "requests_per_minute": (Measure.REQUESTS, LimitPeriod.MINUTE),
     "tokens_per_minute": (Measure.TOKENS, LimitPeriod.MINUTE),
     "requests_per_day": (Measure.REQUESTS, LimitPeriod.DAY),

@@ -16,7 +16,8 @@ from heterodyne.engines.error_answer import context_exceeded, read_error, refuse
 from heterodyne.engines.json_edit import put
 from heterodyne.engines.llamacpp.load import read_metrics, read_slots
 from heterodyne.engines.llamacpp.stream import LlamaCppStream
-from heterodyne.engines.openai import INCLUDE_USAGE, OwnEngineDialect
+from heterodyne.engines.openai import OwnEngineDialect
+from heterodyne.engines.openai_body import INCLUDE_USAGE
 from heterodyne.engines.tool_choice import bind_tool_choice
 from heterodyne.ports.engine import DeliveredText, EngineRequest, EventEdit
 

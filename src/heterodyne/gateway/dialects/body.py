@@ -5,7 +5,7 @@ Names and counts are bounded here, so that no value is a burden by its length al
 
 import re
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -20,12 +20,12 @@ ModelName = Annotated[str, Meta(max_length=256)]
 Name = Annotated[str, Meta(max_length=512)]  # of users, functions, calls: what clients call things
 Word = Annotated[str, Meta(max_length=64)]  # a kind among a few
 StopText = Annotated[str, Meta(max_length=1024)]
-BIASES_MAX = 16384  # tokens that `logit_bias` may name
-STOPS_MAX = 64
-TENSORS_MAX = 1024
-DIMENSIONS_MAX = 64
-SHOWN_CHARS = 200  # of either end of a message
-_AT = re.compile(r"^(?P<what>.*?) - at `(?P<in_key>key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
+BIASES_MAX: Final = 16384  # tokens that `logit_bias` may name
+STOPS_MAX: Final = 64
+TENSORS_MAX: Final = 1024
+DIMENSIONS_MAX: Final = 64
+SHOWN_CHARS: Final = 200  # of either end of a message
+_AT: Final = re.compile(r"^(?P<what>.*?) - at `(?P<in_key>key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
 
 
 def decode(decoder: "msgspec.json.Decoder[Shape]", body: bytes) -> Shape:

@@ -1,21 +1,19 @@
 """POST /v1/chat/completions."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
-
-import msgspec
-from msgspec import Meta, Raw, Struct
+from typing import Final
 
 from heterodyne.domain.request import Operation, Request
-from heterodyne.gateway.dialects.body import Name, Word, check_count, decode
-from heterodyne.gateway.dialects.generation import Count, GenerationFields, check_bounds, longest, shown_bytes
+from heterodyne.gateway.dialects.body import check_count, decode
+from heterodyne.gateway.dialects.chat_fields import Message, decoder
+from heterodyne.gateway.dialects.generation import check_bounds, longest, names_stream_options, shown_bytes, wants_usage
 from heterodyne.gateway.dialects.members import listed, private, read_members
-from heterodyne.gateway.dialects.parts import NO_PARTS, Part, Parts, read_parts
+from heterodyne.gateway.dialects.parts import NO_PARTS, Parts, read_parts
 from heterodyne.gateway.dialects.prompts import ChatPrompt
 from heterodyne.gateway.settings import GatewaySettings
 
 # What OpenAI's API has; the fields of single engines pass where their dialects say so.
-API = frozenset(
+API: Final = frozenset(
     {
         "audio",
         "frequency_penalty",
@@ -56,74 +54,11 @@ API = frozenset(
         "web_search_options",
     }
 )
-Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
-
-
-class Function(Struct):
-    """A function's name and, unread, its parameters."""
-
-    name: Name
-    parameters: dict[str, Raw] | None = None
-
-
-class FunctionCall(Struct):
-    """What an assistant message says it called."""
-
-    name: Name
-    arguments: str
-
-
-class ToolCall(Struct):
-    """One call in an assistant message."""
-
-    id: Name
-    type: Word
-    function: FunctionCall | None = None
-
-
-class Message(Struct):
-    """One message of the conversation."""
-
-    role: Role
-    content: str | list[Part] | None = None
-    name: Name | None = None
-    tool_calls: list[ToolCall] | None = None
-    tool_call_id: Name | None = None
-
-
-class Tool(Struct):
-    """One tool the model may call."""
-
-    type: Word
-    function: Function | None = None
-
-
-class ResponseFormat(Struct):
-    """Text, any JSON, or JSON of a schema."""
-
-    type: Literal["text", "json_object", "json_schema", "grammar", "structural_tag"]
-    json_schema: dict[str, Raw] | None = None
-
-
-class ChatFields(GenerationFields, kw_only=True):
-    """The typed fields of a chat completion."""
-
-    messages: Annotated[list[Message], Meta(min_length=1)]
-    max_completion_tokens: Count | None = None
-    tools: list[Tool] | None = None
-    tool_choice: Name | dict[str, Raw] | None = None
-    parallel_tool_calls: bool | None = None
-    response_format: ResponseFormat | None = None
-    logprobs: bool | None = None
-    top_logprobs: Annotated[int, Meta(ge=0, le=20)] | None = None
-
-
-_decoder = msgspec.json.Decoder(ChatFields)
 
 
 def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     """Body bytes to a request."""
-    fields = decode(_decoder, body)
+    fields = decode(decoder, body)
     members, value_bytes = read_members(body)
     own, parts = private(members, API), parts_of(fields.messages)
     output_tokens_max = longest(own, fields.max_completion_tokens, fields.max_tokens)
@@ -136,8 +71,8 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         model=fields.model,
         body=body,
         stream=bool(fields.stream),
-        wants_usage=fields.wants_usage(),
-        has_stream_options=fields.stream_options is not msgspec.UNSET,
+        wants_usage=wants_usage(fields),
+        has_stream_options=names_stream_options(fields),
         prompt=ChatPrompt(body),
         private_fields=listed(own, parts.private) if own or parts.private else (),
         prompt_chars=shown_bytes(members, value_bytes) - parts.more_bytes,

@@ -7,7 +7,8 @@ from msgspec import Meta
 
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import decode
-from heterodyne.gateway.dialects.generation import GenerationFields, check_bounds, longest, shown_bytes
+from heterodyne.gateway.dialects.generation import check_bounds, longest, names_stream_options, shown_bytes, wants_usage
+from heterodyne.gateway.dialects.generation_fields import GenerationFields
 from heterodyne.gateway.dialects.members import listed, private, read_members
 from heterodyne.gateway.dialects.prompts import TextPrompt
 from heterodyne.gateway.dialects.text import Text, check_text, count, measure
@@ -66,8 +67,8 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         model=fields.model,
         body=body,
         stream=bool(fields.stream),
-        wants_usage=fields.wants_usage(),
-        has_stream_options=fields.stream_options is not msgspec.UNSET,
+        wants_usage=wants_usage(fields),
+        has_stream_options=names_stream_options(fields),
         prompt=TextPrompt(body) if tokens is None else None,
         private_fields=listed(own) if own else (),
         prompt_chars=shown_bytes(members, value_bytes) if tokens is None else 0,

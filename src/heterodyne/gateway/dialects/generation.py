@@ -1,52 +1,20 @@
 """What chat and text completions have in common: the fields that bound and shape generation."""
 
-from typing import Annotated
+from typing import Final
 
 import msgspec
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.engines.lengths import AT_LEAST, AT_MOST
-from heterodyne.gateway.dialects.body import BIASES_MAX, STOPS_MAX, ModelName, Name, StopText
+from heterodyne.gateway.dialects.generation_fields import GenerationFields, StreamOptions
 from heterodyne.gateway.dialects.members import Members, bytes_of
 from heterodyne.gateway.settings import GatewaySettings
 
-Penalty = Annotated[float, Meta(ge=-2, le=2)]
-Count = Annotated[int, Meta(ge=1)]
-
-
-class StreamOptions(Struct):
-    """How a stream ends."""
-
-    include_usage: bool | None = None
-
-
 # That steer and are not shown to the model; small ones are not worth leaving out of what is.
-STEERING = frozenset(
+STEERING: Final = frozenset(
     {"model", "metadata", "logit_bias", "stop", "user", "stop_token_ids", "allowed_token_ids", "bad_words"}
 )
-
-
-class GenerationFields(Struct):
-    """Typed where the API gives a type; anything else in the body passes unread, where its engine may have it."""
-
-    model: ModelName
-    stream: bool | None = None
-    stream_options: StreamOptions | UnsetType | None = UNSET
-    max_tokens: Count | None = None
-    n: Count | None = None
-    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
-    top_p: Annotated[float, Meta(ge=0, le=1)] | None = None
-    presence_penalty: Penalty | None = None
-    frequency_penalty: Penalty | None = None
-    seed: int | None = None
-    stop: StopText | Annotated[list[StopText], Meta(max_length=STOPS_MAX)] | None = None
-    logit_bias: Annotated[dict[str, float], Meta(max_length=BIASES_MAX)] | None = None
-    user: Name | None = None
-
-    def wants_usage(self) -> bool:
-        options = self.stream_options
-        return isinstance(options, StreamOptions) and bool(options.include_usage)
 
 
 def shown_bytes(members: Members, value_bytes: int) -> int:
@@ -56,6 +24,17 @@ def shown_bytes(members: Members, value_bytes: int) -> int:
     letters. What JSON puts around a message is about what a chat template does.
     """
     return value_bytes - bytes_of(members, STEERING)
+
+
+def wants_usage(fields: GenerationFields) -> bool:
+    """Whether the client asked for a usage chunk at the end of its stream."""
+    options = fields.stream_options
+    return isinstance(options, StreamOptions) and bool(options.include_usage)
+
+
+def names_stream_options(fields: GenerationFields) -> bool:
+    """Whether the body has that member, whatever is in it."""
+    return fields.stream_options is not UNSET
 
 
 def check_bounds(

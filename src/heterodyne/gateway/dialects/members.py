@@ -7,6 +7,7 @@ the first. So the members are read once more, unparsed: what an engine gets is w
 import re
 from collections.abc import Collection
 from itertools import chain
+from typing import Final
 
 import msgspec
 from msgspec import Raw
@@ -15,18 +16,18 @@ from heterodyne.domain.errors import InvalidField
 
 Members = dict[str, Raw]
 
-PRIVATE_KEYS_MAX = 64  # of one object that are told apart; more are one field
-PRIVATE_MAX = 256  # of one body: each is looked up for every replica that may be asked
-NAME_CHARS_MAX = 100
-OBJECT_START = ord("{")
-NONE: dict[str, Raw] = {}
+PRIVATE_KEYS_MAX: Final = 64  # of one object that are told apart; more are one field
+PRIVATE_MAX: Final = 256  # of one body: each is looked up for every replica that may be asked
+NAME_CHARS_MAX: Final = 100
+OBJECT_START: Final = ord("{")
+NONE: Final[dict[str, Raw]] = {}
 
 _decode = msgspec.json.Decoder(Members).decode
-_OPEN = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*")
-_COLON = re.compile(rb"[ \t\r\n]*:[ \t\r\n]*")
-_COMMA = re.compile(rb"[ \t\r\n]*,[ \t\r\n]*")
-_CLOSE = re.compile(rb"[ \t\r\n]*\}[ \t\r\n]*\Z")
-_NAME = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_OPEN: Final = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*")
+_COLON: Final = re.compile(rb"[ \t\r\n]*:[ \t\r\n]*")
+_COMMA: Final = re.compile(rb"[ \t\r\n]*,[ \t\r\n]*")
+_CLOSE: Final = re.compile(rb"[ \t\r\n]*\}[ \t\r\n]*\Z")
+_NAME: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
 def read_members(body: bytes) -> tuple[Members, int]:
@@ -74,7 +75,11 @@ def listed(*paths: Collection[str]) -> tuple[str, ...]:
 
 def bytes_of(members: Members, names: frozenset[str]) -> int:
     """What the values of these members have together, where there are any."""
-    return sum([len(members[name]) for name in names.intersection(members)])
+    found = 0
+    for name in members:
+        if name in names:
+            found += len(members[name])
+    return found
 
 
 def _is_spaced(body: bytes, members: Members) -> bool:

@@ -4,30 +4,13 @@ They are JSON as the client sent it: that costs little to read again and holds w
 and tool calls too. A client writes the same message in the same way every turn.
 """
 
-import msgspec
-from msgspec import Raw, Struct
+from typing import Final
 
-NULL = Raw(b"null")
-BETWEEN = b"\n"  # not inside JSON as clients send it to a machine; where it is, prefixes only end elsewhere
+from msgspec import Raw
 
+from heterodyne.gateway.dialects.prompt_fields import PromptMessage, chat_decoder, completion_decoder
 
-class _PromptMessage(Struct):
-    role: str = ""
-    content: Raw = NULL
-    tool_calls: Raw = NULL
-
-
-class _Chat(Struct):
-    messages: list[_PromptMessage] = []
-    tools: Raw = NULL
-
-
-class _Completion(Struct):
-    prompt: Raw = NULL
-
-
-_chat = msgspec.json.Decoder(_Chat)
-_completion = msgspec.json.Decoder(_Completion)
+BETWEEN: Final = b"\n"  # not inside JSON as clients send it to a machine; where it is, prefixes only end elsewhere
 
 
 class ChatPrompt:
@@ -41,12 +24,12 @@ class ChatPrompt:
 
     def whole(self) -> bytes:
         """A longer conversation begins with the bytes of the shorter."""
-        chat = _chat.decode(self._body)
+        chat = chat_decoder.decode(self._body)
         return _join(chat.tools, chat.messages)
 
     def opening(self) -> bytes:
         """Up to the end of its first question."""
-        chat = _chat.decode(self._body)
+        chat = chat_decoder.decode(self._body)
         for index, message in enumerate(chat.messages):
             if message.role == "user":
                 return _join(chat.tools, chat.messages[: index + 1])
@@ -64,14 +47,14 @@ class TextPrompt:
 
     def whole(self) -> bytes:
         """Without the closing quote, so that a longer text begins with the shorter."""
-        return bytes(_completion.decode(self._body).prompt)[:-1]
+        return bytes(completion_decoder.decode(self._body).prompt)[:-1]
 
     def opening(self) -> bytes:
         """Nothing tells one text from the next but all of it."""
         return self.whole()
 
 
-def _join(tools: Raw, messages: list[_PromptMessage]) -> bytes:
+def _join(tools: Raw, messages: list[PromptMessage]) -> bytes:
     parts: list[bytes | Raw] = [tools]
     for message in messages:
         parts += (message.role.encode(), message.content, message.tool_calls)

@@ -8,7 +8,8 @@ from msgspec import Meta, Struct, structs
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Operation, Request
 from heterodyne.gateway.dialects.body import ModelName, check_count, decode
-from heterodyne.gateway.dialects.chat import Message, parts_of
+from heterodyne.gateway.dialects.chat import parts_of
+from heterodyne.gateway.dialects.chat_fields import Message
 from heterodyne.gateway.dialects.members import listed, private, read_members
 from heterodyne.gateway.dialects.text import TokenId
 from heterodyne.gateway.settings import GatewaySettings

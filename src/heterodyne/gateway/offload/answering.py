@@ -1,6 +1,7 @@
 """An engine's whole answer becomes the client's: in the loop where it is short, beside the worker where it is long."""
 
 from collections.abc import Callable
+from typing import Final
 
 from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.fleet import Replica
@@ -10,7 +11,7 @@ from heterodyne.gateway.offload.job import AnswerRead, JobFailed, ReadAnswer, Re
 from heterodyne.gateway.offload.process import Offload, PendingJob
 from heterodyne.ports.engine import EngineDialect, EngineRequest
 
-ANSWER_BYTES_LARGE = 64 * 1024
+ANSWER_BYTES_LARGE: Final = 64 * 1024
 
 
 class TranslatedAnswer:

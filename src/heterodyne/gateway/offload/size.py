@@ -6,14 +6,16 @@ counted in a sample whose places nobody can know beforehand, as counting all of 
 """
 
 from random import randrange
+from typing import Final
 
-SMALL_BYTES = 16 * 1024  # read without a look: whatever is in them takes less than a millisecond
-LARGE_BYTES = 448 * 1024  # a prompt of 100,000 tokens is below it
-OPENINGS_MAX = 1024  # of objects, and of lists: messages, tools and what is in them
-COMMAS_MAX = 12 * 1024  # English has one for every fifty bytes
-ESCAPES_MAX = 32 * 1024
-COUNTED_BYTES = 64 * 1024  # in which all of them are counted as quickly
-WINDOWS, WINDOW_BYTES = 96, 64  # of the sample
+SMALL_BYTES: Final = 16 * 1024  # read without a look: whatever is in them takes less than a millisecond
+LARGE_BYTES: Final = 448 * 1024  # a prompt of 100,000 tokens is below it
+OPENINGS_MAX: Final = 1024  # of objects, and of lists: messages, tools and what is in them
+COMMAS_MAX: Final = 12 * 1024  # English has one for every fifty bytes
+ESCAPES_MAX: Final = 32 * 1024
+COUNTED_BYTES: Final = 64 * 1024  # in which all of them are counted as quickly
+WINDOWS: Final = 96  # of the sample
+WINDOW_BYTES: Final = 64
 
 
 def is_large(body: bytes) -> bool:

@@ -4,12 +4,16 @@ The idea is Netflix's Gradient2: when latency now is worse than usual the limit 
 by a small queue. Latency is actual over expected TTFT, so that requests of very different sizes can be compared.
 """
 
-RATIO_MIN, RATIO_MAX = 0.01, 100.0  # beyond these a sample says something of the clock or the prediction
-GRADIENT_MIN = 0.5
-SHORT_WEIGHT = 0.2  # one late first token is noise, five are not
-WARM_UP_SAMPLES = 10
-DRIFT_MAX, DRIFT_DECAY = 2.0, 0.95  # after a long overload, what is usual must come down faster than its window
-REFUSAL_DECREASE = 0.9
+from typing import Final
+
+RATIO_MIN: Final = 0.01  # beyond these a sample says something of the clock or the prediction
+RATIO_MAX: Final = 100.0
+GRADIENT_MIN: Final = 0.5
+SHORT_WEIGHT: Final = 0.2  # one late first token is noise, five are not
+WARM_UP_SAMPLES: Final = 10
+DRIFT_MAX: Final = 2.0  # after a long overload, what is usual must come down faster than its window
+DRIFT_DECAY: Final = 0.95
+REFUSAL_DECREASE: Final = 0.9
 
 
 class AdaptiveLimit:

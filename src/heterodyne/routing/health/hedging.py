@@ -5,13 +5,16 @@ that may be is a budget of the model (`model_health`).
 """
 
 from math import exp, log
+from typing import Final
 
-LOWEST, GROWTH, BUCKETS = 0.05, 1.15, 64  # up to a ratio of 380, each bucket within 7 % of its middle
-READ_EVERY = 32  # samples between two readings of the quantile
-HALVE_EVERY = 512
+LOWEST: Final = 0.05  # up to a ratio of 380, each bucket within 7 % of its middle
+GROWTH: Final = 1.15
+BUCKETS: Final = 64
+READ_EVERY: Final = 32  # samples between two readings of the quantile
+HALVE_EVERY: Final = 512
 
-_PER_LOG = 1 / log(GROWTH)
-_OFFSET = -log(LOWEST) * _PER_LOG
+_PER_LOG: Final = 1 / log(GROWTH)
+_OFFSET: Final = -log(LOWEST) * _PER_LOG
 
 
 class HedgeTimer:

@@ -5,14 +5,15 @@ no reason to go on asking it.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from heterodyne.domain.fleet import Health, Replica
 from heterodyne.routing.health.replica_health import FULL, PAUSED, ReplicaHealth
 from heterodyne.routing.health.snapshot import ModelHealthSnapshot
 from heterodyne.routing.settings import RoutingSettings
 
-SLOTS = 10  # of the window of retries; what is forgotten is forgotten a slot at a time
-CREDIT_MAX = 10.0  # hedges that a quiet time may save up
+SLOTS: Final = 10  # of the window of retries; what is forgotten is forgotten a slot at a time
+CREDIT_MAX: Final = 10.0  # hedges that a quiet time may save up
 
 
 class ModelHealth:

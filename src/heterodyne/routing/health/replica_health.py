@@ -7,7 +7,7 @@
 Every start has exactly one end.
 """
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.routing.health.adaptive_limit import AdaptiveLimit
@@ -18,9 +18,14 @@ from heterodyne.routing.health.outlier import Outlier, OutlierPool
 from heterodyne.routing.health.snapshot import Obstacle, ReplicaHealthSnapshot
 from heterodyne.routing.settings import RoutingSettings
 
-UNBOUNDED = 1 << 31
-SUCCESS, REFUSED_BUSY = Outcome.SUCCESS, Outcome.REFUSED_BUSY
-EJECTED, BREAKER_OPEN, TRIAL_RUNNING, FULL, PAUSED = Obstacle
+UNBOUNDED: Final = 1 << 31
+SUCCESS: Final = Outcome.SUCCESS
+REFUSED_BUSY: Final = Outcome.REFUSED_BUSY
+EJECTED: Final = Obstacle.EJECTED
+BREAKER_OPEN: Final = Obstacle.BREAKER_OPEN
+TRIAL_RUNNING: Final = Obstacle.TRIAL_RUNNING
+FULL: Final = Obstacle.FULL
+PAUSED: Final = Obstacle.PAUSED
 
 
 class Group(Protocol):

@@ -1,11 +1,12 @@
 """Pure: how many tokens an answer will have, by tenant, model and kind of request."""
 
 from collections import OrderedDict
+from typing import Final
 
-TOKENS_PRIOR = 256.0
-PACE = 0.05
-SAMPLES_AT_ONCE = 20  # a mean of the first ones, then a moving one
-GROUPS_MAX = 10_000
+TOKENS_PRIOR: Final = 256.0
+PACE: Final = 0.05
+SAMPLES_AT_ONCE: Final = 20  # a mean of the first ones, then a moving one
+GROUPS_MAX: Final = 10_000
 
 
 class OutputLengths:

@@ -1,38 +1,44 @@
 """Pure: how fast the replicas of one pool are, from a prior and from every request that went there."""
 
 from math import exp, inf, log, pow
-from typing import Protocol
+from typing import Final, Protocol
 
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.snapshots import PoolSpeedSnapshot
 
-HEAR_EVERY_S = 0.002  # five hundred samples a second are plenty
-ANSWER_PRIOR, ANSWER_PACE = 256.0, 0.05
-PROMPT_RATE_S = 5.0  # over which the share of time that prompts take is averaged
-FIXED_MIN_S = 0.002  # so that a delay the prior lacks can be learned at all
+HEAR_EVERY_S: Final = 0.002  # five hundred samples a second are plenty
+ANSWER_PRIOR: Final = 256.0
+ANSWER_PACE: Final = 0.05
+PROMPT_RATE_S: Final = 5.0  # over which the share of time that prompts take is averaged
+FIXED_MIN_S: Final = 0.002  # so that a delay the prior lacks can be learned at all
 # First tokens scatter, and their parts come and go together; the pace of tokens tells its parts apart.
-FIRST_COUPLING, LATER_COUPLING = 0.03, 0.002
-FIRST_SCATTER, LATER_SCATTER = 0.2, 0.1
-REFERENCE_BATCH = 32  # a token's share of a step is counted as in a batch of this size, whatever runs now
+FIRST_COUPLING: Final = 0.03
+LATER_COUPLING: Final = 0.002
+FIRST_SCATTER: Final = 0.2
+LATER_SCATTER: Final = 0.1
+REFERENCE_BATCH: Final = 32  # a token's share of a step is counted as in a batch of this size, whatever runs now
 
 # Of the band.
-TAIL = 0.05  # outside, on either side
-BAND_PACE = 0.03  # how far one sample moves a quantile, in mean errors
-ERROR_PACE = 0.02
-SPREAD_PRIOR = 0.7  # log 2: before anything is known, half to twice
-SPREAD_MIN = 0.01
-BAND_SAMPLES_MIN = 30  # enough to guess the spread from the mean error, and to begin from there
-SPREAD_OF_ERROR = 2.06  # where errors are normal, the quantile lies so many mean errors out
-RATIO_MAX = 50.0
-QUANTILE_LOGIT = 2 * log((1.0 - TAIL) / TAIL)  # a logistic curve is so many scales wide between the two quantiles
-STEEPNESS_MAX = 30.0
-ROOM_MAX = 1e6  # from this ratio on nothing is missed, and no power overflows
+TAIL: Final = 0.05  # outside, on either side
+BAND_PACE: Final = 0.03  # how far one sample moves a quantile, in mean errors
+ERROR_PACE: Final = 0.02
+SPREAD_PRIOR: Final = 0.7  # log 2: before anything is known, half to twice
+SPREAD_MIN: Final = 0.01
+BAND_SAMPLES_MIN: Final = 30  # enough to guess the spread from the mean error, and to begin from there
+SPREAD_OF_ERROR: Final = 2.06  # where errors are normal, the quantile lies so many mean errors out
+RATIO_MAX: Final = 50.0
+QUANTILE_LOGIT: Final = 2 * log(
+    (1.0 - TAIL) / TAIL
+)  # a logistic curve is so many scales wide between the two quantiles
+STEEPNESS_MAX: Final = 30.0
+ROOM_MAX: Final = 1e6  # from this ratio on nothing is missed, and no power overflows
 
 # Of the corrector.
-PROCESS_NOISE = 0.03**2  # relative, squared: how far a factor may move from one request to the next
-FACTOR_MIN, FACTOR_MAX = 0.02, 50.0
-SURPRISE_MAX = log(2.0)  # one sample is believed no further: what delays one request is not the pool's pace
-SCATTER_PACE = 0.02
+PROCESS_NOISE: Final = 0.03**2  # relative, squared: how far a factor may move from one request to the next
+FACTOR_MIN: Final = 0.02
+FACTOR_MAX: Final = 50.0
+SURPRISE_MAX: Final = log(2.0)  # one sample is believed no further: what delays one request is not the pool's pace
+SCATTER_PACE: Final = 0.02
 
 Areas = tuple[float, float, float]  # sequences and context over time, and seconds of prompts
 

@@ -1,8 +1,9 @@
 """One worker's account of limits, with counters in memory and a clock that stands still."""
 
-from heterodyne.admission.limits.book import LimitBook, PendingReservation, Reservation
+from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.calendar import Calendar, LimitPeriod
 from heterodyne.admission.limits.refusal import LimitRefusal
+from heterodyne.admission.limits.reservation import PendingReservation, Reservation
 from heterodyne.domain.errors import BudgetSpent, LimitReached
 from heterodyne.domain.tenant import Level, Limits
 from heterodyne.stores.leases.memory import MemoryLeases

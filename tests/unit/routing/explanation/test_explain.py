@@ -11,7 +11,7 @@ from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
-from tests.support.replica_states import LATER_S, ROUND, fill, replica, router, routing_request
+from tests.support.replica_states import LATER_S, ROUND, figures_of, fill, replica, router, routing_request
 
 
 def of_ttft(ttft_s: float) -> Prior:
@@ -70,7 +70,7 @@ def test_replicas_are_in_the_order_of_the_policy_each_with_its_reason() -> None:
 
 
 def test_the_cheapest_comes_first_where_cost_decides() -> None:
-    explanation = told(mixed(), structs.replace(PROMISED, policy="cost"), FAST, SLOW, LATE)
+    explanation = told(mixed(), routing_request(ttft_slo_s=0.8, policy="cost"), FAST, SLOW, LATE)
     assert explanation.asked.policy == "cost"
     assert [one.replica for one in explanation.candidates] == ["slow", "fast", "late"]
     assert rows(explanation)["fast"].reason == "4.00 times the price"
@@ -165,10 +165,10 @@ def test_a_rehearsal_leaves_nothing_to_chance_and_nothing_behind() -> None:
         raise AssertionError("chance was asked")
 
     one = router(FAST, SLOW, LATE, priors=PRIORS, chance=never)
-    before = one.compare(PROMISED, [FAST], LATER_S)[0]
+    before = figures_of(one.compare(PROMISED, [FAST], LATER_S)[0])
     choices = [one.try_dry_run(PROMISED, [FAST, SLOW, LATE], LATER_S) for _ in range(200)]
     assert {choice.target.id for choice in choices if choice is not None} == {"fast"}
-    assert one.compare(PROMISED, [FAST], LATER_S)[0] == before
+    assert figures_of(one.compare(PROMISED, [FAST], LATER_S)[0]) == before
 
 
 def test_another_systems_rule_is_not_rehearsed_for_it_remembers() -> None:
@@ -179,7 +179,7 @@ def test_another_systems_rule_is_not_rehearsed_for_it_remembers() -> None:
     turns = [one.decide(PROMISED, [FAST, SLOW, LATE], LATER_S).target.id for _ in range(3)]
     told(one, PROMISED, FAST, SLOW, LATE)
     assert [one.decide(PROMISED, [FAST, SLOW, LATE], LATER_S).target.id for _ in range(3)] == turns
-    ours = told(one, structs.replace(PROMISED, policy="slo"), FAST, SLOW, LATE)
+    ours = told(one, routing_request(ttft_slo_s=0.8, policy="slo"), FAST, SLOW, LATE)
     assert ours.reason is Reason.FASTEST
 
 

@@ -3,7 +3,6 @@
 from math import inf
 
 import pytest
-from msgspec import structs
 
 from heterodyne.domain.errors import UnknownName
 from heterodyne.domain.routing_rule import RoutingRule
@@ -11,14 +10,14 @@ from heterodyne.routing.catalogue import OBJECTIVES, check_policy, objective, tr
 from heterodyne.routing.forecast import BROKEN, CROWDED, KEPT, LIKELY, forecast_on, slo_outlook
 from heterodyne.routing.peers.catalogue import PEERS
 from heterodyne.routing.routing_choice import Forecast
-from tests.support.replica_states import replica_state, routing_request
+from tests.support.replica_states import changed, replica_state, routing_request
 
 
 def forecast(name: str = "a", **figures: float) -> Forecast:
     """A candidate with a tenth of its room taken."""
     one = replica_state(name, hardware=name)
     said = {"ttft_s": 0.1, "itl_s": 0.01, "usd": 0.001, "load": 0.1, "risk": 0.0, **figures}
-    return structs.replace(forecast_on(one, routing_request(), 0.0, 0.0), **said)
+    return changed(forecast_on(one, routing_request(), 0.0, 0.0), **said)
 
 
 def best(policy: str, *candidates: Forecast, rule: RoutingRule | None = None) -> str:
@@ -62,16 +61,16 @@ def test_affinity_takes_the_preferred_hardware_while_it_keeps_the_promise() -> N
     rule = RoutingRule(prefers_hardware=("mi300x", "h200-sxm"))
     slow, fast = forecast("mi300x", ttft_s=0.4), forecast("h100-sxm", ttft_s=0.1)
     assert best("affinity", fast, slow, rule=rule) == "mi300x"
-    assert best("affinity", fast, structs.replace(slow, risk=0.4), rule=rule) == "h100-sxm"
+    assert best("affinity", fast, changed(slow, risk=0.4), rule=rule) == "h100-sxm"
     also = forecast("h200-sxm", ttft_s=0.3)
     assert best("affinity", fast, slow, also, rule=rule) == "h200-sxm"
 
 
 def test_affinity_may_go_by_labels() -> None:
     rule = RoutingRule(prefers_labels={"zone": "a", "rack": "7"})
-    figures = structs.replace(forecast(), ttft_s=0.5)
-    right = structs.replace(figures, state=replica_state("right", labels={"zone": "a", "rack": "7"}))
-    half = structs.replace(figures, state=replica_state("half", labels={"zone": "a"}), ttft_s=0.1)
+    figures = changed(forecast(), ttft_s=0.5)
+    right = changed(figures, state=replica_state("right", labels={"zone": "a", "rack": "7"}))
+    half = changed(figures, state=replica_state("half", labels={"zone": "a"}), ttft_s=0.1)
     assert best("affinity", half, right, rule=rule) == "right"
 
 
@@ -79,7 +78,7 @@ def test_a_mix_weighs_time_against_dollars() -> None:
     fast, cheap = forecast("fast", ttft_s=0.1, usd=0.003), forecast("cheap", ttft_s=0.2, usd=0.001)
     assert best("mix", fast, cheap) == "cheap"  # twice the time for a third of the price
     assert best("mix", fast, cheap, rule=RoutingRule(mix={"slo": 0.9, "cost": 0.1})) == "fast"
-    assert best("mix", fast, structs.replace(cheap, load=0.9), rule=RoutingRule(mix={"load": 1.0})) == "fast"
+    assert best("mix", fast, changed(cheap, load=0.9), rule=RoutingRule(mix={"load": 1.0})) == "fast"
 
 
 @pytest.mark.parametrize("policy", ["cost", "mix"])

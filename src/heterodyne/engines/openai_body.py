@@ -1,0 +1,25 @@
+"""The body of an OpenAI call as one engine is to have it: the client's own bytes, but for what must change."""
+
+from typing import Final
+
+import msgspec
+
+from heterodyne.domain.fleet import Replica
+from heterodyne.domain.request import Request
+from heterodyne.engines.json_edit import put, put_first
+
+INCLUDE_USAGE: Final = b'{"include_usage":true}'
+
+
+def openai_body(request: Request, replica: Replica) -> bytes:
+    """Asks every stream for its usage, so that tokens are counted and not guessed."""
+    body = request.body
+    # An alias, or a model that this one stands in for, is not what the engine knows it by; an adapter is.
+    name = replica.engine_model or replica.model
+    if name != request.model and request.model not in replica.adapters:
+        body = put(body, {"model": msgspec.json.encode(name)})
+    if request.stream and not request.wants_usage:
+        if request.has_stream_options:
+            return put(body, {"stream_options": INCLUDE_USAGE})
+        return put_first(body, b'"stream_options":' + INCLUDE_USAGE)
+    return body
