@@ -12,7 +12,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines soak check surface bench bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,13 @@ surface: install  ## what users see, now beside commit OLD=...: settings, metric
 bench: install  ## measure beside the peers, regenerate docs/benchmarks.md
 	$(BIN)/python -m benchmarks.gateway.run $(ARGS)
 	$(WRAP) docs/benchmarks.md README.md
+
+bench-instructions: install  ## count instructions per request, regenerate docs/instructions.md
+	$(BIN)/python -m benchmarks.instructions.run $(ARGS)
+	$(WRAP) docs/instructions.md
+
+check-instructions: install  ## fail where a request takes over 5 % more instructions than docs/instructions.md says
+	$(BIN)/python -m benchmarks.instructions.run --check
 
 bench-physics: install  ## score the performance model on measured silicon, regenerate docs/physics-accuracy.md
 	$(BIN)/python -m benchmarks.physics.run $(ARGS)

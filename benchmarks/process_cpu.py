@@ -16,6 +16,7 @@ class Process(Struct, frozen=True, kw_only=True):
     pid: int
     parent: int
     cpu_s: float
+    kernel_s: float | None  # of it; None: the system does not say
     rss_bytes: int
 
 
@@ -23,17 +24,28 @@ class TreeUsage(Struct, frozen=True, kw_only=True):
     """A process and its descendants together."""
 
     cpu_s: float
+    kernel_s: float | None
     rss_bytes: int
 
 
-def tree_usage(pid: int) -> TreeUsage:
-    """Since each process began; descendants that have ended are not seen."""
+def tree(pid: int) -> tuple[Process, ...]:
+    """It and its descendants."""
     processes = list(_from_proc() if (PROC / "self" / "stat").exists() else _from_ps())
     members = {pid}
     while grown := {row.pid for row in processes if row.parent in members} - members:
         members |= grown
-    rows = [row for row in processes if row.pid in members]
-    return TreeUsage(cpu_s=sum(row.cpu_s for row in rows), rss_bytes=sum(row.rss_bytes for row in rows))
+    return tuple(row for row in processes if row.pid in members)
+
+
+def tree_usage(pid: int) -> TreeUsage:
+    """Since each process began; descendants that have ended are not seen."""
+    rows = tree(pid)
+    kernel_s = [row.kernel_s for row in rows if row.kernel_s is not None]
+    return TreeUsage(
+        cpu_s=sum(row.cpu_s for row in rows),
+        kernel_s=sum(kernel_s) if len(kernel_s) == len(rows) else None,
+        rss_bytes=sum(row.rss_bytes for row in rows),
+    )
 
 
 def _from_proc() -> Iterable[Process]:
@@ -50,6 +62,7 @@ def _from_proc() -> Iterable[Process]:
             pid=int(folder.name),
             parent=int(fields[1]),
             cpu_s=(int(fields[11]) + int(fields[12])) / ticks_per_s,
+            kernel_s=int(fields[12]) / ticks_per_s,
             rss_bytes=int(fields[21]) * page_bytes,
         )
 
@@ -58,7 +71,9 @@ def _from_ps() -> Iterable[Process]:
     command = ["ps", "-A", "-o", "pid=,ppid=,time=,rss="]
     for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
         pid, parent, time, rss_kib = line.split()
-        yield Process(pid=int(pid), parent=int(parent), cpu_s=_seconds(time), rss_bytes=int(rss_kib) * 1024)
+        yield Process(
+            pid=int(pid), parent=int(parent), cpu_s=_seconds(time), kernel_s=None, rss_bytes=int(rss_kib) * 1024
+        )
 
 
 def _seconds(time: str) -> float:

@@ -21,6 +21,14 @@ SCENARIOS = (REQUEST.name, STREAM.name)
 Rounds = Callable[[list[Gateway], Iterable[str]], list[Sample]]
 
 
+class Measured(Struct, frozen=True, kw_only=True):
+    """One start of a gateway with one replica and with many, and what was measured of all in that start."""
+
+    one: Gateway
+    many: Gateway
+    samples: tuple[Sample, ...]
+
+
 class ManyReplicas(Struct, frozen=True, kw_only=True):
     """One gateway twice."""
 
@@ -40,7 +48,7 @@ class ManyReplicas(Struct, frozen=True, kw_only=True):
 
 def measure_many(
     ones: Iterable[Gateway], rounds: Rounds, folder: Path, environments: Path, absent: dict[str, str]
-) -> tuple[ManyReplicas, ...]:
+) -> tuple[Measured, ...]:
     """These gateways, which run with one replica, beside themselves with many; those that do not start are noted."""
     with ExitStack() as stack:
         ports = [replica.port for replica in stack.enter_context(running.upstream(folder, REPLICAS))]
@@ -55,7 +63,21 @@ def measure_many(
             else:
                 pairs.append((one, many))
         samples = rounds([gateway for pair in pairs for gateway in pair], SCENARIOS)
-    return tuple(ManyReplicas(one=make_row(one, samples), many=make_row(many, samples)) for one, many in pairs)
+    return tuple(Measured(one=one, many=many, samples=tuple(samples)) for one, many in pairs)
+
+
+def pair_up(measured: Iterable[Measured]) -> tuple[ManyReplicas, ...]:
+    """The measures of all starts, one pair a gateway."""
+    by_name: dict[str, list[Measured]] = {}
+    for each in measured:
+        by_name.setdefault(each.one.name, []).append(each)
+    return tuple(
+        ManyReplicas(
+            one=make_row(starts[0].one, [sample for start in starts for sample in start.samples]),
+            many=make_row(starts[0].many, [sample for start in starts for sample in start.samples]),
+        )
+        for starts in by_name.values()
+    )
 
 
 def _ratio(many: float | None, one: float | None) -> float | None:

@@ -32,13 +32,15 @@ class MeasureFailed(Exception):
 
 
 class Sample(Struct, frozen=True, kw_only=True):
-    """One gateway, one scenario, one round."""
+    """One gateway, one scenario, one round of one start."""
 
     gateway: str
+    pid: int  # tells starts apart
     replicas: int
     scenario: str
     load: LoadResult
     cpu_us_per_request: float
+    kernel_us_per_request: float | None  # of it
     rss_bytes: int
 
 
@@ -62,9 +64,15 @@ def measure(gateway: Gateway, scenario: Scenario, seconds: float) -> Sample:
         raise MeasureFailed("no whole answer")
     return Sample(
         gateway=gateway.name,
+        pid=gateway.pid,
         replicas=gateway.replicas,
         scenario=scenario.name,
         load=result,
         cpu_us_per_request=1e6 * (after.cpu_s - before.cpu_s) / result.requests,
+        kernel_us_per_request=(
+            None
+            if after.kernel_s is None or before.kernel_s is None
+            else 1e6 * (after.kernel_s - before.kernel_s) / result.requests
+        ),
         rss_bytes=after.rss_bytes,
     )

@@ -14,14 +14,19 @@ from benchmarks.gateway.many_replicas import ManyReplicas
 from benchmarks.gateway.results import Row
 from benchmarks.gateway.targets import Verdict, verdicts
 from benchmarks.gateway.upstream import TOKENS
+from heterodyne.telemetry.build_form import BuildForm
+
+_FORMS: dict[BuildForm, str] = {"compiled": "compiled (`make compile`)", "python": "not compiled"}
 
 
 class Run(Struct, frozen=True, kw_only=True):
     """Everything a page is made from."""
 
     day: str
+    starts: int
     rounds: int
     seconds: float
+    form: BuildForm  # of ours
     rows: tuple[Row, ...]
     many: tuple[ManyReplicas, ...]
     failovers: tuple[Failover, ...]
@@ -46,7 +51,13 @@ def summary(run: Run) -> str:
     where = "[docs/benchmarks.md](docs/benchmarks.md)"
     closing = f"`make bench` installs the peers beside us, repeats this on your machine and rewrites {where}: method,"
     return "\n".join(
-        [*lines, "", closing, f"targets missed and met, latencies. Run of {run.day}, {machine.describe()}."]
+        [
+            *lines,
+            "",
+            closing,
+            f"targets missed and met, latencies. Run of {run.day}, {machine.describe()},",
+            f"Heterodyne {_FORMS[run.form]}.",
+        ]
     )
 
 
@@ -72,7 +83,8 @@ def _opening(run: Run) -> str:
         What a gateway costs: the CPU time it takes and the delay it adds, measured beside its peers in one run.
         `make bench` repeats the run on your machine and rewrites this page; nothing here is typed by hand.
 
-        Run of {run.day} on {machine.describe()}: median of {run.rounds} rounds of {run.seconds:g} s.
+        Run of {run.day} on {machine.describe()}, Heterodyne {_FORMS[run.form]}: medians of {run.starts} starts of every
+        gateway, {run.rounds} x {run.seconds:g} s each.
         """
     )
 
@@ -96,13 +108,15 @@ def _costs(rows: tuple[Row, ...]) -> str:
         "Python built without profile-guided optimisation (pyenv's default) costs about a third more than a",
         "distribution's.",
         "",
-        f"| gateway | CPU µs/request | requests/s | CPU µs/stream of {TOKENS} | CPU µs/token | streams/s "
-        "| CPU ms/400 KB prompt | RSS MiB |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        f"| gateway | CPU µs/request | by start | of it kernel | requests/s | CPU µs/stream of {TOKENS} "
+        "| CPU µs/token | streams/s | CPU ms/400 KB prompt | RSS MiB |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
         cells = (
             number(row.request_cpu_us),
+            _spread(row.request_cpu_us_by_start),
+            number(row.request_kernel_us),
             number(row.requests_per_s),
             number(row.stream_cpu_us),
             number(row.token_cpu_us),
@@ -167,8 +181,9 @@ def _method(run: Run) -> str:
         - Each gateway runs with one worker; that of the Rust routers has its default number of threads. Only one
           gateway is under load at a time. The load (`benchmarks/gateway/load.py`) is closed loop: a connection asks
           again when its answer is whole.
-        - Rounds go round-robin over the gateways, so that a busy minute of the machine falls on all of them; the tables
-          show medians. No process is pinned to a core.
+        - Every gateway is started {run.starts} times, since one start of a program may be slower than the next for its
+          whole life; measures go round-robin over the gateways, so that a busy minute of the machine falls on all of
+          them. The tables show medians, and the least and the most of any start. No process is pinned to a core.
         - CPU is user and system time of the gateway's process tree from the first request of a measure to the last byte
           of its last answer. It moves less on a shared machine than requests/s and latencies do, since load,
           engine and gateway share the cores with whatever else runs. Compare rows of one run only.
@@ -191,6 +206,10 @@ def _method(run: Run) -> str:
         ```
         """
     )
+
+
+def _spread(by_start: tuple[float, ...]) -> str:
+    return f"{number(by_start[0])} to {number(by_start[-1])}" if by_start else "–"
 
 
 def _added(value: float | None, bare: float | None) -> str:

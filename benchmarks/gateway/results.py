@@ -18,6 +18,8 @@ class Row(Struct, frozen=True, kw_only=True):
     version: str
     replicas: int
     request_cpu_us: float | None
+    request_cpu_us_by_start: tuple[float, ...]  # medians, the least first
+    request_kernel_us: float | None
     requests_per_s: float | None
     stream_cpu_us: float | None
     streams_per_s: float | None
@@ -48,6 +50,10 @@ def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
         version=gateway.version,
         replicas=gateway.replicas,
         request_cpu_us=_median(sample.cpu_us_per_request for sample in request),
+        request_cpu_us_by_start=_by_start(request),
+        request_kernel_us=_median(
+            sample.kernel_us_per_request for sample in request if sample.kernel_us_per_request is not None
+        ),
         requests_per_s=_median(sample.load.requests / sample.load.elapsed_s for sample in request),
         stream_cpu_us=_median(sample.cpu_us_per_request for sample in stream),
         streams_per_s=_median(sample.load.requests / sample.load.elapsed_s for sample in stream),
@@ -60,6 +66,13 @@ def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
         requests=sum(sample.load.requests for sample in own),
         failures=sum(sample.load.refused + sample.load.incomplete + sample.load.broken for sample in own),
     )
+
+
+def _by_start(samples: Iterable[Sample]) -> tuple[float, ...]:
+    starts: dict[int, list[float]] = {}
+    for sample in samples:
+        starts.setdefault(sample.pid, []).append(sample.cpu_us_per_request)
+    return tuple(sorted(map(median, starts.values())))
 
 
 def _median(values: Iterable[float]) -> float | None:

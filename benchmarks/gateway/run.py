@@ -16,12 +16,13 @@ from benchmarks.gateway import page, running
 from benchmarks.gateway.environments import PeerUnavailable
 from benchmarks.gateway.failing_upstream import Failure
 from benchmarks.gateway.failover import Failover, measure_failover
-from benchmarks.gateway.many_replicas import NAMES, measure_many
+from benchmarks.gateway.many_replicas import NAMES, Measured, measure_many, pair_up
 from benchmarks.gateway.measure import MeasureFailed, Sample, measure
 from benchmarks.gateway.peers import HETERODYNE, PEERS
 from benchmarks.gateway.results import make_row
 from benchmarks.gateway.running import Gateway
 from benchmarks.gateway.scenarios import SCENARIOS
+from heterodyne.telemetry.build_form import build_form
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -39,26 +40,35 @@ def main() -> int:
     if MANY in sections and GATEWAYS not in sections:
         names = [name for name in options.only or PEERS if name in NAMES]
     absent: dict[str, str] = {}
-    every: list[Sample] = []
-    with tempfile.TemporaryDirectory(prefix="heterodyne-bench-") as temporary, ExitStack() as stack:
-        folder, environments = Path(temporary), options.environments.resolve()
-        gateways = _start(names, folder, environments, stack, absent)
-        rounds = partial(_rounds, options=options, absent=absent, every=every)
-        samples = rounds(gateways, options.scenario or SCENARIOS) if GATEWAYS in sections else []
-        many = measure_many(gateways, rounds, folder, environments, absent) if MANY in sections else ()
+    samples: list[Sample] = []
+    many: list[Measured] = []
+    gateways: dict[str, Gateway] = {}
+    rounds = partial(_rounds, options=options, absent=absent)
+    for start in range(options.starts):
+        with tempfile.TemporaryDirectory(prefix="heterodyne-bench-") as temporary, ExitStack() as stack:
+            folder, environments = Path(temporary), options.environments.resolve()
+            started = _start(names, folder, environments, stack, absent)
+            _say(f"start {start + 1} of {options.starts}: {len(started)} are up")
+            gateways |= {gateway.name: gateway for gateway in started}
+            if GATEWAYS in sections:
+                samples += rounds(started, options.scenario or SCENARIOS)
+            if MANY in sections:
+                many += measure_many(started, rounds, folder, environments, absent)
     failovers = _failovers(options, absent) if FAILOVER in sections else ()
     run = page.Run(
         day=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        starts=options.starts,
         rounds=options.rounds,
         seconds=options.seconds,
-        rows=tuple(make_row(gateway, samples) for gateway in gateways) if samples else (),
-        many=many,
+        form=build_form(),
+        rows=tuple(make_row(gateway, samples) for gateway in gateways.values()) if samples else (),
+        many=pair_up(many),
         failovers=failovers,
         absent=absent,
     )
     print(page.tables(run))
     if options.json:
-        options.json.write_bytes(msgspec.json.format(msgspec.json.encode({"run": run, "samples": every})))
+        options.json.write_bytes(msgspec.json.format(msgspec.json.encode({"run": run, "samples": samples})))
     is_whole = not (options.quick or options.only or options.scenario or options.section)
     if is_whole and HETERODYNE not in absent:
         PAGE.write_text(page.render(run), encoding="utf-8")
@@ -70,7 +80,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__,
-        epilog="example: python -m benchmarks.gateway.run --only heterodyne --only vllm-router --rounds 5",
+        epilog="example: python -m benchmarks.gateway.run --only heterodyne --only vllm-router --starts 3",
     )
     parser.add_argument("--quick", action="store_true", help="one round of one second; the page is left alone")
     parser.add_argument(
@@ -94,7 +104,8 @@ def _options() -> argparse.Namespace:
         metavar="NAME",
         help=f"one of {', '.join(SECTIONS)}; may be repeated; the page is left alone",
     )
-    parser.add_argument("--rounds", type=int, default=3, help="times each measure is repeated (default: 3)")
+    parser.add_argument("--starts", type=int, default=5, help="times every gateway is started (default: 5)")
+    parser.add_argument("--rounds", type=int, default=1, help="times each measure is repeated in a start (default: 1)")
     parser.add_argument("--seconds", type=float, default=4.0, help="length of one measure (default: 4)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample")
     parser.add_argument(
@@ -106,7 +117,7 @@ def _options() -> argparse.Namespace:
     )
     options = parser.parse_args()
     if options.quick:
-        options.rounds, options.seconds = 1, 1.0
+        options.starts, options.rounds, options.seconds = 1, 1, 1.0
     return options
 
 
@@ -136,9 +147,8 @@ def _rounds(
     *,
     options: argparse.Namespace,
     absent: dict[str, str],
-    every: list[Sample],
 ) -> list[Sample]:
-    """Every measure of every round, also added to `every`; one that fails is noted beside the absent gateways."""
+    """Every measure of every round; one that fails is noted beside the absent gateways."""
     samples = []
     for number, name, gateway in product(range(options.rounds), scenarios, gateways):
         title = gateway.name if gateway.replicas == 1 else f"{gateway.name} x{gateway.replicas}"
@@ -153,7 +163,6 @@ def _rounds(
             f"round {number + 1}  {name:8} {title:17} {sample.cpu_us_per_request:11,.1f} µs CPU  "
             f"{sample.load.requests / sample.load.elapsed_s:10,.1f}/s  p50 {sample.load.p50_ms:8.2f} ms"
         )
-    every += samples
     return samples
 
 
@@ -163,7 +172,9 @@ def _failovers(options: argparse.Namespace, absent: dict[str, str]) -> tuple[Fai
     with tempfile.TemporaryDirectory(prefix="heterodyne-bench-") as folder:
         for failure in Failure:
             try:
-                one = measure_failover(failure, max(FAILOVER_S_MIN, options.rounds * options.seconds), Path(folder))
+                one = measure_failover(
+                    failure, max(FAILOVER_S_MIN, options.starts * options.rounds * options.seconds), Path(folder)
+                )
             except PeerUnavailable as unavailable:
                 absent[f"failover ({failure})"] = unavailable.reason
                 _say(f"failover ({failure}): {unavailable}")

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from benchmarks.gateway.peers import PEERS, Place
 
 ROOT = Path(__file__).resolve().parents[2]
 START_S_MAX = 90.0
+WRAPPED_START_S_MAX = 300.0  # under valgrind
 END_S_MAX = 10.0
 
 
@@ -40,10 +41,18 @@ def upstream(folder: Path, replicas: int = 1) -> Iterator[tuple[Gateway, ...]]:
         yield tuple(Gateway(name="none", version="", port=port, pid=engine.pid) for port in ports)
 
 
+Wrapper = Callable[[Sequence[str], Path], Sequence[str]]
+
+
 @contextmanager
-def gateway(name: str, upstream_ports: Sequence[int], folder: Path, environments: Path) -> Iterator[Gateway]:
-    """One gateway in front of these replicas, its answers checked; raises PeerUnavailable."""
-    own = folder / f"{name}-{len(upstream_ports)}"
+def gateway(
+    name: str, upstream_ports: Sequence[int], folder: Path, environments: Path, wrapper: Wrapper | None = None
+) -> Iterator[Gateway]:
+    """One gateway in front of these replicas, its answers checked; raises PeerUnavailable.
+
+    A wrapper makes another command of the gateway's own, given its folder.
+    """
+    own = own_folder(folder, name, len(upstream_ports))
     own.mkdir()
     port, spare_port = free_ports(2)
     place = Place(
@@ -54,9 +63,15 @@ def gateway(name: str, upstream_ports: Sequence[int], folder: Path, environments
         environments=environments,
     )
     launch = PEERS[name](place)
-    with process(list(launch.command), own / "log", {**os.environ, **launch.environment}, own) as started:
-        wait_valid(started, place.port, own / "log")
+    command = launch.command if wrapper is None else wrapper(launch.command, own)
+    with process(list(command), own / "log", {**os.environ, **launch.environment}, own) as started:
+        wait_valid(started, place.port, own / "log", START_S_MAX if wrapper is None else WRAPPED_START_S_MAX)
         yield Gateway(name=name, version=launch.version, port=place.port, pid=started.pid, replicas=len(upstream_ports))
+
+
+def own_folder(folder: Path, name: str, replicas: int) -> Path:
+    """Where a gateway has its settings, its log and whatever it writes."""
+    return folder / f"{name}-{replicas}"
 
 
 def free_ports(count: int) -> list[int]:
@@ -88,14 +103,12 @@ def process(
             child.wait()
 
 
-def wait_valid(child: subprocess.Popen[bytes], port: int, log: Path) -> None:
+def wait_valid(child: subprocess.Popen[bytes], port: int, log: Path, within_s: float = START_S_MAX) -> None:
     """Return when its answers are whole; raises PeerUnavailable when that takes too long."""
-    deadline_s = time.monotonic() + START_S_MAX
+    deadline_s = time.monotonic() + within_s
     while (problem := validity.problem(port)) is not None:
         if child.poll() is not None or time.monotonic() > deadline_s:
-            what = (
-                "ended before it answered" if child.poll() is not None else f"not answering after {START_S_MAX:.0f} s"
-            )
+            what = "ended before it answered" if child.poll() is not None else f"not answering after {within_s:.0f} s"
             last_lines = " | ".join(log.read_text(errors="replace").strip().splitlines()[-3:])
             raise PeerUnavailable(what, f"{problem}; its log ends: {last_lines[-500:]}")
         time.sleep(0.2)
