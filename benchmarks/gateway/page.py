@@ -11,6 +11,7 @@ from benchmarks.gateway.failover import Failover
 from benchmarks.gateway.failover_page import failover_section
 from benchmarks.gateway.many_page import many_section
 from benchmarks.gateway.many_replicas import ManyReplicas
+from benchmarks.gateway.peers import HETERODYNE, TENANTS, VLLM_ROUTER
 from benchmarks.gateway.results import Row
 from benchmarks.gateway.targets import Verdict, verdicts
 from benchmarks.gateway.upstream import TOKENS
@@ -49,15 +50,35 @@ def summary(run: Run) -> str:
             cells = (row.request_cpu_us, row.stream_cpu_us, row.prompt_cpu_ms, row.rss_mib)
             lines.append(f"| {title(row)} | {' | '.join(number(cell) for cell in cells)} |")
     where = "[docs/benchmarks.md](docs/benchmarks.md)"
-    closing = f"`make bench` installs the peers beside us, repeats this on your machine and rewrites {where}: method,"
     return "\n".join(
         [
             *lines,
             "",
-            closing,
-            f"targets missed and met, latencies. Run of {run.day}, {machine.describe()},",
-            f"Heterodyne {_FORMS[run.form]}.",
+            *_ratios({row.name: row for row in run.rows}),
+            f"Run of {run.day}, {machine.describe()}, Heterodyne {_FORMS[run.form]}, medians of {run.starts} starts.",
+            f"`make bench` installs the peers beside us, repeats this on your machine and rewrites {where}: method,",
+            "targets missed and met, latencies.",
         ]
+    )
+
+
+def _ratios(rows: Mapping[str, Row]) -> tuple[str, ...]:
+    """How we stand beside the fastest router, in a sentence; none where it was not measured."""
+    ours, all_on, theirs = rows.get(HETERODYNE), rows.get(TENANTS), rows.get(VLLM_ROUTER)
+    if ours is None or all_on is None or theirs is None:
+        return ()
+    request, stream, prompt = (
+        [of(row) / of(theirs) for row in (ours, all_on)]
+        for of in (
+            lambda row: row.request_cpu_us,
+            lambda row: row.stream_cpu_us,
+            lambda row: row.prompt_cpu_ms,
+        )
+    )
+    return (
+        f"Here a request takes {request[0]:.2f} times the CPU of vllm-router's, {request[1]:.2f} with keys, limits, "
+        f"queue and books on; a stream {stream[0]:.2f} and {stream[1]:.2f}, a 400 KB prompt {prompt[0]:.2f} and "
+        f"{prompt[1]:.2f}.",
     )
 
 

@@ -17,6 +17,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 NO_REPLICAS: Final[frozenset[ReplicaId]] = frozenset()
 ADAPTER_RETRY_AFTER_S: Final = 2
+ALIKE: Final = 0.99  # weights of replicas that get the same
 CANNOT: Final = (
     EngineUnavailable,
     UnknownModel,
@@ -196,6 +197,8 @@ class FallbackRouter:
         """A replica that has just come back gets a growing share of what it would be given, beside the others."""
         weights = [self.health.of(one.id).weight(now_s) for one in usable]
         most, chance = max(weights), self._chance
+        if min(weights) >= ALIKE * most:
+            return usable  # they came back together, as at a start
         return [one for one, weight in zip(usable, weights, strict=True) if weight == most or chance() * most < weight]
 
     def _decide_adapter(

@@ -105,6 +105,21 @@ def test_the_replica_with_less_to_do_is_asked() -> None:
     assert (choice.target.id, choice.reason) == ("b", Reason.ONLY_POOL)
 
 
+def test_replicas_that_came_back_nearly_together_get_the_same() -> None:
+    rig = Rig(fleet(replica("a", health=Health.DOWN), replica("b", health=Health.DOWN)))
+    for at_s, up in (
+        (1.0, fleet(replica("a"), replica("b", health=Health.DOWN))),
+        (1.01, fleet(replica("a"), replica("b"))),
+    ):
+        rig.selector.publish(up)
+        rig.fleet_health.publish(up, at_s)
+        rig.router.publish(up, at_s)
+    rig.now_s = 16.0  # half of their slow start
+    rig.fill("a", 3)
+    rig.chances = iter([0.9999999] * 10)
+    assert rig.decide().target.id == "b", "chance is against whoever gets less"
+
+
 def test_an_only_replica_is_taken_without_a_choice() -> None:
     assert Rig(fleet(replica("a"))).decide().reason is Reason.ONLY_REPLICA
 

@@ -5,7 +5,7 @@ of escapes or small objects in fourteen. Objects and lists are looked for; comma
 counted in a sample whose places nobody can know beforehand, as counting all of them takes as long as reading text.
 """
 
-from random import randrange
+from random import random
 from typing import Final
 
 SMALL_BYTES: Final = 16 * 1024  # read without a look: whatever is in them takes less than a millisecond
@@ -37,12 +37,13 @@ def _has_many(body: bytes, opening: bytes) -> bool:
 
 
 def _is_dense(body: bytes) -> bool:
-    size, commas, escapes = len(body), 0, 0
+    size = len(body)
     if size <= COUNTED_BYTES:
         return body.count(b",") > COMMAS_MAX or body.count(b"\\") > ESCAPES_MAX
-    for _ in range(WINDOWS):
-        at = randrange(size - WINDOW_BYTES)  # noqa: S311  # a guess would only make one turn of the loop longer
-        commas += body.count(b",", at, at + WINDOW_BYTES)
-        escapes += body.count(b"\\", at, at + WINDOW_BYTES)
-    share = size / (WINDOWS * WINDOW_BYTES)
-    return commas * share > COMMAS_MAX or escapes * share > ESCAPES_MAX
+    step = (size - WINDOW_BYTES) / WINDOWS
+    windows = []
+    for number in range(WINDOWS):
+        at = int((number + random()) * step)  # noqa: S311  # a guess would only make one turn of the loop longer
+        windows.append(body[at : at + WINDOW_BYTES])
+    sample, share = b"".join(windows), size / (WINDOWS * WINDOW_BYTES)
+    return sample.count(b",") * share > COMMAS_MAX or sample.count(b"\\") * share > ESCAPES_MAX
