@@ -139,8 +139,10 @@ class Gateway:
         self._heard = len(self.serve.events())
 
     def booked(self) -> int:
-        """How many requests with status 200 the books have."""
-        return int(self.sql("SELECT COUNT(*) FROM usage WHERE status = 200")[0][0])
+        """How many requests the books have that were answered whole."""
+        return int(
+            self.sql("SELECT COALESCE(SUM(records - errors), 0) FROM usage_block_index WHERE project = ''")[0][0]
+        )
 
     def sql(self, *statements: str) -> list[list[Any]]:
         """What another process, such as a backup or a newer gateway, does to the database; the rows of the last one."""

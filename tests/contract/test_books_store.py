@@ -56,7 +56,7 @@ async def test_a_record_comes_back_as_it_was_written(opened: Opened) -> None:
         promise="kept",
     )
     async with opened() as store:
-        assert len(await store.add([whole, usage(2)])) == 2
+        assert len((await store.add([whole, usage(2)])).records) == 2
         page = await store.requests(RequestQuery())
     assert page.records == (usage(2), whole)
     assert page.next is None
@@ -64,17 +64,17 @@ async def test_a_record_comes_back_as_it_was_written(opened: Opened) -> None:
 
 async def test_the_records_that_were_new_come_back(opened: Opened) -> None:
     async with opened() as store:
-        assert list(await store.add([usage(2), usage(1), usage(2)])) == [usage(1), usage(2)]
-        assert list(await store.add([usage(3), usage(2, completion_tokens=99)])) == [usage(3)]
-        assert list(await store.add([usage(1)])) == []
+        assert list((await store.add([usage(2), usage(1), usage(2)])).records) == [usage(1), usage(2)]
+        assert list((await store.add([usage(3), usage(2, completion_tokens=99)])).records) == [usage(3)]
+        assert list((await store.add([usage(1)])).records) == []
 
 
 async def test_an_id_counts_once_however_often_it_is_added(opened: Opened) -> None:
     async with opened() as store:
-        assert len(await store.add([usage(1), usage(2), usage(1)])) == 2
-        assert len(await store.add([usage(2), usage(3)])) == 1
-        assert len(await store.add([usage(2), usage(3)])) == 0
-        assert len(await store.add([])) == 0
+        assert len((await store.add([usage(1), usage(2), usage(1)])).records) == 2
+        assert len((await store.add([usage(2), usage(3)])).records) == 1
+        assert len((await store.add([usage(2), usage(3)])).records) == 0
+        assert len((await store.add([])).records) == 0
         (row,) = await store.usage(UsageQuery())
     assert row == UsageRow(
         requests=3,
@@ -89,8 +89,8 @@ async def test_an_id_counts_once_however_often_it_is_added(opened: Opened) -> No
 
 async def test_a_large_batch_of_which_some_are_known_adds_the_others(opened: Opened) -> None:
     async with opened() as store:
-        assert len(await store.add([usage(number) for number in range(60, 125)])) == 65
-        assert len(await store.add([usage(number) for number in range(310)])) == 245
+        assert len((await store.add([usage(number) for number in range(60, 125)])).records) == 65
+        assert len((await store.add([usage(number) for number in range(310)])).records) == 245
         (row,) = await store.usage(UsageQuery())
         page = await store.requests(RequestQuery(limit=1000))
     assert (row.requests, row.prompt_tokens) == (310, 31000)
@@ -116,7 +116,7 @@ async def test_records_added_at_the_same_time_count_once(opened: Opened) -> None
     async with opened() as store:
         new = await asyncio.gather(*(store.add(batch) for batch in batches))
         (row,) = await store.usage(UsageQuery())
-    assert sum(map(len, new)) == row.requests == 130
+    assert sum(len(one.records) for one in new) == row.requests == 130
     assert row.completion_tokens == 130 * 7
 
 

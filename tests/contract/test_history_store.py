@@ -7,12 +7,13 @@ import pytest
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.history import History, HistoryGroup, HistoryQuery, Sums
-from heterodyne.domain.minutes import LABEL_SETS_MAX, OTHER, merged_sums, sums_of
+from heterodyne.domain.minutes import LABEL_SETS_MAX, OTHER, merged_sums
 from heterodyne.domain.usage import RequestQuery, UsageRecord
 from heterodyne.ports.books import BookStore
 from heterodyne.stores.sql.books import minutes
 from tests.support.book_stores import Opened, book_stores, postgres_url  # noqa: F401  # fixtures
 from tests.support.history_checks import check_history
+from tests.support.plain_sums import sums_of
 from tests.support.usage_records import record
 
 NOON = 1_793_534_400  # 2026-11-01 12:00 UTC

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+from msgspec.structs import asdict
+
+from heterodyne.books.encoding import decode_batch
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
@@ -64,8 +67,11 @@ def records(folder: Path) -> dict[str, dict[str, object]]:
     """What the store has, by request."""
     path = folder / "state" / "heterodyne" / "heterodyne.db"
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as database:
-        database.row_factory = sqlite3.Row
-        return {str(row["id"]): dict(row) for row in database.execute("SELECT * FROM usage")}
+        blocks = [content for (content,) in database.execute("SELECT content FROM usage_block")]
+    found = [record for content in blocks for record in decode_batch(content)]
+    by_id = {record.id: asdict(record) for record in found}
+    assert len(by_id) == len(found), "each once"
+    return by_id
 
 
 def wait_for(is_so: Callable[[], bool], what: str) -> None:

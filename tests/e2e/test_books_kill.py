@@ -15,7 +15,9 @@ import pytest
 
 from heterodyne.books.collector import Collector
 from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.domain.spool_place import SpoolPlace
 from heterodyne.domain.usage import GATEWAY_KILLED, RequestQuery, UsageQuery, UsageRecord
+from heterodyne.domain.usage_tally import UsageTally
 from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
@@ -29,11 +31,11 @@ class MoodyBooks(SqliteBooks):
 
     chance = random.Random(11)
 
-    async def add(self, records: Sequence[UsageRecord]) -> list[UsageRecord]:
+    async def add(self, records: Sequence[UsageRecord], place: SpoolPlace | None = None) -> UsageTally:
         mood = self.chance.random()
         if mood < 0.12:
             raise StoreUnavailable("away")
-        new = await super().add(records)
+        new = await super().add(records, place)
         if mood < 0.25:
             raise StoreUnavailable("gone before it answered")
         return new

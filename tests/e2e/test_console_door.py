@@ -25,11 +25,11 @@ from heterodyne.console.history.figures import figures_of
 from heterodyne.console.history.pages import Figures
 from heterodyne.console.live.pages import LivePage
 from heterodyne.console.security_headers import SECURITY_HEADERS
-from heterodyne.domain.minutes import sums_of
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
+from tests.support.plain_sums import sums_of
 from tests.support.threads import in_thread
 
 MODEL = "chat"

@@ -51,7 +51,7 @@ def test_minutes_add_up_to_what_their_records_do(batches: list[list[UsageRecord]
         store = InlineBooks()
         kept: dict[str, UsageRecord] = {}
         for batch in batches:
-            for one in await store.add(batch):
+            for one in (await store.add(batch)).records:
                 assert one.id not in kept
                 kept[one.id] = one
         check_history(await store.history(query), query, kept.values())

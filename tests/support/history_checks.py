@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import asdict
 
 from heterodyne.domain.history import Distribution, History, HistoryGroup, HistoryQuery, Sums
-from heterodyne.domain.minutes import sums_of
 from heterodyne.domain.usage import UsageRecord
+from tests.support.plain_sums import sums_of
 
 
 def check_history(history: History, query: HistoryQuery, records: Iterable[UsageRecord]) -> None:

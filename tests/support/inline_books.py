@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.domain.spool_place import SpoolPlace
 from heterodyne.domain.usage import UsageRecord
-from heterodyne.stores.sql.books.rows import unique
+from heterodyne.domain.usage_tally import UsageTally
 from heterodyne.stores.sql.books.sql_books import SqlBooks
-from heterodyne.stores.sql.schema.books_2 import BOOKS_2
-from heterodyne.stores.sql.schema.history_3 import HISTORY_3
+from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sql.script import Script, run_on_sqlite
-from heterodyne.stores.sqlite.books import add_records
 
 T = TypeVar("T")
 
@@ -26,14 +25,15 @@ class InlineBooks(SqlBooks):
         # Books that a test lets go of close themselves, in whichever thread the collector happens to run.
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         weakref.finalize(self, self._connection.close)
-        for statement in (*BOOKS_2.sqlite, *HISTORY_3.sqlite):
-            self._connection.execute(statement)
+        for migration in MIGRATIONS:
+            for statement in migration.sqlite:
+                self._connection.execute(statement)
 
-    async def add(self, records: Sequence[UsageRecord]) -> list[UsageRecord]:
+    async def add(self, records: Sequence[UsageRecord], place: SpoolPlace | None = None) -> UsageTally:
         mood = self.moods.pop(0) if self.moods else ""
         if mood == "before":
             raise StoreUnavailable("away")
-        new = add_records(self._connection, unique(records), self._source)
+        new = await super().add(records, place)
         if mood == "after":
             raise StoreUnavailable("gone before it answered")
         return new

@@ -1,12 +1,12 @@
 """Moves what workers have spooled into the store, and recovers workers that died.
 
-A segment is deleted once the store has all of it. Whatever happens in between is repeated, and a store takes an id
+A segment is deleted once the store has all of it. Whatever happens in between is repeated, and a store takes a record
 once. While the store is away segments stay where they are, up to the size at which workers refuse.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from heterodyne.books.clock_step import ClockStep
 from heterodyne.books.recover import recover_all
-from heterodyne.books.segment import DAMAGED, READY, Batch, SegmentTail, read_batches, segments, spool_bytes
+from heterodyne.books.segment import DAMAGED, READY, Batch, SegmentTail, place_of, read_batches, segments, spool_bytes
 from heterodyne.books.settings import HISTORY_DAYS
 from heterodyne.books.spool import SPOOL_BYTES_MAX
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
-from heterodyne.domain.usage import UsageRecord
+from heterodyne.domain.usage_tally import UsageTally
 from heterodyne.ports.books import BookStore
 from heterodyne.telemetry import log
 
@@ -30,6 +30,7 @@ RETENTION_INTERVAL_S = 600.0
 FORGET_MAX = 5000  # records in one transaction, so that no reader waits long
 HISTORY_ROWS_MAX = 500_000  # of minutes, each up to a kilobyte or so
 DAY_S = 86400.0
+SEGMENTS_DAYS = 7.0  # that the store knows how far a segment was read; its file lives for seconds
 
 _log = log.get("books")
 
@@ -51,7 +52,7 @@ class CollectorState(Struct, frozen=True, kw_only=True):
         return self.backlog_bytes >= LOUD_SHARE * self.backlog_bytes_max
 
 
-def _ignore_added(_: Sequence[UsageRecord]) -> None:
+def _ignore_added(_: UsageTally) -> None:
     pass
 
 
@@ -70,7 +71,7 @@ class Collector:
         retention_days: float | None = None,
         history_days: float = HISTORY_DAYS,
         history_rows_max: int = HISTORY_ROWS_MAX,
-        on_added: Callable[[Sequence[UsageRecord]], None] = _ignore_added,
+        on_added: Callable[[UsageTally], None] = _ignore_added,
         bytes_max: int = SPOOL_BYTES_MAX,
         interval_s: float = INTERVAL_S,
         away_interval_s: float = AWAY_INTERVAL_S,
@@ -148,10 +149,11 @@ class Collector:
         if not batches:
             return
         records = [record for batch in batches for record in batch.records]
-        new = await self._store.add(records)
+        new = await self._store.add(records, place_of(name, self._ends.get(name, 0), batches[-1].end))
         self._ends[name] = batches[-1].end
-        self._note(collected=self.state.collected + len(new), repeated=self.state.repeated + len(records) - len(new))
-        if new:
+        taken = len(new.records)
+        self._note(collected=self.state.collected + taken, repeated=self.state.repeated + len(records) - taken)
+        if taken:
             self._on_added(new)
 
     def _done(self, path: Path, tail: SegmentTail) -> None:
@@ -171,6 +173,7 @@ class Collector:
         if self._retention_days is not None:
             while await self._store.forget(now - self._retention_days * DAY_S, FORGET_MAX) == FORGET_MAX:
                 pass
+        await self._store.forget_segments(now - SEGMENTS_DAYS * DAY_S)
         before_at = now - self._history_days * DAY_S
         while await self._store.forget_minutes(before_at, FORGET_MAX, self._history_rows_max) == FORGET_MAX:
             pass

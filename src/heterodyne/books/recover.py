@@ -18,7 +18,7 @@ from heterodyne.books.encoding import (
     encode_opening,
 )
 from heterodyne.books.flight_slots import FINISHED
-from heterodyne.books.segment import DAMAGED, OPEN, READY, SLOTS, SegmentTail, read_batches, write_segment
+from heterodyne.books.segment import DAMAGED, OPEN, READY, RECOVERED, SLOTS, SegmentTail, read_batches, write_segment
 from heterodyne.books.slots_left import SlotLeft, slots_left
 from heterodyne.telemetry import log
 
@@ -87,7 +87,7 @@ def _recover(path: Path) -> Recovered:
         if segment.suffix in (OPEN, READY):
             _forget_written(segment, left)
     if left:
-        write_segment(path.with_name(f"{life}.recovered{READY}"), list(left.values()))
+        write_segment(path.with_name(f"{life}{RECOVERED}{READY}"), list(left.values()))
     _hand_over(path.parent, life)
     if unreadable:
         path.rename(path.with_suffix(DAMAGED))

@@ -1,7 +1,8 @@
 """Spool segments: files of record batches, each batch with its length and checksum.
 
 A worker appends to `NAME.open`; a segment that is complete is called `NAME.ready`. NAME is `worker.life.number`, where
-a life is one start of a worker, so a worker that comes back never meets the files of its former life.
+a life is one start of a worker, so a worker that comes back never meets the files of its former life. A name that ends
+in AGAIN or RECOVERED is that of a segment whose records another may hold too.
 """
 
 import os
@@ -14,9 +15,11 @@ from typing import NamedTuple
 import msgspec
 
 from heterodyne.books.encoding import decode_batch, encode_batch
+from heterodyne.domain.spool_place import SpoolPlace
 from heterodyne.domain.usage import UsageRecord
 
 OPEN, READY, DAMAGED, SLOTS = ".open", ".ready", ".damaged", ".slots"
+AGAIN, RECOVERED = "-again", ".recovered"
 FRAME = struct.Struct("<II")  # length and CRC-32 of the batch that follows
 BATCH_MAX = 2048  # records
 BATCH_BYTES_MAX = 16 << 20  # a length beyond is no length
@@ -70,9 +73,14 @@ class SegmentWriter:
             self.path.unlink(missing_ok=True)
 
 
-def segment_path(folder: Path, worker: str, life: str, number: int) -> Path:
+def segment_path(folder: Path, worker: str, life: str, number: int, *, may_repeat: bool = False) -> Path:
     """Where a segment is while it is written."""
-    return folder / f"{worker}.{life}.{number:08d}{OPEN}"
+    return folder / f"{worker}.{life}.{number:08d}{AGAIN if may_repeat else ''}{OPEN}"
+
+
+def place_of(segment: str, start: int, end: int) -> SpoolPlace:
+    """Some bytes of the segment with this name."""
+    return SpoolPlace(segment=segment, start=start, end=end, may_repeat=segment.endswith((AGAIN, RECOVERED)))
 
 
 def segments(folder: Path) -> list[Path]:

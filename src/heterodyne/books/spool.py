@@ -174,7 +174,9 @@ class UsageSpool:
                 f"{self._folder} holds {taken_bytes} bytes of usage that no store has taken; it may hold no more"
             )
         self._segments += 1
-        self._segment = SegmentWriter(segment_path(self._folder, self._worker, self._life, self._segments))
+        may_repeat = self._problem is not None  # of what the disk did not take, some may be there all the same
+        path = segment_path(self._folder, self._worker, self._life, self._segments, may_repeat=may_repeat)
+        self._segment = SegmentWriter(path)
         self._segment_until_s = self._clock() + SEGMENT_AGE_MAX_S
         return self._segment
 

@@ -15,12 +15,12 @@ FLOOR_MS = 0.01  # bucket 0 has this and all below
 BUCKETS = 9 * PER_DECADE + 1  # the last has all that is longer than the one before
 
 # Ends of all buckets but the last, which has none; looking there costs as much as a logarithm and takes any number.
-_ENDS_MS = [FLOOR_MS * 10 ** (bucket / PER_DECADE) for bucket in range(BUCKETS - 1)]
+ENDS_MS = [FLOOR_MS * 10 ** (bucket / PER_DECADE) for bucket in range(BUCKETS - 1)]
 
 
 def bucket_of(ms: float) -> int:
     """The bucket that a time belongs to."""
-    return bisect_left(_ENDS_MS, ms)
+    return bisect_left(ENDS_MS, ms)
 
 
 def upper_ms(bucket: int) -> float:
@@ -77,7 +77,7 @@ class SpreadTally:
         """One more time; a number that is none, which would spoil every sum it is in, counts as no time at all."""
         if not ms > 0:
             ms = 0.0
-        bucket = bisect_left(_ENDS_MS, ms)
+        bucket = bisect_left(ENDS_MS, ms)
         self.counts[bucket] = self.counts.get(bucket, 0) + 1
         self.sum_ms += ms
 

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from heterodyne.domain.history import History, HistoryQuery
 from heterodyne.domain.refusals import RefusalRow
+from heterodyne.domain.spool_place import SpoolPlace
 from heterodyne.domain.usage import (
     IdleRow,
     RequestPage,
@@ -14,15 +15,17 @@ from heterodyne.domain.usage import (
     UsageRecord,
     UsageRow,
 )
+from heterodyne.domain.usage_tally import UsageTally
 
 
 class BookStore(Protocol):
     """Raises StoreUnavailable while it cannot be asked; then nothing of the call was done, or all of it."""
 
-    async def add(self, records: Sequence[UsageRecord]) -> Sequence[UsageRecord]:
+    async def add(self, records: Sequence[UsageRecord], place: SpoolPlace | None = None) -> UsageTally:
         """Keep records and add them to their days and minutes, all or nothing.
 
-        The answer is those whose id was not there before, each once and in the order of ids; the others change nothing.
+        The answer is those that were not there before, each once; the others change nothing. What was read before is
+        known by its place in the spool; records without one, and those that may repeat others, by their ids.
         """
         ...
 
@@ -40,6 +43,10 @@ class BookStore(Protocol):
 
     async def forget(self, before_at: float, records_max: int) -> int:
         """Delete some of the records before a time and leave their days; how many."""
+        ...
+
+    async def forget_segments(self, before_at: float) -> None:
+        """How far segments were read whose last record is older."""
         ...
 
     async def history(self, query: HistoryQuery) -> History:

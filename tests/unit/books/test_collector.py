@@ -163,7 +163,7 @@ async def test_it_goes_on_by_itself_when_the_store_is_back_and_forgets_what_is_o
 async def test_whoever_listens_is_told_of_records_the_store_took_and_of_none_twice(tmp_path: Path) -> None:
     store, (spool, slots) = InlineBooks(), spooled(tmp_path, 1, 2)
     told: list[list[str]] = []
-    collector = Collector(tmp_path, store, on_added=lambda records: told.append([one.id for one in records]))
+    collector = Collector(tmp_path, store, on_added=lambda tally: told.append([one.id for one in tally.records]))
     store.moods = ["before"]
     with pytest.raises(StoreUnavailable):
         await collector.collect()
@@ -173,7 +173,7 @@ async def test_whoever_listens_is_told_of_records_the_store_took_and_of_none_twi
     assert told == [["req_0001", "req_0002"]]
     spool.finish(open_slot(slots, opening(3)), ending())
     spool.close()
-    again = Collector(tmp_path, store, on_added=lambda records: told.append([one.id for one in records]))
+    again = Collector(tmp_path, store, on_added=lambda tally: told.append([one.id for one in tally.records]))
     await again.collect()
     assert told == [["req_0001", "req_0002"], ["req_0003"]]
     store.close()

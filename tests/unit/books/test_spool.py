@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heterodyne.books.flight_slots import FlightSlots
-from heterodyne.books.segment import FRAME, SegmentTail, read_batches, segments
+from heterodyne.books.segment import FRAME, SegmentTail, place_of, read_batches, segments
 from heterodyne.books.spool import LOOSE_MAX, SEGMENT_AGE_MAX_S, UsageSpool
 from heterodyne.domain.errors import StoreUnavailable
 from tests.support.flight_slots import open_slot
@@ -104,6 +104,9 @@ def test_a_full_disk_keeps_the_slots_until_there_is_room(tmp_path: Path) -> None
     assert (state.waiting, state.slots_taken, state.problem) == (0, 0, None)
     spool.close()
     assert ids(tmp_path) == [f"req_{number:04d}" for number in range(9)]
+    assert [place_of(path.stem, 0, 1).may_repeat for path in segments(tmp_path)] == [False, True], (
+        "a disk that failed may have kept more than it said"
+    )
 
 
 def test_a_folder_that_is_gone_and_comes_back_loses_nothing(tmp_path: Path) -> None:

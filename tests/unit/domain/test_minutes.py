@@ -4,18 +4,20 @@ from math import inf, log
 
 import pytest
 
+from heterodyne.domain.history import Sums
+from heterodyne.domain.minute_tally import MinuteTally
 from heterodyne.domain.minutes import (
     LABEL_SETS_MAX,
     OTHERS,
     Labels,
-    MinuteKey,
-    MinuteTally,
     bounded,
     merged_sums,
-    sums_of,
-    tallies_of,
+    minutes_of,
 )
 from heterodyne.domain.spread import bucket_of
+from heterodyne.domain.usage import UsageRecord
+from heterodyne.domain.usage_tally import UsageTally
+from tests.support.plain_sums import add, sums_of
 from tests.support.usage_records import record
 
 LLAMA = Labels("llama", "h100", "", "gold", "interactive")
@@ -23,15 +25,16 @@ LLAMA = Labels("llama", "h100", "", "gold", "interactive")
 
 def test_a_record_belongs_to_the_minute_in_which_it_was_complete() -> None:
     noon = 1_793_534_400
-    found = tallies_of([record(1, at=noon - 0.001), record(2, at=float(noon)), record(3, at=noon + 59.999)])
-    assert {key: tally.requests for key, tally in found.items()} == {
-        MinuteKey(noon - 60, LLAMA): 1,
-        MinuteKey(noon, LLAMA): 2,
+    records = [record(1, at=noon - 0.001), record(2, at=float(noon)), record(3, at=noon + 59.999)]
+    found = minutes_of(UsageTally(records), str)
+    assert {minute: {labels: tally.requests for labels, tally in one.items()} for minute, one in found.items()} == {
+        noon - 60: {LLAMA: 1},
+        noon: {LLAMA: 2},
     }
 
 
 def test_sums_are_those_of_the_records() -> None:
-    sums = sums_of(
+    sums = tallied(
         [
             record(1, ttft_ms=20.0, itl_ms=4.0, queue_ms=3.0, cached_tokens=9, usd_micro=5, replica_s=0.25),
             record(2, reason="stalled", status=502, ttft_ms=30.0, retries=2, is_hedged=True, promise="broken"),
@@ -53,7 +56,7 @@ def test_sums_are_those_of_the_records() -> None:
 def test_a_prediction_is_judged_by_the_try_it_was_for() -> None:
     there = {"ttft_ms": 20.0, "predicted_ttft_ms": 10.0, "itl_ms": 4.0, "predicted_itl_ms": 8.0}
     strange = [{"predicted_ttft_ms": 0.0, "predicted_itl_ms": inf}, {"ttft_ms": 0.0, "itl_ms": 0.0}]
-    sums = sums_of(
+    sums = tallied(
         [record(1, **there), record(2, **there, retries=1), *(record(3, **(there | one)) for one in strange)]
     )
     assert sums.ttft_error.sum_ms == pytest.approx(1000 * log(2))
@@ -80,8 +83,15 @@ def test_sets_that_are_there_stay_themselves() -> None:
     assert {labels: tally.requests for labels, tally in kept.items()} == {known[3]: 2, OTHERS: 7}
 
 
+def tallied(records: list[UsageRecord]) -> Sums:
+    """By columns; one by one it is the same."""
+    found = merged_sums(cell.sums() for cell in UsageTally(records).cells.values())
+    assert found == sums_of(records)
+    return found
+
+
 def sums(requests: int) -> MinuteTally:
     tally = MinuteTally()
     for number in range(requests):
-        tally.add(record(number))
+        add(tally, record(number))
     return tally

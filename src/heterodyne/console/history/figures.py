@@ -14,7 +14,8 @@ from heterodyne.console.history.pages import (
     LatencyPercentiles,
 )
 from heterodyne.domain.history import Distribution, History, Sums
-from heterodyne.domain.minutes import MICRO, THOUSANDTHS, merged_sums
+from heterodyne.domain.minute_tally import MICRO, THOUSANDTHS
+from heterodyne.domain.minutes import merged_sums
 from heterodyne.domain.spread import count_of, mean_ms, percentile_ms, percentiles_ms, upper_ms
 
 SHARES = (0.5, 0.9, 0.99, 0.999)

@@ -6,16 +6,16 @@ in the next pages that cover its second. Minutes are those of the history: by wh
 """
 
 from collections import deque
-from collections.abc import Sequence
 from itertools import islice
 from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from heterodyne.domain.history import MINUTE_S, History, HistoryGroup, Sums
-from heterodyne.domain.minutes import COUNTS, SPREADS, MinuteTally
+from heterodyne.domain.minute_tally import COUNTS, SPREADS, MinuteTally
 from heterodyne.domain.spread import SpreadTally, percentile_ms
 from heterodyne.domain.usage import UsageRecord
+from heterodyne.domain.usage_tally import UsageTally
 
 WINDOW_S = 60
 SETTLE_S = 2  # how far back the window ends
@@ -60,19 +60,17 @@ class RecentActivity:
         self._since = self._until = 0
         self._points: dict[int, dict[str, tuple[float | None, float]]] = {}  # of minutes, as far as they are made
 
-    def on_added(self, records: Sequence[UsageRecord]) -> None:
+    def on_added(self, tally: UsageTally) -> None:
         """The books have these, and had not before."""
-        self.taken += len(records)
-        self._latest.extend(records)
-        for record in records:
-            ended = int(record.at + record.total_ms / 1000)
-            minute = int(record.at // MINUTE_S) * MINUTE_S
-            self._seconds.at(ended, record.pool).add(record)
+        self.taken += len(tally.records)
+        self._latest.extend(tally.records)
+        for (minute, ended, _, pool, *_), cell in tally.cells.items():
+            self._seconds.at(ended, pool).merge(cell)
             if self._since <= ended < self._until:
-                self._whole.add(record)
-                self._window.setdefault(record.pool, MinuteTally()).add(record)
-            self._minutes.at(minute, record.pool).add(record)
-            self._forget_point(minute, record.pool)
+                self._whole.merge(cell)
+                self._window.setdefault(pool, MinuteTally()).merge(cell)
+            self._minutes.at(minute, pool).merge(cell)
+            self._forget_point(minute, pool)
 
     def seed(self, history: History) -> None:
         """Minutes by pool, from before this began."""
@@ -147,7 +145,7 @@ class RecentActivity:
 
 
 class _SparkTally:
-    """Of a pool's minute only what its sparks show: every record is added, whether a console is open or not."""
+    """Of a pool's minute only what its sparks show: records are added whether a console is open or not."""
 
     __slots__ = ("tokens", "ttft")
 
@@ -155,12 +153,7 @@ class _SparkTally:
         self.tokens = 0
         self.ttft = SpreadTally()
 
-    def add(self, record: UsageRecord) -> None:
-        self.tokens += record.prompt_tokens + record.completion_tokens
-        if record.ttft_ms is not None:
-            self.ttft.add(record.ttft_ms)
-
-    def merge(self, sums: Sums) -> None:
+    def merge(self, sums: MinuteTally | Sums) -> None:
         self.tokens += sums.prompt_tokens + sums.completion_tokens
         self.ttft.merge(sums.ttft)
 

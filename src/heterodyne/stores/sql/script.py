@@ -5,7 +5,7 @@ its runner, so the same rules hold in SQLite's thread and on asyncpg's connectio
 """
 
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -22,12 +22,16 @@ class Statement(NamedTuple):
 Script = Generator[Statement, list[Row], T]
 
 
-def run_on_sqlite(connection: sqlite3.Connection, script: Script[T]) -> T:
-    """In the thread of the connection, inside its transaction."""
+def run_on_sqlite(
+    connection: sqlite3.Connection, script: Script[T], is_abandoned: Callable[[], bool] = lambda: False
+) -> T:
+    """In the thread of the connection, inside its transaction, and no further than somebody waits for it."""
     rows: list[Row] = []
     try:
         statement = next(script)
         while True:
+            if is_abandoned():
+                raise sqlite3.OperationalError("interrupted: no caller waits any more")
             # SQLite writes numbered places as ?1; no statement of ours has a dollar anywhere else.
             rows = connection.execute(statement.sql.replace("$", "?"), statement.values).fetchall()
             statement = script.send(rows)

@@ -13,6 +13,7 @@ from heterodyne.console.fleet.pages import FleetPage
 from heterodyne.console.live.feed import LiveFeed
 from heterodyne.console.live.pages import LivePage
 from heterodyne.console.live.recent_activity import RecentActivity
+from heterodyne.domain.usage_tally import UsageTally
 from tests.support.admin_fleets import ScriptedFleet
 from tests.support.consoles import live_service
 from tests.support.usage_records import record
@@ -99,11 +100,11 @@ async def test_nothing_is_made_while_nobody_listens() -> None:
 
 async def test_each_event_has_the_requests_since_the_one_before() -> None:
     recent_activity = RecentActivity()
-    recent_activity.on_added([record(1)])
+    recent_activity.on_added(UsageTally([record(1)]))
     one = LiveFeed(live_service(recent_activity), interval_s=INTERVAL_S)
     async with running(one), aclosing(one.listen(always)) as listener:
         [first] = await events(listener, 1)
-        recent_activity.on_added([record(2), record(3)])
+        recent_activity.on_added(UsageTally([record(2), record(3)]))
         following = [page_in(event) for event in await events(listener, 10)]
     assert page_in(first).requests == ()  # it was there before anybody listened
     assert [line.id for page in following for line in page.requests] == ["req_0003", "req_0002"]

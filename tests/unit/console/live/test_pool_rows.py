@@ -9,10 +9,11 @@ from heterodyne.console.live.pool_rows import pool_rows, replica_lines
 from heterodyne.console.live.recent_activity import WINDOW_S, RecentActivity
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import Health, Price
-from heterodyne.domain.minutes import sums_of
+from heterodyne.domain.usage_tally import UsageTally
 from heterodyne.routing.health.breaker import BreakerState
 from tests.support.admin_fleets import REPLICA
 from tests.support.consoles import live_service
+from tests.support.plain_sums import sums_of
 from tests.support.usage_records import record
 
 NOON = 1_793_534_400.0
@@ -88,7 +89,7 @@ def test_figures_on_the_page_are_those_of_the_records() -> None:
         for number in range(20)
     ]
     refused = record(99, at=NOON - 10, pool="", status=503, reason="overloaded")
-    recent_activity.on_added([*records, refused])
+    recent_activity.on_added(UsageTally([*records, refused]))
     page = live_service(recent_activity, now=lambda: NOON).page()
     [pool] = page.pools
     assert pool.last_minute == figures_of(sums_of(records), WINDOW_S)
@@ -100,11 +101,11 @@ def test_figures_on_the_page_are_those_of_the_records() -> None:
 
 def test_of_many_requests_most_are_left_out_and_counted() -> None:
     recent_activity = RecentActivity()
-    recent_activity.on_added([record(number) for number in range(100)])
+    recent_activity.on_added(UsageTally([record(number) for number in range(100)]))
     service = live_service(recent_activity)
     assert (len(service.page().requests), service.page().left_out) == (60, 40)
     assert (len(service.page(since=95).requests), service.page(since=95).left_out) == (5, 0)
-    recent_activity.on_added([record(number) for number in range(20_000)])
+    recent_activity.on_added(UsageTally([record(number) for number in range(20_000)]))
     assert service.page(since=100).left_out == 19_940
 
 

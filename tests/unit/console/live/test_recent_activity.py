@@ -15,9 +15,10 @@ from heterodyne.console.live.recent_activity import (
     RecentWindow,
 )
 from heterodyne.domain.history import History, HistoryGroup, Series, Step, Sums
-from heterodyne.domain.minutes import sums_of
 from heterodyne.domain.spread import percentile_ms
 from heterodyne.domain.usage import UsageRecord
+from heterodyne.domain.usage_tally import UsageTally
+from tests.support.plain_sums import sums_of
 from tests.support.usage_records import record
 
 NOON = 1_793_534_400.0
@@ -67,7 +68,7 @@ def test_every_second_the_window_equals_the_records_that_ended_in_it() -> None:
             for _ in range(chance.randrange(12))
         ]
         records += batch
-        recent_activity.on_added(batch)
+        recent_activity.on_added(UsageTally(batch))
         if tick % 50 > 3:  # sometimes nobody looks for a while
             window = recent_activity.window(now)
             assert window.until_at == int(now) - SETTLE_S
@@ -80,14 +81,14 @@ def test_every_second_the_window_equals_the_records_that_ended_in_it() -> None:
 def test_a_record_that_comes_late_is_counted_in_its_own_second() -> None:
     recent_activity = RecentActivity()
     recent_activity.window(NOON)
-    recent_activity.on_added([ended_at(NOON - 30)])
+    recent_activity.on_added(UsageTally([ended_at(NOON - 30)]))
     assert recent_activity.window(NOON + 1).whole.requests == 1
     assert recent_activity.window(NOON + 35).whole.requests == 0
 
 
 def test_a_clock_that_goes_back_loses_nothing() -> None:
     recent_activity = RecentActivity()
-    recent_activity.on_added([ended_at(NOON - 10)])
+    recent_activity.on_added(UsageTally([ended_at(NOON - 10)]))
     assert recent_activity.window(NOON).whole.requests == 1
     assert recent_activity.window(NOON - 5).whole.requests == 1
     assert recent_activity.window(NOON + 300).whole.requests == 0
@@ -96,7 +97,7 @@ def test_a_clock_that_goes_back_loses_nothing() -> None:
 def test_what_nobody_looks_at_does_not_grow() -> None:
     recent_activity = RecentActivity()
     for hour in range(3):
-        recent_activity.on_added([ended_at(NOON + 3600 * hour + second) for second in range(2000)])
+        recent_activity.on_added(UsageTally([ended_at(NOON + 3600 * hour + second) for second in range(2000)]))
     assert len(recent_activity._seconds._by_time) <= 2 * WINDOW_S
     assert len(recent_activity._minutes._by_time) <= SPARK_MINUTES + 2
     assert len(recent_activity.latest(0, 10**9)) == RECORDS_MAX
@@ -117,7 +118,7 @@ def test_sparks_are_the_minutes_of_the_history_and_of_what_came_since() -> None:
     since = [record(9, at=NOON - 100, pool="a", ttft_ms=500.0), record(10, at=NOON - 59, pool="a", ttft_ms=40.0)]
     sparks = recent_activity.sparks(NOON)
     assert sparks.by_pool["a"].ttft_p50_ms[-3] == percentile_ms(sums_of(before).ttft, 0.5)
-    recent_activity.on_added(since)
+    recent_activity.on_added(UsageTally(since))
     spark = recent_activity.sparks(NOON).by_pool["a"]
     assert sparks.at == int(NOON) - 60 * (SPARK_MINUTES - 1)
     assert len(spark.ttft_p50_ms) == len(spark.tokens_per_s) == SPARK_MINUTES
@@ -129,7 +130,7 @@ def test_sparks_are_the_minutes_of_the_history_and_of_what_came_since() -> None:
 
 def test_the_latest_come_newest_first_and_only_those_since() -> None:
     recent_activity = RecentActivity()
-    recent_activity.on_added([record(number) for number in range(10)])
+    recent_activity.on_added(UsageTally([record(number) for number in range(10)]))
     assert [one.id for one in recent_activity.latest(7, 60)] == ["req_0009", "req_0008", "req_0007"]
     assert len(recent_activity.latest(0, 4)) == 4
     assert recent_activity.latest(10, 60) == []

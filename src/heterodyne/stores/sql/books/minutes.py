@@ -7,17 +7,18 @@ they mean together, so a long span is read without taking each row apart.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.history import MINUTE_S, Distribution, History, HistoryGroup, HistoryQuery, Series, Step, Sums
-from heterodyne.domain.minutes import COUNTS, SPREADS, Labels, MinuteTally, bounded, tallies_of
+from heterodyne.domain.minute_tally import COUNTS, SPREADS, MinuteTally
+from heterodyne.domain.minutes import Labels, bounded, minutes_of
 from heterodyne.domain.spread import BUCKETS
-from heterodyne.domain.usage import UsageRecord
-from heterodyne.stores.sql.books.rows import Conditions, text
+from heterodyne.domain.usage_tally import UsageTally
+from heterodyne.stores.sql.books.conditions import Conditions, text
 from heterodyne.stores.sql.script import Row, Script, Statement
 
 POINTS_MAX = 20_000  # of all series of an answer together
@@ -35,22 +36,16 @@ _COUNT_MAX = 65535  # of one entry; more take several
 Counts = Mapping[int, int]
 
 
-def add_minutes(source: str, records: Iterable[UsageRecord]) -> Script[None]:
+def add_minutes(source: str, tally: UsageTally) -> Script[None]:
     """Add records that are new; runs in the transaction that keeps them."""
-    by_minute: dict[int, dict[Labels, MinuteTally]] = defaultdict(dict)
-    for key, tally in tallies_of(records).items():
-        labels = Labels(*map(text, key.labels))
-        same = by_minute[key.minute].setdefault(labels, tally)
-        if same is not tally:
-            same.merge(tally)
     rows: list[Row] = []
-    for minute, tallies in by_minute.items():
+    for minute, tallies in minutes_of(tally, text).items():
         there = yield Statement(_READ, (minute, source))
         known = {Labels(*row[: len(_LABELS)]): _sums_of(row[len(_LABELS) : -1], _counted(row[-1])) for row in there}
-        for labels, tally in bounded(tallies, known).items():
+        for labels, one in bounded(tallies, known).items():
             if labels in known:
-                tally.merge(known[labels])
-            rows.append((minute, source, *labels, *_values_of(tally)))
+                one.merge(known[labels])
+            rows.append((minute, source, *labels, *_values_of(one)))
     for start in range(0, len(rows), ROWS_AT_ONCE):
         some = rows[start : start + ROWS_AT_ONCE]
         yield Statement(_write(len(some)), tuple(value for row in some for value in row))

@@ -1,8 +1,9 @@
 """Every step of the database's shape, in order."""
 
 from heterodyne.stores.sql.migration import Migration
+from heterodyne.stores.sql.schema.blocks_4 import BLOCKS_4
 from heterodyne.stores.sql.schema.books_2 import BOOKS_2
 from heterodyne.stores.sql.schema.history_3 import HISTORY_3
 from heterodyne.stores.sql.schema.tenants_1 import TENANTS_1
 
-MIGRATIONS: tuple[Migration, ...] = (TENANTS_1, BOOKS_2, HISTORY_3)
+MIGRATIONS: tuple[Migration, ...] = (TENANTS_1, BOOKS_2, HISTORY_3, BLOCKS_4)
