@@ -21,7 +21,7 @@ from heterodyne.bench.plan import ArrivalProcess, BenchPlan
 from heterodyne.bench.prompts import Prompts
 from heterodyne.bench.report import BenchReport
 from heterodyne.bench.run import run
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.emulator import tokenizer
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.engine_kind import EngineKind

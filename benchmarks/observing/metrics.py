@@ -6,8 +6,8 @@ import random
 import statistics
 import time
 
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.record import RequestRecord
-from heterodyne.domain.request import Operation
 from heterodyne.domain.routing_rule import Reason
 from heterodyne.domain.urgency import Tier, Urgency
 from heterodyne.telemetry import exposition, metrics

@@ -14,7 +14,7 @@ from heterodyne.bench.client import Client
 from heterodyne.bench.endpoint import Endpoint, parse_endpoint
 from heterodyne.bench.failure import ExchangeFailed
 from heterodyne.bench.response_reader import DETAIL_BYTES_MAX, StreamResponseReader, WholeResponseReader
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.urgency import Tier
 from heterodyne.emulator.tokenizer import PIECE_BYTES
 

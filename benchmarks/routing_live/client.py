@@ -13,7 +13,7 @@ from heterodyne.bench.client import Client
 from heterodyne.bench.endpoint import Endpoint, parse_endpoint
 from heterodyne.bench.failure import ExchangeFailed
 from heterodyne.bench.response_reader import StreamResponseReader
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.emulator.tokenizer import PIECE_BYTES
 from heterodyne.simulator.workload import SimulatedRequest
 

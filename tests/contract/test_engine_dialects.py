@@ -14,7 +14,8 @@ from heterodyne.domain import errors
 from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.emulator.server import EmulatorServer
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.fleet.settings import EngineName
@@ -24,6 +25,7 @@ from tests.contract.written_pages import HEALTH, Refusal, refusals, written
 from tests.support.emulators import order
 from tests.support.raw_client import ask
 from tests.support.requests import get, post
+from tests.support.requests_copied import changed
 from tests.support.surfaces import MODEL, page
 
 EMULATED = tuple(kind.value for kind in EngineKind)
@@ -103,7 +105,7 @@ def test_a_call_is_valid_json_with_every_field_of_the_client(engine: str, reques
 @pytest.mark.parametrize("engine", CHATS)
 @pytest.mark.parametrize("fields", [{}, {"stream_options": {"include_usage": False}}])
 def test_every_stream_is_asked_for_its_usage(engine: str, fields: dict[str, object]) -> None:
-    request = msgspec.structs.replace(chat(stream=True, **fields), has_stream_options=bool(fields))
+    request = changed(chat(stream=True, **fields), has_stream_options=bool(fields))
     body = msgspec.json.decode(ENGINES[engine].call(request, replica(engine)).body)
     assert body["stream"] is True
     assert body["stream_options"] == {"include_usage": True}

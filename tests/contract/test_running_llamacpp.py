@@ -11,7 +11,8 @@ import pytest
 
 from heterodyne.domain.errors import ContextExceeded, EngineRefused
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines.llamacpp.dialect import LlamaCppDialect
 from heterodyne.fleet.chat_template import read_chat_template
 from heterodyne.fleet.child_order import ChildListening, ChildOrder

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from heterodyne.domain.errors import InvalidField, StoreInvalid, StoreUnavailable, UnknownName
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.tenant import RESERVED_ORGANISATIONS, Level, Limits, Organisation, Scopes
 from heterodyne.domain.urgency import Tier
 from heterodyne.ports.tenant_changes import (

@@ -15,8 +15,9 @@ import msgspec
 import pytest
 
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.record import RequestRecord
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.request import Request
 from heterodyne.engines.catalogue import ENGINES
 from heterodyne.engines.prometheus_page import read_page
 from heterodyne.ports.engine import DeliveredText, EngineRequest

@@ -9,9 +9,11 @@ import pytest
 
 from heterodyne.domain.errors import ContextExceeded, EngineRefused, EngineUnavailable
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.ports.engine import DeliveredText
 from tests.engines.running_vllm import CONTEXT_TOKENS, DIALECT, MODEL, RunningVllm
+from tests.support.requests_copied import changed
 
 pytestmark = pytest.mark.timeout(600)
 REPLICA = Replica(id=ReplicaId("p-0"), pool=PoolName("p"), model=MODEL, engine="vllm", host="h", port=1)
@@ -95,7 +97,7 @@ def test_its_refusals_are_understood(vllm: RunningVllm) -> None:
         error = refusal(wrong)
         assert isinstance(error, EngineRefused)
         assert error.status == 400
-    unknown = msgspec.structs.replace(chat(), body=msgspec.json.encode({"model": "other", "messages": SEA}))
+    unknown = changed(chat(), body=msgspec.json.encode({"model": "other", "messages": SEA}))
     assert isinstance(refusal(unknown), EngineUnavailable)
     embedding = refusal(_request(Operation.EMBEDDING, {"input": "x"}))
     assert isinstance(embedding, EngineRefused)

@@ -10,8 +10,9 @@ from heterodyne.admission.hold import Hold
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.record import RequestRecord
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.request import Request
 from heterodyne.engines.catalogue import DIALECTS
 from heterodyne.gateway.attempt import Attempt
 from heterodyne.gateway.client_answer import ClientAnswer
@@ -92,6 +93,8 @@ class MistakenDialect:
 
 class Records:
     """Keeps what is written down."""
+
+    is_off = False
 
     def __init__(self) -> None:
         self.written: list[RequestRecord] = []

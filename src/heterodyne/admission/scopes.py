@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from heterodyne.domain.errors import NotAllowed
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.tenant import Caller, Scopes
 from heterodyne.domain.urgency import Urgency
 

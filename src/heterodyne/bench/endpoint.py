@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from heterodyne.domain.errors import SettingsInvalid
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 
 PATHS = {
     Operation.CHAT: "/chat/completions",

@@ -13,7 +13,7 @@ from heterodyne.bench.plan import ArrivalProcess, BenchPlan
 from heterodyne.bench.prompts import Prompts
 from heterodyne.bench.response_reader import ResponseReader, StreamResponseReader, WholeResponseReader
 from heterodyne.bench.tally import BenchTally, ResponseTiming
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 
 
 class LoadGenerator:

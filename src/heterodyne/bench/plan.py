@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from heterodyne.bench.lengths import Fixed, Lengths
 from heterodyne.domain.errors import SettingsInvalid
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 
 OPERATIONS = (Operation.CHAT, Operation.COMPLETION, Operation.EMBEDDING)
 

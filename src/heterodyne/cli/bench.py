@@ -123,7 +123,7 @@ async def _measure(options: dict[str, Any]) -> "BenchReport":
 def _plan(options: dict[str, Any]) -> "BenchPlan":
     from heterodyne.bench.lengths import parse_lengths
     from heterodyne.bench.plan import ArrivalProcess, BenchPlan
-    from heterodyne.domain.request import Operation
+    from heterodyne.domain.operation import Operation
 
     rate, concurrency = options["rate"], options["concurrency"]
     requests, duration_s = options["requests"], options["duration"]

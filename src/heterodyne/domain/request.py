@@ -1,25 +1,17 @@
 """One inference request, in the form every client dialect produces and every engine dialect consumes."""
 
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol, final
 
-from msgspec import Struct
+from heterodyne.domain.operation import Operation
 
-CHARS_PER_TOKEN_MAX = 16  # of whole prompts; no tokenizer does better on any text that people send
-
-
-class Operation(StrEnum):
-    """What the client asks for; engines map it to a path of their own."""
-
-    CHAT = "chat"
-    COMPLETION = "completion"
-    EMBEDDING = "embedding"
-    TOKENIZE = "tokenize"
-    DETOKENIZE = "detokenize"
-    INFER = "infer"  # tensors in, tensors out
-
-    __hash__ = str.__hash__  # that of enums is written in Python, and every request is looked up by this
+CHARS_PER_TOKEN_MAX: Final = 16  # of whole prompts; no tokenizer does better on any text that people send
+FIELDS: Final = (
+    *("id", "operation", "model", "body", "model_version", "stream", "wants_usage"),
+    *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
+    *("choices", "prompts", "sequences", "dimensions", "has_logprobs", "is_large", "changes"),
+    *("deadline_s",),
+)
 
 
 class PromptBytes(Protocol):
@@ -39,38 +31,96 @@ class PromptBytes(Protocol):
         ...
 
 
-class Request(Struct, frozen=True, kw_only=True, gc=False):
-    """What routing, admission and engines need to know; the rest stays in `body` as the client sent it."""
+@final
+class Request:
+    """What routing, admission and engines need to know; the rest stays in `body` as the client sent it.
 
-    id: str
-    operation: Operation
-    model: str
-    body: bytes
-    model_version: str | None = None  # of an `INFER`, in the engine's words; None: the engine chooses
-    stream: bool = False
-    wants_usage: bool = False  # the client asked for a usage chunk at the end of its stream
-    has_stream_options: bool = False  # the body has that member, whatever is in it
-    prompt: PromptBytes | None = None  # None: prompts of this operation are not compared
-    user: str = ""  # whom the client says it asks for
-    private_fields: Sequence[str] = ()  # by path, those of one engine's own: it is asked only where they pass
-    prompt_chars: int = 0  # of all that the model may be shown, as JSON in UTF-8; of the body where that is tensors
-    prompt_tokens: int | None = None  # exact when the client sent token ids, else unknown at the door
-    output_tokens_max: int | None = None  # of one sequence; None: the engine's own limit
-    choices: int = 1  # of each prompt, in the answer
-    prompts: int = 1
-    sequences: int = 1  # that are generated: for each prompt, as many as its best choices are taken from
-    dimensions: int | None = None  # of the vectors that are wanted; None: as many as the model's have
-    has_logprobs: bool = False  # the client asks for log probabilities, or says that it wants none
-    is_large: bool = False  # what is proportional to the body is done beside the worker
-    changes: dict[str, bytes] | None = None  # of a large one: members to set, in JSON, when it is sent
-    deadline_s: float = 0.0  # on the gateway's monotonic clock
+    Whoever has to change something takes a copy.
+    """
+
+    __slots__ = FIELDS
+
+    def __init__(
+        self,
+        *,
+        id: str,
+        operation: Operation,
+        model: str,
+        body: bytes,
+        model_version: str | None = None,
+        stream: bool = False,
+        wants_usage: bool = False,
+        has_stream_options: bool = False,
+        prompt: PromptBytes | None = None,
+        user: str = "",
+        private_fields: Sequence[str] = (),
+        prompt_chars: int = 0,
+        prompt_tokens: int | None = None,
+        output_tokens_max: int | None = None,
+        choices: int = 1,
+        prompts: int = 1,
+        sequences: int = 1,
+        dimensions: int | None = None,
+        has_logprobs: bool = False,
+        is_large: bool = False,
+        changes: dict[str, bytes] | None = None,
+        deadline_s: float = 0.0,
+    ) -> None:
+        self.id = id
+        self.operation = operation
+        self.model = model
+        self.body = body
+        self.model_version = model_version  # of an `INFER`, in the engine's words; None: the engine chooses
+        self.stream = stream
+        self.wants_usage = wants_usage  # the client asked for a usage chunk at the end of its stream
+        self.has_stream_options = has_stream_options  # the body has that member, whatever is in it
+        self.prompt = prompt  # None: prompts of this operation are not compared
+        self.user = user  # whom the client says it asks for
+        self.private_fields = private_fields  # by path, those of one engine's own: it is asked only where they pass
+        # Of all that the model may be shown, as JSON in UTF-8; of the body where that is tensors.
+        self.prompt_chars = prompt_chars
+        self.prompt_tokens = prompt_tokens  # exact when the client sent token ids, else unknown at the door
+        self.output_tokens_max = output_tokens_max  # of one sequence; None: the engine's own limit
+        self.choices = choices  # of each prompt, in the answer
+        self.prompts = prompts
+        self.sequences = sequences  # that are generated: for each prompt, as many as its best choices are taken from
+        self.dimensions = dimensions  # of the vectors that are wanted; None: as many as the model's have
+        self.has_logprobs = has_logprobs  # the client asks for log probabilities, or says that it wants none
+        self.is_large = is_large  # what is proportional to the body is done beside the worker
+        self.changes = changes  # of a large one: members to set, in JSON, when it is sent
+        self.deadline_s = deadline_s  # on the gateway's monotonic clock
+
+    def copied(self) -> "Request":
+        """Another one."""
+        other = Request(id=self.id, operation=self.operation, model=self.model, body=self.body)
+        for name in FIELDS:
+            setattr(other, name, getattr(self, name))
+        return other
 
 
-class Usage(Struct, frozen=True, kw_only=True, gc=False):
+@final
+class Usage:
     """Tokens of one answer, as the engine reported or as we estimated."""
 
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int | None = None  # None: the engine does not say
-    reasoning_tokens: int = 0  # of the completion, those that are thoughts and not the answer
-    is_estimated: bool = False
+    __slots__ = (
+        "cached_tokens",
+        "completion_tokens",
+        "is_estimated",
+        "prompt_tokens",
+        "reasoning_tokens",
+    )
+
+    def __init__(
+        self,
+        *,
+        prompt_tokens: int = 0,
+        completion_tokens: int = 0,
+        cached_tokens: int | None = None,
+        reasoning_tokens: int = 0,
+        is_estimated: bool = False,
+    ) -> None:
+        self.prompt_tokens = prompt_tokens
+        self.completion_tokens = completion_tokens
+        self.cached_tokens = cached_tokens  # None: the engine does not say
+        self.reasoning_tokens = reasoning_tokens  # of the completion, those that are thoughts and not the answer
+        self.is_estimated = is_estimated

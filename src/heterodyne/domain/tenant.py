@@ -4,7 +4,7 @@ from typing import Annotated, NewType
 
 from msgspec import Meta, Struct
 
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.urgency import Tier, Urgency
 
 OrganisationId = NewType("OrganisationId", str)

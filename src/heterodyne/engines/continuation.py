@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines.json_edit import put
 from heterodyne.engines.lengths import AT_LEAST, AT_MOST
 from heterodyne.ports.engine import DeliveredText
@@ -117,12 +118,11 @@ def _continued(
         left = limit - delivered_text.tokens
         named = [name for name in LIMITS if isinstance(_value(members, name), int)] or ["max_tokens"]
         changes |= {name: _encode(left) for name in named}
-    return msgspec.structs.replace(
-        request,
-        body=put(request.body, changes),
-        prompt_chars=request.prompt_chars + len(delivered_text.text),
-        output_tokens_max=left,
-    )
+    continued = request.copied()
+    continued.body = put(request.body, changes)
+    continued.prompt_chars += len(delivered_text.text)
+    continued.output_tokens_max = left
+    return continued
 
 
 def _limit(request: Request, members: Members) -> int | None:

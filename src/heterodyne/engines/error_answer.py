@@ -5,7 +5,8 @@ from typing import NamedTuple
 import msgspec
 
 from heterodyne.domain.errors import ContextExceeded, EngineRefused, EngineUnavailable, HeterodyneError
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 
 MESSAGE_CHARS_MAX = 1000
 RETRY_AFTER_S = 1

@@ -12,7 +12,8 @@ import msgspec
 from heterodyne.domain.engine_load import Capability, EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineGarbage, InvalidField
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import PrometheusPage, count, read_page, share
 from heterodyne.ports.engine import EngineRequest

@@ -7,7 +7,8 @@ import msgspec
 from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_chat, continue_text
 from heterodyne.engines.error_answer import context_exceeded

@@ -8,7 +8,8 @@ import msgspec
 from heterodyne.domain.engine_load import Capability
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_text
 from heterodyne.engines.json_edit import without_nulls

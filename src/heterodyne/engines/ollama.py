@@ -12,7 +12,8 @@ import msgspec
 from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import CHARS_PER_TOKEN_MAX, Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import CHARS_PER_TOKEN_MAX, Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import context_exceeded
 from heterodyne.engines.json_edit import put

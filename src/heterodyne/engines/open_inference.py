@@ -9,7 +9,8 @@ from urllib.parse import quote
 from heterodyne.domain.engine_load import Capability, ServedModel
 from heterodyne.domain.errors import EngineGarbage, EngineRefused, EngineUnavailable, HeterodyneError
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.openai import OwnEngineDialect

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from heterodyne.domain.engine_load import Capability, EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineRefused, EngineUnavailable, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import CALLERS_STATUSES, context_exceeded, full, read_error, refused
 from heterodyne.engines.model_list import read_model_list

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_text
 from heterodyne.engines.openai import OwnEngineDialect

@@ -161,7 +161,16 @@ class Attempt:
         upstream, replica = self._upstream, self.wire.replica
         now_s = upstream.clock()
         span_id = self.hop.span_id if self.hop is not None else 0
-        ended = Try(replica, self.began_at_s, self.sent_at_s, now_s, self.status, outcome, self.first_at_s, span_id)
+        ended = Try(
+            replica,
+            self.began_at_s,
+            self.sent_at_s,
+            now_s,
+            status=self.status,
+            outcome=outcome,
+            first_at_s=self.first_at_s,
+            span_id=span_id,
+        )
         if self.is_over:
             return ended
         self.is_over = True

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import final
 
+from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.record import RequestRecord
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -15,6 +16,7 @@ class Decided:
     """One decision. The prompt's block hashes, which may be long, are not kept, and nothing of its text."""
 
     __slots__ = (
+        "_ended",
         "choice",
         "id",
         "itl_slo_s",
@@ -22,17 +24,16 @@ class Decided:
         "output_tokens",
         "policy",
         "prompt_tokens",
-        "record",
         "ttft_slo_s",
         "urgency",
     )
 
     def __init__(
-        self, request_id: str, routing_request: RoutingRequest, choice: RoutingChoice, record: RequestRecord | None
+        self, request_id: str, routing_request: RoutingRequest, choice: RoutingChoice, ended: EndedRequest | None
     ) -> None:
         self.id = request_id
         self.choice = choice
-        self.record = record  # None: the request is still being answered
+        self._ended = ended  # None: the request is still being answered
         self.model = routing_request.model
         self.prompt_tokens = routing_request.prompt_tokens
         self.output_tokens = routing_request.output_tokens
@@ -40,6 +41,11 @@ class Decided:
         self.ttft_slo_s = routing_request.ttft_slo_s
         self.itl_slo_s = routing_request.itl_slo_s
         self.policy = routing_request.policy
+
+    @property
+    def record(self) -> RequestRecord | None:
+        """How its request fared; None: it is still being answered."""
+        return None if self._ended is None else self._ended.record()
 
     @property
     def routing_request(self) -> RoutingRequest:

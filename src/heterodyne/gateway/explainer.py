@@ -101,9 +101,9 @@ class Explainer:
             "max_tokens": question.output_tokens,
         }
         request = chat.read(msgspec.json.encode(body), "", inf, self._request_handler.settings)
-        if question.prompt is not None:
-            return request
-        return structs.replace(request, prompt_tokens=question.prompt_tokens or PROMPT_TOKENS)
+        if question.prompt is None:
+            request.prompt_tokens = question.prompt_tokens or PROMPT_TOKENS
+        return request
 
     def _routing_request(self, question: Question, request: Request) -> RoutingRequest:
         tenant = self._request_handler.callers.salt_of(question.api_key_sha256)

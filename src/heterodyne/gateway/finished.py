@@ -10,11 +10,13 @@ from typing import Final, final
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.admission.hold import Hold
 from heterodyne.books.flight_slots import FlightSlot
+from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.errors import ClientGone, DeadlineExceeded, EngineStalled
 from heterodyne.domain.fleet import Replica
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.outcome import is_fault
-from heterodyne.domain.record import FailedTry, RequestRecord
-from heterodyne.domain.request import Operation, Request, Usage
+from heterodyne.domain.record import FailedTry
+from heterodyne.domain.request import Request, Usage
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.continuation import Continuation
 from heterodyne.gateway.finished_try import Try
@@ -181,8 +183,8 @@ def count_usage(finished: Finished, event_tokens: EventTokens) -> None:
         finished.reported = _used(finished, event_tokens)
 
 
-def record_of(finished: Finished, epoch_s: float) -> RequestRecord:
-    """The line to write; `epoch_s` is when the worker's clock stood at zero."""
+def ended_of(finished: Finished, epoch_s: float) -> EndedRequest:
+    """What is written down of it; `epoch_s` is when the worker's clock stood at zero."""
     request, replica, choice, reported = finished.request, finished.replica, finished.choice, finished.reported
     assert reported is not None, "an end says what was used"
     started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
@@ -192,48 +194,47 @@ def record_of(finished: Finished, epoch_s: float) -> RequestRecord:
     usd, share_s = None, 0.0
     if forecast is not None and _is_charged(finished):
         share_s, usd = _took(forecast.state, reported)
-    return RequestRecord(
-        id=request.id,
-        at=epoch_s + started_at_s,
-        operation=request.operation,
-        model=model,
-        asked_model=request.model if model != request.model else "",
-        pool=replica.pool if replica is not None else "",
-        replica=replica.id if replica is not None else "",
-        status=finished.status,
-        reason=finished.reason,
-        stream=request.stream,
-        prompt_tokens=reported.prompt_tokens,
-        cached_tokens=reported.cached_tokens or 0,
-        completion_tokens=reported.completion_tokens,
-        reasoning_tokens=reported.reasoning_tokens,
-        is_estimated=reported.is_estimated,
-        ttft_ms=(first_byte_at_s - started_at_s) * 1000 if first_byte_at_s and request.stream else None,
-        itl_ms=itl_s * 1000 if itl_s is not None else None,
-        total_ms=(finished.ended_at_s - started_at_s) * 1000,
-        request_bytes=len(request.body),
-        response_bytes=finished.response_bytes,
-        retries=finished.retries,
-        continuations=finished.continuations,
-        is_hedged=finished.is_hedged,
-        tenant=caller.project,
-        key=caller.key,
-        tier=caller.tier,
-        urgency="" if finished.routing_request.urgency is INTERACTIVE else finished.routing_request.urgency,
-        queue_ms=finished.hold.queued_s * 1000 if finished.hold.queued_s else None,
-        decision=choice.reason if choice is not None else "",
-        predicted_ttft_ms=forecast.ttft_s * 1000 if forecast is not None else None,
-        predicted_itl_ms=forecast.itl_s * 1000 if forecast is not None else None,
-        usd=usd if usd is not None and usd < inf else None,
-        replica_s=share_s,
-        is_hosted_price=forecast is not None and forecast.state.is_by_token,
-        hardware=(replica.hardware or "") if replica is not None else "",
-        promise=_slo_outcome(finished, reported.completion_tokens),
-        overhead_ms=_overhead_s(finished) * 1000,
-        connect_ms=_connect_s(finished) * 1000 if first_byte_at_s and finished.tries else None,
-        trace=trace.name if trace is not None else "",
-        failed_tries=_failed_tries(finished) if finished.retries or finished.continuations else (),
-    )
+    ended = EndedRequest()
+    ended.id = request.id
+    ended.at = epoch_s + started_at_s
+    ended.operation = request.operation
+    ended.model = model
+    ended.asked_model = request.model if model != request.model else ""
+    if replica is not None:
+        ended.pool, ended.replica, ended.hardware = replica.pool, replica.id, replica.hardware or ""
+    ended.status = finished.status
+    ended.reason = finished.reason
+    ended.stream = request.stream
+    ended.prompt_tokens = reported.prompt_tokens
+    ended.cached_tokens = reported.cached_tokens or 0
+    ended.completion_tokens = reported.completion_tokens
+    ended.reasoning_tokens = reported.reasoning_tokens
+    ended.is_estimated = reported.is_estimated
+    ended.ttft_ms = (first_byte_at_s - started_at_s) * 1000 if first_byte_at_s and request.stream else None
+    ended.itl_ms = itl_s * 1000 if itl_s is not None else None
+    ended.total_ms = (finished.ended_at_s - started_at_s) * 1000
+    ended.request_bytes = len(request.body)
+    ended.response_bytes = finished.response_bytes
+    ended.retries = finished.retries
+    ended.continuations = finished.continuations
+    ended.is_hedged = finished.is_hedged
+    ended.tenant = caller.project
+    ended.key = caller.key
+    ended.tier = caller.tier
+    ended.urgency = "" if finished.routing_request.urgency is INTERACTIVE else finished.routing_request.urgency
+    ended.queue_ms = finished.hold.queued_s * 1000 if finished.hold.queued_s else None
+    ended.decision = choice.reason if choice is not None else ""
+    if forecast is not None:
+        ended.predicted_ttft_ms, ended.predicted_itl_ms = forecast.ttft_s * 1000, forecast.itl_s * 1000
+        ended.is_hosted_price = forecast.state.is_by_token
+    ended.usd = usd if usd is not None and usd < inf else None
+    ended.replica_s = share_s
+    ended.promise = _slo_outcome(finished, reported.completion_tokens)
+    ended.overhead_ms = _overhead_s(finished) * 1000
+    ended.connect_ms = _connect_s(finished) * 1000 if first_byte_at_s and finished.tries else None
+    ended.trace = trace.name if trace is not None else ""
+    ended.failed_tries = _failed_tries(finished) if finished.retries or finished.continuations else ()
+    return ended
 
 
 def end_hold(finished: Finished) -> None:

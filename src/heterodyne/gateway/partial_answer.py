@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.ports.engine import DeliveredText
 from heterodyne.wire.chunks import unframe
 

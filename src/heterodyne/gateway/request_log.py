@@ -8,13 +8,14 @@ from typing import Final
 
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.books.flight_slots import FlightSlot
+from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.decision_log import Decided, DecisionLog
-from heterodyne.gateway.finished import Finished, count_usage, end_hold, record_of
+from heterodyne.gateway.finished import Finished, count_usage, end_hold, ended_of
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.usage_recorder import UsageRecorder
@@ -52,6 +53,7 @@ class RequestLog:
         self._audit_recorder = audit_recorder
         self.is_audited = audit_recorder is not None  # so answers are kept until they are written down
         self._tracer = tracer
+        self._is_recorded = not records.is_off or audit_recorder is not None or tracer is not None
         self._clock = clock
         self._wall_clock = wall_clock
         self.event_tokens = EventTokens()
@@ -117,25 +119,27 @@ class RequestLog:
         epoch_s = self._wall_clock() - self._clock()
         for finished in several:
             try:
-                self._write_down(finished, record_of(finished, epoch_s))
+                self._write_down(finished, ended_of(finished, epoch_s))
             except Exception as error:  # noqa: BLE001  # the root of a record: our mistake must not cost others theirs
                 _log.error("record_failed", request_id=finished.request.id, exc_info=error)
 
-    def _write_down(self, finished: Finished, record: RequestRecord) -> None:
+    def _write_down(self, finished: Finished, ended: EndedRequest) -> None:
         request, routing_request, choice = finished.request, finished.routing_request, finished.choice
         if finished.slot is not None and self._usage_recorder is not None:
-            self._usage_recorder.close(finished.slot, record)  # before all that could fail: an open slot is lost
-        self._meters.observe(record)
-        if not record.is_estimated:
-            self.tokens.learn(record.model, request.prompt_chars, record.prompt_tokens, routing_request.tenant)
-        if not record.reason:
-            self.request_builder.learn(request, routing_request, record.completion_tokens)
-            if record.stream and not record.is_estimated and finished.replica is not None and not record.continuations:
-                self.event_tokens.learn(finished.replica.pool, finished.events, record.completion_tokens)
+            self._usage_recorder.close(finished.slot, ended)  # before all that could fail: an open slot is lost
+        self._meters.observe(ended)
+        if not ended.is_estimated:
+            self.tokens.learn(ended.model, request.prompt_chars, ended.prompt_tokens, routing_request.tenant)
+        if not ended.reason:
+            self.request_builder.learn(request, routing_request, ended.completion_tokens)
+            if ended.stream and not ended.is_estimated and finished.replica is not None and not ended.continuations:
+                self.event_tokens.learn(finished.replica.pool, finished.events, ended.completion_tokens)
         if choice is not None:
-            self.decisions.add(Decided(record.id, routing_request, choice, record))
-        self._records.write(record)
-        if self._audit_recorder is not None:
-            self._audit_recorder.finished(finished, record)
-        if self._tracer is not None:
-            self._tracer.finished(finished, record)
+            self.decisions.add(Decided(ended.id, routing_request, choice, ended))
+        if self._is_recorded:
+            record = ended.record()
+            self._records.write(record)
+            if self._audit_recorder is not None:
+                self._audit_recorder.finished(finished, record)
+            if self._tracer is not None:
+                self._tracer.finished(finished, record)

@@ -7,7 +7,8 @@ from heterodyne.admission.callers import CONSOLE
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.errors import InvalidField, NotAllowed
 from heterodyne.domain.fleet import FleetSnapshot
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.routing_hints import NONE, POOL, RoutingHints

@@ -1,7 +1,5 @@
 """A request held to what its caller may ask for: refused where it asks for more, bounded where it does not say."""
 
-from msgspec import structs
-
 from heterodyne.admission.scopes import allowed_regions, check_scopes, check_sizes, output_tokens_left
 from heterodyne.domain.errors import NotAllowed
 from heterodyne.domain.request import Request
@@ -43,6 +41,10 @@ def _sized(request: Request, routing_request: RoutingRequest, caller: Caller) ->
     changes = {"max_tokens": b"%d" % longest}
     bounded = routing_request.copied()
     bounded.output_tokens = min(routing_request.output_tokens, float(longest * sequences))
+    request = request.copied()
+    request.output_tokens_max = longest
     if request.is_large:
-        return structs.replace(request, changes=changes, output_tokens_max=longest), bounded
-    return structs.replace(request, body=put(request.body, changes), output_tokens_max=longest), bounded
+        request.changes = changes
+    else:
+        request.body = put(request.body, changes)
+    return request, bounded

@@ -4,7 +4,8 @@ from typing import final
 
 import msgspec
 
-from heterodyne.domain.request import Operation, Request, Usage
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway.usage_fields import ReportedUsage, decode_answer, decode_event
 
 

@@ -7,12 +7,13 @@ from heterodyne.books.cost import whole_micro
 from heterodyne.books.encoding import EndingValues, OpeningForm
 from heterodyne.books.flight_slots import FlightSlot, FlightSlots
 from heterodyne.books.spool import UsageSpool
+from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
-from heterodyne.domain.usage import FlightTerms, UsageOpening
+from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
@@ -52,11 +53,11 @@ class UsageRecorder:
         slot.place_encoded(opening, _terms(routing_request, forecast))
         return slot
 
-    def close(self, slot: FlightSlot, record: RequestRecord) -> None:
+    def close(self, slot: FlightSlot, ended: EndedRequest) -> None:
         """It has ended. The slot is somebody else's from here."""
         self.open -= 1
-        usd_micro, self._remainder = whole_micro(record.usd or 0.0, self._remainder)
-        self._spool.finish(slot, _ending(record, usd_micro))
+        usd_micro, self._remainder = whole_micro(ended.usd or 0.0, self._remainder)
+        self._spool.finish(slot, _ending(ended, usd_micro))
 
     def refused(self, record: RequestRecord, caller: Caller, urgency: Urgency) -> None:
         """A known caller's request that no replica was asked for."""
@@ -71,7 +72,7 @@ class UsageRecorder:
             operation=record.operation,
             model=record.model,
         )
-        self._spool.refused(opening, _ending(record, 0))
+        self._spool.refused(opening, UsageEnding(status=record.status, reason=record.reason, queue_ms=record.queue_ms))
 
     def _form(self, request: Request, routing_request: RoutingRequest, caller: Caller, replica: Replica) -> OpeningForm:
         """What requests of one key to one replica have in common, encoded once while both are as they were."""
@@ -119,27 +120,27 @@ def _terms(routing_request: RoutingRequest, forecast: Forecast) -> FlightTerms:
     )
 
 
-def _ending(record: RequestRecord, usd_micro: int) -> EndingValues:
+def _ending(ended: EndedRequest, usd_micro: int) -> EndingValues:
     """In the order of UsageEnding's fields: so many names would cost seven times as much."""
     return (
-        record.status,
-        record.reason,
-        record.prompt_tokens,
-        record.cached_tokens,
-        record.completion_tokens,
-        record.reasoning_tokens,
-        record.is_estimated,
-        record.queue_ms,
-        record.ttft_ms,
-        record.itl_ms,
-        record.total_ms,
-        record.predicted_ttft_ms,
-        record.predicted_itl_ms,
+        ended.status,
+        ended.reason,
+        ended.prompt_tokens,
+        ended.cached_tokens,
+        ended.completion_tokens,
+        ended.reasoning_tokens,
+        ended.is_estimated,
+        ended.queue_ms,
+        ended.ttft_ms,
+        ended.itl_ms,
+        ended.total_ms,
+        ended.predicted_ttft_ms,
+        ended.predicted_itl_ms,
         usd_micro,
-        record.is_hosted_price,
-        record.retries,
-        record.is_hedged,
-        record.continuations,
-        record.replica_s,
-        record.promise,
+        ended.is_hosted_price,
+        ended.retries,
+        ended.is_hedged,
+        ended.continuations,
+        ended.replica_s,
+        ended.promise,
     )

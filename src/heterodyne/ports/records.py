@@ -8,4 +8,9 @@ from heterodyne.domain.record import RequestRecord
 class RecordSink(Protocol):
     """Must return at once; writing happens off the request's path."""
 
+    @property
+    def is_off(self) -> bool:
+        """Whether nothing is written: records need not be made for it."""
+        ...
+
     def write(self, record: RequestRecord) -> None: ...

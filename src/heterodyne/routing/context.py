@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import ContextExceeded, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import CHARS_PER_TOKEN_MAX, Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import CHARS_PER_TOKEN_MAX, Request
 
 GENERATES = (Operation.CHAT, Operation.COMPLETION)
 TRUNCATES = "truncate"  # as engines begin the names of fields by which a client has its prompt cut to fit

@@ -6,7 +6,8 @@ from typing import Final
 from heterodyne.domain.errors import EnginesFull, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Purpose, Replica
 from heterodyne.domain.nearest import shown, try_nearest
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 
 MODELS_NAMED_MAX: Final = 20
 RESTART_RETRY_AFTER_S: Final = 2

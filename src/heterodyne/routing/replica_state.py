@@ -6,29 +6,14 @@ however much is in flight.
 """
 
 from math import inf
-from typing import Protocol
 
 from heterodyne.domain.fleet import Replica
 from heterodyne.routing.kv.trust import Trust
-from heterodyne.routing.prediction.pool_speed import PoolSpeed
+from heterodyne.routing.prediction.pool_speed import ForecastTimes, PoolSpeed
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.snapshots import ReplicaStateSnapshot
 
 Areas = tuple[float, float, float]
-
-
-class PromptForecast(Protocol):
-    """The part of a forecast that the sums are kept by."""
-
-    @property
-    def cached_tokens(self) -> float:
-        """Tokens of the prompt that the replica should have in memory."""
-        ...
-
-    @property
-    def work_s(self) -> float:
-        """Time of the rest of the prompt, by the prior."""
-        ...
 
 
 class ReplicaState:
@@ -118,7 +103,7 @@ class ReplicaState:
 
     # What happens to its requests.
 
-    def start(self, request: RoutingRequest, forecast: PromptForecast, now_s: float) -> None:
+    def start(self, request: RoutingRequest, forecast: ForecastTimes, now_s: float) -> None:
         """One more is sent."""
         self._pass(now_s)
         self.in_flight += 1
@@ -132,7 +117,7 @@ class ReplicaState:
         self.waiting_work_s += forecast.work_s
         self._settle(now_s)
 
-    def start_blind(self, request: RoutingRequest, forecast: PromptForecast, now_s: float) -> float:
+    def start_blind(self, request: RoutingRequest, forecast: ForecastTimes, now_s: float) -> float:
         """One more is sent whose first token will not be seen: its prompt should be done by the time returned."""
         self._pass(now_s)
         self.in_flight += 1
@@ -147,7 +132,7 @@ class ReplicaState:
         self._settle(now_s)
         return until_s
 
-    def first_token(self, request: RoutingRequest, forecast: PromptForecast, now_s: float) -> Areas:
+    def first_token(self, request: RoutingRequest, forecast: ForecastTimes, now_s: float) -> Areas:
         """One that waited decodes from here."""
         self._pass(now_s)
         self._leave_line(request, forecast)
@@ -157,7 +142,7 @@ class ReplicaState:
         self._settle(now_s)
         return self._sequence_area, self._context_area, self._work_done_s
 
-    def end(self, request: RoutingRequest, forecast: PromptForecast, now_s: float, *, waited: bool) -> None:
+    def end(self, request: RoutingRequest, forecast: ForecastTimes, now_s: float, *, waited: bool) -> None:
         """One is over, with or without a first token."""
         self._pass(now_s)
         self._leave(request)
@@ -167,7 +152,7 @@ class ReplicaState:
             self.decoding -= 1
         self._settle(now_s)
 
-    def end_blind(self, request: RoutingRequest, forecast: PromptForecast, now_s: float, *, until_s: float) -> None:
+    def end_blind(self, request: RoutingRequest, forecast: ForecastTimes, now_s: float, *, until_s: float) -> None:
         """One is over whose prompt was thought to be done by `until_s`; what had not been begun never will be."""
         self._pass(now_s)
         self._leave(request)
@@ -219,7 +204,7 @@ class ReplicaState:
         else:
             self.context_tokens = 0.0  # nothing is left of rounding
 
-    def _leave_line(self, request: RoutingRequest, forecast: PromptForecast) -> None:
+    def _leave_line(self, request: RoutingRequest, forecast: ForecastTimes) -> None:
         self.waiting -= 1
         if self.waiting:
             self.waiting_tokens -= request.prompt_tokens - forecast.cached_tokens

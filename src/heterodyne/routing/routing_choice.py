@@ -4,33 +4,24 @@ from typing import Final, final
 
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.routing_rule import Reason
-from heterodyne.routing.prediction.pool_speed import Band
+from heterodyne.routing.prediction.pool_speed import Band, ForecastTimes
 from heterodyne.routing.replica_state import ReplicaState
 
 SAMPLES_MIN: Final = 8
 
 
 @final
-class Forecast:
+class Forecast(ForecastTimes):
     """One candidate. What its TTFT is made of is kept, so that the measured TTFT can be held against it."""
 
     __slots__ = (
-        "backlog_s",
-        "cached_tokens",
         "itl_high_s",
-        "itl_s",
-        "link_s",
         "load",
         "risk",
-        "room_s",
         "share_s",
         "state",
-        "steps_s",
-        "ttft_band",
         "ttft_high_s",
-        "ttft_s",
         "usd",
-        "work_s",
     )
 
     def __init__(  # noqa: PLR0917  # one place makes it, by position: see there
@@ -53,7 +44,7 @@ class Forecast:
         link_s: float,
     ) -> None:
         self.state = state
-        self.ttft_band = ttft_band  # how far from `ttft_s` such requests lie
+        self.ttft_band = ttft_band
         self.ttft_s = ttft_s
         self.ttft_high_s = ttft_high_s  # 19 times out of 20 it is sooner
         self.itl_s = itl_s
@@ -63,11 +54,11 @@ class Forecast:
         self.usd = usd  # infinite: the replica's price is not known
         self.load = load  # share of its capacity that is taken, 1 or more when it is full
         self.cached_tokens = cached_tokens
-        self.work_s = work_s  # its prompt alone, by the prior
-        self.steps_s = steps_s  # steps of others that its prompt shares or waits for, by the prior
-        self.backlog_s = backlog_s  # until the prompts before it are done
-        self.room_s = room_s  # until there is memory or a slot, where that is later
-        self.link_s = link_s  # to fetch what another replica has of its prompt
+        self.work_s = work_s
+        self.steps_s = steps_s
+        self.backlog_s = backlog_s
+        self.room_s = room_s
+        self.link_s = link_s
 
     @property
     def wait_s(self) -> float:

@@ -12,7 +12,8 @@ from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import FleetSnapshot, Replica
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.health.fleet_health import FleetHealth

@@ -34,7 +34,7 @@ class RecordWriter:
         self._closing = threading.Event()
         self._bytes_max = settings.records_bytes_max
         self._path = None if settings.records in ("log", "off") else Path(settings.records)
-        self._is_off = settings.records == "off"
+        self.is_off = settings.records == "off"
         self._is_text = settings.records == "log" and log.is_text(settings)
         self._trouble = Trouble(_log, "records_not_written", sink=settings.records)
         self._thread = threading.Thread(target=self._run, name="records", daemon=True)
@@ -42,7 +42,7 @@ class RecordWriter:
 
     def write(self, record: RequestRecord) -> None:
         """Queue one record; never blocks."""
-        if self._is_off:
+        if self.is_off:
             return
         if len(self._queue) >= QUEUE_MAX:
             metrics.records_dropped.add()

@@ -7,6 +7,7 @@ few additions; the code is flat because calls would cost more than what they do.
 from bisect import bisect_left
 from typing import Final
 
+from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.outcome import outcome_of
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.urgency import Urgency
@@ -74,50 +75,50 @@ class _Cells:
         self.usd: _Cell = metrics.usd.cell(client)
         self.replica: _Cell = metrics.replica_seconds.cell((model, pool, hardware))
 
-    def count(self, record: RequestRecord) -> None:
+    def count(self, ended: EndedRequest) -> None:
         """Add one request, its times aside."""
         self.outcome[0] += 1.0
         if self.decision is not None:
             self.decision[0] += 1.0
         if self.promise is not None:
             self.promise[0] += 1.0
-        self.prompt[0] += record.prompt_tokens
-        self.cached[0] += record.cached_tokens
-        if tokens := record.completion_tokens:
+        self.prompt[0] += ended.prompt_tokens
+        self.cached[0] += ended.cached_tokens
+        if tokens := ended.completion_tokens:
             self.completion[0] += tokens
             self.lengths[bisect_left(TOKENS, tokens)] += 1.0
             self.lengths[TOKENS_SUM] += tokens
-        if record.usd is not None:
-            self.usd[0] += record.usd
-        self.replica[0] += record.replica_s
+        if ended.usd is not None:
+            self.usd[0] += ended.usd
+        self.replica[0] += ended.replica_s
 
-    def observe_times(self, record: RequestRecord) -> None:
+    def observe_times(self, ended: EndedRequest) -> None:
         """Add its times."""
         if self.decision is not None:
-            seconds = record.overhead_ms / 1000
+            seconds = ended.overhead_ms / 1000
             self.overhead[bisect_left(OVERHEAD, seconds)] += 1.0
             self.overhead[OVERHEAD_SUM] += seconds
-        seconds = record.total_ms / 1000
+        seconds = ended.total_ms / 1000
         self.total[bisect_left(SECONDS, seconds)] += 1.0
         self.total[SECONDS_SUM] += seconds
-        if (ttft_ms := record.ttft_ms) is not None:
+        if (ttft_ms := ended.ttft_ms) is not None:
             seconds = ttft_ms / 1000
             self.ttft[bisect_left(SECONDS, seconds)] += 1.0
             self.ttft[SECONDS_SUM] += seconds
-            predicted_ms = record.predicted_ttft_ms
-            if predicted_ms and not record.retries:
+            predicted_ms = ended.predicted_ttft_ms
+            if predicted_ms and not ended.retries:
                 ratio = ttft_ms / predicted_ms
                 self.prediction[bisect_left(RATIOS, ratio)] += 1.0
                 self.prediction[RATIOS_SUM] += ratio
-        if (itl_ms := record.itl_ms) is not None:
+        if (itl_ms := ended.itl_ms) is not None:
             seconds = itl_ms / 1000
             self.itl[bisect_left(ITL, seconds)] += 1.0
             self.itl[ITL_SUM] += seconds
-        if (connect_ms := record.connect_ms) is not None:
+        if (connect_ms := ended.connect_ms) is not None:
             seconds = connect_ms / 1000
             self.connect[bisect_left(CONNECT, seconds)] += 1.0
             self.connect[CONNECT_SUM] += seconds
-        if (queue_ms := record.queue_ms) is not None:
+        if (queue_ms := ended.queue_ms) is not None:
             seconds = queue_ms / 1000
             self.queue[bisect_left(SECONDS, seconds)] += 1.0
             self.queue[SECONDS_SUM] += seconds
@@ -129,19 +130,19 @@ class RequestMeters:
     def __init__(self) -> None:
         self._cells: dict[_Key, _Cells] = {}
 
-    def observe(self, record: RequestRecord) -> None:
+    def observe(self, ended: EndedRequest) -> None:
         """Add one finished request."""
         # fmt: off
         key = (
-            record.model, record.pool, record.hardware, record.urgency, record.tier, record.operation,
-            record.status, record.reason, record.decision, record.promise,
+            ended.model, ended.pool, ended.hardware, ended.urgency, ended.tier, ended.operation,
+            ended.status, ended.reason, ended.decision, ended.promise,
         )
         # fmt: on
         cells = self._cells.get(key)
         if cells is None:
             cells = self._add_cells(key)
-        cells.count(record)
-        cells.observe_times(record)
+        cells.count(ended)
+        cells.observe_times(ended)
 
     def _add_cells(self, key: _Key) -> _Cells:
         if len(self._cells) >= LABEL_SETS_MAX:

@@ -6,7 +6,7 @@ from msgspec import structs
 from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.scopes import allowed_regions, check_scopes, check_sizes, output_tokens_left, visible
 from heterodyne.domain.errors import NotAllowed
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.tenant import Caller, Scopes
 from heterodyne.domain.urgency import Urgency
 

@@ -4,7 +4,7 @@ import pytest
 
 from heterodyne.bench.endpoint import parse_endpoint
 from heterodyne.domain.errors import SettingsInvalid
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 
 
 @pytest.mark.parametrize(

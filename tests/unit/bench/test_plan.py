@@ -6,7 +6,7 @@ import pytest
 
 from heterodyne.bench.plan import BenchPlan
 from heterodyne.domain.errors import SettingsInvalid
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 
 
 def plan(**fields: Any) -> BenchPlan:

@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
 from heterodyne.ports.engine import DeliveredText
 

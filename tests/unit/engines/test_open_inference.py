@@ -4,7 +4,8 @@ import pytest
 
 from heterodyne.domain.errors import EngineRefused, EngineUnavailable
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines.open_inference import OpenInferenceDialect
 
 DIALECT = OpenInferenceDialect()

@@ -5,8 +5,10 @@ import pytest
 
 from heterodyne.domain.errors import ContextExceeded, EngineRefused, EngineUnavailable
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines.openai import OpenAIDialect
+from tests.support.requests_copied import changed
 
 DIALECT = OpenAIDialect()
 REPLICA = Replica(
@@ -26,16 +28,16 @@ REQUEST = Request(id="1", operation=Operation.CHAT, model="m", body=b'{"model": 
     ],
 )
 def test_a_whole_request_passes_as_it_came(operation: Operation, path: str) -> None:
-    call = DIALECT.call(msgspec.structs.replace(REQUEST, operation=operation), REPLICA)
+    call = DIALECT.call(changed(REQUEST, operation=operation), REPLICA)
     assert (call.path, call.body) == (path, REQUEST.body)
     assert call.body is REQUEST.body
     assert DIALECT.answer(REQUEST, REPLICA, b"{}") == b"{}"
 
 
 def test_a_stream_is_asked_for_usage_unless_the_client_did() -> None:
-    stream = msgspec.structs.replace(REQUEST, stream=True)
+    stream = changed(REQUEST, stream=True)
     assert DIALECT.call(stream, REPLICA).body == b'{"stream_options":{"include_usage":true},"model": "m"}'
-    asked = msgspec.structs.replace(stream, wants_usage=True, has_stream_options=True)
+    asked = changed(stream, wants_usage=True, has_stream_options=True)
     assert DIALECT.call(asked, REPLICA).body is REQUEST.body
 
 

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from heterodyne.domain.errors import EngineRefused, EngineUnavailable
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines.sglang import SglangDialect
 from tests.support.watches import replica
 

@@ -5,12 +5,14 @@ import pytest
 
 from heterodyne.domain.errors import ContextExceeded, EngineGarbage, InvalidField
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines.jetstream import JetStreamDialect
 from heterodyne.engines.lmdeploy import LmdeployDialect
 from heterodyne.engines.mlx_lm import MlxLmDialect
 from heterodyne.engines.ollama import OllamaDialect
 from tests.contract.written_pages import written
+from tests.support.requests_copied import changed
 
 OLLAMA, MLX, JETSTREAM = OllamaDialect(), MlxLmDialect(), JetStreamDialect()
 REPLICA = Replica(
@@ -122,7 +124,7 @@ def test_jetstreams_row_of_pieces_becomes_one_answer() -> None:
     assert isinstance(answer, bytes)
     [choice] = msgspec.json.decode(answer)["choices"]
     assert choice == {"index": 0, "text": " blue sky", "logprobs": None, "finish_reason": "length"}
-    longer = msgspec.structs.replace(asked, output_tokens_max=9)
+    longer = changed(asked, output_tokens_max=9)
     answer = JETSTREAM.answer(longer, REPLICA, written("jetstream", "answer.txt"))
     assert isinstance(answer, bytes)
     assert msgspec.json.decode(answer)["choices"][0]["finish_reason"] == "stop"

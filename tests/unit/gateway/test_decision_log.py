@@ -6,6 +6,7 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.gateway.decision_log import Decided, DecisionLog
 from heterodyne.routing.kv.chain import chain_of_blocks
 from tests.support.replica_states import replica, router, routing_request
+from tests.support.requests_copied import ended
 
 REPLICAS = [replica("a", "a"), replica("b", "b")]
 ROUTER = router(*REPLICAS)
@@ -19,7 +20,7 @@ def record(number: int) -> RequestRecord:
 def filled(kept_max: int, count: int) -> DecisionLog:
     log = DecisionLog(kept_max)
     for number in range(count):
-        log.add(Decided(f"r{number}", routing_request(), CHOICE, record(number)))
+        log.add(Decided(f"r{number}", routing_request(), CHOICE, ended(record(number))))
     return log
 
 
@@ -43,7 +44,7 @@ def test_another_bound_holds_from_then_on_and_the_latest_stay() -> None:
     log = filled(10, 10)
     log.keep(2)
     assert [one.id for one in log.latest(10)] == ["r9", "r8"]
-    log.add(Decided("new", routing_request(), CHOICE, record(11)))
+    log.add(Decided("new", routing_request(), CHOICE, ended(record(11))))
     assert [one.id for one in log.latest(10)] == ["new", "r9"]
     log.keep(5)
     assert (len(log), log.kept_max) == (2, 5)

@@ -5,7 +5,7 @@ import pytest
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.testing.behaviours import chat_answer
 from tests.support.attempt_owners import AdapterClaims
 from tests.support.exchanges import Exchanging

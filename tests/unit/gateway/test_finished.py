@@ -4,15 +4,16 @@ from functools import partial
 from typing import Any
 
 import pytest
-from msgspec import structs
 
 from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.admission.hold import Hold
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.record import RequestRecord
-from heterodyne.domain.request import Operation, Request, Usage
-from heterodyne.gateway.finished import Finished, Try, count_usage, record_of
+from heterodyne.domain.request import Request, Usage
+from heterodyne.gateway.finished import Finished, Try, count_usage, ended_of
 from tests.support.replica_states import replica, router, routing_request
+from tests.support.requests_copied import changed
 
 WHERE = replica("a", hardware="h100-sxm")
 ASKED = Request(id="req_1", operation=Operation.CHAT, model="m", body=b"{}", stream=True)
@@ -42,7 +43,7 @@ def finished(queued_s: float = 0.0, **facts: object) -> Finished:
         retries=0,
         continuations=0,
         is_hedged=False,
-        tries=[Try(WHERE, decided_s + 0.001, decided_s + 0.003, decided_s + 0.4, 200, "success")],
+        tries=[Try(WHERE, decided_s + 0.001, decided_s + 0.003, decided_s + 0.4, status=200, outcome="success")],
         answer=[],
     )
     return Finished(**usual | facts)
@@ -50,7 +51,7 @@ def finished(queued_s: float = 0.0, **facts: object) -> Finished:
 
 def record(what: Finished) -> RequestRecord:
     count_usage(what, EventTokens())
-    return record_of(what, 0.0)
+    return ended_of(what, 0.0)
 
 
 def test_a_promise_is_kept_in_time_and_broken_by_a_late_token_a_slow_stream_a_wait_or_an_error() -> None:
@@ -62,7 +63,7 @@ def test_a_promise_is_kept_in_time_and_broken_by_a_late_token_a_slow_stream_a_wa
 
 
 def test_an_answer_that_comes_whole_has_as_long_as_its_tokens_would_have_had() -> None:
-    whole = structs.replace(ASKED, stream=False)
+    whole = changed(ASKED, stream=False)
     told = record(finished(request=whole, itl_s=None, first_byte_at_s=10.8))
     assert (told.promise, told.ttft_ms) == ("kept", None), "250 ms and eleven tokens of 50 ms"
     assert record(finished(request=whole, itl_s=None, first_byte_at_s=10.9)).promise == "broken"
@@ -89,7 +90,7 @@ def test_a_clients_400_is_no_broken_promise(status: int, reason: str, promise: s
 
 
 def test_what_ended_without_a_replica_belongs_to_the_model_it_meant() -> None:
-    asked = structs.replace(ASKED, model="an alias")
+    asked = changed(ASKED, model="an alias")
     told = record(finished(request=asked, tries=[], replica=None, status=503, reason="draining"))
     assert (told.model, told.asked_model) == ("m", "an alias")
 
@@ -107,7 +108,7 @@ def test_a_request_that_was_never_sent_took_nothing_of_ours() -> None:
 
 
 def test_an_answer_that_was_to_come_whole_is_charged_for_what_should_have_been_generated() -> None:
-    whole = structs.replace(ASKED, stream=False)
+    whole = changed(ASKED, stream=False)
     facts = {"reported": None, "events": 0, "first_byte_at_s": 0.0, "reason": "client_gone", "status": 499}
     cut_off = partial(finished, request=whole, **facts)
     gone = cut_off()
@@ -141,8 +142,10 @@ def test_a_request_is_charged_from_when_it_is_sent_and_not_where_the_fleet_faile
     reason: str, stream: bool, sent: bool, prompt_tokens: int
 ) -> None:
     one = finished()
-    tries = [structs.replace(one.tries[0], sent_at_s=one.tries[0].sent_at_s if sent else 0.0)]
-    request = structs.replace(ASKED, stream=stream)
+    tries = one.tries[:1]
+    if not sent:
+        tries[0].sent_at_s = 0.0
+    request = changed(ASKED, stream=stream)
     told = record(
         finished(request=request, reported=None, events=0, first_byte_at_s=0.0, reason=reason, status=500, tries=tries)
     )
@@ -152,7 +155,8 @@ def test_a_request_is_charged_from_when_it_is_sent_and_not_where_the_fleet_faile
 
 def test_a_retried_request_names_who_failed_it() -> None:
     first, last = replica("b", hardware="h100-sxm"), finished().tries[0]
-    tries = [Try(first, 10.0, 0.0, 10.0, 0, "connect_failed"), Try(first, 10.0, 10.0, 10.0, 0, "cancelled"), last]
+    failed = Try(first, 10.0, 0.0, 10.0, status=0, outcome="connect_failed")
+    tries = [failed, Try(first, 10.0, 10.0, 10.0, status=0, outcome="cancelled"), last]
     [failed] = record(finished(retries=1, tries=tries)).failed_tries
     assert (failed.replica, failed.outcome) == (first.id, "connect_failed")
     assert record(finished()).failed_tries == ()

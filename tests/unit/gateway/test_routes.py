@@ -2,7 +2,7 @@
 
 import pytest
 
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.gateway import routes
 from heterodyne.gateway.settings import GatewaySettings
 

@@ -8,7 +8,8 @@ from heterodyne.admission.callers import CONSOLE, LOCAL
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.errors import InvalidField, NotAllowed
 from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.gateway.routing_hints import NONE, read_routing_hints
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.routing.routing_request import RoutingRequest

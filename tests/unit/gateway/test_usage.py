@@ -2,7 +2,6 @@
 
 import pytest
 
-from heterodyne.domain.request import Usage
 from heterodyne.gateway import usage
 
 
@@ -10,7 +9,9 @@ def test_the_usage_of_an_answer_is_read_with_its_cached_part() -> None:
     body = (
         b'{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":3}}}'
     )
-    assert usage.of_answer(body) == (Usage(prompt_tokens=9, completion_tokens=4, cached_tokens=3), False)
+    used, is_error = usage.of_answer(body)
+    assert used is not None
+    assert (used.prompt_tokens, used.completion_tokens, used.cached_tokens, is_error) == (9, 4, 3, False)
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"usage":null}', b'{"data":[1,2]}'])

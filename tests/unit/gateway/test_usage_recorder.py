@@ -6,10 +6,12 @@ from heterodyne.admission.callers import LOCAL
 from heterodyne.books.encoding import decode_record
 from heterodyne.books.flight_slots import FlightSlots
 from heterodyne.books.spool import UsageSpool
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.record import RequestRecord
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.request import Request
 from heterodyne.gateway.usage_recorder import UsageRecorder
 from tests.support.replica_states import replica, router, routing_request
+from tests.support.requests_copied import ended
 
 ASKED = Request(id="req_1", operation=Operation.CHAT, model="chat", body=b"{}")
 RECORD = RequestRecord(
@@ -47,7 +49,7 @@ def test_the_record_in_the_books_has_every_value_under_its_name(tmp_path: Path) 
     here = router(replica("a"), replica("b"))
     slot = keeper.place(ASKED, routing_request(), LOCAL, here.forecast(routing_request(), "a", 0.0), at=5.0, slot=None)
     slot = keeper.place(ASKED, routing_request(), LOCAL, here.forecast(routing_request(), "b", 0.0), at=5.0, slot=slot)
-    keeper.close(slot, RECORD)
+    keeper.close(slot, ended(RECORD))
     booked = decode_record(spool._queue[0][1])
     assert (booked.id, booked.at, booked.replica, booked.project) == ("req_1", 5.0, "b", "local/local")
     assert booked.usd_micro == 21

@@ -3,7 +3,8 @@
 import msgspec
 
 from heterodyne.domain.errors import EngineGarbage, EngineRefused, HeterodyneError
-from heterodyne.domain.request import Operation, Request, Usage
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.gateway.attempt import Attempt
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
 from heterodyne.gateway.whole_answer import REFUSAL_BYTES_MAX, read_whole
@@ -46,7 +47,8 @@ def test_a_short_answer_is_read_at_once_with_what_its_engine_counted() -> None:
     answer = Reading(body).read()
     assert isinstance(answer, TranslatedAnswer)
     assert (answer.pieces, answer.is_error) == ([body], False)
-    assert answer.usage == Usage(prompt_tokens=7, completion_tokens=3)
+    assert answer.usage is not None
+    assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (7, 3)
 
 
 def test_a_long_answer_is_read_beside_the_worker_and_heard_of_later() -> None:
@@ -56,7 +58,8 @@ def test_a_long_answer_is_read_beside_the_worker_and_heard_of_later() -> None:
     reading.path.do_jobs()
     [answer] = reading.taken
     assert isinstance(answer, TranslatedAnswer)
-    assert (answer.pieces, answer.usage) == ([body], Usage(prompt_tokens=7, completion_tokens=3))
+    assert answer.usage is not None
+    assert (answer.pieces, answer.usage.prompt_tokens, answer.usage.completion_tokens) == ([body], 7, 3)
 
 
 def test_a_long_answer_that_its_attempt_no_longer_waits_for_is_not_heard_of() -> None:

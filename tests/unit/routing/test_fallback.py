@@ -18,7 +18,8 @@ from heterodyne.domain.fleet import (
     Replica,
     ReplicaId,
 )
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.domain.routing_rule import Reason, RoutingRule
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.gateway.fleet_view import FleetView
@@ -31,6 +32,7 @@ from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.wire.connection_pool import ConnectionPool
+from tests.support.requests_copied import changed
 
 
 def replica(name: str, *, model: str = "m", health: Health = Health.READY, purpose: Purpose | None = None) -> Replica:
@@ -268,16 +270,14 @@ def test_a_prompt_goes_to_the_pool_whose_context_it_fits_and_is_refused_when_non
         for name, tokens in (("short", 8192), ("long", 32768))
     )
     rig = Rig(fleet(short, long))
-    asked = msgspec.structs.replace(request(), prompt_chars=40_000)
+    asked = changed(request(), prompt_chars=40_000)
     rig.fill("long", 50)
     assert rig.decide(asked, prompt_tokens=1000).target.id == "short"
     assert rig.decide(asked, prompt_tokens=10_000).target.id == "long"
     with pytest.raises(EnginesFull):
-        rig.decide(
-            msgspec.structs.replace(asked, output_tokens_max=20_000), failed=(), prompt_tokens=10_000, pool="short"
-        )
+        rig.decide(changed(asked, output_tokens_max=20_000), failed=(), prompt_tokens=10_000, pool="short")
     with pytest.raises(ContextExceeded, match="1000000 characters; the context of 'm' is 32768 tokens"):
-        rig.decide(msgspec.structs.replace(asked, prompt_chars=1_000_000), prompt_tokens=250_000)
+        rig.decide(changed(asked, prompt_chars=1_000_000), prompt_tokens=250_000)
 
 
 def test_a_model_with_a_longer_context_stands_in_only_where_the_prompt_fits() -> None:
@@ -285,7 +285,7 @@ def test_a_model_with_a_longer_context_stands_in_only_where_the_prompt_fits() ->
     short = msgspec.structs.replace(replica("b", model="short"), context_tokens=100)
     long = msgspec.structs.replace(replica("c", model="long"), context_tokens=1000)
     rig = Rig(fleet(down, short, long, m=ModelRule(fallbacks=("short", "long"))))
-    asked = msgspec.structs.replace(request(), prompt_chars=2000)
+    asked = changed(request(), prompt_chars=2000)
     assert rig.decide(asked, prompt_tokens=500).target.id == "c"
 
 
@@ -294,7 +294,7 @@ def speaking(name: str, engine: str, *allow_fields: str) -> Replica:
 
 
 def with_fields(*fields: str) -> Request:
-    return msgspec.structs.replace(request(), private_fields=fields)
+    return changed(request(), private_fields=fields)
 
 
 def test_fields_of_one_engine_go_to_replicas_that_may_be_sent_them() -> None:
@@ -330,8 +330,8 @@ def test_a_model_that_may_not_be_sent_a_field_does_not_stand_in_for_another() ->
 def test_the_longest_sequence_of_a_model_holds_for_replicas_that_could_take_more() -> None:
     roomy = msgspec.structs.replace(replica("a"), context_tokens=32768)
     rig = Rig(fleet(roomy, replica("b"), m=ModelRule(context_tokens=1024)))
-    assert rig.decide(msgspec.structs.replace(request(), prompt_chars=16_000), prompt_tokens=4000)
+    assert rig.decide(changed(request(), prompt_chars=16_000), prompt_tokens=4000)
     with pytest.raises(ContextExceeded, match="1024 tokens"):
-        rig.decide(msgspec.structs.replace(request(), prompt_chars=17_000), prompt_tokens=4000)
+        rig.decide(changed(request(), prompt_chars=17_000), prompt_tokens=4000)
     with pytest.raises(InvalidField, match="max_tokens: 2000"):
-        rig.decide(msgspec.structs.replace(request(), output_tokens_max=2000))
+        rig.decide(changed(request(), output_tokens_max=2000))

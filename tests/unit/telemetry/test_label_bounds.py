@@ -13,6 +13,7 @@ from heterodyne.testing import behaviours
 from tests.support.gateways import gateway_over
 from tests.support.raw_client import connected
 from tests.support.requests import chat, get
+from tests.support.requests_copied import ended
 
 TENANTS = 10_000
 WHO = {"tenant", "organisation", "project", "key", "user", "caller", "request", "request_id", "id"}
@@ -28,18 +29,17 @@ def test_ten_thousand_tenants_have_as_many_lines_as_their_tiers() -> None:
     record = RequestRecord(id="", at=0.0, operation="chat", model="", pool="bounds", status=200, ttft_ms=1.0)
     before = samples_of("bounds")
     for number in range(TENANTS):
-        meters.observe(
-            msgspec.structs.replace(
-                record,
-                id=f"req_{number}",
-                tenant=f"organisation-{number}/project",
-                key=f"key-{number}",
-                asked_model=f"whatever-{number}",
-                model=MODELS[number % 4],
-                tier=TIERS[number % 3],
-                urgency=CLASSES[number % 3],
-            )
+        one = msgspec.structs.replace(
+            record,
+            id=f"req_{number}",
+            tenant=f"organisation-{number}/project",
+            key=f"key-{number}",
+            asked_model=f"whatever-{number}",
+            model=MODELS[number % 4],
+            tier=TIERS[number % 3],
+            urgency=CLASSES[number % 3],
         )
+        meters.observe(ended(one))
     sets = len(MODELS) * len(TIERS)
     assert before == 0
     assert len({sample.labels for sample in metrics.ttft.samples() if "bounds" in sample.labels}) == sets
@@ -61,7 +61,7 @@ def test_request_meters_forget_cells_rather_than_keep_any_number() -> None:
     record = RequestRecord(id="", at=0.0, operation="chat", model="flood", status=200)
     before = sum(sample.values[0] for sample in metrics.requests.samples())
     for number in range(3 * LABEL_SETS_MAX):
-        meters.observe(msgspec.structs.replace(record, reason=f"reason-{number}"))
+        meters.observe(ended(msgspec.structs.replace(record, reason=f"reason-{number}")))
     counted = [sample for sample in metrics.requests.samples() if sample.labels[0] in ("flood", OVERFLOW)]
     assert len(counted) <= LABEL_SETS_MAX + 1
     assert sum(sample.values[0] for sample in metrics.requests.samples()) - before == 3 * LABEL_SETS_MAX

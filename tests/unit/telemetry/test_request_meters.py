@@ -8,6 +8,7 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.telemetry import metrics
 from heterodyne.telemetry.meters import Meter, Sample
 from heterodyne.telemetry.request_meters import RequestMeters
+from tests.support.requests_copied import ended
 
 MODEL = "only in this test"
 RECORD = RequestRecord(
@@ -39,7 +40,7 @@ def observed(meter: Meter, *records: RequestRecord) -> list[Sample]:
     before = {sample.labels: sample.values for sample in meter.samples()}
     meters = RequestMeters()
     for record in records:
-        meters.observe(record)
+        meters.observe(ended(record))
     added = [
         Sample(
             sample.meter,
@@ -60,8 +61,8 @@ def changed(**changes: object) -> RequestRecord:
 
 def test_a_request_is_counted_once_in_each_metric_that_speaks_of_it() -> None:
     meters = RequestMeters()
-    meters.observe(RECORD)
-    meters.observe(changed(status=499, reason="client_gone", ttft_ms=None))
+    meters.observe(ended(RECORD))
+    meters.observe(ended(changed(status=499, reason="client_gone", ttft_ms=None)))
     assert value("heterodyne_gateway_requests_total") == 2
     assert value("heterodyne_gateway_prompt_tokens_total") == 14
     assert value("heterodyne_gateway_cached_tokens_total") == 4

@@ -14,7 +14,7 @@ from heterodyne.bench.lengths import Fixed, Uniform
 from heterodyne.bench.load_generator import LoadGenerator
 from heterodyne.bench.plan import BenchPlan
 from heterodyne.concurrency.deadline import deadline
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.planning.calibration.calibration import MeasuredPoint
 from heterodyne.planning.calibration.points import CalibrationPoint
 

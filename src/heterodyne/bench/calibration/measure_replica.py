@@ -8,7 +8,7 @@ from msgspec import Struct
 from heterodyne.bench.calibration.measure_point import CalibrationTarget, PointMissed, measure_point
 from heterodyne.bench.failure import BenchFailure
 from heterodyne.domain.errors import EngineGarbage, EngineRefused, EngineUnavailable
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.physics.memory import Layout
 from heterodyne.physics.profile import Profile
 from heterodyne.planning.calibration.calibration import MeasuredPoint, at_the_pace_of

@@ -8,7 +8,8 @@ import msgspec
 from heterodyne.domain.engine_load import Capability, EngineLoad
 from heterodyne.domain.errors import EngineGarbage, EngineUnavailable, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.collect_stream import collect_chat, collect_text
 from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from heterodyne.domain.errors import EngineGarbage
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.engines.llamacpp.logprobs import chat_logprobs, text_logprobs
 
 Json = dict[str, Any]

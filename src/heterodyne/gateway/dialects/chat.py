@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects.body import check_count, decode
 from heterodyne.gateway.dialects.chat_fields import Message, decoder
 from heterodyne.gateway.dialects.generation import check_bounds, longest, names_stream_options, shown_bytes, wants_usage

@@ -5,7 +5,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.generation import check_bounds, longest, names_stream_options, shown_bytes, wants_usage
 from heterodyne.gateway.dialects.generation_fields import GenerationFields

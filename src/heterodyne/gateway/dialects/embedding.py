@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from heterodyne.domain.errors import InvalidField
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects.body import ModelName, Name, decode
 from heterodyne.gateway.dialects.members import bytes_of, listed, private, read_members
 from heterodyne.gateway.dialects.text import Text, check_text, count, measure

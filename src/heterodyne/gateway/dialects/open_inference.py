@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from heterodyne.domain.errors import CallerError, InvalidField
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects.body import DIMENSIONS_MAX, TENSORS_MAX, Reader, decode
 from heterodyne.gateway.dialects.body import Name as ClientName
 from heterodyne.gateway.dialects.members import flattened, listed, private, read_members

@@ -3,10 +3,11 @@
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct
 
 from heterodyne.domain.errors import InvalidField
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects.body import ModelName, check_count, decode
 from heterodyne.gateway.dialects.chat import parts_of
 from heterodyne.gateway.dialects.chat_fields import Message
@@ -60,7 +61,7 @@ def read_tokenize(body: bytes, request_id: str, deadline_s: float, settings: Gat
     request = _request(Operation.TOKENIZE, fields.model, body, request_id, deadline_s)
     parts = parts_of(fields.messages or ())
     if parts.private:
-        return structs.replace(request, private_fields=listed(request.private_fields, parts.private))
+        request.private_fields = listed(request.private_fields, parts.private)
     return request
 
 

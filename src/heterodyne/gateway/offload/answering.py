@@ -59,6 +59,7 @@ def answer_beside(
         if result.next_path is not None:
             done(EngineRequest(result.next_path, made))
         else:
-            done(TranslatedAnswer(pieces if result.is_same else [made], result.usage, is_error=result.is_error))
+            reported = None if result.usage is None else Usage(**result.usage)
+            done(TranslatedAnswer(pieces if result.is_same else [made], reported, is_error=result.is_error))
 
     return offload.submit(ReadAnswer(request=fields_of(request), replica=replica), pieces, owner, on_result)

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import HeterodyneError, InternalError
 from heterodyne.domain.fleet import Replica
-from heterodyne.domain.request import Operation, Request, Usage
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import FIELDS, Request, Usage
 from heterodyne.gateway.settings import GatewaySettings
 
 HEAD = Layout("<IQ")  # lengths of the message and of the body
@@ -70,7 +71,7 @@ class AnswerRead(Struct, frozen=True, kw_only=True, tag=True):
 
     is_same: bool
     next_path: str | None = None
-    usage: Usage | None = None
+    usage: dict[str, Any] | None = None  # the fields of it
     is_error: bool = False
 
 
@@ -83,13 +84,24 @@ decode_result = msgspec.msgpack.Decoder(Result).decode
 
 def fields_of(request: Request) -> dict[str, Any]:
     """A request without what is large in it."""
-    return {name: getattr(request, name) for name in Request.__struct_fields__ if name not in ("body", "prompt")}
+    return {name: getattr(request, name) for name in FIELDS if name not in ("body", "prompt")}
 
 
 def request_of(fields: dict[str, Any], body: bytes) -> Request:
     """The same request again."""
     typed = {"operation": Operation(fields["operation"]), "private_fields": tuple(fields["private_fields"])}
     return Request(**{**fields, **typed}, body=body)
+
+
+def usage_fields(usage: Usage) -> dict[str, Any]:
+    """What an answer used, on its way to another process; `Usage` takes it again."""
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "is_estimated": usage.is_estimated,
+    }
 
 
 def failure_of(error: HeterodyneError) -> JobFailed:

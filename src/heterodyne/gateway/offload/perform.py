@@ -20,6 +20,7 @@ from heterodyne.gateway.offload.job import (
     failure_of,
     fields_of,
     request_of,
+    usage_fields,
 )
 from heterodyne.gateway.offload.size import LARGE_BYTES
 from heterodyne.ports.engine import DeliveredText, EngineDialect, EngineRequest
@@ -84,4 +85,5 @@ def _answer(job: ReadAnswer, body: bytes, dialect: EngineDialect) -> tuple[Resul
         return AnswerRead(is_same=False, next_path=answer.path), answer.body
     made = answer.pieces[0]
     is_same = made is body
-    return AnswerRead(is_same=is_same, usage=answer.usage, is_error=answer.is_error), b"" if is_same else made
+    usage = None if answer.usage is None else usage_fields(answer.usage)
+    return AnswerRead(is_same=is_same, usage=usage, is_error=answer.is_error), b"" if is_same else made

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-from msgspec import structs
-
 from heterodyne.domain.errors import ClientGone, DeadlineExceeded, Draining, HeterodyneError
 from heterodyne.domain.request import Request
 from heterodyne.gateway.offload.job import BodyRead, JobFailed, ReadBody, Result, error_of, request_of
@@ -63,8 +61,10 @@ class LargeRead:
         if isinstance(result, BodyRead):
             self._reading.discard(self)
             request = request_of(result.request, self._body)
-            read = ReadPrompt(prompt, result.opening, result.prompt_bytes) if result.prompt_bytes else None
-            self._understood(structs.replace(request, prompt=read, is_large=True))
+            if result.prompt_bytes:
+                request.prompt = ReadPrompt(prompt, result.opening, result.prompt_bytes)
+            request.is_large = True
+            self._understood(request)
         else:
             assert isinstance(result, JobFailed)
             self.end(error_of(result))

@@ -1,7 +1,7 @@
 """Pure: how fast the replicas of one pool are, from a prior and from every request that went there."""
 
 from math import exp, inf, log, pow
-from typing import Final, Protocol
+from typing import Final
 
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.snapshots import PoolSpeedSnapshot
@@ -43,25 +43,20 @@ SCATTER_PACE: Final = 0.02
 Areas = tuple[float, float, float]  # sequences and context over time, and seconds of prompts
 
 
-class TtftForecast(Protocol):
-    """The parts of a forecast that measured times are held against; `routing.forecast` says what each is."""
+class ForecastTimes:
+    """The parts of a forecast that measured times are held against, and that a replica's sums are kept by."""
 
-    @property
-    def ttft_band(self) -> "Band": ...
-    @property
-    def ttft_s(self) -> float: ...
-    @property
-    def itl_s(self) -> float: ...
-    @property
-    def work_s(self) -> float: ...
-    @property
-    def backlog_s(self) -> float: ...
-    @property
-    def steps_s(self) -> float: ...
-    @property
-    def room_s(self) -> float: ...
-    @property
-    def link_s(self) -> float: ...
+    __slots__ = ("backlog_s", "cached_tokens", "itl_s", "link_s", "room_s", "steps_s", "ttft_band", "ttft_s", "work_s")
+
+    ttft_band: "Band"  # how far from `ttft_s` such requests lie
+    ttft_s: float
+    itl_s: float
+    cached_tokens: float  # of the prompt, that the replica should have in memory
+    work_s: float  # the rest of the prompt alone, by the prior
+    steps_s: float  # steps of others that the prompt shares or waits for, by the prior
+    backlog_s: float  # until the prompts before it are done
+    room_s: float  # until there is memory or a slot, where that is later
+    link_s: float  # to fetch what another replica has of the prompt
 
 
 class PoolSpeed:
@@ -113,7 +108,7 @@ class PoolSpeed:
         self.itl_band = Band()
         self._settle()
 
-    def on_first_token(self, forecast: TtftForecast, ttft_s: float, now_s: float) -> None:
+    def on_first_token(self, forecast: ForecastTimes, ttft_s: float, now_s: float) -> None:
         """A first token came, and with it a prompt was computed; of very many a part is learned from."""
         self.add_prompt(forecast.work_s, now_s)
         if now_s - self._began_at_s >= HEAR_EVERY_S:
@@ -138,7 +133,7 @@ class PoolSpeed:
         self.learn_later(batch_s, (after[2] - before[2]) / gaps, took_s / gaps)
         self.itl_band.learn(predicted_itl_s, took_s / gaps)
 
-    def learn_whole(self, forecast: TtftForecast, total_s: float, output_tokens: int, step_prior_s: float) -> None:
+    def learn_whole(self, forecast: ForecastTimes, total_s: float, output_tokens: int, step_prior_s: float) -> None:
         """An answer that came whole shows how long it took altogether: both its parts are thought to be off alike."""
         gaps = max(0, output_tokens - 1)
         off = total_s / (forecast.ttft_s + gaps * forecast.itl_s)
@@ -192,7 +187,7 @@ class PoolSpeed:
             is_lost=self.is_lost,
         )
 
-    def _learn_ttft(self, forecast: TtftForecast, ttft_s: float) -> None:
+    def _learn_ttft(self, forecast: ForecastTimes, ttft_s: float) -> None:
         forecast.ttft_band.learn(forecast.ttft_s, ttft_s)
         # A request that waits for others to leave shows how long they take, not how fast prompts are.
         if not forecast.room_s:

@@ -28,7 +28,7 @@ from heterodyne.console.services import StoreServices
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.domain.errors import HeterodyneError, UnknownName
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.tenant import Limits, Scopes
 from heterodyne.ports.tenant_changes import TenantChange
 from heterodyne.stores.sqlite.books import SqliteBooks

@@ -5,7 +5,8 @@ import pytest
 
 from heterodyne.domain.errors import ContextExceeded, EngineBroke, EngineGarbage, EngineUnavailable, InvalidField
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.engines.llamacpp.dialect import LlamaCppDialect
 from heterodyne.ports.engine import EngineRequest
 

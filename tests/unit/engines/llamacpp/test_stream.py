@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from heterodyne.domain.errors import EngineGarbage
-from heterodyne.domain.request import Operation
+from heterodyne.domain.operation import Operation
 from heterodyne.engines.llamacpp.stream import LlamaCppStream
 
 

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from heterodyne.domain.errors import CallerError, InvalidField, MalformedJson
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects.open_inference import reader
 from heterodyne.gateway.settings import GatewaySettings
 

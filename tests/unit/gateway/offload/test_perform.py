@@ -28,6 +28,7 @@ from heterodyne.gateway.offload.perform import perform
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.routing.kv.chain import PROMPT_BYTES_MAX
 from heterodyne.testing import behaviours
+from tests.support.requests_copied import changed
 
 SETTINGS = GatewaySettings()
 REPLICA = Replica(
@@ -106,7 +107,7 @@ def test_a_body_that_needs_no_change_is_not_sent_back() -> None:
 
 def test_members_that_the_door_sets_are_in_the_call() -> None:
     body = b'{"model":"other","messages":[{"role":"user","content":"a"}],"max_tokens":null}'
-    request = msgspec.structs.replace(read("/v1/chat/completions", body), changes={"max_tokens": b"7"})
+    request = changed(read("/v1/chat/completions", body), changes={"max_tokens": b"7"})
     job = decode_job(encode(MakeCall(request=fields_of(request), replica=REPLICA)))
     _, made = perform(job, body, DIALECTS)
     assert msgspec.json.decode(made)["max_tokens"] == 7
@@ -132,7 +133,7 @@ def test_an_answer_taken_beside_the_worker_has_its_usage() -> None:
     assert told.is_same
     assert not made
     assert told.usage is not None
-    assert told.usage.completion_tokens == 3
+    assert told.usage["completion_tokens"] == 3
 
 
 def test_what_cannot_be_read_is_the_same_error() -> None:
