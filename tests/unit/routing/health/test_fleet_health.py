@@ -53,6 +53,29 @@ def test_an_ejected_replica_is_left_out_and_comes_back() -> None:
     assert fleet.of(ReplicaId("r1")).weight(30.0) == 0.1
 
 
+def test_the_list_is_the_same_object_while_the_same_replicas_are_left_out() -> None:
+    fleet = fleet_health(*pool_of(4))
+    everybody = fleet.usable("m", 0.0)
+    break_it(fleet, "r1", times=5)
+    left = fleet.usable("m", 0.0)
+    assert fleet.usable("m", 1.0) is left
+    break_it(fleet, "r3", times=10)
+    assert [one.id for one in fleet.usable("m", 1.0)] == ["r0", "r2"]
+    assert [one.id for one in left] == ["r0", "r2", "r3"], "whoever has a list keeps it as it was"
+    assert fleet.usable("m", 100.0) is everybody
+
+
+def test_those_in_their_slow_start_are_known_with_their_weights() -> None:
+    fleet = fleet_health(replica("a"), replica("b", health=DOWN), replica("c"))
+    model = fleet.try_model("m")
+    assert model is not None
+    assert model.slow(0.0) == []
+    fleet.publish(FleetSnapshot.of(2, (replica("a"), replica("b"), replica("c"))), 100.0)
+    assert model.slow(115.0) == [("b", 0.5)]
+    assert model.slow(131.0) == []
+    assert model.recovering == 0
+
+
 def test_breakers_leave_out_more_than_ejection_may() -> None:
     fleet = fleet_health(*pool_of(4))
     break_it(fleet, "r1")
