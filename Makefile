@@ -12,7 +12,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-observing faults chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ bench-mix: install  ## time the cheapest mix of 12 kinds for 100 buckets
 bench-routing: install  ## routing policies against their peers in the simulator, regenerate docs/routing-bakeoff.md
 	$(BIN)/python -m benchmarks.routing.run $(ARGS)
 	$(WRAP) docs/routing-bakeoff.md
+
+bench-decision: install  ## what a decision takes with 1, 8, 64 and 500 candidates
+	$(BIN)/python -m benchmarks.decision.run $(ARGS)
 
 bench-watch: install  ## what watching 500 replicas costs one worker
 	$(BIN)/python -m benchmarks.watch.run $(ARGS)

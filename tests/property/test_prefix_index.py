@@ -105,11 +105,11 @@ def test_the_index_says_what_the_plain_lists_say(drawn: list[tuple[str, int, obj
                 index.limit(place, number)
             case "trim":
                 index.trim(place, number)
-        assert index.matches(chain) == plain.matches(chain)
+        assert index.matches(chain).by_place() == plain.matches(chain)
         assert index.entries == sum(len(held) for held in plain.lists)
         assert index.tokens(place) == sum(tokens for _, tokens, _ in plain.lists[place])
     for path in asked:
-        assert index.matches(chain_of_path(path)) == plain.matches(chain_of_path(path))
+        assert index.matches(chain_of_path(path)).by_place() == plain.matches(chain_of_path(path))
 
 
 @bounded
@@ -127,7 +127,7 @@ def test_no_tenant_is_told_of_anothers_prompt_and_the_index_stays_bounded(
         index.insert(tenant, chain_of_ids(salt_of(b"tenant %d" % tenant), list(text)))
         for asking in range(3):
             found = index.matches(chain_of(salt_of(b"tenant %d" % asking), text, 0.25))
-            assert set(found) <= {asking}
+            assert set(found.by_place()) <= {asking}
     assert index.entries <= 3 * blocks_max
 
 

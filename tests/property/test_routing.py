@@ -14,6 +14,7 @@ from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.routing.catalogue import OBJECTIVES, objective
 from heterodyne.routing.forecast import KEPT, forecast_on, slo_outlook
 from heterodyne.routing.kv.chain import chain_of, salt_of
+from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.predictive import choose
 from heterodyne.routing.replica_state import ReplicaState
@@ -159,13 +160,13 @@ def test_more_load_never_makes_a_replica_chosen_that_was_not(
             send(one, whole)
         pools.append([one])
     chosen = objective(policy, RoutingRule())
-    before = choose(request, pools, {}, chosen, now_s=100.0, chance=even)
+    before = choose(request, pools, NOTHING_CACHED, chosen, now_s=100.0, chance=even)
     assume(before.slo_outlook == KEPT)
     victim = pools[loaded % len(pools)][0]
     assume(before.forecast.state is not victim)
     for extra in more:
         send(victim, extra, 100.0)
-    assert choose(request, pools, {}, chosen, now_s=100.0, chance=even).forecast.state is not victim
+    assert choose(request, pools, NOTHING_CACHED, chosen, now_s=100.0, chance=even).forecast.state is not victim
 
 
 @bounded
@@ -184,7 +185,7 @@ def test_a_cheaper_equal_replica_is_never_refused_by_cost(
         for each in sent:
             send(one, each)
         pools.append([one])
-    choice = choose(request, pools, {}, objective("cost", RoutingRule()), now_s=0.0, chance=even)
+    choice = choose(request, pools, NOTHING_CACHED, objective("cost", RoutingRule()), now_s=0.0, chance=even)
     assume(choice.slo_outlook == KEPT)
     assert choice.target.price.usd_per_hour == min(prices)
 

@@ -67,6 +67,7 @@ class Watched:
         self.clock = clock
         self.published: list[FleetSnapshot] = []
         self.probes: Counter[ReplicaId] = Counter()
+        self.failed_probes: Counter[ReplicaId] = Counter()
         self.restarts: Counter[ReplicaId] = Counter()
         self.answers: Counter[ReplicaId] = Counter()
         self.watch: FleetWatch
@@ -102,6 +103,9 @@ async def watching(
     def on_probe(id: ReplicaId, now_s: float) -> None:
         watched.probes[id] += 1
 
+    def on_failed_probe(id: ReplicaId) -> None:
+        watched.failed_probes[id] += 1
+
     def on_restart(id: ReplicaId) -> None:
         watched.restarts[id] += 1
 
@@ -114,6 +118,7 @@ async def watching(
         chance=lambda: 0.5,
         pace=pace,
         on_probe=on_probe,
+        on_failed_probe=on_failed_probe,
         on_restart=on_restart,
         answers_of=lambda id: watched.answers[id],
     )

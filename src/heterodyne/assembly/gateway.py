@@ -213,6 +213,9 @@ def _watch(priors: ReplicaPriors, upstream: Upstream, adapters: AdapterLoader, l
     def on_probe(replica: ReplicaId, now_s: float) -> None:
         selector.health.on_probe(replica, now_s)  # of the rules that hold then
 
+    def on_failed_probe(replica: ReplicaId) -> None:
+        selector.health.on_failed_probe(replica)
+
     def forget_memory(replica: ReplicaId) -> None:
         """An engine that has started again holds neither adapters nor prompts."""
         adapters.forget(replica)
@@ -229,6 +232,7 @@ def _watch(priors: ReplicaPriors, upstream: Upstream, adapters: AdapterLoader, l
         place=lambda replica: setting_path(priors.settings, replica),  # as they are then
         workers=settings.gateway.workers,
         on_probe=on_probe,
+        on_failed_probe=on_failed_probe,
         on_restart=forget_memory,
         answers_of=lambda replica: selector.health.of(replica).answers,
     )

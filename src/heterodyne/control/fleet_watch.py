@@ -47,6 +47,7 @@ class FleetWatch:
         pace: ProbeSchedule = USUAL,
         workers: int = 1,
         on_probe: Callable[[ReplicaId, float], None] = lambda _, __: None,
+        on_failed_probe: Callable[[ReplicaId], None] = lambda _: None,
         on_restart: Callable[[ReplicaId], None] = lambda _: None,
         answers_of: Callable[[ReplicaId], int] = lambda _: 0,
     ) -> None:
@@ -60,6 +61,7 @@ class FleetWatch:
         self._pace = pace
         self._workers = workers
         self._on_probe = on_probe
+        self._on_failed_probe = on_failed_probe
         self._on_restart = on_restart
         self._answers_of = answers_of
         self._published = fleet
@@ -164,6 +166,8 @@ class FleetWatch:
             self._on_restart(id)
         if seen.health is Health.READY and probe.is_ready:
             self._on_probe(id, probe.at_s)
+        elif not probe.is_ready:
+            self._on_failed_probe(id)
         if seen != before:
             self._publish_within(LOAD_INTERVAL_S if seen.health is before.health else HEALTH_INTERVAL_S)
 

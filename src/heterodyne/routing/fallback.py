@@ -14,10 +14,11 @@ from heterodyne.routing.no_replica import check_purpose, no_replica_error, no_re
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
+from heterodyne.routing.slow_start import SlowStart
 
 NO_REPLICAS: Final[frozenset[ReplicaId]] = frozenset()
 ADAPTER_RETRY_AFTER_S: Final = 2
-ALIKE: Final = 0.99  # weights of replicas that get the same
+KEYS_REGIONS_MAX: Final = 64  # that are remembered
 CANNOT: Final = (
     EngineUnavailable,
     UnknownModel,
@@ -58,10 +59,15 @@ class FallbackRouter:
         self._nearness = nearness
         self._chance = chance
         self._contexts: dict[str, Contexts] = {}
+        self._slow_start = SlowStart()
+        # Of each list the part in some regions; both are the same objects while nothing changes.
+        self._in_regions: dict[tuple[str, frozenset[str]], tuple[Sequence[Replica], Sequence[Replica]]] = {}
 
     def publish(self, snapshot: FleetSnapshot) -> None:
         """A newer fleet."""
         self.snapshot, self._contexts = snapshot, {}
+        self._in_regions = {}
+        self._slow_start.forget()
 
     def decide(
         self,
@@ -179,10 +185,10 @@ class FallbackRouter:
         if health is None:
             return ()
         usable = health.usable(now_s)
+        if routing_request.regions is not None:
+            usable = self._regional(usable, routing_request.model, routing_request.regions)
         if failed:
             usable = [replica for replica in usable if replica.id not in failed]
-        if routing_request.regions is not None:
-            usable = [replica for replica in usable if replica.region in routing_request.regions]
         if routing_request.pool:
             usable = [replica for replica in usable if replica.pool == routing_request.pool]
         if context:
@@ -190,16 +196,18 @@ class FallbackRouter:
         if request.private_fields:
             usable = self._fields.able(request, usable)
         if health.recovering and len(usable) > 1:
-            return self._by_weight(usable, now_s)
+            return self._slow_start.drawn(usable, health.slow(now_s), self._chance)
         return usable
 
-    def _by_weight(self, usable: Sequence[Replica], now_s: float) -> Sequence[Replica]:
-        """A replica that has just come back gets a growing share of what it would be given, beside the others."""
-        weights = [self.health.of(one.id).weight(now_s) for one in usable]
-        most, chance = max(weights), self._chance
-        if min(weights) >= ALIKE * most:
-            return usable  # they came back together, as at a start
-        return [one for one, weight in zip(usable, weights, strict=True) if weight == most or chance() * most < weight]
+    def _regional(self, usable: Sequence[Replica], model: str, regions: frozenset[str]) -> Sequence[Replica]:
+        """Of these, those in the regions of a key, which asks again and again."""
+        known = self._in_regions.get((model, regions))
+        if known is None or known[0] is not usable:
+            if len(self._in_regions) >= KEYS_REGIONS_MAX:
+                self._in_regions.clear()
+            known = usable, [replica for replica in usable if replica.region in regions]
+            self._in_regions[model, regions] = known
+        return known[1]
 
     def _decide_adapter(
         self, request: Request, routing_request: RoutingRequest, name: str, failed: frozenset[ReplicaId], now_s: float

@@ -44,14 +44,14 @@ def forecast_on(
     `held_tokens` are those that another replica of the pool could send it.
     """
     speed = state.speed
-    prior, pace = speed.prior, speed.prompts
+    pace = speed.prompts
     prompt, answer = request.prompt_tokens, request.output_tokens
     cached_tokens *= state.trust
     link_s = 0.0
     if held_tokens > cached_tokens:
-        cached_tokens, link_s = reachable(prior, pace, own_tokens=cached_tokens, held_tokens=held_tokens)
+        cached_tokens, link_s = reachable(speed.prior, pace, own_tokens=cached_tokens, held_tokens=held_tokens)
     new = prompt - cached_tokens
-    work_s = prior.prompt_s + new * (prior.prompt_token_s + prior.prompt_token_squared_s * (prompt + cached_tokens))
+    work_s = speed.prompt_s + new * (speed.prompt_token_s + speed.prompt_token_squared_s * (prompt + cached_tokens))
     backlog_s = state.free_at_s - now_s
     if backlog_s < state.floor_s:
         backlog_s = state.floor_s
@@ -59,8 +59,8 @@ def forecast_on(
     steps_s = 0.0
     if busy:
         steps_s = 0.5 * state.step_prior_s
-        if prior.mixes_prompts:
-            steps_s *= 3.0 + 2.0 * ((new + state.waiting_tokens) // prior.step_tokens)
+        if speed.mixes_prompts:
+            steps_s *= 3.0 + 2.0 * ((new + state.waiting_tokens) // speed.step_tokens)
     sequence_tokens = prompt + 0.5 * answer
     context = state.context_tokens + sequence_tokens
     # Near enough to an exponential for the little time since the last prompt; work is spread, so what one replica

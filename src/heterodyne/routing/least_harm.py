@@ -5,33 +5,56 @@ on a replica that is late already, and the rest of the fleet keeps its SLOs. So 
 looked at too: all of a small fleet, a sample of a large one, which finds nearly as good a place and costs no more.
 """
 
-from collections.abc import Mapping, Sequence
+from typing import Final
 
 from heterodyne.routing.forecast import forecast_on
+from heterodyne.routing.kv.prefix_matches import PrefixMatches
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
-LOOKED_AT_MAX = 16
+LOOKED_AT_MAX: Final = 16
 
 
 def others(
     request: RoutingRequest,
-    pools: Sequence[Sequence[ReplicaState]],
-    known: Sequence[Forecast],
-    cached: Mapping[int, float],
+    pools: list[list[ReplicaState]],
+    known: list[Forecast],
+    cached: PrefixMatches,
     *,
     now_s: float,
     chance: Chance,
 ) -> list[Forecast]:
-    """Forecasts of replicas that have none yet."""
-    done = {forecast.state.place for forecast in known}
-    rest = [state for states in pools for state in states if state.place not in done]
-    room = LOOKED_AT_MAX - len(known)
-    if len(rest) > room:
+    """Forecasts of replicas that have none yet; `known` is one of each pool, in their order."""
+    rest, room = -len(known), LOOKED_AT_MAX - len(known)
+    for states in pools:
+        rest += len(states)
+    begin, stride = 0.0, 1.0
+    if rest > room:
         # Every so many of them, from a random one on: as good as a sample, and from every pool.
-        stride = len(rest) / max(1, room)
+        stride = rest / (room if room > 1 else 1)
         begin = chance() * stride
-        rest = [rest[int(begin + stride * number)] for number in range(room)]
-    return [forecast_on(state, request, cached.get(state.place, 0.0), now_s) for state in rest]
+        rest = room if room > 0 else 0
+    forecasts: list[Forecast] = []
+    looked, passed = 0, 0  # how many of the rest were looked at, and how many lie in the pools before
+    for number in range(len(pools)):
+        if looked == rest:
+            break
+        states, done = pools[number], _position(pools[number], known[number].state)
+        while looked < rest:
+            position = int(begin + stride * looked) - passed
+            if position >= len(states) - 1:
+                break
+            state = states[position if position < done else position + 1]
+            forecasts.append(forecast_on(state, request, cached.tokens(state.place), now_s))
+            looked += 1
+        passed += len(states) - 1
+    return forecasts
+
+
+def _position(states: list[ReplicaState], wanted: ReplicaState) -> int:
+    for position in range(len(states)):
+        if states[position] is wanted:
+            return position
+    raise AssertionError("a forecast of a replica that is not in its pool")

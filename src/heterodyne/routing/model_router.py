@@ -11,10 +11,11 @@ from heterodyne.routing.catalogue import objective, try_peer
 from heterodyne.routing.forecast import BROKEN, CROWDED, forecast_on, slo_outlook
 from heterodyne.routing.kv.gossip import PrefixGossip
 from heterodyne.routing.kv.index import PrefixIndex
+from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
 from heterodyne.routing.kv.sticky_sessions import StickySessions
 from heterodyne.routing.picker import Chance, FinishedRequestStats, Picker
 from heterodyne.routing.policies.objective import Objective
-from heterodyne.routing.predictive import NOTHING_CACHED, Cached, choose
+from heterodyne.routing.predictive import Pool, choose
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -22,9 +23,10 @@ from heterodyne.routing.spare import choose_spare
 
 INTERACTIVE: Final = Urgency.INTERACTIVE
 REPEATED_S: Final = 0.002  # five hundred requests a second are forecast each
+LISTS_MAX: Final = 64  # of usable replicas, whose arrangement is remembered
 RESERVE_HALF_LIFE_S: Final = 60.0  # of the memory of how much interactive work there was
 NOT_URGENT: Final = "cost"  # the policy of work that no user waits for
-Tier = list[list[ReplicaState]]  # pools whose replicas come before those of the next tier
+Tier = list[Pool]  # pools whose replicas come before those of the next tier
 
 
 class ModelRouter:
@@ -39,9 +41,10 @@ class ModelRouter:
         self._objectives: dict[str, Objective] = {}
         self._states: dict[ReplicaId, ReplicaState] = {}
         self._by_place: dict[int, ReplicaState] = {}
-        self._fleet_tiers: dict[ReplicaId, int] = {}
-        self._usable: Sequence[Replica] = ()  # what the tiers below were made of
-        self._tiers: list[Tier] = []
+        self._members: list[ReplicaState] = []  # in the order of the fleet
+        self._pool_numbers: list[int] = []  # of each member; a pool with replicas in two tiers has two numbers
+        self._pool_tiers: list[int] = []  # by number
+        self._arranged: dict[int, tuple[Sequence[Replica], list[Tier]]] = {}  # by the list's identity
         self._repeated: RoutingChoice | None = None  # the answer for all requests until then
         self._repeated_until_s = 0.0
         self.reserve = Reserve()
@@ -59,9 +62,14 @@ class ModelRouter:
         """These serve the model from now on."""
         self._states = {state.replica.id: state for state in states}
         self._by_place = {state.place: state for state in states}
-        self._fleet_tiers = fleet.tiers
-        self._usable = ()
-        self._tiers = []
+        self._members = list(states)
+        numbers: dict[tuple[int, PoolName], int] = {}
+        self._pool_numbers = [
+            numbers.setdefault((fleet.tiers.get(state.replica.id, 0), state.replica.pool), len(numbers))
+            for state in states
+        ]
+        self._pool_tiers = [tier for tier, _ in numbers]
+        self._arranged = {}
         self._repeated = None
 
     @property
@@ -87,28 +95,29 @@ class ModelRouter:
         cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
         if len(usable) == 1 and request.urgency is INTERACTIVE:
             return self._only(request, self._states[usable[0].id], cached, now_s)
-        if usable is not self._usable:
-            self._tiers, self._usable = self._arrange(usable), usable
+        tiers = self._tiers(usable)
         if self.picker is not None and request.policy in ("", self.picker.name):
-            states = [state for tier in self._tiers for pool in tier for state in pool]
+            states = [state for tier in tiers for pool in tier for state in pool]
             state = self.picker.pick(request, states, now_s, chance)
-            forecast = forecast_on(state, request, cached.get(state.place, 0.0), now_s)
+            forecast = forecast_on(state, request, cached.tokens(state.place), now_s)
             return RoutingChoice(forecast, slo_outlook(forecast), Reason.PEER)
         if request.urgency is not INTERACTIVE:
-            states = [state for tier in self._tiers for pool in tier for state in pool]
+            states = [state for tier in tiers for pool in tier for state in pool]
             to_come = self.reserve.to_come(now_s)
             return choose_spare(
                 self._beside(request), states, cached, self.objective(request), to_come=to_come, now_s=now_s
             )
         best: RoutingChoice | None = None
-        for tier in self._tiers:
+        for tier in tiers:
             choice = choose(request, tier, cached, self.objective(request), now_s=now_s, chance=chance)
             best = choice if best is None else _better(best, choice)
             if best.slo_outlook < CROWDED:
                 break
         assert best is not None
         return (
-            self._keep_session(request, best, now_s) if request.session and self.rule.kv is KvStrategy.STICKY else best
+            self._keep_session(request, best, tiers, now_s)
+            if request.session and self.rule.kv is KvStrategy.STICKY
+            else best
         )
 
     def objective(self, request: RoutingRequest) -> Objective:
@@ -119,12 +128,12 @@ class ModelRouter:
             known = self._objectives[name] = objective(name, self.rule)
         return known
 
-    def _only(self, request: RoutingRequest, state: ReplicaState, cached: Cached, now_s: float) -> RoutingChoice:
+    def _only(self, request: RoutingRequest, state: ReplicaState, cached: PrefixMatches, now_s: float) -> RoutingChoice:
         """Without a choice. Where no other replica serves the model either, the next few requests get the same.
 
         Nothing depends on their forecasts, and of very many a part shows as much.
         """
-        forecast = forecast_on(state, request, cached.get(state.place, 0.0), now_s)
+        forecast = forecast_on(state, request, cached.tokens(state.place), now_s)
         choice = RoutingChoice(forecast, slo_outlook(forecast), Reason.ONLY_REPLICA)
         if len(self._states) == 1 and self.picker is None and not request.has_slo:
             self._repeated = RoutingChoice(forecast, choice.slo_outlook, choice.reason, is_repeated=True)
@@ -179,11 +188,13 @@ class ModelRouter:
                 self._index.forget(state.place)
             state.trust = state.belief.factor
 
-    def _keep_session(self, request: RoutingRequest, best: RoutingChoice, now_s: float) -> RoutingChoice:
+    def _keep_session(
+        self, request: RoutingRequest, best: RoutingChoice, tiers: list[Tier], now_s: float
+    ) -> RoutingChoice:
         """Where its session is, while that keeps the SLO as well, and saves the prompt more time than it waits."""
         place = self._sticky_sessions.home(request.session)
         state = None if place is None else self._by_place.get(place)
-        if state is None or state is best.forecast.state or state.replica not in self._usable:
+        if state is None or state is best.forecast.state or not _has(tiers, state):
             return best
         forecast = forecast_on(state, request, 0.0, now_s)
         kept = slo_outlook(forecast)
@@ -192,12 +203,37 @@ class ModelRouter:
             return best
         return RoutingChoice(forecast, kept, Reason.HOME, (*best.others, best.forecast))
 
-    def _arrange(self, usable: Sequence[Replica]) -> list[Tier]:
-        tiers: dict[int, dict[PoolName, list[ReplicaState]]] = {}
-        for replica in usable:
-            tier = tiers.setdefault(self._fleet_tiers.get(replica.id, 0), {})
-            tier.setdefault(replica.pool, []).append(self._states[replica.id])
-        return [list(tiers[number].values()) for number in sorted(tiers)]
+    def _tiers(self, usable: Sequence[Replica]) -> list[Tier]:
+        """The states of these; health, regions and slow start give the same lists again and again."""
+        known = self._arranged.get(id(usable))
+        if known is None or known[0] is not usable:
+            if len(self._arranged) >= LISTS_MAX:
+                self._arranged.clear()
+            known = self._arranged[id(usable)] = usable, self._arrange(list(usable))
+        return known[1]
+
+    def _arrange(self, usable: list[Replica]) -> list[Tier]:
+        """By tier and pool, each pool where its first usable replica is."""
+        members = self._members
+        pools: list[Pool] = [[] for _ in self._pool_tiers]
+        tiers: dict[int, Tier] = {}
+        found = 0
+        # The usable are the fleet's own objects in its order, so that one walk beside it finds them all.
+        for position in range(len(members)):
+            if found == len(usable):
+                break
+            state = members[position]
+            if state.replica is usable[found]:
+                number = self._pool_numbers[position]
+                pool = pools[number]
+                if not pool:
+                    tiers.setdefault(self._pool_tiers[number], []).append(pool)
+                pool.append(state)
+                found += 1
+        if found < len(usable):  # unless someone else made the list
+            ids = {replica.id for replica in usable}
+            return self._arrange([state.replica for state in members if state.replica.id in ids])
+        return [tiers[number] for number in sorted(tiers)]
 
 
 class Reserve:
@@ -225,6 +261,10 @@ class Reserve:
         self._most *= 0.5 ** (max(0.0, now_s - self._at_s) / RESERVE_HALF_LIFE_S)
         self._at_s = now_s
         return max(0.0, self._most - self.now)
+
+
+def _has(tiers: list[Tier], wanted: ReplicaState) -> bool:
+    return any(state is wanted for tier in tiers for pool in tier for state in pool)
 
 
 def _better(before: RoutingChoice, later: RoutingChoice) -> RoutingChoice:

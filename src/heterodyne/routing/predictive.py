@@ -5,13 +5,14 @@ those are forecast in full and compared. Where two are as good as each other, th
 gateway goes first, then chance decides: neither is stale, so gateways with one picture do not all choose the same.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import Final
 
 from heterodyne.domain.routing_rule import Reason
 from heterodyne.routing.forecast import KEPT, LIKELY, forecast_on, slo_outlook
 from heterodyne.routing.kv.fetch import reachable
+from heterodyne.routing.kv.prefix_matches import PrefixMatches
 from heterodyne.routing.least_harm import others
 from heterodyne.routing.picker import Chance
 from heterodyne.routing.policies.objective import Objective, Rank
@@ -24,14 +25,13 @@ UNTIMELY_S: Final = 1e6  # behind every replica whose steps are quick enough
 EXPLORED_SHARE: Final = 0.01  # of requests that may go and see how a pool is doing
 STALE_S: Final = 5.0  # nothing was seen of a pool for so long
 
-Cached = Mapping[int, float]  # place: tokens of the prompt that it should have in memory
-NOTHING_CACHED: Final[Cached] = {}
+Pool = list[ReplicaState]  # equal but for what they hold
 
 
 def choose(
     request: RoutingRequest,
-    pools: Sequence[Sequence[ReplicaState]],
-    cached: Cached,
+    pools: list[Pool],
+    cached: PrefixMatches,
     objective: Objective,
     *,
     now_s: float,
@@ -42,13 +42,13 @@ def choose(
     is_lost, is_one = False, len(pools) == 1
     for states in pools:
         held_tokens = _held(states, cached)
-        state = (
-            states[0]
-            if len(states) == 1
-            else _soonest(request, states, cached, held_tokens, now_s=now_s, chance=chance)
-        )
-        cached_tokens = cached.get(state.place, 0.0) if cached else 0.0
-        forecasts.append(forecast_on(state, request, cached_tokens, now_s, held_tokens))
+        if len(states) == 1:
+            state = states[0]
+        elif cached.is_empty:
+            state = _soonest(request, states, now_s=now_s, chance=chance)
+        else:
+            state = _soonest_with_prefix(request, states, cached, held_tokens, now_s=now_s, chance=chance)
+        forecasts.append(forecast_on(state, request, cached.tokens(state.place), now_s, held_tokens))
         is_lost = is_lost or (not is_one and state.speed.is_lost)
     if is_lost:
         # Where predictions are no guide, what can be counted is.
@@ -87,59 +87,89 @@ def best_of(request: RoutingRequest, forecasts: Sequence[Forecast], objective: O
     return best, rank
 
 
-def _held(states: Sequence[ReplicaState], cached: Cached) -> float:
+def _held(states: Pool, cached: PrefixMatches) -> float:
     """What a replica of the pool has of the prompt and could send to the others."""
-    if not cached or states[0].speed.prior.kv_fetch_token_s == inf:
+    if cached.is_empty or states[0].speed.prior.kv_fetch_token_s == inf:
         return 0.0
-    return max(cached.get(state.place, 0.0) * state.trust for state in states)
+    return max(cached.tokens(state.place) * state.trust for state in states)
 
 
-def _soonest(
-    request: RoutingRequest,
-    states: Sequence[ReplicaState],
-    cached: Cached,
-    held_tokens: float,
-    *,
-    now_s: float,
-    chance: Chance,
-) -> ReplicaState:
+def _soonest(request: RoutingRequest, states: Pool, *, now_s: float, chance: Chance) -> ReplicaState:
     """Of equal replicas the one with the earliest first token, and quick enough steps where any has them.
 
     Only what differs between them is summed: the parts of `forecast_on` that are the same for all cancel out.
     """
-    speed = states[0].speed
-    prior = speed.prior
-    steps = speed.steps * (1.5 + request.prompt_tokens // prior.step_tokens)
-    pace = speed.prompts
-    batch_slo_s = request.itl_slo_s - speed.step_s
-    token_s, token_squared_s = prior.prompt_token_s, prior.prompt_token_squared_s
-    best = second = states[0]
-    best_s = second_s = inf
     begin = int(chance() * len(states))
-    for state in (*states[begin:], *states[:begin]):
-        wait_s, batch_s = state.free_at_s - now_s, state.batch_s
-        if wait_s < state.least_s:
-            wait_s = state.least_s
-        if batch_s:
-            wait_s += steps * batch_s
-            if batch_s > batch_slo_s:
-                wait_s += UNTIMELY_S
-        elif not cached and wait_s <= 0.0 and not state.in_flight:
-            return state  # it has nothing to do: none could be sooner
-        if cached:
-            tokens = cached[state.place] * state.trust if state.place in cached else 0.0
-            if held_tokens > tokens:
-                tokens, link_s = reachable(prior, pace, own_tokens=tokens, held_tokens=held_tokens)
-                wait_s += link_s
-            wait_s -= pace * tokens * (token_s + token_squared_s * tokens)
-        if wait_s < best_s:
-            best, second, second_s, best_s = state, best, best_s, wait_s
-        elif wait_s < second_s:
-            second, second_s = state, wait_s
+    best = second = states[begin]
+    if not best.in_flight and best.batch_s == 0.0 and best.least_s <= 0.0 and best.free_at_s <= now_s:
+        return best  # it has nothing to do: none could be sooner
+    speed = best.speed
+    steps = speed.steps * (1.5 + request.prompt_tokens // speed.step_tokens)
+    batch_slo_s = request.itl_slo_s - speed.step_s
+    best_s = second_s = inf
+    for part in (states[begin:], states[:begin]):
+        for state in part:
+            wait_s, batch_s = state.free_at_s - now_s, state.batch_s
+            if wait_s < state.least_s:
+                wait_s = state.least_s
+            if batch_s != 0.0:
+                wait_s += steps * batch_s
+                if batch_s > batch_slo_s:
+                    wait_s += UNTIMELY_S
+            elif wait_s <= 0.0 and not state.in_flight:
+                return state
+            if wait_s < best_s:
+                best, second, second_s, best_s = state, best, best_s, wait_s
+            elif wait_s < second_s:
+                second, second_s = state, wait_s
     if second_s - best_s < TIE_STEPS * speed.step_s:
-        more = 0 if cached else second.in_flight - best.in_flight
+        more = second.in_flight - best.in_flight
         if more < 0 or (not more and chance() < 0.5):
             return second
+    return best
+
+
+def _soonest_with_prefix(
+    request: RoutingRequest, states: Pool, cached: PrefixMatches, held_tokens: float, *, now_s: float, chance: Chance
+) -> ReplicaState:
+    """The same where some of them have a part of the prompt.
+
+    How much a replica has is looked up only where it would be among the first two if it had the most that any has.
+    """
+    begin = int(chance() * len(states))
+    best = second = states[begin]
+    speed = best.speed
+    pace, token_s, token_squared_s = speed.prompts, speed.prompt_token_s, speed.prompt_token_squared_s
+    steps = speed.steps * (1.5 + request.prompt_tokens // speed.step_tokens)
+    batch_slo_s = request.itl_slo_s - speed.step_s
+    lone_place, lone_tokens, most_tokens = cached.lone_place, cached.lone_tokens, cached.most_tokens
+    best_s = second_s = inf
+    for part in (states[begin:], states[:begin]):
+        for state in part:
+            wait_s, batch_s = state.free_at_s - now_s, state.batch_s
+            if wait_s < state.least_s:
+                wait_s = state.least_s
+            if batch_s != 0.0:
+                wait_s += steps * batch_s
+                if batch_s > batch_slo_s:
+                    wait_s += UNTIMELY_S
+            if held_tokens > 0.0:
+                tokens, link_s = cached.tokens(state.place) * state.trust, 0.0
+                if held_tokens > tokens:
+                    tokens, link_s = reachable(speed.prior, pace, own_tokens=tokens, held_tokens=held_tokens)
+                wait_s = wait_s + link_s - pace * tokens * (token_s + token_squared_s * tokens)
+            else:
+                tokens = (lone_tokens if state.place == lone_place else most_tokens) * state.trust
+                if wait_s - pace * tokens * (token_s + token_squared_s * tokens) >= second_s:
+                    continue
+                tokens = cached.tokens(state.place) * state.trust
+                wait_s -= pace * tokens * (token_s + token_squared_s * tokens)
+            if wait_s < best_s:
+                best, second, second_s, best_s = state, best, best_s, wait_s
+            elif wait_s < second_s:
+                second, second_s = state, wait_s
+    if second_s - best_s < TIE_STEPS * speed.step_s and chance() < 0.5:
+        return second
     return best
 
 

@@ -21,6 +21,7 @@ from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.kv.exact import ExactBlocks
 from heterodyne.routing.kv.gossip import PrefixGossip, receive_gossip
 from heterodyne.routing.kv.index import PrefixIndex
+from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED
 from heterodyne.routing.model_router import ModelRouter
 from heterodyne.routing.peers.catalogue import PEERS
 from heterodyne.routing.picker import Chance
@@ -28,7 +29,6 @@ from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.policies.slo import SloObjective
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.prediction.prior import UNKNOWN, Prior
-from heterodyne.routing.predictive import NOTHING_CACHED
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -104,14 +104,14 @@ class Router:
     def forecast(self, request: RoutingRequest, replica: ReplicaId, now_s: float) -> Forecast:
         """What it would take there, however the replica was chosen."""
         state = self._states[replica]
-        cached = self._index.matches(request.chain).get(state.place, 0.0) if request.chain.hashes else 0.0
+        cached = self._index.matches(request.chain).tokens(state.place) if request.chain.hashes else 0.0
         return forecast_on(state, request, cached, now_s)
 
     def compare(self, request: RoutingRequest, replicas: Sequence[Replica], now_s: float) -> tuple[Forecast, ...]:
         """What it would take on each of these, whether they may be asked or not; nothing is decided."""
         cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
         states = (self._states[replica.id] for replica in replicas)
-        return tuple(forecast_on(state, request, cached.get(state.place, 0.0), now_s) for state in states)
+        return tuple(forecast_on(state, request, cached.tokens(state.place), now_s) for state in states)
 
     def try_dry_run(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float) -> RoutingChoice | None:
         """What `decide` would say, with nothing left to chance; None where another system's rule decides, for those
@@ -136,7 +136,7 @@ class Router:
 
     def cached_tokens(self, request: RoutingRequest) -> float:
         """The most of its prompt that a replica should have in memory."""
-        return max(self._index.matches(request.chain).values(), default=0.0) if request.chain.hashes else 0.0
+        return self._index.matches(request.chain).longest_tokens if request.chain.hashes else 0.0
 
     def kv_tokens(self, model: str) -> float:
         """What all replicas of the model can hold; infinite where that is not known."""

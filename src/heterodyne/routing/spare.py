@@ -4,11 +4,12 @@ What it will need is the most it had at once lately; that much is taken for occu
 anything else is placed beside it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from heterodyne.domain.errors import NoSpareCapacity
 from heterodyne.domain.routing_rule import Reason
 from heterodyne.routing.forecast import KEPT, RISK_KEPT, forecast_beside, slo_outlook
+from heterodyne.routing.kv.prefix_matches import PrefixMatches
 from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import Forecast, RoutingChoice
@@ -21,7 +22,7 @@ LIKELY_MIN = 0.5  # of a request: less is not expected at all
 def choose_spare(
     request: RoutingRequest,
     states: Sequence[ReplicaState],
-    cached: Mapping[int, float],
+    cached: PrefixMatches,
     objective: Objective,
     *,
     to_come: float,
@@ -29,7 +30,7 @@ def choose_spare(
 ) -> RoutingChoice:
     """The best of the replicas that have room beside what is to come; raises where none has."""
     each = to_come / len(states)
-    forecasts = [forecast_beside(state, each, request, cached.get(state.place, 0.0), now_s) for state in states]
+    forecasts = [forecast_beside(state, each, request, cached.tokens(state.place), now_s) for state in states]
     spare = [one for one in forecasts if slo_outlook(one) == KEPT or (each < LIKELY_MIN and _is_idle(one))]
     if not spare:
         raise NoSpareCapacity(

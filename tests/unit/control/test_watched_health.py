@@ -21,6 +21,7 @@ async def test_an_engine_that_answers_is_ready_even_if_it_wants_a_key(status: in
         assert watched.published[0].version == 1
         assert watched.kinds() == {ProblemKind.MODELS_UNREAD}
         await watched.until(lambda: watched.probes["p-0"] >= 2)
+        assert not watched.failed_probes
 
 
 @pytest.mark.parametrize("status", [404, 500, 503])
@@ -30,6 +31,7 @@ async def test_an_engine_that_refuses_is_not_ready_and_nothing_is_published(stat
         assert watched.published == []
         assert watched.seen().error == f"It answers {status} to /v1/models."
         assert not watched.probes
+        assert watched.failed_probes["p-0"] >= 4
 
 
 async def test_an_engine_that_comes_later_is_found_and_one_that_leaves_is_missed() -> None:

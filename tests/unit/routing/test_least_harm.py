@@ -1,6 +1,7 @@
 """Where a request goes when nobody keeps its promise."""
 
 from heterodyne.routing.forecast import forecast_on
+from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, prefix_matches
 from heterodyne.routing.least_harm import LOOKED_AT_MAX
 from heterodyne.routing.policies.slo import SloObjective
 from heterodyne.routing.predictive import best_of, choose
@@ -17,7 +18,8 @@ def least_harm(
     now_s: float,
     chance: float = 0.0,
 ) -> Forecast:
-    return choose(request, pools, cached, SloObjective(), now_s=now_s, chance=lambda: chance).forecast
+    known = prefix_matches(cached)
+    return choose(request, pools, known, SloObjective(), now_s=now_s, chance=lambda: chance).forecast
 
 
 def late(one: ReplicaState, prompts: int) -> ReplicaState:
@@ -65,6 +67,5 @@ def test_of_a_large_fleet_a_sample_is_looked_at() -> None:
     tight = routing_request(1000, ttft_slo_s=0.01)
     seen = {least_harm(tight, [replica_states], {}, 0.0, number / 50).state.place for number in range(50)}
     assert len(seen) > 5, "another sample every time"
-    assert (
-        len(choose(tight, [replica_states], {}, SloObjective(), now_s=0.0, chance=lambda: 0.3).others) == LOOKED_AT_MAX
-    )
+    choice = choose(tight, [replica_states], NOTHING_CACHED, SloObjective(), now_s=0.0, chance=lambda: 0.3)
+    assert len(choice.others) == LOOKED_AT_MAX

@@ -1,7 +1,7 @@
 """The choice between forecasts: promises first, then what the objective prefers, and chance between equals."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -9,6 +9,7 @@ from msgspec import structs
 
 from heterodyne.domain.routing_rule import Reason, RoutingRule
 from heterodyne.routing.catalogue import objective
+from heterodyne.routing.kv.prefix_matches import prefix_matches
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.predictive import EXPLORED_SHARE, STALE_S, choose
@@ -27,14 +28,15 @@ def pool(name: str, replicas: int, place: int = 0, prior: Prior = ROUND, **facts
 
 def place(
     request: RoutingRequest,
-    pools: Sequence[Sequence[ReplicaState]],
+    pools: list[list[ReplicaState]],
     policy: str = "slo",
     *,
     cached: dict[int, float] | None = None,
     now_s: float = LATER_S,
     chance: Callable[[], float] = even,
 ) -> RoutingChoice:
-    return choose(request, pools, cached or {}, objective(policy, RoutingRule()), now_s=now_s, chance=chance)
+    known = prefix_matches(cached or {})
+    return choose(request, pools, known, objective(policy, RoutingRule()), now_s=now_s, chance=chance)
 
 
 def test_the_faster_pool_is_chosen_by_slo_and_the_cheaper_by_cost() -> None:

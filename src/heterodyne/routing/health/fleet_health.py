@@ -22,7 +22,7 @@ from heterodyne.routing.settings import RoutingSettings
 class FleetHealth:
     """One per worker. Never larger than the latest snapshot it was given."""
 
-    __slots__ = ("_fleet", "_models", "_pools", "_replica_health", "_settings")
+    __slots__ = ("_fleet", "_models", "_pools", "_replica_health", "_settings", "_unseen")
 
     def __init__(self, settings: RoutingSettings, fleet: FleetSnapshot, now_s: float) -> None:
         self._settings = settings
@@ -30,11 +30,14 @@ class FleetHealth:
         self._replica_health: dict[ReplicaId, ReplicaHealth] = {}
         self._pools: dict[PoolName, OutlierPool] = {}
         self._models: dict[str, ModelHealth] = {}
+        self._unseen: set[ReplicaId] = set()  # of the first fleet, until their first look
         self.publish(fleet, now_s)
 
     def publish(self, fleet: FleetSnapshot, now_s: float) -> None:
         """Take in replicas that are new, forget those that are gone, notice those that have come back."""
         before, self._fleet = self._fleet, {replica.id: replica for replica in fleet.replicas}
+        if not before:
+            self._unseen = {replica.id for replica in fleet.replicas if replica.health is Health.STARTING}
         for known in before.values():
             now = self._fleet.get(known.id)
             if now is None or (now.pool, now.model) != (known.pool, known.model):
@@ -43,9 +46,12 @@ class FleetHealth:
             was = before.get(replica.id)
             replica_health = self._replica_health.get(replica.id) or self._welcome(replica)
             replica_health.allow(UNBOUNDED if replica.in_flight_max is None else replica.in_flight_max)
-            # A replica that is ready when we start has not just come back.
-            if before and replica.health is Health.READY and (was is None or was.health is not Health.READY):
+            is_up = replica.health is Health.READY and (was is None or was.health is not Health.READY)
+            # One that our first look finds ready was up before us: it has not just come back.
+            if is_up and before and replica.id not in self._unseen:
                 replica_health.on_recovered(now_s)
+            if replica.health is not Health.STARTING:
+                self._unseen.discard(replica.id)
         pools = {replica.pool for replica in fleet.replicas}
         self._pools = {name: pool for name, pool in self._pools.items() if name in pools}
         self._models = {model: self._models[model] for model in fleet.by_model}
@@ -81,6 +87,10 @@ class FleetHealth:
         if replica_health is not None:
             replica_health.on_probe(now_s)
 
+    def on_failed_probe(self, replica: ReplicaId) -> None:
+        """A health probe found the replica not ready: when it is, it has just come up."""
+        self._unseen.discard(replica)
+
     @property
     def in_flight(self) -> int:
         """Attempts that have started and not ended, on all replicas."""
@@ -106,5 +116,6 @@ class FleetHealth:
         return replica_health
 
     def _forget(self, replica: ReplicaId, now_s: float) -> None:
+        self._unseen.discard(replica)
         replica_health = self._replica_health.pop(replica)
         replica_health.leave(now_s, OutlierPool(self._settings), ModelHealth(self._settings))

@@ -7,7 +7,7 @@ no reason to go on asking it.
 from collections.abc import Sequence
 from typing import Final
 
-from heterodyne.domain.fleet import Health, Replica
+from heterodyne.domain.fleet import Health, Replica, ReplicaId
 from heterodyne.routing.health.replica_health import FULL, PAUSED, ReplicaHealth
 from heterodyne.routing.health.snapshot import ModelHealthSnapshot
 from heterodyne.routing.settings import RoutingSettings
@@ -17,9 +17,22 @@ CREDIT_MAX: Final = 10.0  # hedges that a quiet time may save up
 
 
 class ModelHealth:
-    """Counts its troubled replicas, so that with none of them the answer is ready."""
+    """Counts its troubled replicas, so that with none of them the answer is ready, and with a few soon found."""
 
-    __slots__ = ("_known", "_members", "_ready", "_troubled", "hedge_budget", "panic", "recovering", "retry_budget")
+    __slots__ = (
+        "_known",
+        "_left",
+        "_members",
+        "_out",
+        "_ready",
+        "_slow",
+        "_suspects",
+        "_troubled",
+        "hedge_budget",
+        "panic",
+        "recovering",
+        "retry_budget",
+    )
 
     def __init__(self, settings: RoutingSettings) -> None:
         self.panic = Panic(settings.panic_share)
@@ -34,12 +47,18 @@ class ModelHealth:
         self._known = 0
         self._members: tuple[tuple[Replica, ReplicaHealth], ...] = ()
         self._ready: tuple[Replica, ...] = ()
+        self._suspects: list[int] | None = None  # numbers of the members that are troubled; None: to be found
+        self._slow: list[int] | None = None  # the same of those in their slow start
+        self._out: list[int] = []  # numbers of members that were not usable last
+        self._left: Sequence[Replica] = ()  # those that were
 
     def publish(self, members: Sequence[tuple[Replica, ReplicaHealth]]) -> None:
         """These serve the model from now on. One that is still starting is neither usable nor missed."""
         self._known = sum(replica.health is not Health.STARTING and not replica.is_draining for replica, _ in members)
         self._members = tuple(pair for pair in members if pair[0].is_takeable)
         self._ready = tuple(replica for replica, _ in self._members)
+        self._suspects = self._slow = None
+        self._out, self._left = [], self._ready
 
     def on_request(self, tokens: int, now_s: float) -> None:
         """A first attempt starts."""
@@ -49,12 +68,14 @@ class ModelHealth:
     def on_trouble(self, change: int) -> None:
         """One replica more, or one fewer, needs a look."""
         self._troubled += change
+        self._suspects = None
         if not self._troubled:
             self.panic.is_on = False
 
     def on_recovering(self, change: int) -> None:
         """One replica more, or one fewer, is in its slow start."""
         self.recovering += change
+        self._slow = None
 
     def usable(self, now_s: float) -> Sequence[Replica]:
         """The ready replicas that may take a request, in the order of the fleet; not the caller's to change.
@@ -64,12 +85,17 @@ class ModelHealth:
         """
         if not self._troubled:
             return self._ready
-        taking, full, judged = [], [], 0
-        for replica, replica_health in self._members:
-            obstacle = replica_health.may_take(now_s) if replica_health.is_troubled else None
+        out: list[int] = []
+        full: list[Replica] = []
+        judged = 0
+        suspects = self._find_suspects()
+        for number in suspects:
+            replica, replica_health = self._members[number]
+            obstacle = replica_health.may_take(now_s)
             if obstacle is None:
-                taking.append(replica)
-            elif obstacle is FULL:
+                continue
+            out.append(number)
+            if obstacle is FULL:
                 if not replica_health.is_crammed:
                     full.append(replica)
             elif obstacle is not PAUSED:
@@ -77,8 +103,38 @@ class ModelHealth:
         if not judged:
             self.panic.is_on = False
         elif self.panic.judge(len(self._members) - judged, self._known):
-            taking = [replica for replica, replica_health in self._members if replica_health.fullness() is None]
-        return taking or full
+            out = [number for number in suspects if self._members[number][1].fullness() is not None]
+        return self._without(out) if len(out) < len(self._members) else full
+
+    def slow(self, now_s: float) -> list[tuple[ReplicaId, float]]:
+        """The ready replicas that are in their slow start, in the order of the fleet, and their weights."""
+        slow = self._slow
+        if slow is None:
+            slow = [number for number in range(len(self._members)) if self._members[number][1].is_slow]
+            self._slow = slow
+        weights: list[tuple[ReplicaId, float]] = []
+        for number in slow:
+            replica_health = self._members[number][1]
+            weight = replica_health.weight(now_s)
+            if weight < 1.0:
+                weights.append((replica_health.replica, weight))
+        return weights
+
+    def _find_suspects(self) -> list[int]:
+        suspects = self._suspects
+        if suspects is None:
+            suspects = [number for number in range(len(self._members)) if self._members[number][1].is_troubled]
+            self._suspects = suspects
+        return suspects
+
+    def _without(self, out: list[int]) -> Sequence[Replica]:
+        """The same object while the same are left out, so that what was made of it holds."""
+        if out != self._out:
+            left = list(self._ready)
+            for number in reversed(out):
+                del left[number]
+            self._out, self._left = out, left if out else self._ready
+        return self._left
 
     @property
     def is_full(self) -> bool:

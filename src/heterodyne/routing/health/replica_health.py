@@ -180,6 +180,11 @@ class ReplicaHealth:
         """Whether it holds all that its operator allows."""
         return self.in_flight >= self.in_flight_max
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether it was in its slow start when its weight was last asked for."""
+        return self._recovered_at_s is not None
+
     def fullness(self) -> Obstacle | None:
         """What stands in the way when failures are left aside: it has enough to do."""
         if self.in_flight >= self._limit.limit or self.is_crammed:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import inf
 
 from heterodyne.routing.kv.chain import Chain
+from heterodyne.routing.kv.prefix_matches import PrefixMatches
 
 BLOCKS_MAX = 16_384  # of one place
 
@@ -26,26 +27,25 @@ class PrefixIndex:
         self._masks: dict[int, int] = {}
         self._holdings: dict[int, _Holding] = {}
 
-    def matches(self, chain: Chain) -> dict[int, int]:
-        """Tokens of the prompt that each place holds, for the places that hold any."""
-        found: dict[int, int] = {}
+    def matches(self, chain: Chain) -> PrefixMatches:
+        """How much of the prompt each place holds."""
+        found: list[tuple[float, frozenset[int]]] = []
         mask_of = self._masks.get
         alive, reached = -1, 0  # all places, before the first block
         for block, end in zip(chain.hashes, chain.ends, strict=True):
             here = mask_of(block, 0)
             if here != alive:
                 here &= alive
-                if alive > 0:
-                    for place in _places(alive & ~here):
-                        found[place] = reached
-                if not here:
-                    return found
+                left = alive & ~here
+                if left and alive > 0:
+                    found.append((float(reached), _places(left)))
                 alive = here
+                if not here:
+                    break
             reached = end
         if alive > 0:
-            for place in _places(alive):
-                found[place] = reached
-        return found
+            found.append((float(reached), _places(alive)))
+        return PrefixMatches(tuple(found))
 
     def insert(self, place: int, chain: Chain) -> int:
         """A prompt goes to this place. Returns the tokens at its beginning that were proven to be there already."""
@@ -162,6 +162,7 @@ class _Holding:
         self.tokens_max = inf
 
 
-@lru_cache(maxsize=4096)
-def _places(mask: int) -> tuple[int, ...]:
-    return tuple(place for place in range(mask.bit_length()) if mask >> place & 1)
+@lru_cache(maxsize=1024)  # sets of 500 places are 32 KiB each
+def _places(mask: int) -> frozenset[int]:
+    """The bits that are set, read from their text: dividing a large number anew for each would take longer."""
+    return frozenset([place for place, bit in enumerate(f"{mask:b}"[::-1]) if bit == "1"])

@@ -27,10 +27,12 @@ class PrefixBook:
     def matched(self, chain: Chain, states: Sequence[ReplicaState]) -> list[int]:
         """The prompt tokens each of these was sent before, in their order."""
         found = self.index.matches(chain)
-        if not found:
+        if found.is_empty:
             return [0] * len(states)
         owners = self._owners
-        return [found.get(state.place, 0) if owners.get(state.place) == state.replica.id else 0 for state in states]
+        return [
+            int(found.tokens(state.place)) if owners.get(state.place) == state.replica.id else 0 for state in states
+        ]
 
     def note(self, chain: Chain, state: ReplicaState, tokens_max: float) -> None:
         """This prompt goes there, where `tokens_max` are remembered."""

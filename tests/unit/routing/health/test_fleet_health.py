@@ -53,6 +53,29 @@ def test_an_ejected_replica_is_left_out_and_comes_back() -> None:
     assert fleet.of(ReplicaId("r1")).weight(30.0) == 0.1
 
 
+def test_the_list_is_the_same_object_while_the_same_replicas_are_left_out() -> None:
+    fleet = fleet_health(*pool_of(4))
+    everybody = fleet.usable("m", 0.0)
+    break_it(fleet, "r1", times=5)
+    left = fleet.usable("m", 0.0)
+    assert fleet.usable("m", 1.0) is left
+    break_it(fleet, "r3", times=10)
+    assert [one.id for one in fleet.usable("m", 1.0)] == ["r0", "r2"]
+    assert [one.id for one in left] == ["r0", "r2", "r3"], "whoever has a list keeps it as it was"
+    assert fleet.usable("m", 100.0) is everybody
+
+
+def test_those_in_their_slow_start_are_known_with_their_weights() -> None:
+    fleet = fleet_health(replica("a"), replica("b", health=DOWN), replica("c"))
+    model = fleet.try_model("m")
+    assert model is not None
+    assert model.slow(0.0) == []
+    fleet.publish(FleetSnapshot.of(2, (replica("a"), replica("b"), replica("c"))), 100.0)
+    assert model.slow(115.0) == [("b", 0.5)]
+    assert model.slow(131.0) == []
+    assert model.recovering == 0
+
+
 def test_breakers_leave_out_more_than_ejection_may() -> None:
     fleet = fleet_health(*pool_of(4))
     break_it(fleet, "r1")
@@ -129,6 +152,44 @@ def test_a_replica_that_was_down_starts_slowly_and_one_that_was_always_up_does_n
     assert fleet.of(ReplicaId("a")).weight(100.0) == 1.0
     assert fleet.of(ReplicaId("b")).weight(100.0) == 0.1
     assert fleet.of(ReplicaId("b")).weight(130.0) == 1.0
+
+
+def test_replicas_that_the_first_look_finds_ready_were_up_before_us_and_get_their_whole_share() -> None:
+    fleet = fleet_health(replica("a", health=STARTING), replica("b", health=STARTING))
+    fleet.publish(FleetSnapshot.of(2, (replica("a"), replica("b", health=STARTING))), 1.0)
+    fleet.publish(FleetSnapshot.of(3, (replica("a"), replica("b"))), 1.5)
+    assert [fleet.of(ReplicaId(name)).weight(1.5) for name in ("a", "b")] == [1.0, 1.0]
+    model = fleet.try_model("m")
+    assert model is not None
+    assert model.recovering == 0
+
+
+def test_a_replica_that_was_not_ready_at_the_first_look_starts_slowly() -> None:
+    fleet = fleet_health(replica("a", health=STARTING), replica("b", health=STARTING))
+    fleet.on_failed_probe(ReplicaId("b"))
+    fleet.publish(FleetSnapshot.of(2, (replica("a"), replica("b"))), 1.0)
+    assert [fleet.of(ReplicaId(name)).weight(1.0) for name in ("a", "b")] == [1.0, 0.1]
+
+
+def test_a_replica_that_goes_down_after_its_first_look_starts_slowly() -> None:
+    fleet = fleet_health(replica("a", health=STARTING), replica("b", health=STARTING))
+    for version, health in enumerate((READY, DOWN, READY), 2):
+        fleet.publish(FleetSnapshot.of(version, (replica("a"), replica("b", health=health))), float(version))
+    assert fleet.of(ReplicaId("b")).weight(4.0) == 0.1
+
+
+def test_a_replica_that_serves_another_model_at_first_starts_slowly_when_it_serves_ours() -> None:
+    fleet = fleet_health(replica("a", health=STARTING), replica("b", health=STARTING))
+    for version, health in enumerate((DOWN, READY), 2):
+        fleet.publish(FleetSnapshot.of(version, (replica("a"), replica("b", health=health))), float(version))
+    assert fleet.of(ReplicaId("b")).weight(3.0) == 0.1
+
+
+def test_a_replica_that_joins_a_running_gateway_starts_slowly() -> None:
+    fleet = fleet_health(replica("a", health=STARTING))
+    fleet.publish(FleetSnapshot.of(2, (replica("a"), replica("b", health=STARTING))), 1.0)
+    fleet.publish(FleetSnapshot.of(3, (replica("a"), replica("b"))), 2.0)
+    assert [fleet.of(ReplicaId(name)).weight(2.0) for name in ("a", "b")] == [1.0, 0.1]
 
 
 def test_first_attempts_pay_for_retries_and_hedges_and_second_ones_do_not() -> None:

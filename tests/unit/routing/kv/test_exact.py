@@ -24,8 +24,8 @@ def test_a_cleared_cache_is_forgotten() -> None:
     exact = ExactBlocks(index)
     one, other = proven(index, 0, 0, 3), proven(index, 1, 0, 3)
     assert exact.on_kv_event(0, AllBlocksCleared())
-    assert index.matches(one) == {1: 192}
-    assert index.matches(other) == {1: 192}
+    assert index.matches(one).by_place() == {1: 192}
+    assert index.matches(other).by_place() == {1: 192}
 
 
 def test_no_more_is_believed_than_the_engine_holds() -> None:
@@ -36,8 +36,8 @@ def test_no_more_is_believed_than_the_engine_holds() -> None:
     assert index.tokens(0) == 512
     assert not exact.on_kv_event(0, BlockRemoved(hashes=tuple(range(12))))
     assert exact.tokens(0) == 320
-    assert index.matches(old) == {0: 64}
-    assert index.matches(new) == {0: 256}
+    assert index.matches(old).by_place() == {0: 64}
+    assert index.matches(new).by_place() == {0: 256}
 
 
 def test_after_lost_messages_all_is_forgotten_and_nothing_is_counted() -> None:
@@ -48,7 +48,7 @@ def test_after_lost_messages_all_is_forgotten_and_nothing_is_counted() -> None:
     assert index.tokens(0) == 0
     chain = proven(index, 0, 0, 4)
     exact.on_kv_event(0, BlockRemoved(hashes=(1, 2)))
-    assert index.matches(chain) == {0: 256}
+    assert index.matches(chain).by_place() == {0: 256}
     assert exact.tokens(0) is None
     exact.on_kv_event(0, AllBlocksCleared(), rank=1)
     assert exact.tokens(0) is None

@@ -17,7 +17,7 @@ def test_what_one_worker_knows_another_hears_in_its_own_places() -> None:
     message = gossip.take()
     assert message is not None
     assert receive_gossip(message, index, {A: 7, B: 3}.get) == 2
-    assert index.matches(LONG) == {7: CHAIN.ends[-1], 3: LONG.ends[-1]}
+    assert index.matches(LONG).by_place() == {7: CHAIN.ends[-1], 3: LONG.ends[-1]}
     assert index.insert(7, LONG) == CHAIN.ends[-1]  # proven, so the replica may be held to it
 
 
