@@ -7,7 +7,8 @@ from msgspec import Struct, structs
 
 from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
-from heterodyne.domain.request import Operation, Request
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
 from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.health.outcome import Outcome

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from heterodyne.gateway.offload.size import LARGE_BYTES, SMALL_BYTES
+from heterodyne.gateway.body_size import LARGE_BYTES, SMALL_BYTES
 from heterodyne.gateway.relay import EVENT_BYTES_MAX
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.testing import behaviours

@@ -7,6 +7,7 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest
+from heterodyne.wire.request_reader import LONG_BODY_BYTES
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 from tests.support.requests import chat, get, post
 from tests.support.splits import bounded, splits
@@ -16,6 +17,7 @@ CHUNKED = (
     b"3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\ntrailer: z\r\n\r\n"
 )
 REQUESTS = [chat(), get("/v1/models?a=b", "x-a: 1", "x-b:  2 "), CHUNKED, post("/tokenize", b""), chat(seed=1)]
+LONG = post("/v1/chat/completions", b"long" * (LONG_BODY_BYTES // 4))
 BROKEN = [
     b"nonsense\r\n\r\n",
     b"GET / HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n",
@@ -59,6 +61,18 @@ def test_any_split_of_requests_is_read_the_same(data: st.DataObject, requests: l
     assert seen == read([stream])[0]
     assert len(seen) == len(requests)
     assert written == b"".join(b"%d;" % number for number in range(1, len(requests) + 1))
+    assert held_bytes == 0
+
+
+@bounded
+@given(st.data(), st.sampled_from(REQUESTS), st.sampled_from(REQUESTS))
+def test_any_split_of_a_long_body_among_others_is_read_the_same(
+    data: st.DataObject, before: bytes, behind: bytes
+) -> None:
+    stream = before + LONG + behind
+    seen, written, held_bytes = read(data.draw(splits(stream)))
+    assert seen == [*read([before])[0], *read([LONG])[0], *read([behind])[0]]
+    assert written == b"1;2;3;"
     assert held_bytes == 0
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from heterodyne.domain.tenant import Scopes
+from heterodyne.gateway.body_size import COMMAS_MAX, ESCAPES_MAX, LARGE_BYTES, OPENINGS_MAX, SMALL_BYTES, is_large
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE
-from heterodyne.gateway.offload.size import COMMAS_MAX, ESCAPES_MAX, LARGE_BYTES, OPENINGS_MAX, SMALL_BYTES, is_large
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from tests.support.gateways import gateway_over

@@ -4,8 +4,11 @@ Members are found by msgspec, in C: a scanner of our own that also kept the spac
 milliseconds for a prompt of token ids. The object is known to be valid.
 """
 
+import re
+
 import msgspec
 
+_next = re.compile(rb"[ \t\r\n]*").match
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _key = msgspec.json.encode
 
@@ -13,14 +16,19 @@ _key = msgspec.json.encode
 def put_first(body: bytes, member: bytes) -> bytes:
     """Add a member that the object does not have; not a byte of the rest changes."""
     start = body.index(b"{") + 1
-    separator = b"" if body[start:].lstrip(b" \t\r\n")[:1] == b"}" else b","
-    return body[:start] + member + separator + body[start:]
+    space = _next(body, start)
+    is_empty = space is not None and body.startswith(b"}", space.end())
+    return b"".join((body[:start], member, b"" if is_empty else b",", memoryview(body)[start:]))
 
 
 def put(body: bytes, changes: dict[str, bytes]) -> bytes:
     """Set members, whether or not the object has them, to these JSON values; the other values keep their bytes."""
     members: dict[str, bytes | msgspec.Raw] = {**_members(body), **changes}
-    return b"{" + b",".join(_key(name) + b":" + bytes(value) for name, value in members.items()) + b"}"
+    pieces: list[bytes | msgspec.Raw] = []
+    for name, value in members.items():
+        pieces += (b"," if pieces else b"{", _key(name), b":", value)
+    pieces.append(b"}" if pieces else b"{}")
+    return b"".join(pieces)
 
 
 def without_nulls(body: bytes) -> bytes:

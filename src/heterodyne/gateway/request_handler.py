@@ -22,13 +22,13 @@ from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.admission_gate import AdmissionGate
+from heterodyne.gateway.body_size import LARGE_BYTES, SMALL_BYTES, is_large
 from heterodyne.gateway.dialects import open_inference
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.known_models import no_such_model
 from heterodyne.gateway.offload.job import ReadBody
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.offload.reading import LargeReads
-from heterodyne.gateway.offload.size import SMALL_BYTES, is_large
 from heterodyne.gateway.open_pages import page_caller
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
@@ -203,11 +203,16 @@ class RequestHandler:
         deadline_s = arrived_s + (
             settings.deadline_default_s if asked is None else _deadline_s(asked, settings.deadline_max_s)
         )
-        if len(http.body) > SMALL_BYTES and is_large(http.body):
-            return self._read_large(
-                route, http, connection, caller, request_id=request_id, arrived_s=arrived_s, deadline_s=deadline_s
-            )
-        request = route.read(http.body, request_id, deadline_s, settings)
+        body, request = http.body, None
+        if len(body) > SMALL_BYTES:
+            if route.try_read_long is not None and len(body) <= LARGE_BYTES:
+                request = route.try_read_long(body, request_id, deadline_s, settings)
+            if request is None and is_large(body):
+                return self._read_large(
+                    route, http, connection, caller, request_id=request_id, arrived_s=arrived_s, deadline_s=deadline_s
+                )
+        if request is None:
+            request = route.read(body, request_id, deadline_s, settings)
         return self._admit(route, http, connection, request, caller, arrived_s=arrived_s)
 
     def _read_large(

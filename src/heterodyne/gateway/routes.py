@@ -8,7 +8,7 @@ from msgspec import Struct
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import open_inference_pages, pages
 from heterodyne.gateway.dialects import chat, completion, embedding, open_inference, tokenization
-from heterodyne.gateway.dialects.body import Reader
+from heterodyne.gateway.dialects.body import LongReader, Reader
 from heterodyne.wire.message import HttpRequest
 
 Page = Callable[[pages.PageSource, HttpRequest, Caller], pages.PageResponse]
@@ -19,6 +19,7 @@ class Route(Struct, frozen=True, kw_only=True):
 
     method: bytes
     read: Reader | None = None
+    try_read_long: LongReader | None = None  # a quicker one, for bodies that are long by their texts
     is_plain: bool = False  # errors are told as the Open Inference Protocol has them
     page: Page | None = None
     is_open: bool = False  # needs no key
@@ -27,7 +28,7 @@ class Route(Struct, frozen=True, kw_only=True):
 
 
 ROUTES: dict[bytes, Route] = {
-    b"/v1/chat/completions": Route(method=b"POST", read=chat.read),
+    b"/v1/chat/completions": Route(method=b"POST", read=chat.read, try_read_long=chat.try_read_long),
     b"/v1/completions": Route(method=b"POST", read=completion.read),
     b"/v1/embeddings": Route(method=b"POST", read=embedding.read),
     b"/tokenize": Route(method=b"POST", read=tokenization.read_tokenize),

@@ -276,13 +276,18 @@ class ClientConnection(asyncio.Protocol):
         if self._chunks.is_ended and self.listener is not None:
             self._complete()
 
+    @property
+    def _is_sent(self) -> bool:
+        """Whether the server has had the whole request; else it would take the rest for another."""
+        if self._paced is not None:
+            return self._paced.is_done
+        return self._transport is not None and not self._transport.get_write_buffer_size()
+
     def _complete(self) -> None:
         listener, self.listener = self.listener, None
         assert listener is not None
         self._body = NONE
-        # A server that has answered before it had the whole request takes the rest for another request.
-        is_sent = self._paced is None or self._paced.is_done
-        if self._keep_alive and self.is_open and is_sent:
+        if self._keep_alive and self.is_open and self._is_sent:
             if self._is_paused:
                 self.resume()  # the last bytes came while the client could not keep up
             self._owner.is_idle(self)

@@ -5,10 +5,11 @@ at once: a body of 32 MiB would be one call of 30 ms into the kernel.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 LARGE_READ_BYTES = 128 * 1024
-SLICE_BYTES = 256 * 1024
+SLICE_BYTES = 512 * 1024  # a third of a millisecond; whatever is read in the loop is sent in one
 AGAIN_S, AGAIN_MAX_S = 0.001, 0.016  # to look whether the last slice has left; longer for a reader that is slow
 
 
@@ -28,17 +29,21 @@ def rest(transport: asyncio.Transport | None, is_paused: Callable[[], bool]) -> 
 class PacedWrite:
     """On its way out until `is_done`, or until its transport is closed."""
 
-    __slots__ = ("_again_s", "_on_done", "_slices", "_transport", "is_done")
+    __slots__ = ("_again_s", "_on_done", "_slices", "_transport")
 
     def __init__(
         self, transport: asyncio.Transport, pieces: Iterable[bytes], on_done: Callable[[], None] | None = None
     ) -> None:
         self._transport = transport
-        self._slices = _slices(pieces)
+        self._slices = deque(_slices(pieces))
         self._on_done = on_done
         self._again_s = AGAIN_S
-        self.is_done = False
         self._go_on()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the last slice has left; a reader that is quick answers it before `on_done` has its turn."""
+        return not self._slices and not self._transport.get_write_buffer_size()
 
     def _go_on(self) -> None:
         transport, loop = self._transport, asyncio.get_running_loop()
@@ -50,12 +55,10 @@ class PacedWrite:
             self._again_s = min(2 * self._again_s, AGAIN_MAX_S)
             return
         self._again_s = AGAIN_S
-        one = next(self._slices, None)
-        if one is not None:
-            transport.write(one)
+        if self._slices:
+            transport.write(self._slices.popleft())
             loop.call_soon(self._go_on)
             return
-        self.is_done = True
         on_done, self._on_done = self._on_done, None
         if on_done is not None:
             on_done()

@@ -5,16 +5,17 @@ Driven by llhttp. It knows sizes and framing; whose turn it is and how long anyt
 
 from collections.abc import Callable
 from enum import IntEnum
-from io import BytesIO
 from typing import Any, Final, NoReturn
 
 import httptools
 
-from heterodyne.domain.errors import HeterodyneError, MalformedHttp, MethodNotAllowed, Overloaded
+from heterodyne.domain.errors import HeterodyneError, MalformedHttp, MethodNotAllowed
 from heterodyne.wire import head_rules
 from heterodyne.wire.limits import BodyBudget, WireLimits, body_too_large, head_size, head_too_large, is_head_large
 from heterodyne.wire.message import HeadCheck, HttpRequest, RequestSink
+from heterodyne.wire.request_body import RequestBody, no_memory
 
+LONG_BODY_BYTES: Final = 65536  # of known length: llhttp has nothing to find in it, and would have it copied
 FRAMING_PER_BYTE: Final = 8  # of a chunked body, bytes that one may bring along: it may be a chunk of its own
 LENGTH_DIGITS_MAX: Final = 20
 NO_HOST: Final = b"\n"  # no header has this value
@@ -44,9 +45,6 @@ class RequestReader:
     __deletable__ = ("_check_head", "_parser", "_sink")  # for the compiler
     __slots__ = (
         "_body",
-        "_body_bytes",
-        "_body_bytes_max",
-        "_budget",
         "_check_head",
         "_clock",
         "_fed",
@@ -56,11 +54,11 @@ class RequestReader:
         "_headers",
         "_host",
         "_is_behind_another",
+        "_is_beside_parser",
         "_is_chunked",
         "_length",
         "_limits",
         "_parser",
-        "_pieces",
         "_raw_head",
         "_repeats",
         "_request",
@@ -83,7 +81,6 @@ class RequestReader:
         self._sink = sink
         self._check_head = check_head
         self._limits = limits
-        self._budget = budget
         self._clock = clock
         self._parser = httptools.HttpRequestParser(self)
         self._speaks_chunked = False  # the HTTP version of the last request
@@ -97,13 +94,11 @@ class RequestReader:
         self._length = 0  # of the body, as declared
         self._framing_bytes = 0  # of a chunked body, beyond what its bytes may bring along
         self._request: HttpRequest | None = None  # its head is complete
-        self._body_bytes_max = 0  # may be held of the body; at 0 it is read past
         self._url = b""
         self._headers: dict[bytes, bytes] = {}  # of the head, and then of the trailers
         self._repeats = 0  # headers whose name was there already
-        self._body = b""
-        self._pieces: BytesIO | None = None  # the body, once it has come in more than one piece
-        self._body_bytes = 0
+        self._body = RequestBody(limits, budget)
+        self._is_beside_parser = False  # what is left of the body does not go through it
         self.reading = BETWEEN
         self.since_s = clock()  # when the input came to stand there
         self.is_deaf = False  # input is read past from here on
@@ -111,19 +106,23 @@ class RequestReader:
     @property
     def body_bytes_left(self) -> int:
         """How many of the next bytes are surely of the body; they are quickly read."""
-        return self._length - self._body_bytes if self.reading is BODY else 0
+        return self._length - self._body.size if self.reading is BODY else 0
 
     @property
     def has_leave(self) -> bool:
         """Whether a body is being read that may be as large as any."""
-        return self.reading is BODY and self._body_bytes_max >= self._limits.body_bytes_max
+        return self.reading is BODY and self._body.may_be_any
 
     def feed(self, data: bytes) -> None:
         """Take what the client sent, cut anywhere."""
-        if self.is_deaf:
+        if self._is_beside_parser:
+            left = self._length - self._body.size
+            self.feed_body(memoryview(data)[:left])
+            data = data[left:]
+        if self.is_deaf or not data:
             return
         self._fed, self._has_tab, self._is_behind_another = data, None, False
-        body_bytes = self._body_bytes
+        body_bytes = self._body.size
         while True:
             try:
                 self._parser.feed_data(data)
@@ -135,26 +134,42 @@ class RequestReader:
                 self._broken(MethodNotAllowed("Unknown HTTP method.", allow="GET, POST"))
             except httptools.HttpParserCallbackError as error:
                 if isinstance(error.__context__, MemoryError):
-                    self._broken(Overloaded("There is no memory for this request; try again shortly.", retry_after_s=1))
+                    self._broken(no_memory())
                 elif not isinstance(error.__context__, ParsingStopped):
                     raise
             except httptools.HttpParserError as error:
                 self._broken(MalformedHttp(f"Malformed HTTP request: {error}"))
             break
         self._fed = b""
-        reading = self.reading
-        if reading is BETWEEN or self.is_deaf:
-            return
-        if reading is HEAD:
+        if self.reading is HEAD and not self.is_deaf:
             self._count_head(data)
+        elif self.reading is BODY and not self.is_deaf:
+            self._count_body(len(data), self._body.size - body_bytes)
+
+    def feed_body(self, data: memoryview) -> None:
+        """Take bytes that are surely of the body."""
+        if not self._is_beside_parser:
+            request = self._request
+            # Behind the last request of a connection the parser takes nothing, which a new one would not know.
+            if request is None or not request.keep_alive or self._length < LONG_BODY_BYTES:
+                self.feed(bytes(data))
+                return
+            self._is_beside_parser = True
+        if self.is_deaf:
+            return
+        try:
+            self._body.add_part(data)
+        except HeterodyneError as error:
+            self._broken(error)
         else:
-            self._count_body(len(data), self._body_bytes - body_bytes)
+            if self._body.size == self._length:
+                self._is_beside_parser = False
+                self._parser = httptools.HttpRequestParser(self)
+                self.on_message_complete()
 
     def stop(self) -> None:
         """Nothing more is read; an unfinished body is let go."""
         self.is_deaf = True
-        if self._body_bytes_max:
-            self._budget.body_bytes -= self._body_bytes
         self._request, self._raw_head = None, bytearray()
         self._clear()
 
@@ -231,36 +246,17 @@ class RequestReader:
         if length > body_bytes_max:
             self._break(body_too_large(length, body_bytes_max))
         request.head_check = check = self._check_head(request, self._sink)
-        self._body_bytes_max = check.body_bytes_max if check.body_bytes_max < body_bytes_max else body_bytes_max
+        self._body.begin(check.body_bytes_max if check.body_bytes_max < body_bytes_max else body_bytes_max)
         if b"expect" in headers and check.refusal is None and headers[b"expect"].lower() == b"100-continue":
             self._sink.on_expect_continue()
 
     def on_body(self, body: bytes) -> None:
         if self.is_deaf:
             raise ParsingStopped
-        size = len(body)
-        self._body_bytes = body_bytes = self._body_bytes + size
-        bytes_max = self._body_bytes_max
-        if not bytes_max:
-            if body_bytes > self._limits.body_bytes_max:
-                self._break(body_too_large(body_bytes, self._limits.body_bytes_max))
-            return
-        budget = self._budget
-        budget.body_bytes += size
-        if body_bytes > bytes_max:
-            self._break(body_too_large(body_bytes, bytes_max))
-        if budget.body_bytes > self._limits.bodies_bytes_max:
-            self._break(Overloaded("Too many request bodies are held; try again shortly.", retry_after_s=1))
-        if body_bytes == size:
-            self._body = body
-            return
-        pieces = self._pieces
-        if pieces is None:
-            # It becomes bytes without being copied, unlike an array, and does not weigh fifty bytes a piece.
-            self._pieces = pieces = BytesIO()
-            pieces.write(self._body)
-            self._body = b""
-        pieces.write(body)
+        try:
+            self._body.add(body)
+        except HeterodyneError as error:
+            self._break(error)
 
     def on_message_complete(self) -> None:
         if self.is_deaf:
@@ -270,7 +266,7 @@ class RequestReader:
             return  # of a head that is read again
         if self._is_chunked and self._headers and is_head_large(self._url, self._headers, self._limits):
             self._break(head_too_large(self._limits))
-        request.body = self._body if self._pieces is None else self._pieces.getvalue()
+        request.body = self._body.take()
         self._request = None
         self._clear()
         self._is_behind_another = True
@@ -280,7 +276,7 @@ class RequestReader:
     def _clear(self) -> None:
         """For the next request."""
         self._url, self._headers, self._repeats = b"", {}, 0
-        self._body, self._pieces, self._body_bytes = b"", None, 0
+        self._body.drop()
 
     def _check_rules(self, host: bytes | None, coding: bytes | None) -> None:
         """The version is asked of the parser, too."""

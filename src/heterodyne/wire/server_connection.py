@@ -15,8 +15,8 @@ from heterodyne.wire.message import CHUNKS_END, HeadCheck, HttpRequest, chunk
 from heterodyne.wire.pacing import LARGE_READ_BYTES, rest
 from heterodyne.wire.request_reader import BETWEEN, HEAD, RequestReader
 from heterodyne.wire.server_socket import ServerSocket
+from heterodyne.wire.unread import SLICE_BYTES, Unread
 
-SLICE_BYTES: Final = 16384  # read at once, unless they are of a body of known length
 TURN_S: Final = 0.001  # for reading in one turn of the loop: others wait meanwhile
 LOOKED_AT_MAX: Final = 64  # connections, to find one that gives way
 
@@ -102,7 +102,7 @@ class ServerConnection(ServerSocket):
         self._idle_since_s = clock()  # the last answer was complete, or lingering began
         self._has_asked = False  # a whole request has come
         self._served = 0  # requests, in this turn of the loop
-        self._unread = b""  # what came at once and is too much for one turn
+        self._unread = Unread()  # what came at once and is too much for one turn
         self._is_going_on = False  # the next turn of the loop goes on with it, or with what is pending
         self._is_advancing = False  # a loop further up the stack serves what is pending
         self._is_lingering = False  # the last answer is out; input is thrown away so that the client gets to see it
@@ -120,10 +120,10 @@ class ServerConnection(ServerSocket):
 
     def data_received(self, data: bytes) -> None:
         self._served = 0
-        if len(data) <= SLICE_BYTES and not self._unread:
+        if len(data) <= SLICE_BYTES and not self._unread.size:
             self._reader.feed(data)
         else:
-            self._unread += data
+            self._unread.add(data)
             self._read_on()
             if len(data) >= LARGE_READ_BYTES:
                 rest(self._transport, lambda: self._is_reading_paused)
@@ -132,7 +132,8 @@ class ServerConnection(ServerSocket):
         self._transport = None
         self._reader.close()
         self._ledger.connections.pop(self, None)
-        self._unread, self._problem, self._paced = b"", None, None
+        self._unread.clear()
+        self._problem, self._paced = None, None
         held = sum(len(request.body) for request in self._pending)
         if self._request is not None:
             held += len(self._request.body)
@@ -306,16 +307,13 @@ class ServerConnection(ServerSocket):
 
     def _read_on(self) -> None:
         """Read what came at once slice by slice, for a moment, and the rest in later turns of the loop."""
-        reader, ends_s = self._reader, self._clock() + TURN_S
-        while self._unread and not reader.is_deaf and len(self._pending) < self._limits.pipeline_max:
-            unread = self._unread
-            is_body = len(unread) <= reader.body_bytes_left
-            self._unread = b"" if is_body else unread[SLICE_BYTES:]
-            reader.feed(unread if is_body else unread[:SLICE_BYTES])
+        reader, unread, ends_s = self._reader, self._unread, self._clock() + TURN_S
+        while unread.size and not reader.is_deaf and len(self._pending) < self._limits.pipeline_max:
+            unread.feed(reader)
             if self._clock() > ends_s:
                 break
         if reader.is_deaf:
-            self._unread = b""
+            unread.clear()
         self._pace()
 
     def _pace(self) -> None:
@@ -324,8 +322,8 @@ class ServerConnection(ServerSocket):
         if transport is None or transport.is_closing():
             return
         is_full = len(self._pending) >= self._limits.pipeline_max
-        self._set_reading_paused(is_full or bool(self._unread))
-        can_go_on = (self._pending and self._is_free) or (self._unread and not is_full)
+        self._set_reading_paused(is_full or self._unread.size > 0)
+        can_go_on = (self._pending and self._is_free) or (self._unread.size and not is_full)
         if can_go_on and not self._is_going_on:
             self._is_going_on = True
             asyncio.get_running_loop().call_soon(self._go_on)
@@ -346,5 +344,5 @@ class ServerConnection(ServerSocket):
         self._is_lingering = True
         self._idle_since_s = self._clock()
         self._reader.stop()
-        self._unread = b""
+        self._unread.clear()
         self._end_sending()

@@ -7,7 +7,7 @@ import pytest
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest
-from heterodyne.wire.request_reader import RequestReader
+from heterodyne.wire.request_reader import LONG_BODY_BYTES, RequestReader
 from heterodyne.wire.server_connection import ServerLedger
 
 GET = b"GET / HTTP/1.1\r\nhost: x\r\n"
@@ -66,6 +66,41 @@ def test_a_body_larger_than_its_sender_may_send_is_refused() -> None:
     reading.reader.feed(b"8\r\n12345678\r\n")
     assert reading.problems == ["body_too_large"]
     assert reading.ledger.body_bytes == 0
+
+
+def long_head(more: bytes = b"") -> bytes:
+    return b"POST / HTTP/1.1\r\nhost: x\r\n%bcontent-length: %d\r\n\r\n" % (more, LONG_BODY_BYTES)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 1000, LONG_BODY_BYTES - 1])
+def test_behind_a_long_body_the_next_request_is_read(cut: int) -> None:
+    reading, body = Reading(), b"long" * (LONG_BODY_BYTES // 4)
+    reading.reader.feed(long_head() + body[:cut])
+    assert reading.reader.body_bytes_left == LONG_BODY_BYTES - cut
+    reading.reader.feed_body(memoryview(body)[cut : cut + 1000])
+    reading.reader.feed(body[cut + 1000 :] + long_head() + body + GET + b"\r\n")
+    assert [request.body for request in reading.requests] == [body, body, b""]
+    assert not reading.problems
+    assert reading.ledger.body_bytes == 2 * len(body), "until their requests end"
+
+
+def test_behind_a_long_body_that_is_the_last_nothing_is_read() -> None:
+    reading, body = Reading(), b"x" * LONG_BODY_BYTES
+    reading.reader.feed(long_head(b"connection: close\r\n"))
+    reading.reader.feed_body(memoryview(body))
+    reading.reader.feed(GET + b"\r\n")
+    assert ([request.body for request in reading.requests], reading.problems) == ([body], ["malformed_http"])
+
+
+def test_a_long_body_is_held_within_its_limit_and_given_back() -> None:
+    reading = Reading(HeadCheck(body_bytes_max=1000))
+    reading.reader.feed(long_head())
+    reading.reader.feed_body(memoryview(b"x" * 600))
+    assert reading.ledger.body_bytes == 600
+    reading.reader.feed_body(memoryview(b"x" * 600))
+    assert (reading.problems, reading.ledger.body_bytes) == (["body_too_large"], 0)
+    reading.reader.feed(b"x" * LONG_BODY_BYTES)
+    assert not reading.requests
 
 
 @pytest.mark.parametrize("is_same", [True, False])

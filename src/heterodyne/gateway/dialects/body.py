@@ -16,6 +16,7 @@ from heterodyne.gateway.settings import GatewaySettings
 
 Shape = TypeVar("Shape")
 Reader = Callable[[bytes, str, float, GatewaySettings], Request]  # body, request id, deadline
+LongReader = Callable[[bytes, str, float, GatewaySettings], Request | None]
 ModelName = Annotated[str, Meta(max_length=256)]
 Name = Annotated[str, Meta(max_length=512)]  # of users, functions, calls: what clients call things
 Word = Annotated[str, Meta(max_length=64)]  # a kind among a few
@@ -28,7 +29,7 @@ SHOWN_CHARS: Final = 200  # of either end of a message
 _AT: Final = re.compile(r"^(?P<what>.*?) - at `(?P<in_key>key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
 
 
-def decode(decoder: "msgspec.json.Decoder[Shape]", body: bytes) -> Shape:
+def decode(decoder: "msgspec.json.Decoder[Shape]", body: bytes | msgspec.Raw) -> Shape:
     """Decode or raise the caller's error."""
     try:
         return decoder.decode(body)

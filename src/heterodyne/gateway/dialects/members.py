@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from heterodyne.domain.errors import InvalidField
+from heterodyne.gateway.dialects.body import decode
 
 Members = dict[str, Raw]
 
@@ -22,7 +23,7 @@ NAME_CHARS_MAX: Final = 100
 OBJECT_START: Final = ord("{")
 NONE: Final[dict[str, Raw]] = {}
 
-_decode = msgspec.json.Decoder(Members).decode
+_decoder = msgspec.json.Decoder(Members)  # it reads names that structs do not know: they may still be no text
 _OPEN: Final = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*")
 _COLON: Final = re.compile(rb"[ \t\r\n]*:[ \t\r\n]*")
 _COMMA: Final = re.compile(rb"[ \t\r\n]*,[ \t\r\n]*")
@@ -35,7 +36,7 @@ def read_members(body: bytes) -> tuple[Members, int]:
 
     Raises where one is named twice or with escapes.
     """
-    members = _decode(body)
+    members = decode(_decoder, body)
     value_bytes = sum(map(len, members.values()))
     # Without spaces there is one length that fits; whoever has more has spaces, or something to hide.
     if len(body) != 1 + 4 * len(members) + sum(map(len, members)) + value_bytes and not _is_spaced(body, members):
@@ -50,7 +51,7 @@ def private(members: Members, api: frozenset[str]) -> dict[str, Raw]:
     found: dict[str, Raw] = {}
     for name in members.keys() - api:
         value = members[name]
-        inner = _decode(value) if memoryview(value)[0] == OBJECT_START else NONE
+        inner = decode(_decoder, value) if memoryview(value)[0] == OBJECT_START else NONE
         if inner:
             found |= flattened(name, inner)
         else:

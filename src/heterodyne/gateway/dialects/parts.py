@@ -68,7 +68,7 @@ def read_parts(parts: Iterable[Part]) -> Parts:
 def _private(kind: str, data: Raw, known: frozenset[str]) -> set[str]:
     try:
         members = _members(data)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeDecodeError):
         return {f"{PLACE}.{kind}"}
     if members is None:
         return {f"{PLACE}.{kind}"}  # a picture that is only named
@@ -83,7 +83,7 @@ def _private(kind: str, data: Raw, known: frozenset[str]) -> set[str]:
 def _try_text(value: Raw) -> str:
     try:
         return _text(value)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeDecodeError):
         return ""
 
 

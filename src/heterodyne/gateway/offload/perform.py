@@ -7,6 +7,7 @@ from heterodyne.domain.errors import EngineBroke, HeterodyneError, InternalError
 from heterodyne.domain.request import PromptBytes
 from heterodyne.engines.json_edit import put
 from heterodyne.gateway import routes
+from heterodyne.gateway.body_size import LARGE_BYTES
 from heterodyne.gateway.offload.answering import whole_answer
 from heterodyne.gateway.offload.job import (
     AnswerRead,
@@ -22,7 +23,6 @@ from heterodyne.gateway.offload.job import (
     request_of,
     usage_fields,
 )
-from heterodyne.gateway.offload.size import LARGE_BYTES
 from heterodyne.ports.engine import DeliveredText, EngineDialect, EngineRequest
 from heterodyne.routing.kv.chain import PROMPT_BYTES_MAX
 
@@ -49,7 +49,11 @@ def _read(job: ReadBody, body: bytes) -> tuple[Result, bytes]:
     route = routes.find(job.path)
     assert route is not None
     assert route.read is not None
-    request = route.read(body, job.request_id, job.deadline_s, job.settings)
+    request = None
+    if route.try_read_long is not None:
+        request = route.try_read_long(body, job.request_id, job.deadline_s, job.settings)
+    if request is None:
+        request = route.read(body, job.request_id, job.deadline_s, job.settings)
     whole = opening = b""
     if job.wants_prompt and request.prompt is not None:
         whole, opening = request.prompt.whole(), _short(request.prompt)

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.errors import InvalidField, MalformedJson
 from heterodyne.gateway.dialects.generation import longest
 from heterodyne.gateway.dialects.members import private, read_members
 
@@ -21,6 +21,12 @@ from heterodyne.gateway.dialects.members import private, read_members
 def test_a_name_given_twice_or_with_escapes_is_found_wherever_it_stands(body: bytes) -> None:
     with pytest.raises(InvalidField, match="named twice or with escapes"):
         read_members(body)
+
+
+@pytest.mark.parametrize("own", [b'"\xff":1', b'"own":{"\xff":1}'])
+def test_a_name_that_is_no_text_is_refused(own: bytes) -> None:
+    with pytest.raises(MalformedJson):
+        private(read_members(b'{"model":"m",%b}' % own)[0], frozenset({"model"}))
 
 
 def test_what_is_not_of_the_api_is_told_by_path() -> None:
