@@ -6,10 +6,20 @@ import pytest
 from heterodyne.domain.errors import InvalidField
 from heterodyne.gateway.dialects import chat
 from heterodyne.gateway.dialects.outline import MARK_BYTES, QUOTES_MAX, TEXT_BYTES, try_outline
+from heterodyne.gateway.dialects.plain_ascii import PLAIN_ASCII, PlainAscii
 from heterodyne.gateway.settings import GatewaySettings
 
 LONG = b"long " * TEXT_BYTES
 SETTINGS = GatewaySettings()
+
+
+@pytest.fixture(autouse=True, params=["before numpy is there", "with numpy"])
+def plain_ascii(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same is found by both ways."""
+    PLAIN_ASCII.fetch()
+    if request.param != "with numpy":
+        monkeypatch.setattr(PLAIN_ASCII, "_numpy", None)
+        monkeypatch.setattr(PLAIN_ASCII, "_fetching", "not now")
 
 
 def body(content: bytes = LONG, more: bytes = b"") -> bytes:
@@ -97,3 +107,13 @@ def test_parts_of_a_message_are_texts_too() -> None:
 def test_bounds_hold_for_what_is_read_by_its_outline() -> None:
     with pytest.raises(InvalidField, match="choices were asked for"):
         chat.try_read_long(body(more=b',"n":1000'), "id", 1.0, SETTINGS)
+
+
+def test_numpy_is_there_soon_after_the_first_long_text() -> None:
+    plain_ascii = PlainAscii()
+    assert plain_ascii.try_check(LONG, 0, len(LONG)) is None
+    assert plain_ascii._fetching is not None
+    plain_ascii._fetching.join(30)
+    assert plain_ascii.try_check(LONG, 0, len(LONG)) is True
+    assert plain_ascii.try_check(LONG + b"\n", 0, len(LONG) + 1) is False
+    assert plain_ascii.try_check(LONG + "ü".encode(), 0, len(LONG) + 2) is False
