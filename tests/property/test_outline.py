@@ -2,12 +2,11 @@
 
 import json
 
-import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from heterodyne.domain.errors import HeterodyneError
-from heterodyne.domain.request import Request
+from heterodyne.domain.request import FIELDS, Request
 from heterodyne.gateway.dialects.chat import read, try_read_long
 from heterodyne.gateway.dialects.outline import TEXT_BYTES
 from heterodyne.gateway.settings import GatewaySettings
@@ -67,7 +66,7 @@ def what_is_read(body: bytes, *, is_long: bool) -> tuple[object, ...] | None:
     if request is None:
         return None
     assert request.prompt is not None
-    fields = msgspec.structs.asdict(request)
+    fields = {name: getattr(request, name) for name in FIELDS}
     return {**fields, "prompt": None}, request.prompt.whole(), request.prompt.opening()
 
 

@@ -33,7 +33,8 @@ VIEW_INTERVAL_S = 1.0
 SWITCH_INTERVAL_S = 0.0005  # a thread that hashes or redacts gives way to the loop so soon, not after 5 ms
 HASTE_INTERVAL_S = 0.1  # while the supervisor may be waiting for the next view
 OWN_BLOCK_BYTES = 1 << 20
-M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
+KEPT_BYTES = 4 << 20  # freed at the end of the heap, for the next bodies
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
 VIEW_SHARE_MAX = 0.05  # of the worker's time: the view of a large fleet is left less often
 
 _log = log.get("assembly")
@@ -63,11 +64,13 @@ def _give_large_allocations_their_own_blocks() -> None:
 
     glibc's own habit is to keep freed memory of up to 32 MiB for later and to grow a buffer there by copying it, which
     for a body takes longer than a turn of the loop may. A block of its own grows by moving its pages. Other C libraries
-    have no such habit and no such call.
+    have no such habit and no such call. To set that size is to have glibc keep next to nothing of smaller blocks: each
+    body of a few hundred kilobytes would be given back page by page, and asked for again.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(M_MMAP_THRESHOLD, OWN_BLOCK_BYTES)
+        mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
 
 
 async def _serve(order: WorkerOrder, lines: LineReader) -> None:

@@ -8,8 +8,9 @@ leaves a child behind.
 
 import asyncio
 import contextlib
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.telemetry import log
@@ -33,13 +34,16 @@ class SupervisedProcess:
         start_timeout_s: float,
         stop_timeout_s: float,
         on_exit: Callable[[str], None] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
+        """`environment` is for what the parent's own does not say."""
         self.name = name
         self._module = module
         self._order = order
         self._start_timeout_s = start_timeout_s
         self.stop_timeout_s = stop_timeout_s
         self._on_exit = on_exit
+        self._environment = environment or {}
         self._process: asyncio.subprocess.Process | None = None
         self.started = asyncio.Event()  # set once the child has first written that it works
         self.answer = b""  # what it wrote
@@ -102,6 +106,7 @@ class SupervisedProcess:
             self._module,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
+            env={**self._environment, **os.environ},
             start_new_session=True,  # a Ctrl-C at the terminal is for the parent, which then ends its children in order
         )
         self._process = process

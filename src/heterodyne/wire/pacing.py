@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-LARGE_READ_BYTES = 128 * 1024
+LARGE_READ_BYTES = 240 * 1024  # uvloop's buffer is full, and libuv goes on; of 256,000 bytes TLS leaves this many
 SLICE_BYTES = 512 * 1024  # a third of a millisecond; whatever is read in the loop is sent in one
 AGAIN_S, AGAIN_MAX_S = 0.001, 0.016  # to look whether the last slice has left; longer for a reader that is slow
 

@@ -125,7 +125,8 @@ class ServerConnection(ServerSocket):
         else:
             self._unread.add(data)
             self._read_on()
-            if len(data) >= LARGE_READ_BYTES:
+            # Where one more read has the end of the body, the client is not one that goes on and on.
+            if len(data) >= LARGE_READ_BYTES and not 0 < self._reader.body_bytes_left <= LARGE_READ_BYTES:
                 rest(self._transport, lambda: self._is_reading_paused)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -22,6 +22,8 @@ from heterodyne.telemetry.folded_meters import FoldedMeters
 START_TIMEOUT_S = 30.0
 STOP_SLACK_S = 3.0  # over the drain time a worker was granted
 POLL_S = 0.05
+# numpy would have a thread for every core, in every worker, for algebra that no worker does.
+ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 
 
 class Workers:
@@ -54,6 +56,7 @@ class Workers:
                 start_timeout_s=START_TIMEOUT_S,
                 stop_timeout_s=settings.gateway.drain_timeout_s + STOP_SLACK_S,
                 on_exit=self._on_exit,
+                environment=ENVIRONMENT,
             )
             for name in (f"worker-{index}" for index in range(settings.gateway.workers))
         )
