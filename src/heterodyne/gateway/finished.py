@@ -10,14 +10,10 @@ from typing import Final, final
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.admission.hold import Hold
 from heterodyne.books.flight_slots import FlightSlot
-from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.errors import ClientGone, DeadlineExceeded, EngineStalled
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.operation import Operation
-from heterodyne.domain.outcome import is_fault
-from heterodyne.domain.record import FailedTry
 from heterodyne.domain.request import Request, Usage
-from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.continuation import Continuation
 from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.race import Race
@@ -31,16 +27,12 @@ from heterodyne.telemetry.tracing.context import Trace
 ITL_MIN_S: Final = 1e-6
 GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)
 INFER: Final = Operation.INFER
-INTERACTIVE: Final = Urgency.INTERACTIVE
 NO_TOKENS: Final = Usage()  # tensors have none
-KEPT: Final = "kept"
-BROKEN: Final = "broken"
 # Ends that find an engine at work, for as long as the caller let it: that work is the caller's. So is an answer that
 # was to come whole and took longer than any may; a stream that never began was failed by its replica.
 AT_WORK: Final = (ClientGone.code, DeadlineExceeded.code)
 AT_WORK_WHOLE: Final = (*AT_WORK, EngineStalled.code)
 UNCOUNTED_EVENTS_MAX: Final = 2  # of a stream: who speaks, and why it ended
-BLAMELESS: Final = (Outcome.SUCCESS, Outcome.CANCELLED)
 
 
 @final
@@ -183,60 +175,6 @@ def count_usage(finished: Finished, event_tokens: EventTokens) -> None:
         finished.reported = _used(finished, event_tokens)
 
 
-def ended_of(finished: Finished, epoch_s: float) -> EndedRequest:
-    """What is written down of it; `epoch_s` is when the worker's clock stood at zero."""
-    request, replica, choice, reported = finished.request, finished.replica, finished.choice, finished.reported
-    assert reported is not None, "an end says what was used"
-    started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
-    model = replica.model if replica is not None else finished.routing_request.model
-    forecast, caller = choice.forecast if choice is not None else None, finished.hold.caller
-    trace = finished.trace
-    usd, share_s = None, 0.0
-    if forecast is not None and _is_charged(finished):
-        share_s, usd = _took(forecast.state, reported)
-    ended = EndedRequest()
-    ended.id = request.id
-    ended.at = epoch_s + started_at_s
-    ended.operation = request.operation
-    ended.model = model
-    ended.asked_model = request.model if model != request.model else ""
-    if replica is not None:
-        ended.pool, ended.replica, ended.hardware = replica.pool, replica.id, replica.hardware or ""
-    ended.status = finished.status
-    ended.reason = finished.reason
-    ended.stream = request.stream
-    ended.prompt_tokens = reported.prompt_tokens
-    ended.cached_tokens = reported.cached_tokens or 0
-    ended.completion_tokens = reported.completion_tokens
-    ended.reasoning_tokens = reported.reasoning_tokens
-    ended.is_estimated = reported.is_estimated
-    ended.ttft_ms = (first_byte_at_s - started_at_s) * 1000 if first_byte_at_s and request.stream else None
-    ended.itl_ms = itl_s * 1000 if itl_s is not None else None
-    ended.total_ms = (finished.ended_at_s - started_at_s) * 1000
-    ended.request_bytes = len(request.body)
-    ended.response_bytes = finished.response_bytes
-    ended.retries = finished.retries
-    ended.continuations = finished.continuations
-    ended.is_hedged = finished.is_hedged
-    ended.tenant = caller.project
-    ended.key = caller.key
-    ended.tier = caller.tier
-    ended.urgency = "" if finished.routing_request.urgency is INTERACTIVE else finished.routing_request.urgency
-    ended.queue_ms = finished.hold.queued_s * 1000 if finished.hold.queued_s else None
-    ended.decision = choice.reason if choice is not None else ""
-    if forecast is not None:
-        ended.predicted_ttft_ms, ended.predicted_itl_ms = forecast.ttft_s * 1000, forecast.itl_s * 1000
-        ended.is_hosted_price = forecast.state.is_by_token
-    ended.usd = usd if usd is not None and usd < inf else None
-    ended.replica_s = share_s
-    ended.promise = _slo_outcome(finished, reported.completion_tokens)
-    ended.overhead_ms = _overhead_s(finished) * 1000
-    ended.connect_ms = _connect_s(finished) * 1000 if first_byte_at_s and finished.tries else None
-    ended.trace = trace.name if trace is not None else ""
-    ended.failed_tries = _failed_tries(finished) if finished.retries or finished.continuations else ()
-    return ended
-
-
 def end_hold(finished: Finished) -> None:
     """Tell whoever counts what the request used.
 
@@ -244,8 +182,8 @@ def end_hold(finished: Finished) -> None:
     of the caller's counts as a request without tokens: it was sent, and nothing was computed.
     """
     hold, choice, used = finished.hold, finished.choice, finished.reported
-    if used is not None and choice is not None and _is_charged(finished):
-        share_s, usd = _took(choice.forecast.state, used)
+    if used is not None and choice is not None and is_charged(finished):
+        share_s, usd = took(choice.forecast.state, used)
         hold.end(tokens=used.prompt_tokens + used.completion_tokens, usd=0.0 if usd == inf else usd, share_s=share_s)
     elif finished.tries and finished.tries[-1].outcome is Outcome.CALLER_ERROR:
         hold.end(tokens=0, usd=0.0, share_s=0.0)
@@ -253,45 +191,7 @@ def end_hold(finished: Finished) -> None:
         hold.cancel()
 
 
-def _slo_outcome(finished: Finished, tokens: int) -> str:
-    """What the request waited for its turn is part of what its client waited for the first token. Of an answer that
-    comes whole nobody sees the first token: it has as long as a stream of its tokens would have had."""
-    routing_request, hold = finished.routing_request, finished.hold
-    if routing_request.ttft_slo_s == inf and routing_request.itl_slo_s == inf:
-        return ""
-    if finished.reason:  # what the caller did wrong, or may not, says nothing of the fleet
-        return BROKEN if is_fault(finished.status, finished.reason) else ""
-    if not finished.first_byte_at_s:
-        return BROKEN
-    first_s = finished.first_byte_at_s - finished.started_at_s + hold.queued_s
-    if not finished.request.stream:
-        return KEPT if first_s <= routing_request.ttft_slo_s + routing_request.itl_slo_s * tokens else BROKEN
-    itl_s = finished.itl_s
-    return (
-        KEPT
-        if first_s <= routing_request.ttft_slo_s and (itl_s is None or itl_s <= routing_request.itl_slo_s)
-        else BROKEN
-    )
-
-
-def _failed_tries(finished: Finished) -> tuple[FailedTry, ...]:
-    """Those that another try had to make good; a rival that was stopped has failed nobody."""
-    return tuple(FailedTry(one.replica.id, str(one.outcome)) for one in finished.tries if one.outcome not in BLAMELESS)
-
-
-def _overhead_s(finished: Finished) -> float:
-    if not finished.tries:
-        return 0.0
-    hold = finished.hold
-    return max(0.0, finished.tries[0].asked_at_s - hold.arrived_s - hold.queued_s)
-
-
-def _connect_s(finished: Finished) -> float:
-    last = finished.tries[-1]
-    return max(0.0, last.sent_at_s - last.asked_at_s)
-
-
-def _is_charged(finished: Finished) -> bool:
+def is_charged(finished: Finished) -> bool:
     """Whether an engine has worked on it and its caller answers for that: from when it was sent, not from when the
     first byte came back."""
     if finished.first_byte_at_s:
@@ -302,7 +202,7 @@ def _is_charged(finished: Finished) -> bool:
 
 def _used(finished: Finished, event_tokens: EventTokens) -> Usage:
     return Usage(
-        prompt_tokens=finished.routing_request.prompt_tokens if _is_charged(finished) else 0,
+        prompt_tokens=finished.routing_request.prompt_tokens if is_charged(finished) else 0,
         completion_tokens=_generated(finished, event_tokens),
         is_estimated=True,
     )
@@ -315,7 +215,7 @@ def _generated(finished: Finished, event_tokens: EventTokens) -> int:
         return event_tokens.estimate(replica.pool, finished.events)
     if request.stream or finished.first_byte_at_s or request.operation not in GENERATES:
         return 0
-    if choice is None or not _is_charged(finished):
+    if choice is None or not is_charged(finished):
         return 0
     forecast, sent_at_s = choice.forecast, max(one.sent_at_s for one in finished.tries)
     decoding_s = finished.ended_at_s - sent_at_s - forecast.ttft_s
@@ -323,7 +223,7 @@ def _generated(finished: Finished, event_tokens: EventTokens) -> int:
     return int(min(finished.routing_request.output_tokens, max(0.0, decoding_s) / max(forecast.itl_s, ITL_MIN_S)))
 
 
-def _took(state: ReplicaState, used: Usage) -> tuple[float, float]:
+def took(state: ReplicaState, used: Usage) -> tuple[float, float]:
     """Of the replica's time, and in dollars, which are infinite where nobody says what it costs."""
     share_s = state.speed.share_s(used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens)
     usd = state.replica.price.usd(used.prompt_tokens, used.completion_tokens, share_s)

@@ -15,7 +15,8 @@ from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.decision_log import Decided, DecisionLog
-from heterodyne.gateway.finished import Finished, count_usage, end_hold, ended_of
+from heterodyne.gateway.ended import ended_of
+from heterodyne.gateway.finished import Finished, count_usage, end_hold
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.usage_recorder import UsageRecorder

@@ -11,7 +11,8 @@ from heterodyne.admission.hold import Hold
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request, Usage
-from heterodyne.gateway.finished import Finished, Try, count_usage, ended_of
+from heterodyne.gateway.ended import ended_of
+from heterodyne.gateway.finished import Finished, Try, count_usage
 from tests.support.replica_states import replica, router, routing_request
 from tests.support.requests_copied import changed
 
