@@ -353,8 +353,8 @@ async def test_an_emulated_answer_that_broke_off_goes_on_to_the_same_end(engine:
     async with EmulatorServer(order(EngineKind(engine))) as server:
 
         async def content(request: Request) -> str:
-            path, body = dialect.call(request, replica(engine))
-            answer = await ask(server.port, post(path, body))
+            call = dialect.call(request, replica(engine))
+            answer = await ask(server.port, post(call.path, call.body))
             assert answer.status == 200, answer.body
             whole = dialect.answer(request, replica(engine), answer.body)
             assert isinstance(whole, bytes)
@@ -374,7 +374,7 @@ async def test_an_emulated_tensorrt_llm_takes_a_continued_text() -> None:
     dialect = ENGINES["tensorrt-llm"]
     continued = dialect.continuation(text(max_tokens=9), DeliveredText(" blue and", 2))
     assert continued is not None
-    path, body = dialect.call(continued, replica("tensorrt-llm"))
+    call = dialect.call(continued, replica("tensorrt-llm"))
     async with EmulatorServer(order(EngineKind.TENSORRT_LLM)) as server:
-        answer = await ask(server.port, post(path, body))
+        answer = await ask(server.port, post(call.path, call.body))
     assert answer.json["usage"]["completion_tokens"] <= 7

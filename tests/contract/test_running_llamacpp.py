@@ -17,6 +17,7 @@ from heterodyne.engines.llamacpp.dialect import LlamaCppDialect
 from heterodyne.fleet.chat_template import read_chat_template
 from heterodyne.fleet.child_order import ChildListening, ChildOrder
 from heterodyne.ports.engine import DeliveredText
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.registry.weights import obtain
@@ -37,7 +38,10 @@ class Engine:
         self.process = process
         self._address = urlsplit(url).netloc
 
-    def ask(self, path: str, body: bytes = b"") -> tuple[int, bytes]:
+    def ask(self, call: EngineRequest) -> tuple[int, bytes]:
+        return self.get(call.path, call.body)
+
+    def get(self, path: str, body: bytes = b"") -> tuple[int, bytes]:
         connection = http.client.HTTPConnection(self._address, timeout=60)
         try:
             connection.request("POST" if body else "GET", path, body or None, {"content-type": "application/json"})
@@ -48,7 +52,7 @@ class Engine:
 
     def content(self, request: Request) -> str:
         """What a client would be given, through the dialect both ways."""
-        status, body = self.ask(*DIALECT.call(request, REPLICA))
+        status, body = self.ask(DIALECT.call(request, REPLICA))
         assert status == 200, body
         answer = DIALECT.answer(request, REPLICA, body)
         assert isinstance(answer, bytes)
@@ -97,37 +101,37 @@ def text(**fields: object) -> Request:
 
 
 def test_it_is_ready_and_tells_its_model_with_the_context_it_takes(engine: Engine) -> None:
-    assert DIALECT.is_ready(*engine.ask(DIALECT.health_path))
+    assert DIALECT.is_ready(*engine.get(DIALECT.health_path))
     assert DIALECT.models_path
-    [model] = DIALECT.read_models(engine.ask(DIALECT.models_path)[1])
+    [model] = DIALECT.read_models(engine.get(DIALECT.models_path)[1])
     assert (model.name, model.context_tokens, model.parent) == (MODEL, CONTEXT_TOKENS, None)
 
 
 def test_it_tells_its_load_and_what_it_has_counted(engine: Engine) -> None:
-    before = DIALECT.read_load([engine.ask(path)[1] for path in DIALECT.load_paths])
+    before = DIALECT.read_load([engine.get(path)[1] for path in DIALECT.load_paths])
     engine.content(chat(max_tokens=5))
-    load = DIALECT.read_load([engine.ask(path)[1] for path in DIALECT.load_paths])
+    load = DIALECT.read_load([engine.get(path)[1] for path in DIALECT.load_paths])
     assert (load.running, load.waiting, load.kv_share) == (0, 0, None)
     assert load.output_tokens is not None
     assert load.output_tokens - (before.output_tokens or 0) == 5
     assert load.prompt_tokens
     assert load.prefix_query_tokens
-    slots = DIALECT.read_load([engine.ask(path)[1] for path in DIALECT.fallback_load_paths])
+    slots = DIALECT.read_load([engine.get(path)[1] for path in DIALECT.fallback_load_paths])
     assert (slots.running, slots.context_tokens) == (0, CONTEXT_TOKENS)
 
 
 def test_its_refusals_are_understood(engine: Engine) -> None:
     too_long = chat(messages=[{"role": "user", "content": "word " * 2 * CONTEXT_TOKENS}])
-    status, body = engine.ask(*DIALECT.call(too_long, REPLICA))
+    status, body = engine.ask(DIALECT.call(too_long, REPLICA))
     error = DIALECT.refusal(too_long, status, body)
     assert isinstance(error, ContextExceeded)
     assert f"context of this model is {CONTEXT_TOKENS} tokens" in error.message
     wrong = chat(messages="hello")
-    error = DIALECT.refusal(wrong, *engine.ask(*DIALECT.call(wrong, REPLICA)))
+    error = DIALECT.refusal(wrong, *engine.ask(DIALECT.call(wrong, REPLICA)))
     assert isinstance(error, EngineRefused)
     assert error.status == 400
     many = chat(n=100)
-    assert DIALECT.refusal(many, *engine.ask(*DIALECT.call(many, REPLICA))).status == 400
+    assert DIALECT.refusal(many, *engine.ask(DIALECT.call(many, REPLICA))).status == 400
 
 
 @pytest.mark.parametrize("words", [1, 4, 9, 14])

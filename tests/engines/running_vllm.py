@@ -11,6 +11,7 @@ from pathlib import Path
 
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.engines.vllm import VllmDialect
+from heterodyne.ports.engine_request import EngineRequest
 from tests.engines.install import ROOM
 
 MODEL = "smollm2-135m"
@@ -41,7 +42,10 @@ class RunningVllm:
             assert time.monotonic() < until_s, f"not ready:\n{self._log.read_text()[-4000:]}"
             time.sleep(0.5)
 
-    def ask(self, path: str, body: bytes = b"") -> tuple[int, bytes]:
+    def ask(self, call: EngineRequest) -> tuple[int, bytes]:
+        return self.get(call.path, call.body)
+
+    def get(self, path: str, body: bytes = b"") -> tuple[int, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=100)
         try:
             connection.request("POST" if body else "GET", path, body or None, {"content-type": "application/json"})
@@ -52,7 +56,7 @@ class RunningVllm:
 
     def load(self) -> EngineLoad:
         """What it says of itself, as our dialect reads it."""
-        return DIALECT.read_load([self.ask(path)[1] for path in DIALECT.load_paths])
+        return DIALECT.read_load([self.get(path)[1] for path in DIALECT.load_paths])
 
     def kill(self) -> None:
         """The server and the process that computes, at once, as a lost machine would."""
@@ -90,6 +94,6 @@ class RunningVllm:
 
     def _is_ready(self) -> bool:
         try:
-            return DIALECT.is_ready(*self.ask(DIALECT.health_path))
+            return DIALECT.is_ready(*self.get(DIALECT.health_path))
         except OSError:
             return False

@@ -20,7 +20,8 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.engines.catalogue import ENGINES
 from heterodyne.engines.prometheus_page import read_page
-from heterodyne.ports.engine import DeliveredText, EngineRequest
+from heterodyne.ports.engine import DeliveredText
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.testing.serve_process import ServeProcess
 from tests.engines.running_vllm import CONTEXT_TOKENS, MODEL, RunningVllm
 
@@ -105,7 +106,7 @@ class Fleet:
         )
         answer: bytes | EngineRequest = dialect.call(request, replica)
         while isinstance(answer, EngineRequest):
-            status, body = self._ask(engine, *answer)
+            status, body = self._ask(engine, answer.path, answer.body)
             assert status == 200, body
             answer = dialect.answer(request, replica, body)
         return msgspec.json.decode(answer)

@@ -34,22 +34,22 @@ def _request(operation: Operation, fields: dict[str, object]) -> Request:
 
 
 def content(vllm: RunningVllm, request: Request) -> str:
-    status, body = vllm.ask(*DIALECT.call(request, REPLICA))
+    status, body = vllm.ask(DIALECT.call(request, REPLICA))
     assert status == 200, body
     choice = msgspec.json.decode(body)["choices"][0]
     return str(choice["message"]["content"] if request.operation is Operation.CHAT else choice["text"])
 
 
 def test_it_is_ready_and_tells_its_model_with_the_context_it_takes(vllm: RunningVllm) -> None:
-    assert DIALECT.is_ready(*vllm.ask(DIALECT.health_path))
+    assert DIALECT.is_ready(*vllm.get(DIALECT.health_path))
     assert DIALECT.models_path
-    [model] = DIALECT.read_models(vllm.ask(DIALECT.models_path)[1])
+    [model] = DIALECT.read_models(vllm.get(DIALECT.models_path)[1])
     assert (model.name, model.context_tokens, model.parent) == (MODEL, CONTEXT_TOKENS, None)
 
 
 def test_it_tells_its_load_its_memory_and_what_it_has_counted(vllm: RunningVllm) -> None:
     before = vllm.load()
-    status, body = vllm.ask(*DIALECT.call(chat(max_tokens=5), REPLICA))
+    status, body = vllm.ask(DIALECT.call(chat(max_tokens=5), REPLICA))
     usage = msgspec.json.decode(body)["usage"]
     assert (status, usage["completion_tokens"]) == (200, 5)
     load = vllm.load()
@@ -75,7 +75,7 @@ def test_a_long_prompt_asked_again_is_counted_as_a_hit(vllm: RunningVllm) -> Non
 
 
 def test_a_stream_ends_with_its_usage_though_the_client_did_not_ask(vllm: RunningVllm) -> None:
-    status, body = vllm.ask(*DIALECT.call(chat(stream=True, max_tokens=6), REPLICA))
+    status, body = vllm.ask(DIALECT.call(chat(stream=True, max_tokens=6), REPLICA))
     events = [event.removeprefix(b"data: ") for event in body.split(b"\n\n") if event]
     assert (status, events[-1]) == (200, b"[DONE]")
     last = msgspec.json.decode(events[-2])
@@ -84,7 +84,7 @@ def test_a_stream_ends_with_its_usage_though_the_client_did_not_ask(vllm: Runnin
 
 def test_its_refusals_are_understood(vllm: RunningVllm) -> None:
     def refusal(request: Request) -> Exception:
-        status, body = vllm.ask(*DIALECT.call(request, REPLICA))
+        status, body = vllm.ask(DIALECT.call(request, REPLICA))
         assert status != 200, body
         return DIALECT.refusal(request, status, body)
 
@@ -106,7 +106,7 @@ def test_its_refusals_are_understood(vllm: RunningVllm) -> None:
 
 def test_a_limit_that_reaches_beyond_the_context_is_cut_and_not_refused(vllm: RunningVllm) -> None:
     request = text(prompt="word " * (CONTEXT_TOKENS - 60), max_tokens=CONTEXT_TOKENS - 1, ignore_eos=True)
-    status, body = vllm.ask(*DIALECT.call(request, REPLICA))
+    status, body = vllm.ask(DIALECT.call(request, REPLICA))
     answer = msgspec.json.decode(body)
     assert (status, answer["choices"][0]["finish_reason"]) == (200, "length")
     assert answer["usage"]["total_tokens"] == CONTEXT_TOKENS
@@ -134,8 +134,8 @@ def test_a_greedy_answer_that_broke_off_between_words_goes_on_to_the_same_end(
 
 def test_a_closed_stream_stops_its_generation(vllm: RunningVllm) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", vllm.port, timeout=60)
-    path, body = DIALECT.call(chat(stream=True, max_tokens=1500, ignore_eos=True), REPLICA)
-    connection.request("POST", path, body, {"content-type": "application/json"})
+    call = DIALECT.call(chat(stream=True, max_tokens=1500, ignore_eos=True), REPLICA)
+    connection.request("POST", call.path, call.body, {"content-type": "application/json"})
     response = connection.getresponse()
     while b'"content":"' not in response.readline():
         pass

@@ -1,6 +1,6 @@
 """The parts of the request path over replicas in memory: real collaborators, and a clock that a test sets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -29,7 +29,8 @@ from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.upstream import Place, Upstream
-from heterodyne.ports.engine import DeliveredText, EngineDialect, EngineRequest, EventEdit
+from heterodyne.ports.engine import DeliveredText, EngineDialect, EventEdit
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.router import Router
@@ -99,8 +100,8 @@ class Records:
     def __init__(self) -> None:
         self.written: list[RequestRecord] = []
 
-    def write(self, record: RequestRecord) -> None:
-        self.written.append(record)
+    def write(self, records: Sequence[RequestRecord]) -> None:
+        self.written.extend(records)
 
 
 class RequestPath:

@@ -16,7 +16,7 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import PrometheusPage, count, read_page, share
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 
 TOKENS_DEFAULT = 16  # as OpenAI has it; JetStream wants a number
 SLOTS_SHARE, KV_SHARE = "jetstream_slots_used_percentage", "kv_cache_utilization_perc"

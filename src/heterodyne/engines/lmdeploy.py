@@ -14,8 +14,9 @@ from heterodyne.engines.continuation import continue_chat, continue_text
 from heterodyne.engines.error_answer import context_exceeded
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import count, read_page, share
-from heterodyne.ports.engine import DeliveredText, EngineRequest
+from heterodyne.ports.engine import DeliveredText
 from heterodyne.ports.engine_control import ControlCall
+from heterodyne.ports.engine_request import EngineRequest
 
 RUNNING = "lmdeploy:num_requests_running"
 WAITING, WAITING_OUTSIDE = "lmdeploy:num_requests_waiting", "lmdeploy:num_api_requests_waiting"

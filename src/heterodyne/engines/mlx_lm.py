@@ -14,7 +14,8 @@ from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import continue_text
 from heterodyne.engines.json_edit import without_nulls
 from heterodyne.engines.openai import OwnEngineDialect
-from heterodyne.ports.engine import DeliveredText, EngineRequest
+from heterodyne.ports.engine import DeliveredText
+from heterodyne.ports.engine_request import EngineRequest
 
 
 class _Logprobs(msgspec.Struct):
@@ -36,15 +37,15 @@ class MlxLmDialect(OwnEngineDialect):
     capabilities = frozenset({Capability.TOOLS})
 
     def call(self, request: Request, replica: Replica) -> EngineRequest:
-        path, body = super().call(request, replica)
-        body = without_nulls(body)
+        call = super().call(request, replica)
+        call.body = body = without_nulls(call.body)
         if request.operation is Operation.COMPLETION and body.find(b'"logprobs"') >= 0:
             asked = _decode_logprobs(body).logprobs
             if asked is not None and not isinstance(asked, bool):
                 raise InvalidField(
                     "logprobs: the engine of this model has none for text completions.", param="logprobs"
                 )
-        return EngineRequest(path, body)
+        return call
 
     def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         """Its chat template always opens a new message; plain text goes on behind the prompt."""

@@ -18,7 +18,7 @@ from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import context_exceeded
 from heterodyne.engines.json_edit import put
 from heterodyne.engines.openai import OwnEngineDialect
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 
 
 class _Limits(msgspec.Struct):
@@ -59,8 +59,9 @@ class OllamaDialect(OwnEngineDialect):
                 f"The prompt has {request.prompt_chars} characters; the context of this model is {context} tokens."
             )
             raise context_exceeded(request, message)
-        path, body = super().call(request, replica)
-        return EngineRequest(path, _with_old_limit(body))
+        call = super().call(request, replica)
+        call.body = _with_old_limit(call.body)
+        return call
 
     def is_ready(self, status: int, body: bytes) -> bool:
         return status == 200

@@ -14,7 +14,7 @@ from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.openai import OwnEngineDialect
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 
 UNKNOWN_MODEL = "request for unknown model"  # Triton's words, lower case; older ones say them with 400
 

@@ -14,8 +14,9 @@ from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import CALLERS_STATUSES, context_exceeded, full, read_error, refused
 from heterodyne.engines.model_list import read_model_list
 from heterodyne.engines.openai_body import openai_body
-from heterodyne.ports.engine import DeliveredText, EngineRequest, EventEdit
+from heterodyne.ports.engine import DeliveredText, EventEdit
 from heterodyne.ports.engine_control import ControlCall
+from heterodyne.ports.engine_request import EngineRequest
 
 PATHS = {
     Operation.CHAT: "/v1/chat/completions",

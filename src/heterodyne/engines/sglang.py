@@ -15,8 +15,9 @@ from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.json_edit import put
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.prometheus_page import count, read_page, share
-from heterodyne.ports.engine import DeliveredText, EngineRequest
+from heterodyne.ports.engine import DeliveredText
 from heterodyne.ports.engine_control import ControlCall
+from heterodyne.ports.engine_request import EngineRequest
 
 TEXT_TOKENS_DEFAULT = 16  # of a completion without a length
 NO_ADAPTER = "LoRA adapters are not loaded"
@@ -60,13 +61,13 @@ class SglangDialect(OwnEngineDialect):
 
     def call(self, request: Request, replica: Replica) -> EngineRequest:
         """An adapter is asked for beside the model: alone in its place, the model itself would answer."""
-        path, body = super().call(request, replica)
+        call = super().call(request, replica)
         if replica.adapters and request.model in replica.adapters:
             changes = {"model": msgspec.json.encode(replica.engine_model or replica.model)}
             if request.operation not in (Operation.TOKENIZE, Operation.DETOKENIZE):
                 changes["lora_path"] = msgspec.json.encode(request.model)
-            body = put(body, changes)
-        return EngineRequest(path, body)
+            call.body = put(call.body, changes)
+        return call
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         if status == 400 and NO_ADAPTER in read_error(body).message:

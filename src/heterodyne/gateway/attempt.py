@@ -16,7 +16,7 @@ from heterodyne.gateway.offload.process import PendingJob
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.adapters import AdapterUse
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -259,9 +259,10 @@ class Attempt:
         assert not isinstance(self._call, LargeCall)
         self._connection = connection
         self.sent_at_s = self._upstream.clock()
-        path, body = self._call
+        call = self._call
         trace_lines = b"" if self.hop is None else self.hop.lines
-        connection.send(self, self.wire.request_head(path, self._request_id, len(body), trace_lines), body)
+        head = self.wire.request_head(call.path, self._request_id, len(call.body), trace_lines)
+        connection.send(self, head, call.body)
         if self._is_paused:
             connection.pause()
 

@@ -15,7 +15,8 @@ from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.partial_answer import PartialAnswer, read_partial_answer
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
-from heterodyne.ports.engine import EngineRequest, EventEdit
+from heterodyne.ports.engine import EventEdit
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.telemetry import log, metrics
 

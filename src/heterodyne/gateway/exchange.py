@@ -31,7 +31,7 @@ from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.whole_answer import read_whole
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.health.outcome import CALLER_ERROR, CANCELLED, Outcome, outcome_of_status
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.telemetry import log

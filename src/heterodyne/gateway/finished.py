@@ -226,5 +226,4 @@ def _generated(finished: Finished, event_tokens: EventTokens) -> int:
 def took(state: ReplicaState, used: Usage) -> tuple[float, float]:
     """Of the replica's time, and in dollars, which are infinite where nobody says what it costs."""
     share_s = state.speed.share_s(used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens)
-    usd = state.replica.price.usd(used.prompt_tokens, used.completion_tokens, share_s)
-    return share_s, inf if usd is None else usd
+    return share_s, state.usd(used.prompt_tokens, used.completion_tokens, share_s)

@@ -18,7 +18,7 @@ from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.upstream import Upstream
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.fallback import NO_REPLICAS
 from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome, outcome_of, outcome_of_status
 from heterodyne.routing.routing_choice import RoutingChoice

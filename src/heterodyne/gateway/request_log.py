@@ -96,7 +96,7 @@ class RequestLog:
     def refused(self, record: RequestRecord, caller: Caller | None, urgency: Urgency, body: bytes) -> None:
         """Write down a request that no replica was asked for; of unknown callers there is only a line in the log."""
         self._meters.refused(record)
-        self._records.write(record)
+        self._records.write((record,))
         if caller is not None and self._usage_recorder is not None:
             self._usage_recorder.refused(record, caller, urgency)
         if caller is not None and self._audit_recorder is not None:
@@ -118,13 +118,19 @@ class RequestLog:
         """Make records of what has ended, and learn from it."""
         several, self._finished, self._finished_bytes = self._finished, [], 0
         epoch_s = self._wall_clock() - self._clock()
+        records: list[RequestRecord] = []
         for finished in several:
             try:
-                self._write_down(finished, ended_of(finished, epoch_s))
+                self._write_down(finished, ended_of(finished, epoch_s), records)
             except Exception as error:  # noqa: BLE001  # the root of a record: our mistake must not cost others theirs
                 _log.error("record_failed", request_id=finished.request.id, exc_info=error)
+        if records:
+            try:
+                self._records.write(records)
+            except Exception as error:  # noqa: BLE001  # as above
+                _log.error("records_failed", records=len(records), exc_info=error)
 
-    def _write_down(self, finished: Finished, ended: EndedRequest) -> None:
+    def _write_down(self, finished: Finished, ended: EndedRequest, records: list[RequestRecord]) -> None:
         request, routing_request, choice = finished.request, finished.routing_request, finished.choice
         if finished.slot is not None and self._usage_recorder is not None:
             self._usage_recorder.close(finished.slot, ended)  # before all that could fail: an open slot is lost
@@ -139,7 +145,7 @@ class RequestLog:
             self.decisions.add(Decided(ended.id, routing_request, choice, ended))
         if self._is_recorded:
             record = ended.record()
-            self._records.write(record)
+            records.append(record)
             if self._audit_recorder is not None:
                 self._audit_recorder.finished(finished, record)
             if self._tracer is not None:

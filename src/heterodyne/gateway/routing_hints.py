@@ -1,32 +1,47 @@
 """What a client wants of the decision, in the `x-heterodyne-*` headers of its request."""
 
 from math import inf
-
-from msgspec import Struct
+from typing import Final, final
 
 from heterodyne.domain.errors import InvalidField, OperatorError
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.catalogue import check_objective
 
-SESSION_BYTES_MAX = 256
-MS_DIGITS_MAX = 9
-URGENCIES = {one.value.encode(): one for one in Urgency}
+SESSION_BYTES_MAX: Final = 256
+MS_DIGITS_MAX: Final = 9
+URGENCIES: Final = {one.value.encode(): one for one in Urgency}
 
-SESSION, CLASS, POLICY = b"x-heterodyne-session", b"x-heterodyne-class", b"x-heterodyne-policy"
-TTFT, ITL = b"x-heterodyne-slo-ttft-ms", b"x-heterodyne-slo-itl-ms"
-POOL = b"x-heterodyne-pool"  # of the console alone
-ALL = frozenset({SESSION, CLASS, POLICY, TTFT, ITL, POOL})
+SESSION: Final = b"x-heterodyne-session"
+CLASS: Final = b"x-heterodyne-class"
+POLICY: Final = b"x-heterodyne-policy"
+TTFT: Final = b"x-heterodyne-slo-ttft-ms"
+ITL: Final = b"x-heterodyne-slo-itl-ms"
+POOL: Final = b"x-heterodyne-pool"  # of the console alone
+ALL: Final = frozenset({SESSION, CLASS, POLICY, TTFT, ITL, POOL})
 
 
-class RoutingHints(Struct, frozen=True, kw_only=True, gc=False):
+@final
+class RoutingHints:
     """Nothing that is not asked for."""
 
-    session: str = ""
-    urgency: Urgency | None = None
-    policy: str = ""
-    ttft_slo_s: float = inf
-    itl_slo_s: float = inf
-    pool: str = ""
+    __slots__ = ("itl_slo_s", "policy", "pool", "session", "ttft_slo_s", "urgency")
+
+    def __init__(
+        self,
+        *,
+        session: str = "",
+        urgency: Urgency | None = None,
+        policy: str = "",
+        ttft_slo_s: float = inf,
+        itl_slo_s: float = inf,
+        pool: str = "",
+    ) -> None:
+        self.session = session
+        self.urgency = urgency
+        self.policy = policy
+        self.ttft_slo_s = ttft_slo_s
+        self.itl_slo_s = itl_slo_s
+        self.pool = pool
 
     @property
     def overrides(self) -> str:
@@ -38,7 +53,7 @@ class RoutingHints(Struct, frozen=True, kw_only=True, gc=False):
         return ITL.decode() if self.itl_slo_s < inf else ""
 
 
-NONE = RoutingHints()
+NONE: Final = RoutingHints()
 
 
 def read_routing_hints(headers: dict[bytes, bytes]) -> RoutingHints:

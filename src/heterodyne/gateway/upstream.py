@@ -12,7 +12,8 @@ from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.adapters import Adapters
-from heterodyne.ports.engine import DeliveredText, EngineRequest
+from heterodyne.ports.engine import DeliveredText
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import RoutingChoice

@@ -7,9 +7,15 @@ from typing import Final
 from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.request import Request
 from heterodyne.gateway.attempt import Attempt
-from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer, answer_beside, whole_answer
+from heterodyne.gateway.offload.answering import (
+    ANSWER_BYTES_LARGE,
+    TranslatedAnswer,
+    answer_beside,
+    total_bytes,
+    whole_answer,
+)
 from heterodyne.gateway.offload.process import Offload
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 
 REFUSAL_BYTES_MAX: Final = 65536  # of an engine's error that are read
 
@@ -30,7 +36,7 @@ def read_whole(
             return dialect.refusal(request, attempt.status, b"".join(pieces)[:REFUSAL_BYTES_MAX])
         if request.stream:
             return EngineGarbage("The engine answered a stream with something else.")
-        if sum(map(len, pieces)) > ANSWER_BYTES_LARGE:
+        if total_bytes(pieces) > ANSWER_BYTES_LARGE:
             attempt.work = answer_beside(offload, request, replica, pieces, owner=owner, done=partial(take, attempt))
             return None
         return whole_answer(dialect, request, replica, b"".join(pieces))

@@ -6,13 +6,7 @@ from typing import NamedTuple, Protocol
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
-
-
-class EngineRequest(NamedTuple):
-    """One POST to an engine."""
-
-    path: str
-    body: bytes
+from heterodyne.ports.engine_request import EngineRequest
 
 
 class DeliveredText(NamedTuple):

@@ -1,5 +1,6 @@
 """Where finished requests are written down."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from heterodyne.domain.record import RequestRecord
@@ -13,4 +14,6 @@ class RecordSink(Protocol):
         """Whether nothing is written: records need not be made for it."""
         ...
 
-    def write(self, record: RequestRecord) -> None: ...
+    def write(self, records: Sequence[RequestRecord]) -> None:
+        """Several at a time, as they end."""
+        ...

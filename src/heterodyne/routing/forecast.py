@@ -86,11 +86,10 @@ def forecast_on(
         slower_s = (speed.sequence_s + speed.context_token_s * sequence_tokens) * stretch
         risk = _risk(request, state, band, ttft_s, itl_s, own_s=own_s, slower_s=slower_s, busy=busy)
     share_s = own_s + answer * (speed.token_share_s + speed.context_token_s * sequence_tokens)
-    usd = state.replica.price.usd(prompt, answer, share_s) if state.is_by_token else state.usd_per_s * share_s
     # By place: uncompiled, with sixteen names a forecast takes half as long again.
     return Forecast(
         state, band, ttft_s, ttft_s * band.high, itl_s, itl_s * speed.itl_band.high, risk, share_s,
-        inf if usd is None else usd, load, cached_tokens, work_s, steps_s, backlog_s, room_s, link_s,
+        state.usd(prompt, answer, share_s), load, cached_tokens, work_s, steps_s, backlog_s, room_s, link_s,
     )  # fmt: skip
 
 

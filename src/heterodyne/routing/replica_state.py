@@ -20,6 +20,7 @@ class ReplicaState:
     """One per replica and worker; only tickets change it."""
 
     __slots__ = (
+        "_answer_usd",
         "_at_s",
         "_blind",
         "_blind_until_s",
@@ -28,6 +29,7 @@ class ReplicaState:
         "_head_since_s",
         "_load_at_s",
         "_most",
+        "_prompt_usd",
         "_sequence_area",
         "_work_done_s",
         "batch_s",
@@ -90,8 +92,11 @@ class ReplicaState:
         prior, load = self.speed.prior, replica.load
         self.slots = prior.slots if replica.in_flight_max is None else min(prior.slots, replica.in_flight_max)
         self.kv_tokens = prior.kv_tokens
-        self.is_by_token = replica.price.is_by_token
-        usd_per_s = replica.price.usd(0, 0, 1.0)
+        price = replica.price
+        self.is_by_token = price.is_by_token
+        self._prompt_usd = price.usd_per_million_prompt_tokens or 0.0
+        self._answer_usd = price.usd_per_million_completion_tokens or 0.0
+        usd_per_s = price.usd(0, 0, 1.0)
         self.usd_per_s = inf if usd_per_s is None else usd_per_s  # of a replica that is paid by the hour
         if load is not None:
             self.kv_tokens = load.kv_tokens or self.kv_tokens
@@ -197,6 +202,12 @@ class ReplicaState:
             + speed.context_token_s * self.context_tokens
         )
 
+    def usd(self, prompt_tokens: float, answer_tokens: float, share_s: float) -> float:
+        """What so many tokens cost, or so much of its time where it is paid by the hour; infinite: nobody says."""
+        if self.is_by_token:
+            return (prompt_tokens * self._prompt_usd + answer_tokens * self._answer_usd) / 1e6
+        return inf if self.usd_per_s == inf else self.usd_per_s * share_s
+
     def _leave(self, request: RoutingRequest) -> None:
         self.in_flight -= 1
         if self.in_flight:
@@ -224,9 +235,8 @@ class ReplicaState:
     def _settle(self, now_s: float) -> None:
         """What follows from the sums, worked out once for all forecasts until the next change."""
         speed = self.speed
-        prior = speed.prior
         busy, context = self.in_flight + self.others, self.context_tokens
-        self.step_prior_s = prior.step_s + prior.sequence_s * busy + prior.context_token_s * context
+        self.step_prior_s = speed.step_prior_s + speed.sequence_prior_s * busy + speed.context_token_prior_s * context
         load, kv_load = (busy + 1) / self.slots, context * (1.0 + 1.0 / (busy + 1)) / self.kv_tokens
         if kv_load > load:
             load = kv_load

@@ -1,6 +1,7 @@
 """Writes request records in batches, off the request's path.
 
-Records queue in memory, bounded; a thread encodes and writes them a few times a second. When the disk cannot keep
+Records become lines when they are taken, a few at a time: a thread that encoded thousands would keep the loop waiting
+as long. The lines queue in memory, bounded, and a thread writes them a few times a second. When the disk cannot keep
 up, or takes nothing, the newest are dropped and counted, never the requests delayed.
 """
 
@@ -8,6 +9,7 @@ import os
 import sys
 import threading
 from collections import deque
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
@@ -19,7 +21,7 @@ from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.settings import TelemetrySettings
 from heterodyne.telemetry.trouble import Trouble
 
-QUEUE_MAX = 65536
+QUEUE_MAX = 65536  # records
 FLUSH_INTERVAL_S = 0.25
 
 _log = log.get("telemetry")
@@ -30,7 +32,9 @@ class RecordWriter:
     """The sink the settings ask for: the log, a file, or nothing."""
 
     def __init__(self, settings: TelemetrySettings) -> None:
-        self._queue: deque[RequestRecord] = deque()
+        self._queue: deque[tuple[bytes, int]] = deque()  # lines, and of how many records
+        self._taken = 0  # records that were queued; the thread does not write it
+        self._gone = 0  # records that left the queue; only the thread writes it
         self._closing = threading.Event()
         self._bytes_max = settings.records_bytes_max
         self._path = None if settings.records in ("log", "off") else Path(settings.records)
@@ -40,14 +44,19 @@ class RecordWriter:
         self._thread = threading.Thread(target=self._run, name="records", daemon=True)
         self._thread.start()
 
-    def write(self, record: RequestRecord) -> None:
-        """Queue one record; never blocks."""
+    def write(self, records: Sequence[RequestRecord]) -> None:
+        """Queue them; never blocks."""
         if self.is_off:
             return
-        if len(self._queue) >= QUEUE_MAX:
-            metrics.records_dropped.add()
+        if self._taken - self._gone >= QUEUE_MAX:
+            metrics.records_dropped.add((), len(records))
             return
-        self._queue.append(record)
+        if self._is_text:
+            lines = "".join(record_line(record) + "\n" for record in records).encode()
+        else:
+            lines = _encoder.encode_lines(records)
+        self._taken += len(records)
+        self._queue.append((lines, len(records)))
 
     def close(self) -> None:
         """Write what is queued and stop."""
@@ -62,14 +71,11 @@ class RecordWriter:
     def _flush(self) -> None:
         """What the disk does not take waits for the next time, as far as there is room to wait."""
         queue = self._queue
-        records = [queue.popleft() for _ in range(len(queue))]
-        if not records:
+        blocks = [queue.popleft() for _ in range(len(queue))]
+        if not blocks:
             return
+        lines, records = b"".join(block for block, _ in blocks), sum(records for _, records in blocks)
         try:
-            if self._is_text:
-                lines = "".join(record_line(record) + "\n" for record in records).encode()
-            else:
-                lines = _encoder.encode_lines(records)
             if self._path is None:
                 sys.stderr.buffer.write(lines)
                 sys.stderr.buffer.flush()
@@ -78,12 +84,14 @@ class RecordWriter:
         except OSError as error:
             metrics.writes_failed.add(("records",))
             self._trouble.failed(error)
-            queue.extendleft(reversed(records))
-        except Exception as error:  # noqa: BLE001  # the root of the thread: records that cannot be encoded are lost
-            metrics.records_dropped.add((), len(records))
+            queue.extendleft(reversed(blocks))
+            return
+        except Exception as error:  # noqa: BLE001  # the root of the thread: what cannot be written ever is lost
+            metrics.records_dropped.add((), records)
             self._trouble.failed(error, is_ours=True)
         else:
             self._trouble.worked()
+        self._gone += records
 
     def _append(self, path: Path, lines: bytes) -> None:
         """All of them or none, so that they can be written again."""

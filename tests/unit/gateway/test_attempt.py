@@ -5,7 +5,7 @@ import pytest
 from heterodyne.domain.errors import EngineBroke, EngineGarbage, EngineUnavailable
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.gateway.attempt import Attempt
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.message import chunk

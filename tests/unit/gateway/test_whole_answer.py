@@ -8,7 +8,7 @@ from heterodyne.domain.request import Request
 from heterodyne.gateway.attempt import Attempt
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
 from heterodyne.gateway.whole_answer import REFUSAL_BYTES_MAX, read_whole
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.testing.behaviours import chat_answer
 from tests.support.attempt_owners import RecordingOwner

@@ -25,7 +25,7 @@ def test_every_record_is_a_line_by_the_time_the_writer_is_closed(tmp_path: Path)
     path = tmp_path / "records.jsonl"
     writer = RecordWriter(TelemetrySettings(records=str(path)))
     for number in range(500):
-        writer.write(record(number))
+        writer.write([record(number)])
     writer.close()
     assert written(path) == [record(number) for number in range(500)]
 
@@ -34,7 +34,7 @@ def test_a_writer_continues_a_file_that_is_there(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     for number in range(2):
         writer = RecordWriter(TelemetrySettings(records=str(path)))
-        writer.write(record(number))
+        writer.write([record(number)])
         writer.close()
     assert [one.id for one in written(path)] == ["req_0", "req_1"]
 
@@ -44,7 +44,7 @@ def test_a_file_that_is_large_is_moved_aside(tmp_path: Path) -> None:
     settings = TelemetrySettings(records=str(path), records_bytes_max=65536)
     for number in range(3):
         writer = RecordWriter(settings)
-        writer.write(record(number, reason="x" * 70_000))
+        writer.write([record(number, reason="x" * 70_000)])
         writer.close()
     assert [one.id for one in written(path)] == ["req_2"]
     assert [one.id for one in written(tmp_path / "records.jsonl.1")] == ["req_1"]
@@ -53,14 +53,14 @@ def test_a_file_that_is_large_is_moved_aside(tmp_path: Path) -> None:
 
 def test_records_that_are_off_go_nowhere(tmp_path: Path) -> None:
     writer = RecordWriter(TelemetrySettings(records="off"))
-    writer.write(record(1))
+    writer.write([record(1)])
     writer.close()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_path_that_cannot_be_written_loses_records_and_nothing_else(tmp_path: Path) -> None:
     writer = RecordWriter(TelemetrySettings(records=str(tmp_path / "no" / "such" / "folder")))
-    writer.write(record(1))
+    writer.write([record(1)])
     writer.close()
 
 
@@ -69,7 +69,7 @@ def test_records_wait_for_a_disk_that_takes_them_and_are_written_once(tmp_path: 
     writer = RecordWriter(TelemetrySettings(records=str(folder / "records.jsonl")))
     before = metrics.writes_failed.cell(("records",))[0]
     for number in range(50):
-        writer.write(record(number))
+        writer.write([record(number)])
     until_s = time.monotonic() + 20
     while metrics.writes_failed.cell(("records",))[0] == before:
         assert time.monotonic() < until_s

@@ -20,7 +20,8 @@ from heterodyne.engines.llamacpp.stream import LlamaCppStream
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.engines.openai_body import INCLUDE_USAGE
 from heterodyne.engines.tool_choice import bind_tool_choice
-from heterodyne.ports.engine import DeliveredText, EngineRequest, EventEdit
+from heterodyne.ports.engine import DeliveredText, EventEdit
+from heterodyne.ports.engine_request import EngineRequest
 
 FLOAT_BYTES = 4
 TOO_LONG = "exceed_context_size_error"
@@ -68,13 +69,13 @@ class LlamaCppDialect(OwnEngineDialect):
     def call(self, request: Request, replica: Replica) -> EngineRequest:
         if request.operation is Operation.TOKENIZE:
             return _begin_tokenize(request.body, replica)
-        path, body = super().call(request, replica)
+        call = super().call(request, replica)
         if request.operation is Operation.CHAT and replica.tool_call_opening is not None:
-            body = bind_tool_choice(body, replica.tool_call_opening)
+            call.body = bind_tool_choice(call.body, replica.tool_call_opening)
         if request.operation in (Operation.CHAT, Operation.COMPLETION) and not request.stream:
             # llama.cpp notices that a client has gone when it writes to it, and a whole answer it writes at the end.
-            body = put(body, {"stream": b"true", "stream_options": INCLUDE_USAGE})
-        return EngineRequest(path, body)
+            call.body = put(call.body, {"stream": b"true", "stream_options": INCLUDE_USAGE})
+        return call
 
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
         try:

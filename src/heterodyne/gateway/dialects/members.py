@@ -37,9 +37,12 @@ def read_members(body: bytes) -> tuple[Members, int]:
     Raises where one is named twice or with escapes.
     """
     members = decode(_decoder, body)
-    value_bytes = sum(map(len, members.values()))
+    value_bytes, name_bytes = 0, 0
+    for name, value in members.items():
+        value_bytes += len(value)
+        name_bytes += len(name)
     # Without spaces there is one length that fits; whoever has more has spaces, or something to hide.
-    if len(body) != 1 + 4 * len(members) + sum(map(len, members)) + value_bytes and not _is_spaced(body, members):
+    if len(body) != 1 + 4 * len(members) + name_bytes + value_bytes and not _is_spaced(body, members):
         _check_spelling(body, members)
     return members, value_bytes
 

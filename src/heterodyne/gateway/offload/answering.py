@@ -9,7 +9,8 @@ from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import usage
 from heterodyne.gateway.offload.job import AnswerRead, JobFailed, ReadAnswer, Result, error_of, fields_of
 from heterodyne.gateway.offload.process import Offload, PendingJob
-from heterodyne.ports.engine import EngineDialect, EngineRequest
+from heterodyne.ports.engine import EngineDialect
+from heterodyne.ports.engine_request import EngineRequest
 
 ANSWER_BYTES_LARGE: Final = 64 * 1024
 
@@ -21,9 +22,17 @@ class TranslatedAnswer:
 
     def __init__(self, pieces: list[bytes], reported: Usage | None, *, is_error: bool) -> None:
         self.pieces = pieces
-        self.size = sum(map(len, pieces))
+        self.size = total_bytes(pieces)
         self.usage = reported
         self.is_error = is_error
+
+
+def total_bytes(pieces: list[bytes]) -> int:
+    """Of nearly every answer there is one piece, so that no iterator is worth its making."""
+    found = 0
+    for piece in pieces:
+        found += len(piece)
+    return found
 
 
 def whole_answer(

@@ -7,7 +7,8 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.gateway.offload.job import CallMade, JobFailed, MakeCall, Result, error_of, fields_of
-from heterodyne.ports.engine import DeliveredText, EngineRequest
+from heterodyne.ports.engine import DeliveredText
+from heterodyne.ports.engine_request import EngineRequest
 
 if TYPE_CHECKING:
     from heterodyne.gateway.offload.process import Offload, PendingJob

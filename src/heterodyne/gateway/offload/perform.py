@@ -23,7 +23,8 @@ from heterodyne.gateway.offload.job import (
     request_of,
     usage_fields,
 )
-from heterodyne.ports.engine import DeliveredText, EngineDialect, EngineRequest
+from heterodyne.ports.engine import DeliveredText, EngineDialect
+from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.kv.chain import PROMPT_BYTES_MAX
 
 Dialects = Mapping[str, EngineDialect]
@@ -78,9 +79,9 @@ def _make(job: MakeCall, body: bytes, dialect: EngineDialect) -> tuple[Result, b
         if rest is None:
             raise EngineBroke("The engine broke off in the middle of its answer, which nobody can take up.")
         request = rest
-    path, made = dialect.call(request, job.replica)
-    is_same = made is body
-    return CallMade(path=path, is_same=is_same), b"" if is_same else made
+    call = dialect.call(request, job.replica)
+    is_same = call.body is body
+    return CallMade(path=call.path, is_same=is_same), b"" if is_same else call.body
 
 
 def _answer(job: ReadAnswer, body: bytes, dialect: EngineDialect) -> tuple[Result, bytes]:

@@ -74,7 +74,9 @@ class PoolSpeed:
         "_later",
         "ahead",
         "ahead_s",
+        "ahead_share_prior",
         "answer_tokens",
+        "context_token_prior_s",
         "context_token_s",
         "heard_at_s",
         "itl_band",
@@ -88,7 +90,9 @@ class PoolSpeed:
         "prompts",
         "prompts_between",
         "replicas",
+        "sequence_prior_s",
         "sequence_s",
+        "step_prior_s",
         "step_s",
         "step_tokens",
         "steps",
@@ -99,10 +103,12 @@ class PoolSpeed:
 
     def __init__(self, prior: Prior) -> None:
         self.prior = prior
-        # The same numbers, for what is asked of every candidate: a field of a struct takes longer to read.
+        # The same numbers, for what is asked of every candidate and request: a field of a struct takes longer to read.
         self.prompt_s = prior.prompt_s
         self.prompt_token_s, self.prompt_token_squared_s = prior.prompt_token_s, prior.prompt_token_squared_s
         self.step_tokens, self.mixes_prompts = prior.step_tokens, prior.mixes_prompts
+        self.step_prior_s, self.sequence_prior_s = prior.step_s, prior.sequence_s
+        self.context_token_prior_s, self.ahead_share_prior = prior.context_token_s, prior.ahead_share
         self.replicas = 1
         self.answer_tokens = ANSWER_PRIOR  # of a usual answer
         self.prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
@@ -137,8 +143,8 @@ class PoolSpeed:
         """Tokens came at this pace, beside what ran in the meantime."""
         if took_s <= 0.0:
             return
-        prior = self.prior
-        batch_s = (prior.sequence_s * (after[0] - before[0]) + prior.context_token_s * (after[1] - before[1])) / took_s
+        sequences, context = after[0] - before[0], after[1] - before[1]
+        batch_s = (self.sequence_prior_s * sequences + self.context_token_prior_s * context) / took_s
         self.learn_later(batch_s, (after[2] - before[2]) / gaps, took_s / gaps)
         self.itl_band.learn(predicted_itl_s, took_s / gaps)
 
@@ -148,7 +154,7 @@ class PoolSpeed:
         off = total_s / (forecast.ttft_s + gaps * forecast.itl_s)
         self._learn_ttft(forecast, forecast.ttft_s * off)
         if gaps:
-            self.learn_later(max(0.0, step_prior_s - self.prior.step_s), 0.0, forecast.itl_s * off)
+            self.learn_later(max(0.0, step_prior_s - self.step_prior_s), 0.0, forecast.itl_s * off)
             self.itl_band.learn(forecast.itl_s, forecast.itl_s * off)
 
     def add_prompt(self, work_s: float, now_s: float) -> None:
@@ -161,13 +167,13 @@ class PoolSpeed:
 
     def learn_first(self, work_s: float, backlog_s: float, steps_s: float, ttft_s: float) -> None:
         """A first token came, with this much before it."""
-        ahead_s = self._fixed_s + self.prior.ahead_share * work_s
+        ahead_s = self._fixed_s + self.ahead_share_prior * work_s
         self._first.learn(ahead_s, work_s + backlog_s / self.prompts, steps_s, ttft_s)
         self._settle()
 
     def learn_later(self, batch_s: float, prompts_s: float, itl_s: float) -> None:
         """Tokens came at this pace, beside this batch and these prompts, both by the prior."""
-        self._later.learn(self.prior.step_s, batch_s, prompts_s, itl_s)
+        self._later.learn(self.step_prior_s, batch_s, prompts_s, itl_s)
         self._settle()
 
     def share_s(self, prompt_tokens: int, cached_tokens: int, answer_tokens: int) -> float:
@@ -202,14 +208,14 @@ class PoolSpeed:
             self.learn_first(forecast.work_s, forecast.backlog_s, forecast.steps_s, ttft_s - forecast.link_s)
 
     def _settle(self) -> None:
-        prior, first, later = self.prior, self._first, self._later
+        first, later = self._first, self._later
         self.ahead_s = first.first * self._fixed_s
-        self.ahead = first.first * prior.ahead_share
+        self.ahead = first.first * self.ahead_share_prior
         self.prompts = first.second
         self.steps = first.third
-        self.step_s = later.first * prior.step_s
-        self.sequence_s = later.second * prior.sequence_s
-        self.context_token_s = later.second * prior.context_token_s
+        self.step_s = later.first * self.step_prior_s
+        self.sequence_s = later.second * self.sequence_prior_s
+        self.context_token_s = later.second * self.context_token_prior_s
         self.prompts_between = later.third
         self.token_share_s = self.step_s / REFERENCE_BATCH + self.sequence_s
 

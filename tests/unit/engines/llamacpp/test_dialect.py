@@ -8,7 +8,7 @@ from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.engines.llamacpp.dialect import LlamaCppDialect
-from heterodyne.ports.engine import EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 
 DIALECT = LlamaCppDialect()
 REPLICA = Replica(
