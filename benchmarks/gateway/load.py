@@ -142,17 +142,23 @@ async def main(port: int, scenario: Scenario, seconds: float, warm_up_seconds: f
     print("ready", flush=True)
     sys.stdin.readline()
     counts, elapsed_s = await phase(port, scenario, pattern, seconds)
+    print(summary(counts, elapsed_s), flush=True)
+
+
+def summary(counts: Counts, elapsed_s: float) -> str:
+    """JSON."""
     ordered = sorted(counts.latencies_s)
-    result = {
-        "requests": len(ordered),
-        "elapsed_s": elapsed_s,
-        "p50_ms": 1000 * ordered[len(ordered) // 2] if ordered else 0.0,
-        "p99_ms": 1000 * ordered[len(ordered) * 99 // 100] if ordered else 0.0,
-        "refused": counts.refused,
-        "incomplete": counts.incomplete,
-        "broken": counts.broken,
-    }
-    print(json.dumps(result), flush=True)
+    return json.dumps(
+        {
+            "requests": len(ordered),
+            "elapsed_s": elapsed_s,
+            "p50_ms": 1000 * ordered[len(ordered) // 2] if ordered else 0.0,
+            "p99_ms": 1000 * ordered[len(ordered) * 99 // 100] if ordered else 0.0,
+            "refused": counts.refused,
+            "incomplete": counts.incomplete,
+            "broken": counts.broken,
+        }
+    )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from benchmarks.gateway.scenarios import Scenario
 from benchmarks.process_cpu import tree_usage
 
 ROOT = Path(__file__).resolve().parents[2]
-LOAD = "benchmarks.gateway.load"
+LOAD, PACED_LOAD = "benchmarks.gateway.load", "benchmarks.gateway.paced_load"
 
 
 class LoadResult(Struct, frozen=True, kw_only=True):
@@ -44,9 +44,14 @@ class Sample(Struct, frozen=True, kw_only=True):
     rss_bytes: int
 
 
-def measure(gateway: Gateway, scenario: Scenario, seconds: float) -> Sample:
-    """CPU is read when the load is warm and idle, and again when the last answer is whole."""
-    command = [sys.executable, "-m", LOAD, str(gateway.port), scenario.name, str(seconds), str(seconds / 4)]
+def measure(gateway: Gateway, scenario: Scenario, seconds: float, per_s: float | None = None) -> Sample:
+    """CPU is read when the load is warm and idle, and again when the last answer is whole.
+
+    Requests come so many a second; None: each when the one before is answered.
+    """
+    load_program, pace = (LOAD, ()) if per_s is None else (PACED_LOAD, (per_s,))
+    arguments = (gateway.port, scenario.name, seconds, seconds / 4, *pace)
+    command = [sys.executable, "-m", load_program, *map(str, arguments)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as load:
         assert load.stdin is not None
         assert load.stdout is not None

@@ -156,11 +156,13 @@ def _latencies(rows: Mapping[str, Row]) -> str:
     lines = [
         "## Added latency",
         "",
-        "Over the bare engine, in milliseconds. One request at a time shows the gateway's own delay; 16 at once, each",
-        "asking again as soon as it is answered, mostly show its throughput, and their p99 the noise of the machine.",
+        "Over the bare engine, in milliseconds. One request at a time shows the gateway's own delay; half load, half",
+        "of the requests/s above at random moments, what users would see; 16 at once, each asking again as soon as it",
+        "is answered, mostly show its throughput, and their p99 the noise of the machine.",
         "",
-        "| gateway | p50, one at a time | p99, one at a time | p50, 16 at once | p99, 16 at once |",
-        "|---|---:|---:|---:|---:|",
+        "| gateway | p50, one at a time | p99, one at a time | p50, half load | p99, half load "
+        "| p50, 16 at once | p99, 16 at once |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for row in rows.values():
         if row is bare:
@@ -168,6 +170,8 @@ def _latencies(rows: Mapping[str, Row]) -> str:
         cells = (
             _added(row.alone_p50_ms, bare.alone_p50_ms),
             _added(row.alone_p99_ms, bare.alone_p99_ms),
+            _added(row.half_p50_ms, bare.half_p50_ms),
+            _added(row.half_p99_ms, bare.half_p99_ms),
             _added(row.loaded_p50_ms, bare.loaded_p50_ms),
             _added(row.loaded_p99_ms, bare.loaded_p99_ms),
         )
@@ -201,7 +205,8 @@ def _method(run: Run) -> str:
           tokens, each written on its own. The row *none* is the mock itself: its CPU is the engine's, not a gateway's.
         - Each gateway runs with one worker; that of the Rust routers has its default number of threads. Only one
           gateway is under load at a time. The load (`benchmarks/gateway/load.py`) is closed loop: a connection asks
-          again when its answer is whole.
+          again when its answer is whole. At half load it is open (`benchmarks/gateway/paced_load.py`): a latency
+          counts from when the request was due.
         - Every gateway is started {run.starts} times, since one start of a program may be slower than the next for its
           whole life; measures go round-robin over the gateways, so that a busy minute of the machine falls on all of
           them. The tables show medians, and the least and the most of any start. No process is pinned to a core.

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from benchmarks.gateway.measure import Sample
 from benchmarks.gateway.running import Gateway
-from benchmarks.gateway.scenarios import ALONE, PROMPT, REQUEST, STREAM
+from benchmarks.gateway.scenarios import ALONE, HALF, PROMPT, REQUEST, STREAM
 from benchmarks.gateway.upstream import TOKENS
 
 
@@ -28,6 +28,8 @@ class Row(Struct, frozen=True, kw_only=True):
     loaded_p99_ms: float | None
     alone_p50_ms: float | None
     alone_p99_ms: float | None
+    half_p50_ms: float | None
+    half_p99_ms: float | None
     rss_mib: float
     requests: int
     failures: int  # refused, incomplete and broken answers of all scenarios and rounds
@@ -41,8 +43,9 @@ class Row(Struct, frozen=True, kw_only=True):
 def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
     """The medians of one gateway's samples."""
     own = [one for one in samples if (one.gateway, one.replicas) == (gateway.name, gateway.replicas)]
-    request, stream, prompt, alone = (
-        [sample for sample in own if sample.scenario == scenario.name] for scenario in (REQUEST, STREAM, PROMPT, ALONE)
+    request, stream, prompt, alone, half = (
+        [sample for sample in own if sample.scenario == scenario.name]
+        for scenario in (REQUEST, STREAM, PROMPT, ALONE, HALF)
     )
     prompt_cpu_us = _median(sample.cpu_us_per_request for sample in prompt)
     return Row(
@@ -62,6 +65,8 @@ def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
         loaded_p99_ms=_median(sample.load.p99_ms for sample in request),
         alone_p50_ms=_median(sample.load.p50_ms for sample in alone),
         alone_p99_ms=_median(sample.load.p99_ms for sample in alone),
+        half_p50_ms=_median(sample.load.p50_ms for sample in half),
+        half_p99_ms=_median(sample.load.p99_ms for sample in half),
         rss_mib=max((sample.rss_bytes for sample in own), default=0) / 2**20,
         requests=sum(sample.load.requests for sample in own),
         failures=sum(sample.load.refused + sample.load.incomplete + sample.load.broken for sample in own),

@@ -21,7 +21,7 @@ from benchmarks.gateway.measure import MeasureFailed, Sample, measure
 from benchmarks.gateway.peers import HETERODYNE, PEERS
 from benchmarks.gateway.results import make_row
 from benchmarks.gateway.running import Gateway
-from benchmarks.gateway.scenarios import SCENARIOS
+from benchmarks.gateway.scenarios import HALF, REQUEST, SCENARIOS
 from heterodyne.telemetry.build_form import build_form
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +29,7 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
 GATEWAYS, MANY, FAILOVER = SECTIONS = ("gateways", "replicas", "failover")
 FAILOVER_S_MIN = 4.0
+PACE_MAX = 5000.0  # requests a second that the load can pace; half of the bare engine's would be many more
 OPENING, CLOSING = "<!-- benchmarks: written by `make bench` -->\n", "<!-- /benchmarks -->"
 
 
@@ -153,7 +154,7 @@ def _rounds(
     for number, name, gateway in product(range(options.rounds), scenarios, gateways):
         title = gateway.name if gateway.replicas == 1 else f"{gateway.name} x{gateway.replicas}"
         try:
-            sample = measure(gateway, SCENARIOS[name], options.seconds)
+            sample = measure(gateway, SCENARIOS[name], options.seconds, _pace(name, gateway, samples))
         except MeasureFailed as failed:
             absent[f"{title} ({name})"] = str(failed)
             _say(f"{title} ({name}): {failed}")
@@ -164,6 +165,16 @@ def _rounds(
             f"{sample.load.requests / sample.load.elapsed_s:10,.1f}/s  p50 {sample.load.p50_ms:8.2f} ms"
         )
     return samples
+
+
+def _pace(scenario: str, gateway: Gateway, samples: Iterable[Sample]) -> float | None:
+    """Half of what this start bore with a request behind each other; None: as fast as it goes."""
+    if scenario != HALF.name:
+        return None
+    bore = [one for one in samples if one.pid == gateway.pid and one.scenario == REQUEST.name]
+    if not bore:
+        raise MeasureFailed(f"half of what it bears is not known without the scenario {REQUEST.name!r}")
+    return min(bore[-1].load.requests / bore[-1].load.elapsed_s / 2, PACE_MAX)
 
 
 def _failovers(options: argparse.Namespace, absent: dict[str, str]) -> tuple[Failover, ...]:

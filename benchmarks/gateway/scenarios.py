@@ -46,4 +46,5 @@ REQUEST = Scenario(name="request", title="whole answers", connections=16, stream
 STREAM = Scenario(name="stream", title=f"{TOKENS}-token streams", connections=16, stream=True, prompt=SHORT)
 PROMPT = Scenario(name="prompt", title="400 KB prompts", connections=4, stream=False, prompt=LONG)
 ALONE = Scenario(name="alone", title="one request at a time", connections=1, stream=False, prompt=SHORT)
-SCENARIOS = {scenario.name: scenario for scenario in (REQUEST, STREAM, PROMPT, ALONE)}
+HALF = Scenario(name="half", title="half of what it bears", connections=64, stream=False, prompt=SHORT)
+SCENARIOS = {scenario.name: scenario for scenario in (REQUEST, STREAM, PROMPT, ALONE, HALF)}

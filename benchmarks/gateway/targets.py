@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from benchmarks.gateway.cells import BARE
 from benchmarks.gateway.failover import Failover
 from benchmarks.gateway.failover_page import WORDS
 from benchmarks.gateway.peers import HETERODYNE, LITELLM, TENANTS, VLLM_ROUTER
@@ -28,7 +29,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 def verdicts(rows: Mapping[str, Row], failovers: Iterable[Failover]) -> tuple[Verdict, ...]:
     """Every target, measured or not."""
     ours, vllm, litellm = rows.get(HETERODYNE), rows.get(VLLM_ROUTER), rows.get(LITELLM)
-    with_tenants = rows.get(TENANTS)
+    with_tenants, bare = rows.get(TENANTS), rows.get(BARE)
     limited, limited_stream = with_tenants and with_tenants.request_cpu_us, with_tenants and with_tenants.stream_cpu_us
     request, stream = ours and ours.request_cpu_us, ours and ours.stream_cpu_us
     prompt = ours and ours.prompt_cpu_ms
@@ -39,6 +40,9 @@ def verdicts(rows: Mapping[str, Row], failovers: Iterable[Failover]) -> tuple[Ve
         _ratio("stream with all on, against vllm-router", limited_stream, vllm and vllm.stream_cpu_us, 0.8),
         _ratio("400 KB prompt, against vllm-router", prompt, vllm and vllm.prompt_cpu_ms, 0.6),
         _ratio("request, against LiteLLM", request, litellm and litellm.request_cpu_us, 1 / 150),
+        _added("p50 of one at a time", ours and ours.alone_p50_ms, bare and bare.alone_p50_ms, 0.15),
+        _added("p99 of one at a time", ours and ours.alone_p99_ms, bare and bare.alone_p99_ms, 0.4),
+        _added("p99 at half load", ours and ours.half_p99_ms, bare and bare.half_p99_ms, 2.0),
         *map(_failover, failovers),
     )
 
@@ -46,6 +50,11 @@ def verdicts(rows: Mapping[str, Row], failovers: Iterable[Failover]) -> tuple[Ve
 def _ratio(what: str, ours: float | None, theirs: float | None, limit: float) -> Verdict:
     measured = ours / theirs if ours is not None and theirs else None
     return Verdict(what=f"CPU per {what}", measured=measured, limit=limit, unit="×")
+
+
+def _added(what: str, ours: float | None, bare: float | None, limit_ms: float) -> Verdict:
+    measured = ours - bare if ours is not None and bare is not None else None
+    return Verdict(what=f"latency added, {what}", measured=measured, limit=limit_ms, unit="ms")
 
 
 def _failover(one: Failover) -> Verdict:
