@@ -42,14 +42,14 @@ class Launch(Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
 
 
-def heterodyne(place: Place, more: str = "[books]\nis_on = false\n\n") -> Launch:
+def heterodyne(place: Place, more: str = "[books]\nis_on = false\n\n", *, workers: int = 1) -> Launch:
     """Ours as a router, with every request written to a record file; routers keep no books, so neither does it."""
     command = Path(sys.executable).with_name("heterodyne")
     if not command.exists():
         raise PeerUnavailable("not installed in this environment; run `make install`")
     settings = place.folder / "heterodyne.toml"
     settings.write_text(
-        f"[gateway]\nport = {place.port}\n\n[console]\nlistens = false\n\n"
+        f"[gateway]\nport = {place.port}\nworkers = {workers}\n\n[console]\nlistens = false\n\n"
         f"[stores]\nurl = 'sqlite:{place.folder / STORE}'\n\n{more}"
         f'[telemetry]\nrecords = "{place.folder / "records.jsonl"}"\n\n'
         f'[pools.mock]\nmodel = "{MODEL}"\nengine = "openai"\nurls = {json.dumps(place.upstream_urls)}\n'
@@ -61,10 +61,10 @@ def heterodyne(place: Place, more: str = "[books]\nis_on = false\n\n") -> Launch
     )
 
 
-def heterodyne_tenants(place: Place) -> Launch:
+def heterodyne_tenants(place: Place, *, workers: int = 1, keys: int = 1) -> Launch:
     """Ours with everything on: a key, its organisation, project and key all limited, the queue, and the books."""
-    make_store(place.folder / STORE)
-    return heterodyne(place, "[admission]\nrequires_key = true\n\n")
+    make_store(place.folder / STORE, keys)
+    return heterodyne(place, "[admission]\nrequires_key = true\n\n", workers=workers)
 
 
 def vllm_router(place: Place) -> Launch:

@@ -21,7 +21,7 @@ from benchmarks.gateway.measure import MeasureFailed, Sample, measure
 from benchmarks.gateway.peers import HETERODYNE, PEERS
 from benchmarks.gateway.results import make_row
 from benchmarks.gateway.running import Gateway
-from benchmarks.gateway.scenarios import HALF, REQUEST, SCENARIOS
+from benchmarks.gateway.scenarios import HALF, MEASURED, REQUEST, SCENARIOS
 from heterodyne.telemetry.build_form import build_form
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +52,7 @@ def main() -> int:
             _say(f"start {start + 1} of {options.starts}: {len(started)} are up")
             gateways |= {gateway.name: gateway for gateway in started}
             if GATEWAYS in sections:
-                samples += rounds(started, options.scenario or SCENARIOS)
+                samples += rounds(started, options.scenario or [scenario.name for scenario in MEASURED])
             if MANY in sections:
                 many += measure_many(started, rounds, folder, environments, absent)
     failovers = _failovers(options, absent) if FAILOVER in sections else ()

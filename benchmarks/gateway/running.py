@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from benchmarks.gateway import validity
 from benchmarks.gateway.environments import PeerUnavailable
-from benchmarks.gateway.peers import PEERS, Place
+from benchmarks.gateway.peers import PEERS, Launch, Place
 
 ROOT = Path(__file__).resolve().parents[2]
 START_S_MAX = 90.0
@@ -46,11 +46,18 @@ Wrapper = Callable[[Sequence[str], Path], Sequence[str]]
 
 @contextmanager
 def gateway(
-    name: str, upstream_ports: Sequence[int], folder: Path, environments: Path, wrapper: Wrapper | None = None
+    name: str,
+    upstream_ports: Sequence[int],
+    folder: Path,
+    environments: Path,
+    wrapper: Wrapper | None = None,
+    *,
+    launcher: Callable[[Place], Launch] | None = None,
 ) -> Iterator[Gateway]:
     """One gateway in front of these replicas, its answers checked; raises PeerUnavailable.
 
-    A wrapper makes another command of the gateway's own, given its folder.
+    A wrapper makes another command of the gateway's own, given its folder; a launcher starts it in another form than
+    that beside its peers.
     """
     own = own_folder(folder, name, len(upstream_ports))
     own.mkdir()
@@ -62,7 +69,7 @@ def gateway(
         folder=own,
         environments=environments,
     )
-    launch = PEERS[name](place)
+    launch = (launcher or PEERS[name])(place)
     command = launch.command if wrapper is None else wrapper(launch.command, own)
     with process(list(command), own / "log", {**os.environ, **launch.environment}, own) as started:
         wait_valid(started, place.port, own / "log", START_S_MAX if wrapper is None else WRAPPED_START_S_MAX)

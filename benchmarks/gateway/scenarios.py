@@ -47,4 +47,6 @@ STREAM = Scenario(name="stream", title=f"{TOKENS}-token streams", connections=16
 PROMPT = Scenario(name="prompt", title="400 KB prompts", connections=4, stream=False, prompt=LONG)
 ALONE = Scenario(name="alone", title="one request at a time", connections=1, stream=False, prompt=SHORT)
 HALF = Scenario(name="half", title="half of what it bears", connections=64, stream=False, prompt=SHORT)
-SCENARIOS = {scenario.name: scenario for scenario in (REQUEST, STREAM, PROMPT, ALONE, HALF)}
+MEASURED = (REQUEST, STREAM, PROMPT, ALONE, HALF)  # of every gateway
+CROWD = Scenario(name="crowd", title="whole answers of many clients", connections=64, stream=False, prompt=SHORT)
+SCENARIOS = {scenario.name: scenario for scenario in (*MEASURED, CROWD)}
