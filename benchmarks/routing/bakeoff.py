@@ -12,7 +12,8 @@ from benchmarks.traces.traces import AZURE, SERVEGEN, SYNTHETIC, TOOL_AGENT, Tra
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.report import SimulationReport, report
-from heterodyne.simulator.run import Trial, run
+from heterodyne.simulator.run import run
+from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import Workload, workload
 
 OURS = ("slo", "cost")

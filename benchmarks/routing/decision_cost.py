@@ -19,7 +19,8 @@ from heterodyne.routing.kv.chain import Chain, chain_of
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
-from heterodyne.simulator.run import Trial, run
+from heterodyne.simulator.run import run
+from heterodyne.simulator.trial import Trial
 
 ROUNDS = 7  # of which the quickest counts: the others shared the machine
 DECISIONS = 1000

@@ -14,8 +14,9 @@ from benchmarks.routing.fleets import FLEETS, Kind, fleet, laid_out
 from benchmarks.routing.processes import in_parallel
 from benchmarks.traces.traces import AZURE, Trace
 from heterodyne.simulator.fleet import LaidOutPool
-from heterodyne.simulator.run import SpeedChange, Trial, run
+from heterodyne.simulator.run import run
 from heterodyne.simulator.tally import ForecastRecord, SimulationTally
+from heterodyne.simulator.trial import SpeedChange, Trial
 from heterodyne.simulator.workload import Workload
 
 LEARNED_AFTER = 500  # requests of a pool

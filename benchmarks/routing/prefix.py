@@ -13,7 +13,8 @@ from benchmarks.routing.fleets import laid_out
 from benchmarks.routing.processes import in_parallel
 from benchmarks.traces.traces import SYNTHETIC, TOOL_AGENT, Trace
 from heterodyne.simulator.report import report
-from heterodyne.simulator.run import Trial, run
+from heterodyne.simulator.run import run
+from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import Workload
 
 FLEET = "8 x H100"  # equal replicas, so that an even load is one number

@@ -24,7 +24,8 @@ from heterodyne.physics.serving import Slo
 from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.report import report
-from heterodyne.simulator.run import Trial, run
+from heterodyne.simulator.run import run
+from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import SimulatedRequest, Workload, workload
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,8 +9,9 @@ from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.domain.tenant import Caller, ProjectId
 from heterodyne.domain.urgency import Tier
-from heterodyne.simulator.run import Trial, _Run, run
+from heterodyne.simulator.run import _Run, run
 from heterodyne.simulator.tally import SimulationTally
+from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import workload
 from tests.support.gateways import gateway_over
 from tests.support.raw_client import ask

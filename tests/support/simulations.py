@@ -7,7 +7,8 @@ from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.fleet import LaidOutPool, lay_out
 from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
 from heterodyne.simulator.report import SimulationReport, report
-from heterodyne.simulator.run import Trial, run
+from heterodyne.simulator.run import run
+from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import workload
 
 SLO = Slo(ttft_s=1.0, itl_s=0.05)

@@ -154,7 +154,8 @@ def _simulated(
     from time import perf_counter
 
     from heterodyne.simulator.report import report
-    from heterodyne.simulator.run import Trial, run
+    from heterodyne.simulator.run import run
+    from heterodyne.simulator.trial import Trial
 
     begun_s = perf_counter()
     trial = Trial(policy=policy, seed=options.seed, slo=slo, gauge_interval_s=options.gauge_interval_s)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from heterodyne.simulator.replica import SimulatedReplica
-from heterodyne.simulator.run import Trial
 from heterodyne.simulator.tally import SimulationTally
+from heterodyne.simulator.trial import Trial
 
 
 class LatencyQuantiles(Struct, frozen=True, kw_only=True):

@@ -9,18 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from math import inf
 from random import Random
+from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from heterodyne.admission.callers import LOCAL
-from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.routing_rule import RoutingRule
-from heterodyne.domain.tenant import Caller
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.step import StepResult
-from heterodyne.physics.serving import Slo
 from heterodyne.routing.catalogue import check_policy
 from heterodyne.routing.prediction.output_length import OutputLengths
 from heterodyne.routing.prediction.prior import Prior
@@ -32,31 +29,10 @@ from heterodyne.simulator.admission import AdmittedRequest, SimulatedAdmission
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.tally import ForecastRecord, SimulationTally, record_forecast
+from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import SimulatedRequest, Workload
 
-ARRIVALS_REPORTED = 200  # at a time
-
-
-class SpeedChange(Struct, frozen=True, kw_only=True):
-    """A pool becomes slower or faster while it serves, unknown to the router."""
-
-    at_s: float
-    pool: str
-    slowdown: float  # from then on, of what physics says
-
-
-class Trial(Struct, frozen=True, kw_only=True):
-    """How a fleet is driven."""
-
-    policy: str
-    seed: int
-    slo: Slo
-    gauge_interval_s: float = 0.5  # between two times that the router gets the replicas' gauges
-    gauge_turns: int = 4  # a replica's gauges are read every so many times: in between the router gets what they were
-    speed_changes: tuple[SpeedChange, ...] = ()  # in the order they come; they wait for the next reading of gauges
-    keeps_forecasts: bool = False  # in the tally, beside what came of them
-    admission: AdmissionSettings | None = None  # what waits and is refused before the replicas; None: all start at once
-    callers: tuple[Caller, ...] = (LOCAL,)  # who sends the requests, one after the other, where there is admission
+ARRIVALS_REPORTED: Final = 200  # at a time
 
 
 class RunningRequest:

@@ -25,6 +25,7 @@ class EngineCall:
         self.body = body
         self.was_cancelled = False  # the caller closed before the answer was complete
         self.is_answered = False
+        self.is_overtaken = False  # the caller has sent its next request: the connection is that one's
 
     @property
     def json(self) -> dict[str, object]:
@@ -66,12 +67,14 @@ class EngineCall:
             await asyncio.sleep(0.001)
 
     def close(self) -> None:
-        """Send what was written, then FIN."""
-        self._transport.close()
+        """Send what was written, then FIN, unless the connection is another call's by now."""
+        if not self.is_overtaken:
+            self._transport.close()
 
     def reset(self) -> None:
-        """Drop the connection at once."""
-        self._transport.abort()
+        """Drop the connection at once, unless it is another call's by now."""
+        if not self.is_overtaken:
+            self._transport.abort()
 
 
 class ScriptedEngine:
@@ -171,6 +174,8 @@ class _Connection(asyncio.Protocol):
         if self._parser.get_method() == b"GET":
             self._engine.answer_get(call)
             return
+        if self._call is not None:
+            self._call.is_overtaken = True
         self._call = call
         self._engine.calls.append(call)
         task = asyncio.get_running_loop().create_task(self._behave(call))

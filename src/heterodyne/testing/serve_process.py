@@ -99,10 +99,13 @@ class ServeProcess:
         # A reader that comes while the last line is being written leaves that one for later.
         return [msgspec.json.decode(line) for line in self.log.splitlines() if line[:1] == "{" and line[-1:] == "}"]
 
-    def wait_ready(self, within_s: float = 120.0) -> None:
-        """Return when every model can be asked, of whichever worker; raise with the log when that takes too long."""
+    def wait_ready(self, within_s: float = 120.0, *, replicas: int = 1) -> None:
+        """Return when every model can be asked, of whichever worker; raise with the log when that takes too long.
+
+        A model is ready with its first replica: whoever counts on more says how many there are.
+        """
         until_s = time.monotonic() + within_s
-        while not (self._is_ready() and self._has_every_opinion()):
+        while not (self._is_ready() and self._has_every_opinion(replicas)):
             if self.process.poll() is not None:
                 raise AssertionError(f"serve ended with {self.process.returncode}:\n{self.log[-LOG_CHARS_SHOWN:]}")
             if time.monotonic() > until_s:
@@ -167,13 +170,15 @@ class ServeProcess:
         assert held, "the metrics page does not say what is held"
         return {what: value for what, value in held.items() if value}
 
-    def _has_every_opinion(self) -> bool:
+    def _has_every_opinion(self, replicas_min: int) -> bool:
         """Whether each worker has logged the health of each replica; only one of them is asked for its health."""
         events = self.events()
         logged = {(one["worker"], one["replica"]) for one in events if one["event"] == "replica_health"}
         workers = {str(one["process"]) for one in events if one["event"] == "process_started"}
         replicas = {replica for _, replica in logged}
-        return all((name, one) in logged for name in workers if name.startswith("worker-") for one in replicas)
+        return len(replicas) >= replicas_min and all(
+            (name, one) in logged for name in workers if name.startswith("worker-") for one in replicas
+        )
 
     def _is_ready(self) -> bool:
         if not self.url:

@@ -8,7 +8,8 @@ from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.simulation import simulate_replica
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.report import report
-from heterodyne.simulator.run import Trial, run
+from heterodyne.simulator.run import run
+from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import workload
 from tests.support.simulations import SLO, log, pools, simulate
 

@@ -6,8 +6,9 @@ import pytest
 
 from heterodyne.domain.errors import UnknownName
 from heterodyne.simulator.report import report
-from heterodyne.simulator.run import SpeedChange, Trial, run
+from heterodyne.simulator.run import run
 from heterodyne.simulator.tally import SimulationTally
+from heterodyne.simulator.trial import SpeedChange, Trial
 from heterodyne.simulator.workload import workload
 from tests.support.simulations import SLO, log, pools
 

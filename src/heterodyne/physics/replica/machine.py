@@ -109,7 +109,8 @@ class ReplicaMachine:
         if chunks:
             pieces = [chunk for _, chunk in chunks]
             duration_s += self._clock.chunks_s(pieces)
-            prompt_tokens = sum([end - start for start, end in pieces])
+            for piece in pieces:
+                prompt_tokens += piece.end - piece.start
         self.step = EngineStep(
             begins_at_s=now_s,
             ends_at_s=now_s + duration_s,

@@ -4,7 +4,7 @@ Times are linear in tokens, contexts and pairs of tokens: the coefficients are w
 once for every size of the batch, and asked thousands of times.
 """
 
-from typing import NamedTuple
+from typing import Final, final
 
 from heterodyne.physics.placement import Placement
 from heterodyne.physics.profile import Profile
@@ -12,14 +12,21 @@ from heterodyne.physics.step_time import Speculation, inter_token_s, prefill_s
 from heterodyne.physics.terms import NOTHING, decode_terms
 
 # Engines compute a long prompt in pieces of this size, when it is alone.
-ALONE_CHUNK_TOKENS = 8192
+ALONE_CHUNK_TOKENS: Final = 8192
 
 
-class PromptChunk(NamedTuple):
+@final
+class PromptChunk:
     """A piece of one prompt: tokens up to `end`, of which the first `start` are known."""
 
-    start: int
-    end: int
+    __slots__ = ("end", "start")
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start = start
+        self.end = end
+
+    def __repr__(self) -> str:
+        return f"PromptChunk({self.start}, {self.end})"
 
 
 class StepClock:
@@ -109,8 +116,8 @@ class StepClock:
     def chunks_s(self, chunks: list[PromptChunk]) -> float:
         """Pieces of prompts in one pass: layers are launched and collectives begun once for all of them."""
         seconds = self._pass_s
-        for start, end in chunks:
-            seconds += self._chunk_s(start, end)
+        for chunk in chunks:
+            seconds += self._chunk_s(chunk.start, chunk.end)
         return seconds
 
     def ahead_s(self, tokens: int, cached_tokens: int) -> float:

@@ -12,7 +12,8 @@ from heterodyne.physics.settings import PhysicsSettings
 from heterodyne.simulator.fleet import LaidOutPool, lay_out
 from heterodyne.simulator.fleet_file import FleetFile
 from heterodyne.simulator.report import SimulationReport, report
-from heterodyne.simulator.run import Trial, run
+from heterodyne.simulator.run import run
+from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import workload
 from heterodyne.supervisor.physics_facts import PhysicsFacts, physics_facts
 from heterodyne.supervisor.services.child_main import run_once

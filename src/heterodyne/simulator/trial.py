@@ -1,0 +1,30 @@
+"""How a simulation drives its fleet."""
+
+from msgspec import Struct
+
+from heterodyne.admission.callers import LOCAL
+from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.domain.tenant import Caller
+from heterodyne.physics.serving import Slo
+
+
+class SpeedChange(Struct, frozen=True, kw_only=True):
+    """A pool becomes slower or faster while it serves, unknown to the router."""
+
+    at_s: float
+    pool: str
+    slowdown: float  # from then on, of what physics says
+
+
+class Trial(Struct, frozen=True, kw_only=True):
+    """How a fleet is driven."""
+
+    policy: str
+    seed: int
+    slo: Slo
+    gauge_interval_s: float = 0.5  # between two times that the router gets the replicas' gauges
+    gauge_turns: int = 4  # a replica's gauges are read every so many times: in between the router gets what they were
+    speed_changes: tuple[SpeedChange, ...] = ()  # in the order they come; they wait for the next reading of gauges
+    keeps_forecasts: bool = False  # in the tally, beside what came of them
+    admission: AdmissionSettings | None = None  # what waits and is refused before the replicas; None: all start at once
+    callers: tuple[Caller, ...] = (LOCAL,)  # who sends the requests, one after the other, where there is admission
