@@ -28,7 +28,9 @@ from heterodyne.telemetry.request_meters import RequestMeters
 
 _log = log.get("gateway")
 
-FINISHED_MAX: Final = 256  # that wait to be written down; the server's tick may come before
+# That wait to be written down; the server's tick may come before. Hundreds at once would hold up a turn of the loop for
+# milliseconds, and their memory would be cold when it is used again.
+FINISHED_MAX: Final = 16
 FINISHED_BYTES_MAX: Final = 1 << 20
 
 
