@@ -12,7 +12,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-watch bench-workers bench-observing faults chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-simulator bench-watch bench-workers bench-observing faults chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ bench-routing: install  ## routing policies against their peers in the simulator
 
 bench-decision: install  ## what a decision takes with 1, 8, 64 and 500 candidates
 	$(BIN)/python -m benchmarks.decision.run $(ARGS)
+
+bench-simulator: install  ## requests simulated a second on one core
+	$(BIN)/python -m benchmarks.simulator.run $(ARGS)
 
 bench-workers: install  ## what 1, 2 and as many workers as cores give, and the memory of one
 	$(BIN)/python -m benchmarks.workers.run $(ARGS)
