@@ -28,9 +28,7 @@ from heterodyne.telemetry.request_meters import RequestMeters
 
 _log = log.get("gateway")
 
-# That wait to be written down; the server's tick may come before. Hundreds at once would hold up a turn of the loop for
-# milliseconds, and their memory would be cold when it is used again.
-FINISHED_MAX: Final = 16
+FINISHED_MAX: Final = 16  # that wait to be written down, in one turn of the loop; the server's tick may come before
 FINISHED_BYTES_MAX: Final = 1 << 20
 
 
