@@ -37,6 +37,12 @@ def tree(pid: int) -> tuple[Process, ...]:
     return tuple(row for row in processes if row.pid in members)
 
 
+def tree_running(pid: int, module: str) -> tuple[Process, ...]:
+    """Those of them that run this Python module, where there is a /proc."""
+    wanted = module.encode()
+    return tuple(one for one in tree(pid) if wanted in (PROC / str(one.pid) / "cmdline").read_bytes())
+
+
 def tree_usage(pid: int) -> TreeUsage:
     """Since each process began; descendants that have ended are not seen."""
     rows = tree(pid)

@@ -12,12 +12,12 @@ from benchmarks.gateway.running import Gateway
 from benchmarks.gateway.scenarios import Scenario
 from benchmarks.instructions import callgrind
 from benchmarks.instructions.parts import part_of
-from benchmarks.process_cpu import tree
+from benchmarks.process_cpu import tree_running
 from heterodyne.telemetry.build_form import BuildForm, build_form
 
 ANSWER_S_MAX = 120.0  # under valgrind everything takes fifty times as long
 SETTLE_S = 3.0  # records and books are written after the answer
-WORKER = b"benchmarks.instructions.counted_worker"
+WORKER = "benchmarks.instructions.counted_worker"
 
 
 class Counted(Struct, frozen=True, kw_only=True):
@@ -65,8 +65,8 @@ def count(gateway: Gateway, scenario: Scenario, requests: int, folder: Path) -> 
 
 
 def _worker(supervisor: int) -> int:
-    (pid,) = (one.pid for one in tree(supervisor) if WORKER in Path(f"/proc/{one.pid}/cmdline").read_bytes())
-    return pid
+    (worker,) = tree_running(supervisor, WORKER)
+    return worker.pid
 
 
 def _ask(connection: socket.socket, request: bytes, ending: bytes, times: int) -> None:

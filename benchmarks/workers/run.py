@@ -7,8 +7,6 @@ cores: beyond half of them more workers can give little here.
 import argparse
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -18,19 +16,17 @@ from benchmarks import machine
 from benchmarks.gateway import running
 from benchmarks.gateway.measure import Sample, measure
 from benchmarks.gateway.peers import TENANTS, heterodyne_tenants
-from benchmarks.gateway.running import Gateway
 from benchmarks.gateway.scenarios import CROWD
-from benchmarks.process_cpu import Process, tree
+from benchmarks.process_cpu import tree_running
 from heterodyne.telemetry.build_form import build_form
 
-WORKER = b"heterodyne.assembly.worker"
+WORKER = "heterodyne.assembly.worker"
 MEMORY_TARGET_MIB = 60.0
 
 
 class Measured(Struct, frozen=True, kw_only=True):
     """One number of workers."""
 
-    workers: int
     sample: Sample
     shares: tuple[float, ...]  # of the workers' CPU, the least first
     private_mib: tuple[float, ...]  # of each worker, what no other process shares
@@ -71,29 +67,18 @@ def _options() -> argparse.Namespace:
 
 def _measure(folder: Path, ports: list[int], workers: int, keys: int, seconds: float) -> Measured:
     folder.mkdir()
-    with _gateway(folder, ports, workers, keys) as gateway:
-        before = {one.pid: one.cpu_s for one in _workers(gateway.pid)}
+    launcher = partial(heterodyne_tenants, workers=workers, keys=keys)
+    with running.gateway(TENANTS, ports, folder, folder, launcher=launcher) as gateway:
+        before = {one.pid: one.cpu_s for one in tree_running(gateway.pid, WORKER)}
         sample = measure(gateway, CROWD, seconds)
-        after = _workers(gateway.pid)
+        after = tree_running(gateway.pid, WORKER)
         spent_s = sorted(one.cpu_s - before[one.pid] for one in after)
         private_mib = tuple(_private_mib(one.pid) for one in after)
     return Measured(
-        workers=workers,
         sample=sample,
         shares=tuple(one_s / sum(spent_s) for one_s in spent_s),
         private_mib=private_mib,
     )
-
-
-@contextmanager
-def _gateway(folder: Path, ports: list[int], workers: int, keys: int) -> Iterator[Gateway]:
-    launcher = partial(heterodyne_tenants, workers=workers, keys=keys)
-    with running.gateway(TENANTS, ports, folder, folder, launcher=launcher) as gateway:
-        yield gateway
-
-
-def _workers(supervisor: int) -> tuple[Process, ...]:
-    return tuple(one for one in tree(supervisor) if WORKER in Path(f"/proc/{one.pid}/cmdline").read_bytes())
 
 
 def _private_mib(pid: int) -> float:
