@@ -7,8 +7,9 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -22,11 +23,14 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall, ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess, is_alive
-from tests.support.attacks import SHAPES, attacks, value
+from tests.support.attacks import SHAPES, Attack, attacks, value
 from tests.support.raw_client import Answer, connected
 from tests.support.requests import MODEL, chat, get
 
-TURN_S_MAX = 0.020  # of processor time, on a machine that others use too; on a quiet one it is below 5 ms
+TURN_S_MAX = 0.02  # of processor time, on a machine that others use too; on a quiet one it is below 5 ms
+# What a host takes from its guests counts as processor time of whoever ran: tens of milliseconds, now and then. What
+# holds up the loop does so every time.
+TRIES = 10
 BYSTANDER_S_MAX = 3.0  # by the wall's clock, which this machine's other work is in: a stall took twice as long
 BESIDE = 4096  # bytes of a body that are not the attack
 SIZES = (SMALL_BYTES - BESIDE, LARGE_BYTES - BESIDE)  # read in the loop, whatever they hold, or if they hold little
@@ -36,7 +40,8 @@ ANSWER_BYTES_MAX = GatewaySettings().answer_bytes_max // 4
 HEAD_BYTES = 30_000
 HEADERS = ("authorization", "content-type", "host", "x-heterodyne-session", "x-heterodyne-class", "x-heterodyne-pool")
 HEADERS += ("x-heterodyne-policy", "x-heterodyne-slo-ttft-ms", "x-heterodyne-deadline-ms", "traceparent", "cookie")
-TURN = re.compile(rb'heterodyne_gateway_loop_turn_seconds\{clock="processor"\} ([0-9.e-]+)')
+BOTH = (b'bucket{clock="processor",le="0.02"', b'count{clock="processor"')
+SLOW = re.compile(rb"heterodyne_gateway_loop_slow_turn_seconds_(%b)\} ([0-9.e-]+)" % b"|".join(map(re.escape, BOTH)))
 CONFIG = """
 [audit]
 is_on = true
@@ -50,12 +55,10 @@ ANSWER = msgspec.json.encode(behaviours.chat_answer())
 
 
 class Attacked:
-    """A gateway, its longest turn so far, and somebody who is served by it meanwhile."""
+    """A gateway, how often its loop was held up, and somebody who is served by it meanwhile."""
 
     def __init__(self, port: int) -> None:
         self.port = port
-        self.longest_s = 0.0
-        self.culprit = ""
         self.waits_s: list[float] = []
         self.is_over = threading.Event()
 
@@ -64,14 +67,20 @@ class Attacked:
             await client.send(*pieces)
             return await client.answer(ANSWER_TIMEOUT_S)
 
-    async def look(self, culprit: str) -> None:
-        """Whether the longest turn has become longer, and by what."""
-        await asyncio.sleep(0.11)  # the gauge is brought up to date ten times a second
+    async def check(self, culprit: str, attack: Callable[[], Awaitable[None]]) -> None:
+        """Attack, and again where a turn was too long: what holds up the loop does so every time."""
+        for _ in range(TRIES):
+            before = await self.turns_too_long()
+            await attack()
+            if await self.turns_too_long() == before:
+                return
+        pytest.fail(f"{culprit}: a turn of more than {1000 * TURN_S_MAX:g} ms, {TRIES} times of {TRIES}")
+
+    async def turns_too_long(self) -> float:
+        """How many there were so far."""
         page = (await self.ask((get("/metrics"),))).body
-        found = TURN.search(page)
-        assert found is not None
-        if float(found[1]) > self.longest_s:
-            self.longest_s, self.culprit = float(found[1]), culprit
+        below, count = ([float(number) for kind, number in SLOW.findall(page) if kind.startswith(of)] for of in BOTH)
+        return sum(count) - sum(below)
 
     def bystand(self) -> None:
         """In a thread, and with what the gateway answers by itself: this one's loop is busy with its attacks."""
@@ -115,9 +124,6 @@ async def attacked(folder: Path, behave: Behaviour | None = None) -> AsyncIterat
         for engine in engines:
             await engine.close()
     assert rig.waits_s
-    longest = f"{1000 * rig.longest_s:.1f} ms for {rig.culprit}"
-    print(f"longest turn {longest}; others waited {max(rig.waits_s):.2f} s at most")
-    assert rig.longest_s < TURN_S_MAX, longest
     assert max(rig.waits_s) < BYSTANDER_S_MAX
 
 
@@ -126,37 +132,46 @@ ATTACKS = tuple(attacks())
 
 @pytest.mark.timeout(300)
 async def test_no_field_of_any_dialect_holds_up_the_loop(tmp_path: Path) -> None:
+    async def attack(shape: str, size: int) -> None:
+        async with connected(rig.port) as client:
+            for one in ATTACKS:
+                await client.send(*one.request(value(shape, size)))
+                answer = await client.answer(ANSWER_TIMEOUT_S)
+                assert answer.status in EXPECTED, f"{shape} in {one.path} {one.field}: {answer}"
+
     async with attacked(tmp_path) as rig:
         for shape, size in product(SHAPES, SIZES):
-            async with connected(rig.port) as client:
-                for one in ATTACKS:
-                    await client.send(*one.request(value(shape, size)))
-                    answer = await client.answer(ANSWER_TIMEOUT_S)
-                    assert answer.status in EXPECTED, f"{shape} in {one.path} {one.field}: {answer}"
-            await rig.look(f"{shape} of {size} bytes")
+            await rig.check(f"{shape} of {size} bytes", partial(attack, shape, size))
 
 
 @pytest.mark.timeout(300)
 async def test_no_body_of_the_largest_size_holds_up_the_loop(tmp_path: Path) -> None:
+    async def attack(one: Attack, largest: bytes) -> None:
+        answer = await rig.ask(one.request(largest))
+        assert answer.status in EXPECTED, f"{one.path} {one.field}: {answer}"
+
     async with attacked(tmp_path) as rig:
         for number, shape in enumerate(SHAPES):
             largest = value(shape, BODY_BYTES_MAX - BESIDE)
             for one in ATTACKS[number :: 7 * len(SHAPES)]:  # all of them would take an hour
-                answer = await rig.ask(one.request(largest))
-                assert answer.status in EXPECTED, f"{shape} in {one.path} {one.field}: {answer}"
-                await rig.look(f"{shape} in {one.path} {one.field}")
+                await rig.check(f"{shape} in {one.path} {one.field}", partial(attack, one, largest))
 
 
 @pytest.mark.timeout(300)
 async def test_no_header_holds_up_the_loop(tmp_path: Path) -> None:
+    async def attack(name: str) -> None:
+        for sign in ("a", "7", ",", "%"):
+            answer = await rig.ask((chat(f"{name}: {sign * HEAD_BYTES}"),))
+            assert answer.status < 500, name
+
+    async def attack_path(path: str) -> None:
+        assert (await rig.ask((get(path + "a" * HEAD_BYTES),))).status == 404
+
     async with attacked(tmp_path) as rig:
         for name in HEADERS:
-            for sign in ("a", "7", ",", "%"):
-                (answer,) = (await rig.ask((chat(f"{name}: {sign * HEAD_BYTES}"),)),)
-                assert answer.status < 500, name
+            await rig.check(f"the header {name}", partial(attack, name))
         for path in ("/v1/models/", "/v2/models/", "/"):
-            assert (await rig.ask((get(path + "a" * HEAD_BYTES),))).status == 404
-        await rig.look("a header")
+            await rig.check(f"a path after {path}", partial(attack_path, path))
 
 
 @pytest.mark.timeout(300)
@@ -175,14 +190,16 @@ async def test_no_answer_of_an_engine_holds_up_the_loop(tmp_path: Path) -> None:
             call.head(200, f"content-length: {len(ANSWER) + len(long) + 5}")
             call.write(ANSWER[:-1] + b',"x":' + long + b"}")
 
+    async def attack(shape: str, *, stream: bool) -> None:
+        answer = await rig.ask((chat(user=shape, stream=stream),))
+        assert answer.status == 200
+        assert len(answer.body) > (EVENT_BYTES_MAX if stream else ANSWER_BYTES_MAX - 2 * BESIDE)
+        assert not stream or answer.body.endswith(b"[DONE]\n\n")
+
     async with attacked(tmp_path, behave) as rig:
-        for shape in ("text", "ids", "objects"):
-            for stream in (False, True):
-                answer = await rig.ask((chat(user=shape, stream=stream),))
-                assert answer.status == 200
-                assert len(answer.body) > (EVENT_BYTES_MAX if stream else ANSWER_BYTES_MAX - 2 * BESIDE)
-                assert not stream or answer.body.endswith(b"[DONE]\n\n")
-                await rig.look(f"{shape} in {'a stream' if stream else 'a whole answer'}")
+        for shape, stream in product(("text", "ids", "objects"), (False, True)):
+            culprit = f"{shape} in {'a stream' if stream else 'a whole answer'}"
+            await rig.check(culprit, partial(attack, shape, stream=stream))
 
 
 @pytest.mark.timeout(300)

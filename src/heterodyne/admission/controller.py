@@ -287,7 +287,7 @@ class AdmissionController:
         """
         forecast = choice.forecast
         state, load = forecast.state, forecast.load
-        held = self._limit.by_replica.get(state.replica.id, 0)
+        held = self._limit.by_replica.get(state.replica_id, 0)
         if held > state.in_flight:  # of very many requests the router counts a part
             load *= (held + 1) / (state.in_flight + 1)
         if load > 1.0:

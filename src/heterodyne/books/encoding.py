@@ -51,11 +51,14 @@ EndingValues = tuple[
 ]
 # fmt: on
 Ending = UsageEnding | EndingValues
+# The same of what a flight is billed by.
+TermsValues = tuple[int, float | None, float | None, float | None, float, float]
+Terms = FlightTerms | TermsValues
 
 Counted = TypeVar("Counted", UsageEnding, UsageRecord)
 
 _encode = msgspec.msgpack.Encoder().encode
-encode_terms: Callable[[FlightTerms], bytes] = _encode  # at most TERMS_BYTES_MAX
+encode_terms: Callable[[Terms], bytes] = _encode  # at most TERMS_BYTES_MAX
 
 
 class OpenFlight(Struct, frozen=True, array_like=True):

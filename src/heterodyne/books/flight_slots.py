@@ -18,6 +18,7 @@ from heterodyne.books.encoding import (
     OPENING_BYTES_MAX,
     TERMS_BYTES_MAX,
     Ending,
+    Terms,
     encode_ending,
     encode_terms,
 )
@@ -83,7 +84,7 @@ class FlightSlots:
         self.problem = None
         self._free.extend(slots)  # a stack: few pages
 
-    def open_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> "FlightSlot":
+    def open_encoded(self, opening: bytes, terms: Terms = UNPRICED) -> "FlightSlot":
         """A slot for a request that may now be answered, by its encoded opening; raises when every slot is taken.
 
         Slots are taken by requests in flight and by those whose record is not on the disk yet. So a disk that takes
@@ -144,7 +145,7 @@ class FlightSlot:
         self.word = start // WORD_BYTES
         self.words = slots.words
 
-    def place_encoded(self, opening: bytes, terms: FlightTerms = UNPRICED) -> None:
+    def place_encoded(self, opening: bytes, terms: Terms = UNPRICED) -> None:
         """Note where the request is sent, again when it moves to another replica. What was delivered stays."""
         opening_bytes = len(opening)
         assert opening_bytes <= OPENING_BYTES_MAX, "a slot does not reach into the next"

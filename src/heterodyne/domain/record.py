@@ -10,16 +10,19 @@ class FailedTry(Struct, frozen=True, gc=False):
     outcome: str  # as of `heterodyne_gateway_attempts_failed_total`
 
 
-class RequestRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One line per request. Times are milliseconds; absent times did not happen."""
+class RequestRecord(Struct, frozen=True, omit_defaults=True, gc=False):
+    """One line per request. Times are milliseconds; absent times did not happen.
+
+    `EndedRequest` makes it by place, so the order of the fields is its order; all else names them.
+    """
 
     id: str
     at: float  # seconds since the epoch, when the head was complete
     operation: str
     model: str
+    status: int
     pool: str = ""
     replica: str = ""
-    status: int
     reason: str = ""  # the error code, empty when the answer was complete
     stream: bool = False
     prompt_tokens: int = 0

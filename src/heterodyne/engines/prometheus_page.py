@@ -21,8 +21,8 @@ LABELS_KEPT = 4096  # label sets; an engine's are the same on every page
 AFTER_NAME = b"{ \t"
 
 # Values of labels may have braces, spaces and escaped quotes in them. Possessive, so that no page makes it slow.
-_LABELS = re.compile(rb'[ \t]*+(\{(?:[^"}\n]++|"(?:[^"\\\n]++|\\.)*+")*+\}|(?!\{))')
-_LABEL = re.compile(rb'([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\\n]++|\\.)*+)"')
+_LABELS = re.compile(rb'[ \t]*+(\{(?>(?:[^"}\n]++|"(?>(?:[^"\\\n]++|\\.)*)")*)\}|(?!\{))')
+_LABEL = re.compile(rb'([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?>(?:[^"\\\n]++|\\.)*))"')
 _NUMBER = re.compile(rb"[ \t]*+([^ \t\r\n#]++)")
 _ESCAPED = re.compile(r"\\(.)")
 _UNESCAPED = {"n": "\n", '"': '"', "\\": "\\"}

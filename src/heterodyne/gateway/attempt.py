@@ -100,9 +100,9 @@ class Attempt:
         routing_request: RoutingRequest,
         earns: bool,
     ) -> None:
-        replica = choice.target
-        wire = upstream.fleet.wire(replica.id)
-        adapter = request.model if replica.adapters and request.model in replica.adapters else None
+        wire = upstream.fleet.wire(choice.forecast.state.replica_id)
+        replica_id = wire.replica_id
+        adapter = request.model if wire.has_adapters and request.model in wire.replica.adapters else None
         self._owner = owner
         self._upstream = upstream
         self._call = call
@@ -127,13 +127,13 @@ class Attempt:
         # first token is not seen.
         self.expected_s = choice.alone_s if wire.is_shared and routing_request.streams else 0.0
         self.choice = choice
-        is_loading = adapter is not None and upstream.adapters.nearness(replica, adapter)
+        is_loading = adapter is not None and upstream.adapters.nearness(wire.replica, adapter)
         # How long an adapter takes to load says nothing of the pool's pace.
         is_tracked = not choice.is_repeated and not is_loading
         self._ticket = upstream.router.start(routing_request, choice.forecast, now_s) if is_tracked else None
-        self._replica_health = upstream.selector.health.of(replica.id)
+        self._replica_health = upstream.selector.health.of(replica_id)
         self._trial = self._replica_health.on_start(now_s, routing_request.prompt_tokens if earns else 0)
-        upstream.limit.occupy(replica.id)
+        upstream.limit.occupy(replica_id)
         if is_loading:
             self.asked_at_s = NOT_YET
 
@@ -158,11 +158,11 @@ class Attempt:
 
         What the record and the trace have of it is returned.
         """
-        upstream, replica = self._upstream, self.wire.replica
+        upstream, wire = self._upstream, self.wire
         now_s = upstream.clock()
         span_id = self.hop.span_id if self.hop is not None else 0
         ended = Try(
-            replica,
+            wire.replica,
             self.began_at_s,
             self.sent_at_s,
             now_s,
@@ -188,7 +188,7 @@ class Attempt:
                 now_s, output_tokens=output_tokens, cached_tokens=cached_tokens, is_complete=outcome is SUCCESS
             )
         self._replica_health.on_end(outcome, now_s, self._trial)
-        upstream.limit.vacate(replica.id)
+        upstream.limit.vacate(wire.replica_id)
         self.relay = None  # it points back here, and cycles are seldom looked for
         return ended
 

@@ -26,7 +26,7 @@ class AuditRecorder:
 
     def finished(self, finished: Finished, record: RequestRecord) -> None:
         """One that a replica was asked for."""
-        caller, replica = finished.hold.caller, finished.replica
+        caller, wire = finished.hold.caller, finished.wire
         answer = finished.answer
         content = Content(
             prompt=finished.request.body,
@@ -35,7 +35,7 @@ class AuditRecorder:
             is_chunked=finished.is_answer_chunked,
             is_kept=caller.keeps_content,
         )
-        version = "" if replica is None else replica.version or ""
+        version = "" if wire is None else wire.replica.version or ""
         self._sink.write(_entry(record, caller, finished.request.model, version), content)
 
     def refused(self, record: RequestRecord, caller: Caller, body: bytes) -> None:

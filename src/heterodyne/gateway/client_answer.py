@@ -44,7 +44,7 @@ class ClientAnswer:
             return headers
         headers += race.wire.answer_headers(race.choice, asked_model=race.routing_request.model)
         hold = self.hold
-        return headers + hold.headers(identity.wall_clock) if hold.caller.levels or hold.queued_s else headers
+        return headers + hold.headers(identity.wall_clock) if hold.is_counted or hold.queued_s else headers
 
     def begin_stream(self, race: Race, now_s: float) -> None:
         """The head of a stream, before its first event; a stream that goes on elsewhere has had it."""

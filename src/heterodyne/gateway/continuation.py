@@ -90,7 +90,7 @@ class Continuation:
         if partial is None or race.wire is None or race.upstream.clock() > race.request.deadline_s:
             return None
         delivered = partial.delivered_text
-        tokens = self._event_tokens.estimate(race.wire.replica.pool, delivered.tokens)  # an event may hold several
+        tokens = self._event_tokens.estimate(race.wire.pool, delivered.tokens)  # an event may hold several
         return structs.replace(partial, delivered_text=delivered._replace(tokens=tokens))
 
     def try_go_on(self, owner: AttemptOwner, partial: PartialAnswer, broken: StreamRelay | None) -> bool:
@@ -118,7 +118,7 @@ class Continuation:
         race = self._race
         assert race.wire is not None
         request, upstream = race.request, race.upstream
-        model, tried = race.wire.replica.model, race.failed
+        model, tried = race.wire.model, race.failed
         while (choice := upstream.try_decide(request, race.routing_request, tried)) is not None:
             target = choice.target
             if target.model != model:

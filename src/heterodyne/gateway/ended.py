@@ -18,20 +18,15 @@ BLAMELESS: Final = (Outcome.SUCCESS, Outcome.CANCELLED)
 
 def ended_of(finished: Finished, epoch_s: float) -> EndedRequest:
     """What is written down of it; `epoch_s` is when the worker's clock stood at zero."""
-    request, routing_request, replica, hold = (
-        finished.request,
-        finished.routing_request,
-        finished.replica,
-        finished.hold,
-    )
+    request, routing_request, wire, hold = finished.request, finished.routing_request, finished.wire, finished.hold
     caller, trace = hold.caller, finished.trace
     ended = EndedRequest()
     ended.id = request.id
     ended.at = epoch_s + finished.started_at_s
     ended.operation = request.operation
-    if replica is not None:
-        model = replica.model
-        ended.pool, ended.replica, ended.hardware = replica.pool, replica.id, replica.hardware or ""
+    if wire is not None:
+        model = wire.model
+        ended.pool, ended.replica, ended.hardware = wire.pool, wire.replica_id, wire.hardware
     else:
         model = routing_request.model
         ended.pool = ended.replica = ended.hardware = ""

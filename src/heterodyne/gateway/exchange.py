@@ -304,7 +304,7 @@ class Exchange:
                 is_chunked=self._answer.client.speaks_chunked,
             ),
         )
-        self._owner.exchange_ended(self, race.routing_request.model if race.wire is None else race.wire.replica.model)
+        self._owner.exchange_ended(self, race.routing_request.model if race.wire is None else race.wire.model)
         race.winner = None  # an attempt points back here, and cycles are seldom looked for
 
 

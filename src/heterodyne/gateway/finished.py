@@ -11,11 +11,11 @@ from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.admission.hold import Hold
 from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.errors import ClientGone, DeadlineExceeded, EngineStalled
-from heterodyne.domain.fleet import Replica
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway.continuation import Continuation
 from heterodyne.gateway.finished_try import Try
+from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.routing.health.outcome import Outcome
@@ -51,7 +51,6 @@ class Finished:
         "is_hedged",
         "itl_s",
         "reason",
-        "replica",
         "reported",
         "request",
         "response_bytes",
@@ -62,6 +61,7 @@ class Finished:
         "status",
         "trace",
         "tries",
+        "wire",
     )
 
     def __init__(
@@ -71,7 +71,7 @@ class Finished:
         routing_request: RoutingRequest,
         hold: Hold,
         choice: RoutingChoice | None,
-        replica: Replica | None,
+        wire: ReplicaWire | None,
         status: int,
         reason: str,
         reported: Usage | None,
@@ -94,7 +94,7 @@ class Finished:
         self.routing_request = routing_request
         self.hold = hold
         self.choice = choice  # the latest decision, or that of whoever answered; None: nobody was asked
-        self.replica = replica
+        self.wire = wire  # of the replica that was asked last, or answered; None: nobody was asked
         self.status = status
         self.reason = reason
         self.reported = reported  # None: the engine did not count, and nobody has estimated it yet
@@ -146,7 +146,7 @@ def finished_of(
         routing_request=race.routing_request,
         hold=hold,
         choice=race.choice,
-        replica=race.wire.replica if race.wire is not None else None,
+        wire=race.wire,
         status=status,
         reason=reason,
         reported=reported,
@@ -210,9 +210,9 @@ def _used(finished: Finished, event_tokens: EventTokens) -> Usage:
 
 def _generated(finished: Finished, event_tokens: EventTokens) -> int:
     """What was streamed; of an answer that was to come whole, what should have been done when its caller left."""
-    request, replica, choice = finished.request, finished.replica, finished.choice
-    if finished.events and replica is not None:
-        return event_tokens.estimate(replica.pool, finished.events)
+    request, wire, choice = finished.request, finished.wire, finished.choice
+    if finished.events and wire is not None:
+        return event_tokens.estimate(wire.pool, finished.events)
     if request.stream or finished.first_byte_at_s or request.operation not in GENERATES:
         return 0
     if choice is None or not is_charged(finished):

@@ -20,13 +20,23 @@ class ReplicaWire:
         "address",
         "client_fields",
         "dialect",
+        "hardware",
+        "has_adapters",
         "is_shared",
+        "model",
+        "pool",
         "replica",
+        "replica_id",
         "response_headers",
     )
 
     def __init__(self, replica: Replica, dialect: EngineDialect) -> None:
-        self.replica = replica
+        self.publish(replica)
+        # What every request reads is kept apart, where compiled code finds it fast.
+        self.replica_id = replica.id
+        self.pool = replica.pool
+        self.model = replica.model
+        self.hardware = replica.hardware or ""
         self.dialect = dialect
         self.client_fields = dialect.client_fields | frozenset(replica.allow_fields)
         self.is_shared = False  # another replica serves the same model
@@ -39,8 +49,13 @@ class ReplicaWire:
         self._choice: RoutingChoice | None = None
         self._decision_header = b""
 
+    def publish(self, replica: Replica) -> None:
+        """What the fleet knows of it now."""
+        self.replica = replica
+        self.has_adapters = bool(replica.adapters)
+
     def fits(self, replica: Replica) -> bool:
-        """Whether these bytes are still the right ones; what a replica says of itself is in none of them."""
+        """Whether this is still right of it; what a replica says of its load is nowhere in here."""
         known = self.replica
         return (
             known.port == replica.port
@@ -48,6 +63,8 @@ class ReplicaWire:
             and known.tls == replica.tls
             and known.engine == replica.engine
             and known.pool == replica.pool
+            and known.model == replica.model
+            and known.hardware == replica.hardware
             and known.api_key_env == replica.api_key_env
             and known.allow_fields == replica.allow_fields
         )
@@ -65,7 +82,7 @@ class ReplicaWire:
         if choice is not self._choice:
             self._choice, self._decision_header = choice, decision_header(choice)
         headers = self.response_headers + self._decision_header
-        model = self.replica.model
+        model = self.model
         return headers if model == asked_model else headers + model_header(model)
 
 
@@ -95,5 +112,5 @@ class FleetView:
         wire = self._wires.get(replica.id)
         if wire is None or not wire.fits(replica):
             return ReplicaWire(replica, self._dialects[replica.engine])
-        wire.replica = replica
+        wire.publish(replica)
         return wire

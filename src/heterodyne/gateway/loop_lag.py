@@ -66,9 +66,9 @@ class LoopLagMonitor:
         self._wall_s[at] = max(self._wall_s[at], wall_s)
         self._processor_s[at] = max(self._processor_s[at], processor_s)
         if wall_s > SLOW_S:
-            metrics.loop_slow_turns.add(WALL)
+            metrics.loop_slow_turns.observe(WALL, wall_s)
         if processor_s > SLOW_S:
-            metrics.loop_slow_turns.add(PROCESSOR)
+            metrics.loop_slow_turns.observe(PROCESSOR, processor_s)
 
     def _turn_to(self, now_s: float) -> None:
         """Forget what is more than a minute old."""

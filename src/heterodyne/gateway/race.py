@@ -69,7 +69,7 @@ class Race:
         self.request = request
         self.routing_request = routing_request
         self._caller = caller
-        self.salt = caller.salt  # whose request it is, as caches and the offload process know it
+        self.salt = routing_request.tenant  # whose request it is, as caches and the offload process know it
         self.started_at_s = upstream.clock()
         self._placed_on: ReplicaId | None = None  # the replica that the slot names
         self.trace = trace
@@ -105,7 +105,7 @@ class Race:
             attempt.pause()
         self.attempts.append(attempt)
         self.wire = attempt.wire
-        if self.slot is not None and self._placed_on != attempt.wire.replica.id:
+        if self.slot is not None and self._placed_on != attempt.wire.replica_id:
             self.place(choice)
         self.hedge_at_s = NEVER
         if attempt.expected_s and not has_begun and not self.is_hedged:
@@ -117,7 +117,7 @@ class Race:
         place = self.upstream.place
         if place is None:
             return
-        self._placed_on = choice.target.id
+        self._placed_on = choice.forecast.state.replica_id
         self.slot = place(
             self.request,
             self.routing_request,
@@ -168,7 +168,7 @@ class Race:
         """This one's answer goes to the client; its rivals stop."""
         self.winner = winner
         self.wire, self.choice = winner.wire, winner.choice
-        if self.slot is not None and self._placed_on != winner.wire.replica.id:
+        if self.slot is not None and self._placed_on != winner.wire.replica_id:
             self.place(winner.choice)
         self.hedge_at_s = NEVER
         winner.first_token(now_s)
@@ -247,5 +247,5 @@ class Race:
         """Whether the engine only lacks an adapter that it had: then it may be asked again, once, and is given it."""
         if attempt.adapter is None or attempt.status not in ADAPTER_UNKNOWN:
             return False
-        was_held = self.upstream.adapters.doubt(attempt.wire.replica.id, attempt.adapter)
+        was_held = self.upstream.adapters.doubt(attempt.wire.replica_id, attempt.adapter)
         return was_held and not self.retries

@@ -139,8 +139,8 @@ class RequestLog:
             self.tokens.learn(ended.model, request.prompt_chars, ended.prompt_tokens, routing_request.tenant)
         if not ended.reason:
             self.request_builder.learn(request, routing_request, ended.completion_tokens)
-            if ended.stream and not ended.is_estimated and finished.replica is not None and not ended.continuations:
-                self.event_tokens.learn(finished.replica.pool, finished.events, ended.completion_tokens)
+            if ended.stream and not ended.is_estimated and finished.wire is not None and not ended.continuations:
+                self.event_tokens.learn(finished.wire.pool, finished.events, ended.completion_tokens)
         if choice is not None:
             self.decisions.add(Decided(ended.id, routing_request, choice, ended))
         if self._is_recorded:

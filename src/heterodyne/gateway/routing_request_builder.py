@@ -1,7 +1,7 @@
 """Makes of a request what the router wants to know of it: how long it is, what it shares, what was promised."""
 
 from math import inf
-from typing import Final
+from typing import Final, final
 
 from heterodyne.admission.callers import CONSOLE
 from heterodyne.admission.tokens import TokenEstimator
@@ -26,11 +26,45 @@ EACH_MAX: Final = 1000  # answers that are all learned from; of later ones every
 GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)
 
 
+@final
+class MeantModel:
+    """What a name stands for in one fleet, and what was said of that model."""
+
+    __slots__ = (
+        "adapter",
+        "has_rule",
+        "is_overridable",
+        "is_prefix",
+        "is_replicated",
+        "is_sticky",
+        "itl_slo_s",
+        "model",
+        "ttft_slo_s",
+    )
+
+    def __init__(self, name: str, fleet: FleetSnapshot) -> None:
+        named = fleet.aliases.get(name, name)
+        model = fleet.adapters.get(named, named)
+        said = fleet.rules.get(model)
+        rule = NO_RULE if said is None else said.routing
+        self.model = model
+        self.adapter = named if named != model else ""
+        self.has_rule = said is not None
+        self.is_replicated = len(fleet.by_model.get(model, ())) > 1
+        self.is_overridable = rule.is_overridable
+        self.is_prefix = rule.kv is PREFIX or rule.policy in READS_PREFIXES
+        self.is_sticky = rule.kv is STICKY
+        self.ttft_slo_s = inf if rule.ttft_slo_s is None else rule.ttft_slo_s
+        self.itl_slo_s = inf if rule.itl_slo_s is None else rule.itl_slo_s
+
+
 class RoutingRequestBuilder:
     """One per worker."""
 
     def __init__(self, tokens: TokenEstimator) -> None:
         self.tokens = tokens
+        self._fleet: FleetSnapshot | None = None
+        self._meant: dict[str, MeantModel] = {}  # by the names of that fleet
         self._lengths = OutputLengths()
         self._answers = 0
 
@@ -38,18 +72,18 @@ class RoutingRequestBuilder:
         self, request: Request, routing_hints: RoutingHints, tenant: bytes, fleet: FleetSnapshot
     ) -> RoutingRequest:
         """For the model that the request means."""
-        named = model = fleet.aliases.get(request.model, request.model)
-        if fleet.adapters:
-            model = fleet.adapters.get(named, named)
-        rule = NO_RULE if model not in fleet.rules else fleet.rules[model].routing
+        meant = self._meant.get(request.model) if fleet is self._fleet else None
+        if meant is None:
+            meant = self._look_up(request.model, fleet)
+        model = meant.model
         prompt_tokens = request.prompt_tokens or self.tokens.estimate(model, request.prompt_chars, tenant)
         urgency = routing_hints.urgency or INTERACTIVE
         output_tokens = 1.0
         if request.operation in GENERATES:
             each = self._lengths.expect((tenant, model, urgency), request.output_tokens_max)
             output_tokens = each * request.sequences
-        is_shared = request.prompt is not None and len(fleet.by_model.get(model, ())) > 1
-        if routing_hints is NONE and rule is NO_RULE and not is_shared:
+        is_shared = meant.is_replicated and request.prompt is not None
+        if routing_hints is NONE and not meant.has_rule and not is_shared:
             return RoutingRequest(
                 model=model,
                 tenant=tenant,
@@ -58,20 +92,23 @@ class RoutingRequestBuilder:
                 sequences=request.sequences,
                 streams=request.stream,
             )
-        if routing_hints.overrides and not rule.is_overridable:
+        if routing_hints.overrides and not meant.is_overridable:
             raise InvalidField(
                 f"{routing_hints.overrides}: what {request.model!r} promises may not be changed.",
                 param=routing_hints.overrides,
             )
         if routing_hints.pool:
             _check_pool(routing_hints.pool, model, tenant, fleet)
-        adapter = named if named != model else ""
         chain, session = EMPTY, ""
-        if is_shared and (rule.kv is PREFIX or rule.policy in READS_PREFIXES):
-            chain = _chain(request, tenant, adapter, prompt_tokens)
-        if is_shared and (rule.kv is STICKY or routing_hints.session):
-            session = _session(request, routing_hints, salt_of(tenant, adapter))
-        has_rule_slo = urgency is INTERACTIVE
+        if is_shared and meant.is_prefix:
+            chain = _chain(request, tenant, meant.adapter, prompt_tokens)
+        if is_shared and (meant.is_sticky or routing_hints.session):
+            session = _session(request, routing_hints, salt_of(tenant, meant.adapter))
+        # What the request says goes before what the model's rule says, which is for those that a user waits for.
+        ttft_slo_s, itl_slo_s = routing_hints.ttft_slo_s, routing_hints.itl_slo_s
+        if urgency is INTERACTIVE:
+            ttft_slo_s = ttft_slo_s if ttft_slo_s < inf else meant.ttft_slo_s
+            itl_slo_s = itl_slo_s if itl_slo_s < inf else meant.itl_slo_s
         return RoutingRequest(
             model=model,
             tenant=tenant,
@@ -81,12 +118,21 @@ class RoutingRequestBuilder:
             chain=chain,
             session=session,
             urgency=urgency,
-            ttft_slo_s=_limit(routing_hints.ttft_slo_s, rule.ttft_slo_s if has_rule_slo else None),
-            itl_slo_s=_limit(routing_hints.itl_slo_s, rule.itl_slo_s if has_rule_slo else None),
+            ttft_slo_s=ttft_slo_s,
+            itl_slo_s=itl_slo_s,
             streams=request.stream,
             policy=routing_hints.policy,
             pool=routing_hints.pool,
         )
+
+    def _look_up(self, name: str, fleet: FleetSnapshot) -> MeantModel:
+        """Once for each name of a fleet; a name that it does not have is not kept, for there is no end of those."""
+        if fleet is not self._fleet:
+            self._fleet, self._meant = fleet, {}
+        meant = MeantModel(name, fleet)
+        if meant.model in fleet.by_model:
+            self._meant[name] = meant
+        return meant
 
     def learn(self, request: Request, routing_request: RoutingRequest, completion_tokens: int) -> None:
         """An answer was complete."""
@@ -126,10 +172,3 @@ def _chain(request: Request, tenant: bytes, adapter: str, prompt_tokens: int) ->
 def _session(request: Request, routing_hints: RoutingHints, salt: bytes) -> str:
     assert request.prompt is not None
     return session_of(salt, header=routing_hints.session, user=request.user, opening=(request.prompt.opening(),))
-
-
-def _limit(hinted_s: float, ruled_s: float | None) -> float:
-    """What the request says goes before what the model's rule says."""
-    if hinted_s < inf:
-        return hinted_s
-    return inf if ruled_s is None else ruled_s

@@ -1,10 +1,10 @@
 """Keeps the books of one worker: a slot for each request in flight, which outlives us, and a record at its end."""
 
 from math import inf
-from typing import Final
+from typing import Final, final
 
 from heterodyne.books.cost import whole_micro
-from heterodyne.books.encoding import EndingValues, OpeningForm
+from heterodyne.books.encoding import EndingValues, OpeningForm, TermsValues
 from heterodyne.books.flight_slots import FlightSlot, FlightSlots
 from heterodyne.books.spool import UsageSpool
 from heterodyne.domain.ended_request import EndedRequest
@@ -13,11 +13,34 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
-from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening
+from heterodyne.domain.usage import UsageEnding, UsageOpening
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 
 FORMS_MAX: Final = 4096
+
+
+@final
+class _Form:
+    """What requests of one key to one replica have in common, encoded once while both are as they were."""
+
+    __slots__ = ("answer_usd", "caller", "hour_usd", "opening", "prompt_usd", "replica")
+
+    def __init__(self, caller: Caller, replica: Replica, opening: OpeningForm) -> None:
+        price = replica.price
+        self.caller = caller
+        self.replica = replica
+        self.opening = opening
+        self.prompt_usd = price.usd_per_million_prompt_tokens
+        self.answer_usd = price.usd_per_million_completion_tokens
+        self.hour_usd = price.usd_per_hour
+
+    def terms(self, routing_request: RoutingRequest, forecast: Forecast) -> TermsValues:
+        """What a bill is made of if we do not live to make it, in the order of FlightTerms' fields."""
+        answer_tokens = routing_request.output_tokens
+        prompt_s = forecast.state.speed.prompts * forecast.work_s
+        token_s = max(0.0, forecast.share_s - prompt_s) / answer_tokens if 0 < answer_tokens < inf else 0.0
+        return routing_request.prompt_tokens, self.prompt_usd, self.answer_usd, self.hour_usd, prompt_s, token_s
 
 
 class UsageRecorder:
@@ -26,7 +49,7 @@ class UsageRecorder:
     def __init__(self, slots: FlightSlots, spool: UsageSpool) -> None:
         self._slots = slots
         self._spool = spool
-        self._forms: dict[tuple[str, str, str, str], tuple[Caller, Replica, OpeningForm]] = {}
+        self._forms: dict[tuple[str, str, str, str], _Form] = {}
         self.open = 0  # slots of requests whose record has not been made
         self._remainder = 0.0  # of a millionth of a dollar, carried from one request to the next
 
@@ -45,12 +68,13 @@ class UsageRecorder:
         Raises StoreUnavailable where nothing could be written down of it.
         """
         replica = forecast.state.replica
-        opening = self._form(request, routing_request, caller, replica).fill(request.id, at)
+        form = self._form(request, routing_request, caller, replica)
+        opening, terms = form.opening.fill(request.id, at), form.terms(routing_request, forecast)
         if slot is None:
-            slot = self._slots.open_encoded(opening, _terms(routing_request, forecast))
+            slot = self._slots.open_encoded(opening, terms)
             self.open += 1
             return slot
-        slot.place_encoded(opening, _terms(routing_request, forecast))
+        slot.place_encoded(opening, terms)
         return slot
 
     def close(self, slot: FlightSlot, ended: EndedRequest) -> None:
@@ -74,16 +98,15 @@ class UsageRecorder:
         )
         self._spool.refused(opening, UsageEnding(status=record.status, reason=record.reason, queue_ms=record.queue_ms))
 
-    def _form(self, request: Request, routing_request: RoutingRequest, caller: Caller, replica: Replica) -> OpeningForm:
-        """What requests of one key to one replica have in common, encoded once while both are as they were."""
+    def _form(self, request: Request, routing_request: RoutingRequest, caller: Caller, replica: Replica) -> _Form:
         names = (caller.key, replica.id, routing_request.urgency, request.operation)
         known = self._forms.get(names)
-        if known is not None and known[0] is caller and known[1] is replica:
-            return known[2]
+        if known is not None and known.caller is caller and known.replica is replica:
+            return known
         if len(self._forms) >= FORMS_MAX:
             self._forms.clear()
-        form = OpeningForm(_opening(request, routing_request, caller, replica))
-        self._forms[names] = caller, replica, form
+        opening = OpeningForm(_opening(request, routing_request, caller, replica))
+        form = self._forms[names] = _Form(caller, replica, opening)
         return form
 
 
@@ -102,21 +125,6 @@ def _opening(request: Request, routing_request: RoutingRequest, caller: Caller, 
         pool=replica.pool,
         replica=replica.id,
         hardware=replica.hardware or "",
-    )
-
-
-def _terms(routing_request: RoutingRequest, forecast: Forecast) -> FlightTerms:
-    """What a bill is made of if we do not live to make it."""
-    state, answer_tokens = forecast.state, routing_request.output_tokens
-    price = state.replica.price
-    prompt_s = state.speed.prompts * forecast.work_s
-    return FlightTerms(
-        prompt_tokens=routing_request.prompt_tokens,
-        usd_per_million_prompt_tokens=price.usd_per_million_prompt_tokens,
-        usd_per_million_completion_tokens=price.usd_per_million_completion_tokens,
-        usd_per_hour=price.usd_per_hour,
-        prompt_replica_s=prompt_s,
-        token_replica_s=max(0.0, forecast.share_s - prompt_s) / answer_tokens if 0 < answer_tokens < inf else 0.0,
     )
 
 

@@ -52,7 +52,7 @@ class FallbackRouter:
         nearness: Callable[[Replica, str], Nearness],
         chance: Callable[[], float],
     ) -> None:
-        self.snapshot = snapshot
+        self._take(snapshot)
         self.health = health  # replaced where the rules of health change
         self._router = router
         self._fields = fields
@@ -65,9 +65,15 @@ class FallbackRouter:
 
     def publish(self, snapshot: FleetSnapshot) -> None:
         """A newer fleet."""
-        self.snapshot, self._contexts = snapshot, {}
+        self._take(snapshot)
+        self._contexts = {}
         self._in_regions = {}
         self._slow_start.forget()
+
+    def _take(self, snapshot: FleetSnapshot) -> None:
+        self.snapshot = snapshot
+        # Every request looks these up, and finds them faster here.
+        self._aliases, self._adapters, self._rules = snapshot.aliases, snapshot.adapters, snapshot.rules
 
     def decide(
         self,
@@ -77,11 +83,10 @@ class FallbackRouter:
         failed: frozenset[ReplicaId] = NO_REPLICAS,
     ) -> RoutingChoice:
         """The replica to ask, other than those that have failed it; raises why there is none."""
-        snapshot = self.snapshot
-        name = snapshot.aliases.get(request.model, request.model)
-        if snapshot.adapters and name in snapshot.adapters:
+        name = self._aliases.get(request.model, request.model)
+        if self._adapters and name in self._adapters:
             return self._decide_adapter(request, routing_request, name, failed, now_s)
-        rule = snapshot.rules.get(routing_request.model)
+        rule = self._rules.get(routing_request.model)
         try:
             choice = self._decide(request, routing_request, failed, now_s)
         except EngineUnavailable:

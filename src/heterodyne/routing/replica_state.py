@@ -46,6 +46,7 @@ class ReplicaState:
         "others",
         "place",
         "replica",
+        "replica_id",
         "room_s",
         "slots",
         "speed",
@@ -89,6 +90,7 @@ class ReplicaState:
         """What the fleet knows of it now."""
         self._pass(now_s)
         self.replica = replica
+        self.replica_id = replica.id  # every request asks for it
         prior, load = self.speed.prior, replica.load
         self.slots = prior.slots if replica.in_flight_max is None else min(prior.slots, replica.in_flight_max)
         self.kv_tokens = prior.kv_tokens

@@ -20,6 +20,7 @@ OVERHEAD_SECONDS = (
     *(0.001, 0.0015, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05),
 )
 CONNECT_SECONDS = (20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0)
+TURN_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 TOKENS = (1.0, 4.0, 16.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0, 65536.0, 262144.0)
 # Actual over predicted; one bucket up and one down of the same length mean the same error.
 RATIOS = (
@@ -150,8 +151,11 @@ loop_turn = SharedGauge(
     "clock, and as processor time of its own.",
     ("clock",),
 )
-loop_slow_turns = Counter(
-    "heterodyne_gateway_loop_slow_turns_total", "Turns of a worker's event loop of more than 5 ms.", ("clock",)
+loop_slow_turns = Histogram(
+    "heterodyne_gateway_loop_slow_turn_seconds",
+    "Turns of a worker's event loop of more than 5 ms.",
+    ("clock",),
+    bounds=TURN_SECONDS,
 )
 engine_connections = Gauge(
     "heterodyne_gateway_engine_connections", "Connections to replicas, by state.", ("replica", "state")

@@ -3,6 +3,7 @@
 import re
 import time
 from re import _constants, _parser  # type: ignore[attr-defined]
+from typing import TypeGuard
 
 import pytest
 
@@ -41,6 +42,9 @@ TAKEN_OUT = {
     "data:image/png;base64,iVBORw0KGgo+/A== end": "data:image/png;base64,[data] end",
     "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4\n\nabc\n-----END RSA PRIVATE KEY-----!": "[private-key]!",
     "-----BEGIN PRIVATE KEY-----\nabc and the text ends": "[private-key]",
+    "-----BEGIN PRIVATE KEY-----\nabc\n-----another line": "[private-key]-----another line",
+    "It is eyJhbGciOiJIUzI1NiJ9.abc1. Or so.": "It is [token]. Or so.",
+    "Write to a.b@c.example. Soon.": "Write to [email]. Soon.",
 }
 LEFT_IN = (
     "nothing to see here",
@@ -111,10 +115,17 @@ def unbounded(tokens: object) -> list[object]:
     found: list[object] = []
     if isinstance(tokens, _parser.SubPattern | list | tuple):
         for token in tokens:
-            if isinstance(token, tuple) and token and token[0] in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
+            if isinstance(token, tuple) and token and token[0] is _constants.ATOMIC_GROUP:
+                found += [one for part in token[1] for one in unbounded(part[1][2] if is_repeat(part) else part)]
+                continue
+            if is_repeat(token):
                 found += [token] if token[1][1] == _constants.MAXREPEAT else []
             found += unbounded(token)
     return found
+
+
+def is_repeat(token: object) -> TypeGuard[tuple[object, tuple[int, object, object]]]:
+    return isinstance(token, tuple) and bool(token) and token[0] in (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
@@ -122,15 +133,20 @@ def test_nothing_is_repeated_without_end_and_given_back(rule: object) -> None:
     pattern = rule.pattern.pattern  # type: ignore[attr-defined]
     assert unbounded(_parser.parse(pattern, re.ASCII)) == []
     assert unbounded(_parser.parse("a*b")) != [], "the test can tell"
+    assert unbounded(_parser.parse("(?>(?:a*b)*)c")) != []
+    assert unbounded(_parser.parse("(?>(?:a++b)*)c")) == []
 
 
 @pytest.mark.parametrize("piece", NASTY.values(), ids=NASTY)
 def test_eight_times_the_text_takes_about_eight_times_as_long(piece: str) -> None:
     def spent_s(size: int) -> float:
-        text = piece * (size // len(piece))
-        began = time.process_time()
-        redact(text)
-        return time.process_time() - began
+        """The least of a few tries: what a host takes from its guests counts as theirs."""
+        text, tries = piece * (size // len(piece)), []
+        for _ in range(3):
+            began = time.process_time()
+            redact(text)
+            tries.append(time.process_time() - began)
+        return min(tries)
 
     spent_s(1000)
     small, large = spent_s(25_000), spent_s(200_000)

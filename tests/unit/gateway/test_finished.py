@@ -11,8 +11,10 @@ from heterodyne.admission.hold import Hold
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request, Usage
+from heterodyne.engines.openai import OpenAIDialect
 from heterodyne.gateway.ended import ended_of
 from heterodyne.gateway.finished import Finished, Try, count_usage
+from heterodyne.gateway.fleet_view import ReplicaWire
 from tests.support.replica_states import replica, router, routing_request
 from tests.support.requests_copied import changed
 
@@ -31,7 +33,7 @@ def finished(queued_s: float = 0.0, **facts: object) -> Finished:
         routing_request=promised,
         hold=hold,
         choice=router(WHERE).decide(promised, (WHERE,), 0.0),
-        replica=WHERE,
+        wire=ReplicaWire(WHERE, OpenAIDialect()),
         status=200,
         reason="",
         reported=Usage(prompt_tokens=1000, completion_tokens=11),
@@ -92,7 +94,7 @@ def test_a_clients_400_is_no_broken_promise(status: int, reason: str, promise: s
 
 def test_what_ended_without_a_replica_belongs_to_the_model_it_meant() -> None:
     asked = changed(ASKED, model="an alias")
-    told = record(finished(request=asked, tries=[], replica=None, status=503, reason="draining"))
+    told = record(finished(request=asked, tries=[], wire=None, status=503, reason="draining"))
     assert (told.model, told.asked_model) == ("m", "an alias")
 
 
@@ -104,7 +106,7 @@ def test_our_own_part_is_what_is_neither_wait_nor_connection() -> None:
 
 
 def test_a_request_that_was_never_sent_took_nothing_of_ours() -> None:
-    told = record(finished(tries=[], replica=None, first_byte_at_s=0.0, status=503, reason="draining"))
+    told = record(finished(tries=[], wire=None, first_byte_at_s=0.0, status=503, reason="draining"))
     assert (told.overhead_ms, told.connect_ms) == (0.0, None)
 
 

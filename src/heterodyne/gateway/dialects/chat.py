@@ -8,7 +8,7 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects.body import check_count, decode
 from heterodyne.gateway.dialects.chat_fields import ChatFields, Message, decoder
-from heterodyne.gateway.dialects.generation import check_bounds, longest, names_stream_options, shown_bytes, wants_usage
+from heterodyne.gateway.dialects.generation import check_bounds, longest, read_stream, shown_bytes
 from heterodyne.gateway.dialects.members import listed, private, read_members
 from heterodyne.gateway.dialects.outline import MARK, try_outline
 from heterodyne.gateway.dialects.parts import NO_PARTS, Parts, read_parts
@@ -93,25 +93,27 @@ def try_read_long(body: bytes, request_id: str, deadline_s: float, settings: Gat
 
 def _request(body: bytes, chat: ParsedChat, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     fields, members = chat.fields, chat.members
-    own, parts = private(members, API), parts_of(fields.messages)
+    messages, choices = fields.messages, fields.n or 1
+    own, parts = private(members, API), parts_of(messages)
     output_tokens_max = longest(own, fields.max_completion_tokens, fields.max_tokens)
-    sequences = check_bounds(fields, settings, output_tokens_max)
-    check_count("messages", "messages", len(fields.messages), settings.messages_max)
+    sequences = check_bounds(settings, output_tokens_max, choices=choices)
+    stream, wants_usage, has_stream_options = read_stream(fields)
+    check_count("messages", "messages", len(messages), settings.messages_max)
     check_count("tools", "tools", len(fields.tools or ()), settings.tools_max)
     return Request(
         id=request_id,
         operation=Operation.CHAT,
         model=fields.model,
         body=body,
-        stream=bool(fields.stream),
-        wants_usage=wants_usage(fields),
-        has_stream_options=names_stream_options(fields),
+        stream=stream,
+        wants_usage=wants_usage,
+        has_stream_options=has_stream_options,
         prompt=chat.prompt,
         private_fields=listed(own, parts.private) if own or parts.private else (),
         prompt_chars=shown_bytes(members, chat.value_bytes) - parts.more_bytes,
         user=fields.user or "",
         output_tokens_max=output_tokens_max,
-        choices=fields.n or 1,
+        choices=choices,
         sequences=sequences,
         has_logprobs=fields.logprobs is not None,
         deadline_s=deadline_s,

@@ -8,7 +8,7 @@ from msgspec import Meta
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects.body import decode
-from heterodyne.gateway.dialects.generation import check_bounds, longest, names_stream_options, shown_bytes, wants_usage
+from heterodyne.gateway.dialects.generation import check_bounds, longest, read_stream, shown_bytes
 from heterodyne.gateway.dialects.generation_fields import GenerationFields
 from heterodyne.gateway.dialects.members import listed, private, read_members
 from heterodyne.gateway.dialects.prompts import TextPrompt
@@ -58,25 +58,26 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
     check_text("prompt", fields.prompt, settings)
     members, value_bytes = read_members(body)
     own = private(members, API)
-    prompts = count(fields.prompt)
+    prompts, choices = count(fields.prompt), fields.n or 1
     output_tokens_max = longest(own, fields.max_tokens)
-    sequences = check_bounds(fields, settings, output_tokens_max, best_of=fields.best_of, prompts=prompts)
+    sequences = check_bounds(settings, output_tokens_max, choices=choices, best_of=fields.best_of, prompts=prompts)
+    stream, wants_usage, has_stream_options = read_stream(fields)
     tokens = measure(fields.prompt)[1]
     return Request(
         id=request_id,
         operation=Operation.COMPLETION,
         model=fields.model,
         body=body,
-        stream=bool(fields.stream),
-        wants_usage=wants_usage(fields),
-        has_stream_options=names_stream_options(fields),
+        stream=stream,
+        wants_usage=wants_usage,
+        has_stream_options=has_stream_options,
         prompt=TextPrompt(body) if tokens is None else None,
         private_fields=listed(own) if own else (),
         prompt_chars=shown_bytes(members, value_bytes) if tokens is None else 0,
         prompt_tokens=tokens,
         user=fields.user or "",
         output_tokens_max=output_tokens_max,
-        choices=fields.n or 1,
+        choices=choices,
         prompts=prompts,
         sequences=sequences,
         deadline_s=deadline_s,

@@ -26,29 +26,28 @@ def shown_bytes(members: Members, value_bytes: int) -> int:
     return value_bytes - bytes_of(members, STEERING)
 
 
-def wants_usage(fields: GenerationFields) -> bool:
-    """Whether the client asked for a usage chunk at the end of its stream."""
-    options = fields.stream_options
-    return isinstance(options, StreamOptions) and bool(options.include_usage)
-
-
-def names_stream_options(fields: GenerationFields) -> bool:
-    """Whether the body has that member, whatever is in it."""
-    return fields.stream_options is not UNSET
+def read_stream(fields: GenerationFields) -> tuple[bool, bool, bool]:
+    """Whether the answer is to be a stream, with its usage at the end, and whether its options are named at all."""
+    stream, options = bool(fields.stream), fields.stream_options
+    if not isinstance(options, StreamOptions):
+        return stream, False, options is not UNSET
+    if not stream:
+        raise InvalidField("stream_options: only allowed when `stream` is true.", param="stream_options")
+    return stream, bool(options.include_usage), True
 
 
 def check_bounds(
-    fields: GenerationFields,
     settings: GatewaySettings,
     output_tokens_max: int | None,
     *,
+    choices: int,
     best_of: int | None = None,
     prompts: int = 1,
 ) -> int:
     """Refuse numbers no model could serve; returns how many sequences are to be generated."""
-    each = max(fields.n or 1, best_of or 1)
+    each = max(choices, best_of or 1)
     if each > settings.choices_max:
-        name = "n" if fields.n == each else "best_of"
+        name = "n" if choices == each else "best_of"
         raise InvalidField(f"{name}: {each} choices were asked for; the limit is {settings.choices_max}.", param=name)
     if prompts * each > settings.sequences_max:
         raise InvalidField(
@@ -61,8 +60,6 @@ def check_bounds(
             f"max_tokens: {output_tokens_max} tokens were asked for; the limit is {settings.output_tokens_max}.",
             param="max_tokens",
         )
-    if isinstance(fields.stream_options, StreamOptions) and not fields.stream:
-        raise InvalidField("stream_options: only allowed when `stream` is true.", param="stream_options")
     return prompts * each
 
 
