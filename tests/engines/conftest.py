@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from heterodyne.registry.conversion.llama_safetensors import convert
+from heterodyne.registry.conversion.gguf_safetensors import gguf_to_safetensors
 from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.registry.weights import obtain
@@ -32,7 +32,7 @@ def gguf_file() -> Path:
 def folder(gguf_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same model, as vLLM loads it."""
     folder = tmp_path_factory.mktemp("converted") / "model"
-    convert(gguf_file, folder)
+    gguf_to_safetensors(gguf_file, folder)
     return folder
 
 

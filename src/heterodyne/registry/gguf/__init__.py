@@ -1,1 +1,1 @@
-"""What a GGUF file says of its model."""
+"""GGUF files: what they say of their model, and how they are read and written."""

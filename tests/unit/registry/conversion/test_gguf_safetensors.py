@@ -10,7 +10,9 @@ import pytest
 from safetensors.numpy import load_file
 
 from heterodyne.domain.errors import WeightsCorrupt, WeightsUnavailable
-from heterodyne.registry.conversion.llama_safetensors import convert, split_rotations
+from heterodyne.registry.conversion.gguf_safetensors import gguf_to_safetensors as convert
+from heterodyne.registry.gguf.rotations import join_rotations, split_rotations
+from heterodyne.registry.tensors.checkpoint import open_checkpoint
 
 HIDDEN, HEADS, KV_HEADS, HEAD_DIM, LAYERS = 32, 4, 2, 8, 2
 TOKENS = ["<|end|>", "<|im_start|>", "a", "b", "ab", "Ġ"]
@@ -133,15 +135,20 @@ def test_turned_rows_give_the_same_attention_under_the_other_rotation() -> None:
     assert turned(query @ x[0], 5, *halves) @ turned(key @ x[1], 2, *halves) == pytest.approx(theirs)
 
 
+def test_rotations_joined_and_split_are_what_they_were() -> None:
+    weights = np.arange(32 * 3, dtype=np.float32).reshape(32, 3)
+    np.testing.assert_array_equal(split_rotations(join_rotations(weights, 4), 4), weights)
+    np.testing.assert_array_equal(split_rotations(join_rotations(weights[:, 0], 4), 4), weights[:, 0])  # of a bias
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"architecture": "qwen3"}, "of the qwen3 family"),
-        ({"expert_count": 8}, "experts"),
-        ({"tokenizer": "llama"}, 'tokenizer "llama"'),
+        ({"architecture": "mamba"}, 'architecture "mamba" is not known'),
+        ({"expert_count": 8}, "has 8 experts"),
+        ({"tokenizer": "t5"}, 'tokenizer "t5"'),
         ({"pre": "tekken"}, 'cut as "tekken"'),
-        ({"weights": {"blk.0.attn_q.bias": np.ones(HIDDEN, np.float32)}}, 'tensor "blk.0.attn_q.bias"'),
-        ({"weights": {"rope_freqs.weight": np.ones(4, np.float32)}}, 'tensor "rope_freqs.weight"'),
+        ({"weights": {**random_weights(), "rope_freqs.weight": np.full(4, 3, np.float32)}}, "rope_freqs.weight"),
     ],
 )
 def test_what_would_come_out_different_is_refused(tmp_path: Path, fields: dict[str, Any], words: str) -> None:
@@ -150,15 +157,37 @@ def test_what_would_come_out_different_is_refused(tmp_path: Path, fields: dict[s
     assert [path.name for path in tmp_path.iterdir()] == ["m.gguf"]
 
 
-def test_a_file_that_is_no_gguf_or_lacks_a_number_is_corrupt(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"blk.0.attn_q.bias": np.ones(HIDDEN, np.float32)}, 'has a tensor "blk.0.attn_q.bias"'),
+        ({"blk.1.ffn_up.weight": None}, 'has no tensor "model.layers.1.mlp.up_proj.weight"'),
+        ({"blk.1.ffn_up.weight": np.ones((32, HIDDEN), np.float32)}, r"up_proj.weight\" is \[32, 32\]; by its config"),
+    ],
+)
+def test_tensors_that_are_not_those_of_the_model_are_named(tmp_path: Path, changed: dict[str, Any], words: str) -> None:
+    weights = {name: values for name, values in {**random_weights(), **changed}.items() if values is not None}
+    with pytest.raises(WeightsCorrupt, match=words):
+        convert(llama_gguf(tmp_path / "m.gguf", weights), tmp_path / "out")
+
+
+def test_a_file_that_is_no_gguf_was_cut_or_lacks_a_number_is_corrupt(tmp_path: Path) -> None:
     (tmp_path / "m.gguf").write_bytes(b"GGUF is not what this is")
     with pytest.raises(WeightsCorrupt, match="not a readable GGUF"):
         convert(tmp_path / "m.gguf", tmp_path / "out")
-    with pytest.raises(WeightsCorrupt, match="has no embedding_length"):
+    whole = llama_gguf(tmp_path / "whole.gguf").read_bytes()
+    (tmp_path / "cut.gguf").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(WeightsCorrupt, match="was cut"):
+        convert(tmp_path / "cut.gguf", tmp_path / "out")
+    with pytest.raises(WeightsCorrupt, match=r"has no llama\.embedding_length"):
         convert(llama_gguf(tmp_path / "n.gguf", embedding_length=None), tmp_path / "out")
 
 
-def test_a_folder_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    with pytest.raises(WeightsUnavailable, match="there already"):
-        convert(llama_gguf(tmp_path / "m.gguf"), tmp_path / "out")
+def test_numbers_are_written_in_the_precision_that_is_asked_for(tmp_path: Path) -> None:
+    path = llama_gguf(tmp_path / "m.gguf")
+    for precision, kind in (("bf16", "BF16"), ("fp32", "F32")):
+        convert(path, tmp_path / precision, precision)
+        checkpoint = open_checkpoint(tmp_path / precision)
+        assert {checkpoint.place(name).dtype for name in checkpoint.names} == {kind}
+    with pytest.raises(WeightsUnavailable, match="fp32, fp16, bf16"):
+        convert(path, tmp_path / "other", "q8_0")

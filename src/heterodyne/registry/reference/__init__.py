@@ -1,0 +1,1 @@
+"""A small, slow and exact pass through a model, which others are held against."""

@@ -1,0 +1,1 @@
+"""Files of tensors: read, checked and written, one tensor at a time."""
