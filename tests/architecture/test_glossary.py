@@ -4,7 +4,7 @@ import re
 
 from tests.architecture import source
 
-ENTRIES_MAX = 80
+ENTRIES_MAX = 85
 PAGE = source.ROOT / "docs" / "glossary.md"
 
 

@@ -10,11 +10,11 @@ from msgspec import structs
 
 from heterodyne.assembly.console import AdminAccess, build_guard
 from heterodyne.assembly.fleet import build_fleet_owner
+from heterodyne.assembly.pool_weights import pool_weights
 from heterodyne.assembly.stores import open_supervisor_stores
 from heterodyne.assembly.supervisor import run_supervisor
 from heterodyne.config.settings import Settings
 from heterodyne.ports.weights import Progress
-from heterodyne.registry.weights import obtain
 from heterodyne.stores.open_store import state_folder
 from heterodyne.supervisor.configured_replicas import local_replicas, remote_replicas
 from heterodyne.supervisor.fleet.fleet_reload import Reread
@@ -33,7 +33,7 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
         running = structs.replace(settings, gateway=structs.replace(settings.gateway, port=port))
         console = settings.console
         listener = claim_alone(console.host, console.port) if console.listens else None
-        wanted = members(remote_replicas(running), local_replicas(running, _weights(running, progress)))
+        wanted = members(remote_replicas(running), local_replicas(running, pool_weights(running, progress)))
         uvloop.run(_serve(settings, running, wanted, run_dir=run_dir, reread=reread, listener=listener))
     return 0
 
@@ -58,19 +58,10 @@ async def _serve(
             places=stores.places,
             tenants=stores.snapshot,
             reread=reread,
-            fetch=lambda new: _weights(new, _unseen),
+            fetch=lambda new: pool_weights(new, _unseen),
             on_settings=lambda new: None if access is None else access.guard.take(new.console),
         )
         await run_supervisor(settings, owner, stores, run_dir, access)
-
-
-def _weights(settings: Settings, progress: Progress) -> dict[str, Path]:
-    """Fetch what is missing, by pool; nothing starts before everything is there."""
-    return {
-        name: obtain(pool.weights, pool.weights_sha256, settings.registry, progress)
-        for name, pool in settings.pools.items()
-        if pool.weights is not None
-    }
 
 
 def _unseen(_: str, __: int, ___: int | None) -> None:

@@ -21,6 +21,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "tls_certificate": "/etc/heterodyne/tls.crt",
     "tls_key": "/etc/heterodyne/tls.key",
     "cache_dir": "/var/cache/heterodyne",
+    "models_dir": "/var/lib/heterodyne/models",
     "redis_url": "redis://localhost:6379/0",
     "spool_dir": "/var/lib/heterodyne/spool",
     "dir": "/var/lib/heterodyne/audit",

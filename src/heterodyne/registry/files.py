@@ -23,6 +23,13 @@ def exclusive(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
         yield
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """A new file in the place of what was there: another name of the old one keeps its bytes."""
+    arriving = path.with_name(path.name + ".part")
+    arriving.write_bytes(content)
+    arriving.replace(path)
+
+
 def sha256_of(*paths: Path) -> str:
     """The hash of a file, or of several one after the other, as lower-case hexadecimal."""
     running = hashlib.sha256()

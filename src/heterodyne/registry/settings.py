@@ -20,6 +20,19 @@ class RegistrySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         int, Meta(ge=1, le=100, description="Times a broken download is resumed before it is given up.")
     ] = 5
 
+    models_dir: Annotated[
+        str | None,
+        Meta(description="Folder of the registry's models; absent, `heterodyne/models` in the user's data folder."),
+    ] = None
+    trusted_keys: Annotated[
+        tuple[Annotated[str, Meta(pattern="^[0-9a-f]{64}$")], ...],
+        Meta(description="Public ed25519 keys, in hexadecimal, whose signatures of artifacts count."),
+    ] = ()
+    signatures_required: Annotated[
+        bool,
+        Meta(description="Whether an artifact must be signed by a trusted key to be served, built from or exported."),
+    ] = False
+
 
 class FetchTerms(Struct, frozen=True, kw_only=True):
     """What a source gets beside the reference: the declared hash, and how long to try."""

@@ -35,6 +35,15 @@ def obtain(
         return _keep(uri, sha256, entry, arrived)
 
 
+def obtain_source(uri: str, sha256: str | None, settings: RegistrySettings, progress: Progress) -> Path:
+    """The same as it came, not as an engine would have it: a GGUF file, or the folder of a model in SafeTensors."""
+    obtain(uri, sha256, settings, progress)
+    entry = WeightCache(cache_folder(settings)).entry(absolute(uri))
+    source = entry.try_source()
+    assert source is not None, "it has just been obtained"
+    return source.parent if source.suffix == ".safetensors" else source
+
+
 def check(uri: str, sha256: str | None, settings: RegistrySettings) -> None:
     """Raise `WeightsUnavailable` where weights that are not here yet could not be fetched now."""
     source_uri = parse(uri, SOURCES)

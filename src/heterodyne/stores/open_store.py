@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from heterodyne.domain.errors import StoreInvalid
 from heterodyne.ports.books import BookStore
+from heterodyne.ports.model_store import ModelStore
 from heterodyne.stores.sql.tenants.sql_tenants import SqlTenants
 from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
+from heterodyne.stores.sqlite.models import SqliteModels
 from heterodyne.stores.sqlite.tenants import SqliteTenants
 
 if TYPE_CHECKING:
@@ -56,6 +58,15 @@ def books_in(database: "SqliteDatabase | PostgresDatabase") -> BookStore:
     from heterodyne.stores.postgres.books import PostgresBooks  # noqa: PLC0415 - an extra
 
     return PostgresBooks(database)
+
+
+def models_in(database: "SqliteDatabase | PostgresDatabase") -> ModelStore:
+    """The registry of models in an open database."""
+    if isinstance(database, SqliteDatabase):
+        return SqliteModels(database)
+    from heterodyne.stores.postgres.models import PostgresModels  # noqa: PLC0415 - an extra
+
+    return PostgresModels(database)
 
 
 def sqlite_path(url: str, environ: Mapping[str, str]) -> Path:

@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 import click
 
 from heterodyne.cli.invocation import Invocation, pass_invocation
+from heterodyne.cli.models.build_command import build
+from heterodyne.cli.models.convert_command import convert
+from heterodyne.cli.models.import_command import import_model
+from heterodyne.cli.models.registry_commands import export, gc, remove, sign, verify
+from heterodyne.cli.models.show_command import show
 
 if TYPE_CHECKING:
     from heterodyne.config.settings import Settings
@@ -12,19 +17,25 @@ if TYPE_CHECKING:
 
 @click.group()
 def models() -> None:
-    """List the configured models and fetch their weights.
+    """List the configured models, fetch their weights, and keep the registry of versions and artifacts.
 
     \b
     Examples:
       heterodyne models list
       heterodyne models pull
+      heterodyne models import file:./model.gguf --name my-model
     """
 
 
+for _command in (build, convert, export, gc, import_model, remove, show, sign, verify):
+    models.add_command(_command)
+
+
 @models.command("list")
+@click.option("--registry", is_flag=True, help="List the versions in the registry instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print the models as JSON.")
 @pass_invocation
-def list_models(invocation: Invocation, as_json: bool) -> None:
+def list_models(invocation: Invocation, registry: bool, as_json: bool) -> None:
     """List the configured models: pool, engine, where from, and whether the weights are here.
 
     Other names of a model and who answers in its place are shown where some model has any.
@@ -33,10 +44,15 @@ def list_models(invocation: Invocation, as_json: bool) -> None:
     Examples:
       heterodyne models list
       heterodyne models list --json
+      heterodyne models list --registry
     """
     from heterodyne.cli.models.configured_models import configured_models
+    from heterodyne.cli.models.registry_list import print_versions
     from heterodyne.cli.output import bytes_in_words, print_json, print_table
 
+    if registry:
+        print_versions(invocation.settings(), as_json=as_json)
+        return
     found = configured_models(invocation.settings())
     if as_json:
         print_json(found)
@@ -68,18 +84,14 @@ def pull(invocation: Invocation, name: tuple[str, ...], as_json: bool) -> None:
       heterodyne models pull smollm2-135m
       heterodyne models pull chat embeddings --json
     """
+    from heterodyne.assembly.pool_weights import pool_weights
     from heterodyne.cli.download_bar import download_bar
     from heterodyne.cli.output import print_json
-    from heterodyne.registry.weights import obtain
 
     settings = invocation.settings()
-    pulled = []
     with download_bar() as progress:
-        for pool_name in _pools_named(settings, name):
-            pool = settings.pools[pool_name]
-            assert pool.weights is not None  # `_pools_named` chose pools that have them
-            path = obtain(pool.weights, pool.weights_sha256, settings.registry, progress)
-            pulled.append({"model": pool.model, "pool": pool_name, "path": str(path)})
+        found = pool_weights(settings, progress, _pools_named(settings, name))
+    pulled = [{"model": settings.pools[pool].model, "pool": pool, "path": str(path)} for pool, path in found.items()]
     if as_json:
         print_json(pulled)
         return

@@ -7,6 +7,7 @@ from heterodyne.domain.url_secrets import shown, without_secrets
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.registry.cache import WeightCache, cache_folder
+from heterodyne.registry.catalog.reference import names_version
 from heterodyne.registry.weights import absolute
 
 
@@ -48,7 +49,11 @@ def _row(name: str, pool: PoolSettings, model: ModelSettings, cache: WeightCache
         aliases=model.aliases,
         fallbacks=model.fallbacks,
     )
-    return row if pool.weights is None else _with_weights(row, pool.weights, pool.weights_sha256, cache)
+    if pool.weights is None:
+        return row
+    if names_version(pool.weights):
+        return structs.replace(row, source=(pool.weights,))
+    return _with_weights(row, pool.weights, pool.weights_sha256, cache)
 
 
 def _with_weights(row: ConfiguredModel, weights: str, sha256: str | None, cache: WeightCache) -> ConfiguredModel:

@@ -10,9 +10,11 @@ from heterodyne.config.problems import SettingProblem
 from heterodyne.config.served_models import purpose_of
 from heterodyne.config.settings import Settings
 from heterodyne.fleet.chat_template import BUILTIN_PREFIX, builtin_names
+from heterodyne.registry.catalog.reference import SCHEME
 from heterodyne.registry.sources.catalogue import SOURCES
 
 POOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+KNOWN = (*SOURCES, SCHEME)
 TOKEN_PRICES = ("price_usd_per_million_prompt_tokens", "price_usd_per_million_completion_tokens")
 
 
@@ -61,10 +63,10 @@ def weights_can_be_trusted(settings: Settings, _: Mapping[str, str]) -> Iterator
         if pool.weights is None:
             continue
         scheme, colon, _rest = pool.weights.partition(":")
-        if not colon or scheme not in SOURCES:
+        if not colon or scheme not in KNOWN:
             yield SettingProblem(
                 path=dotted(POOLS, name, "weights"),
-                message="expected a URI that begins with " + ", ".join(f"{known}:" for known in SOURCES),
+                message="expected a URI that begins with " + ", ".join(f"{known}:" for known in KNOWN),
             )
         elif scheme == "https" and pool.weights_sha256 is None:
             yield SettingProblem(

@@ -15,6 +15,7 @@ from heterodyne.domain.errors import WeightsUnavailable
 from heterodyne.registry.families.catalogue import family_of_gguf
 from heterodyne.registry.families.decoder_shape import DecoderShape, config_of_shape
 from heterodyne.registry.families.family import Family, TensorRule, check_tensors
+from heterodyne.registry.files import write_whole
 from heterodyne.registry.gguf.opened import GgufFile
 from heterodyne.registry.gguf.rotations import split_rotations
 from heterodyne.registry.gguf.shape_fields import shape_of_fields
@@ -59,7 +60,7 @@ def gguf_to_safetensors(
     ]
     write_checkpoint(folder, tensors, on_tensor=on_tensor)
     for name, content in files.items():
-        (folder / name).write_bytes(content)
+        write_whole(folder / name, content)
 
 
 def _numbers(file: GgufFile, rule: TensorRule, family: Family, shape: DecoderShape, dtype: str) -> np.ndarray:

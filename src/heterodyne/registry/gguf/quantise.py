@@ -12,7 +12,7 @@ import gguf
 import numpy as np
 
 from heterodyne.domain.errors import WeightsUnavailable
-from heterodyne.registry.tensors.number_formats import F16_MAX
+from heterodyne.registry.tensors.number_formats import from_float32
 
 TYPE = gguf.GGMLQuantizationType
 PLAIN = (TYPE.BF16, TYPE.Q8_0, TYPE.Q4_0, TYPE.Q4_1, TYPE.Q5_0, TYPE.Q5_1)
@@ -26,7 +26,7 @@ def quantised(values: np.ndarray, kind: int) -> bytes:
     if kind is TYPE.F32:
         return np.ascontiguousarray(values, "<f4").tobytes()
     if kind is TYPE.F16:
-        return np.clip(values, -F16_MAX, F16_MAX).astype("<f2").tobytes()
+        return from_float32(values, "F16").tobytes()
     if kind in PLAIN:
         made: np.ndarray = gguf.quants.quantize(np.ascontiguousarray(values, np.float32), kind)
         return made.tobytes()

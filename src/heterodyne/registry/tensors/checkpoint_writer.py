@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from heterodyne.registry.files import write_whole
 from heterodyne.registry.tensors.checkpoint import INDEX, WHOLE
 from heterodyne.registry.tensors.laid_out_file import MARK_EVERY_BYTES, write_laid_out
 from heterodyne.registry.tensors.safetensors_head import safetensors_head, size_of
@@ -52,7 +53,7 @@ def write_checkpoint(
         where = {one.name: name for name, shard in zip(names, shards, strict=True) for one in shard}
         total = sum(size_of(one.dtype, one.shape) for one in tensors)
         index = {"metadata": {"total_size": total}, "weight_map": where}
-        (folder / INDEX).write_bytes(msgspec.json.format(msgspec.json.encode(index)) + b"\n")
+        write_whole(folder / INDEX, msgspec.json.format(msgspec.json.encode(index)) + b"\n")
 
 
 def _shards(tensors: Sequence[NewTensor], bytes_max: int) -> list[list[NewTensor]]:

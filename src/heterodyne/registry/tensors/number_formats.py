@@ -44,7 +44,8 @@ def from_float32(values: np.ndarray, name: str) -> np.ndarray:
     if name == BF16:
         return _bfloat16(values)
     if name == "F16":
-        return np.clip(values, -F16_MAX, F16_MAX).astype(NUMPY[name])
+        bounded: np.ndarray = np.clip(values, -F16_MAX, F16_MAX)
+        return bounded.astype(NUMPY[name])
     return values.astype(NUMPY[name])
 
 

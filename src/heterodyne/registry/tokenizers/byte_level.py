@@ -7,7 +7,7 @@ import msgspec
 
 from heterodyne.domain.errors import WeightsUnavailable
 from heterodyne.registry.gguf.head_bytes import GgufValue
-from heterodyne.registry.tokenizers.document import FILE, TokenizerDocument, Tokens, tokens_of
+from heterodyne.registry.tokenizers.document import FILE, TokenizerDocument, TokenTable, tokens_of
 
 MODEL = "gpt2"
 TYPE = gguf.TokenType
@@ -63,7 +63,7 @@ def to_fields(document: TokenizerDocument, vocabulary: int, folder: Path) -> dic
     }
 
 
-def to_document(tokens: Tokens, merges: list[str], cut: str) -> dict[str, object]:
+def to_document(tokens: TokenTable, merges: list[str], cut: str) -> dict[str, object]:
     """The members of `tokenizer.json`, post-processing aside."""
     return {
         "version": "1.0",

@@ -13,7 +13,7 @@ from heterodyne.registry.tokenizers.document import (
     FILE,
     ROLES,
     TokenizerConfig,
-    Tokens,
+    TokenTable,
     read_config,
     read_document,
 )
@@ -42,7 +42,7 @@ def tokenizer_fields(folder: Path, vocabulary: int) -> dict[str, GgufValue]:
 def tokenizer_files(file: str, fields: Mapping[str, object], context_tokens: int) -> dict[str, bytes]:
     """Both files by their names; `file` is the GGUF's, for what is refused."""
     own = {name.removeprefix(PREFIX): value for name, value in fields.items() if name.startswith(PREFIX)}
-    tokens = Tokens(_texts(own, "tokens", file), [int(kind) for kind in _list(own, "token_type", file)])
+    tokens = TokenTable(_texts(own, "tokens", file), [int(kind) for kind in _list(own, "token_type", file)])
     roles = {
         role: tokens.texts[id]
         for role in ROLES.values()
@@ -65,7 +65,7 @@ def tokenizer_files(file: str, fields: Mapping[str, object], context_tokens: int
     }
 
 
-def _document(own: Mapping[str, object], tokens: Tokens, config: TokenizerConfig, file: str) -> dict[str, object]:
+def _document(own: Mapping[str, object], tokens: TokenTable, config: TokenizerConfig, file: str) -> dict[str, object]:
     if own.get("model") == sentence_piece.MODEL:
         scores = [float(score) for score in _list(own, "scores", file)]
         adds_space = own.get("add_space_prefix", True) is not False

@@ -55,7 +55,7 @@ class TokenizerConfig(Struct, frozen=True):
     adds_eos: bool = False
 
 
-class Tokens(Struct, frozen=True):
+class TokenTable(Struct, frozen=True):
     """All tokens by their numbers."""
 
     texts: list[str]
@@ -96,7 +96,9 @@ def read_config(folder: Path, document: TokenizerDocument) -> TokenizerConfig:
     )
 
 
-def tokens_of(document: TokenizerDocument, vocabulary: int, where: Path, types: dict[str, int], usual: int) -> Tokens:
+def tokens_of(
+    document: TokenizerDocument, vocabulary: int, where: Path, types: dict[str, int], usual: int
+) -> TokenTable:
     """One text and one type for every row of the embedding; rows that no token has are filled with names of none."""
     ids = dict(document.model.vocab) | {one.content: one.id for one in document.added_tokens}
     if ids and max(ids.values()) >= vocabulary:
@@ -109,7 +111,7 @@ def tokens_of(document: TokenizerDocument, vocabulary: int, where: Path, types: 
     kinds = [UNUSED] * vocabulary
     for text, number in ids.items():
         texts[number], kinds[number] = text, types.get(text, usual)
-    return Tokens(texts, kinds)
+    return TokenTable(texts, kinds)
 
 
 UNUSED = 5  # of `gguf.TokenType`

@@ -5,7 +5,7 @@ from pathlib import Path
 import gguf
 
 from heterodyne.registry.gguf.head_bytes import GgufValue
-from heterodyne.registry.tokenizers.document import TokenizerDocument, Tokens, tokens_of
+from heterodyne.registry.tokenizers.document import TokenizerDocument, TokenTable, tokens_of
 
 MODEL = "llama"
 TYPE = gguf.TokenType
@@ -35,7 +35,7 @@ def to_fields(document: TokenizerDocument, vocabulary: int, folder: Path, unknow
     }
 
 
-def to_document(tokens: Tokens, scores: list[float], *, adds_space: bool, unknown: str | None) -> dict[str, object]:
+def to_document(tokens: TokenTable, scores: list[float], *, adds_space: bool, unknown: str | None) -> dict[str, object]:
     """The members of `tokenizer.json`, post-processing aside."""
     before: list[object] = [{"type": "Prepend", "prepend": SPACE}] if adds_space else []
     after: list[object] = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] if adds_space else []
@@ -59,7 +59,7 @@ def to_document(tokens: Tokens, scores: list[float], *, adds_space: bool, unknow
     }
 
 
-def _merges(tokens: Tokens, scores: list[float]) -> list[list[str]]:
+def _merges(tokens: TokenTable, scores: list[float]) -> list[list[str]]:
     """Every way to put a piece together of two others, the best pieces first."""
     ids = {text: id for id, text in enumerate(tokens.texts) if tokens.types[id] == TYPE.NORMAL}
     found: list[tuple[float, int, int, str, str]] = []

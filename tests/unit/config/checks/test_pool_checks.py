@@ -45,7 +45,7 @@ def test_a_pool_has_urls_or_weights_and_not_both() -> None:
 @pytest.mark.parametrize("weights", ["/plain/path", "http://h/x", "s3:x", ""])
 def test_weights_from_an_unknown_kind_of_source_are_refused(weights: str) -> None:
     (problem,) = found(pool_checks.weights_can_be_trusted, pools(p=PoolSettings(model="m", weights=weights)))
-    assert problem == "pools.p.weights: expected a URI that begins with pypi:, file:, https:, hf:"
+    assert problem == "pools.p.weights: expected a URI that begins with pypi:, file:, https:, hf:, registry:"
 
 
 def test_https_weights_need_their_hash() -> None:

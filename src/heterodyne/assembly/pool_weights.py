@@ -1,0 +1,37 @@
+"""The files that engines started here load: fetched from their source, or an artifact of the registry."""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+from heterodyne.config.settings import Settings
+from heterodyne.ports.weights import Progress
+from heterodyne.registry.catalog.reference import names_version
+from heterodyne.registry.weights import obtain
+
+
+def pool_weights(settings: Settings, progress: Progress, names: Iterable[str] | None = None) -> dict[str, Path]:
+    """Fetch what is missing, by pool, of these or of all. Blocking: outside the event loop, or in a thread."""
+    pools = settings.pools if names is None else {name: settings.pools[name] for name in names}
+    found = {}
+    for name, pool in pools.items():
+        if pool.weights is None:
+            continue
+        if names_version(pool.weights):
+            found[name] = asyncio.run(_registered(settings, pool.weights, pool.engine))
+        else:
+            found[name] = obtain(pool.weights, pool.weights_sha256, settings.registry, progress)
+    return found
+
+
+async def _registered(settings: Settings, uri: str, engine: str) -> Path:
+    # What builds artifacts comes with them: a second that a gateway without a registry need not wait.
+    from heterodyne.assembly.catalog import open_catalog  # noqa: PLC0415
+    from heterodyne.registry.catalog.resolve import artifact_for, served_path  # noqa: PLC0415
+    from heterodyne.registry.signing import check_signed  # noqa: PLC0415
+
+    registry = settings.registry
+    async with open_catalog(settings) as catalog:
+        stored = await artifact_for(catalog, uri, engine)
+        check_signed(stored, registry.trusted_keys, is_required=registry.signatures_required)
+        return served_path(await catalog.local(stored), stored)

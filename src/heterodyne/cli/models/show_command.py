@@ -1,0 +1,68 @@
+"""`heterodyne models show`: one version, its artifacts, and where each runs."""
+
+import click
+
+from heterodyne.cli.invocation import Invocation, pass_invocation
+
+
+@click.command()
+@click.argument("name", metavar="MODEL[@VERSION]")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@pass_invocation
+def show(invocation: Invocation, name: str, as_json: bool) -> None:
+    """Show a version of the registry: where it came from, its artifacts, and what runs on which hardware.
+
+    \b
+    Examples:
+      heterodyne models show smollm2-135m
+      heterodyne models show smollm2-135m@v1 --json
+    """
+    from heterodyne.cli.models.with_catalog import with_catalog
+    from heterodyne.cli.output import bytes_in_words, print_json, print_table
+    from heterodyne.domain.artifact import DIGEST_SHOWN, ModelVersion, StoredArtifact
+    from heterodyne.registry.catalog.affinity import affinity_of
+    from heterodyne.registry.catalog.catalog import Catalog
+    from heterodyne.registry.signing import trusted_signers
+
+    settings = invocation.settings()
+
+    async def act(catalog: Catalog) -> tuple[ModelVersion, tuple[StoredArtifact, ...]]:
+        version = await catalog.version(name)
+        return version, await catalog.artifacts(version)
+
+    version, artifacts = with_catalog(settings, act)
+    rows = affinity_of(artifacts)
+    if as_json:
+        print_json({"version": version, "artifacts": artifacts, "affinity": rows})
+        return
+    said = {"source": version.source, "licence": version.licence or "-", **version.facts}
+    for label, value in said.items():
+        click.echo(f"{label.replace('_', ' ')}: {value}")
+    click.echo()
+    print_table(
+        ["ARTIFACT", "DIGEST", "SIZE", "MADE BY", "SIGNED BY"],
+        [
+            [
+                f"{one.artifact.format} {one.artifact.precision}",
+                one.artifact.digest[:DIGEST_SHOWN],
+                bytes_in_words(one.artifact.size_bytes),
+                one.artifact.recipe.builder,
+                ", ".join(trusted_signers(one, settings.registry.trusted_keys)) or "-",
+            ]
+            for one in artifacts
+        ],
+    )
+    click.echo()
+    print_table(
+        ["HARDWARE", "FORMAT", "ENGINES", "THERE", "CAN BE BUILT"],
+        [
+            [
+                row.hardware,
+                str(row.format),
+                ", ".join(row.engines),
+                ", ".join(row.there) or "-",
+                ", ".join(row.buildable) or "-",
+            ]
+            for row in rows
+        ],
+    )

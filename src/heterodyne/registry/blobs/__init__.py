@@ -1,0 +1,1 @@
+"""Places that keep bytes by their SHA-256."""

@@ -1,0 +1,1 @@
+"""Builders: one file each, which make an artifact of another."""

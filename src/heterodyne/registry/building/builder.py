@@ -1,0 +1,35 @@
+"""What a builder is: a name, what it takes and makes, and the work."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from heterodyne.domain.artifact import WeightFormat
+
+OnStep = Callable[[int, int], None]  # steps done, of how many
+
+
+class BuildOrder(Struct, frozen=True, kw_only=True):
+    """One build: where its input lies and where its output goes."""
+
+    source: Path  # the folder of the artifact it is made of
+    target: Path  # a folder of its own; what an attempt before has left there is gone on with
+    model: str
+    precision: str
+    hardware: str
+    settings: dict[str, str]
+
+
+class Builder(Struct, frozen=True, kw_only=True):
+    """One way to make an artifact. A new one is a file here, a line in the catalogue, a test and a page."""
+
+    name: str
+    version: int  # raised where it gives other bytes than before
+    takes: WeightFormat
+    makes: WeightFormat
+    precisions: tuple[str, ...]
+    run: Callable[[BuildOrder, OnStep], None]
+    tools: tuple[str, ...] = ()  # packages whose versions are written down
+    settings: tuple[str, ...] = ()  # that it knows
+    is_canonical: bool = False  # what it makes is what others are built from

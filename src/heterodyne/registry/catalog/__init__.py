@@ -1,0 +1,1 @@
+"""The registry of models: versions, their artifacts, and what is done with them."""

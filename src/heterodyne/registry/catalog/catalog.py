@@ -1,0 +1,96 @@
+"""What the registry has: looked up by the names that people use."""
+
+import asyncio
+from difflib import get_close_matches
+from pathlib import Path
+
+from heterodyne.domain.artifact import ANY_HARDWARE, IMPORTED, ModelVersion, StoredArtifact, WeightFormat
+from heterodyne.domain.errors import UnknownName
+from heterodyne.ports.blobs import BlobStore, OnBytes
+from heterodyne.ports.model_store import ModelStore
+from heterodyne.registry.catalog.reference import VersionReference, read_reference
+
+
+class Catalog:
+    """The database of versions, the store of their bytes, and the folder where both are at work."""
+
+    def __init__(self, store: ModelStore, blobs: BlobStore, folder: Path) -> None:
+        self.store = store
+        self.blobs = blobs
+        self.folder = folder
+
+    async def versions(self, model: str | None = None) -> tuple[ModelVersion, ...]:
+        """Of one model or of all, the oldest of each first."""
+        return tuple(one for one in await self.store.versions() if model in (None, one.model))
+
+    async def version(self, reference: str | VersionReference) -> ModelVersion:
+        """The version that is named; raises UnknownName with the nearest name."""
+        wanted = read_reference(reference) if isinstance(reference, str) else reference
+        every = await self.store.versions()
+        of_model = [one for one in every if one.model == wanted.model]
+        if not of_model:
+            near = get_close_matches(wanted.model, {one.model for one in every}, n=1, cutoff=0.5)
+            hint = f'did you mean "{near[0]}"?' if near else "`heterodyne models list --registry` shows those there are"
+            raise UnknownName(f'the registry has no model "{wanted.model}"; {hint}')
+        if wanted.version is None:
+            return max(of_model, key=lambda one: one.created_at)
+        found = next((one for one in of_model if one.version == wanted.version), None)
+        if found is None:
+            listed = ", ".join(one.version for one in of_model)
+            raise UnknownName(f'the registry has no version "{wanted.version}" of {wanted.model}; it has {listed}')
+        return found
+
+    async def artifacts(self, version: ModelVersion) -> tuple[StoredArtifact, ...]:
+        """Of one version."""
+        return tuple(
+            one
+            for one in await self.store.artifacts()
+            if (one.artifact.model, one.artifact.version) == (version.model, version.version)
+        )
+
+    async def artifact(
+        self, version: ModelVersion, format: WeightFormat, precision: str | None, hardware: str = ANY_HARDWARE
+    ) -> StoredArtifact:
+        """One of a version, the latest where there are several; raises UnknownName with the command that makes it."""
+        found = [
+            one
+            for one in await self.artifacts(version)
+            if one.artifact.format is format
+            and precision in (None, one.artifact.precision)
+            and one.artifact.hardware in (ANY_HARDWARE, hardware)
+        ]
+        if not found:
+            wanted = f" --precision {precision}" if precision is not None else ""
+            on = "" if hardware == ANY_HARDWARE else f" --hardware {hardware}"
+            raise UnknownName(
+                f"the registry has no {format}{f' {precision}' if precision else ''} of {version.name}; "
+                f"make it with `heterodyne models build {version.name} --format {format}{wanted}{on}`"
+            )
+        return found[-1]
+
+    async def canonical(self, version: ModelVersion) -> StoredArtifact:
+        """The SafeTensors that everything else is built from: as imported, else as made of what was."""
+        found = [one for one in await self.artifacts(version) if one.artifact.format is WeightFormat.SAFETENSORS]
+        plain = [one for one in found if one.artifact.recipe.builder in (IMPORTED, CANONICAL)]
+        if not plain:
+            raise UnknownName(
+                f"{version.name} has no SafeTensors to build from; import it again, or make them with "
+                f"`heterodyne models build {version.name} --format safetensors`"
+            )
+        return plain[0]
+
+    async def local(self, stored: StoredArtifact, on_bytes: OnBytes = lambda _: None) -> Path:
+        """The artifact's files in a folder of this machine, brought there if they are not."""
+        return await asyncio.to_thread(self._local, stored, on_bytes)
+
+    def _local(self, stored: StoredArtifact, on_bytes: OnBytes) -> Path:
+        artifact = stored.artifact
+        folder = self.folder / "served" / artifact.digest
+        for file in artifact.files:
+            path = folder / file.path
+            if not path.is_file() or path.stat().st_size != file.size_bytes:
+                self.blobs.fetch(file.sha256, file.size_bytes, path, on_bytes)
+        return folder
+
+
+CANONICAL = "gguf-to-safetensors"
