@@ -25,6 +25,7 @@ from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.planning.calibration.points import CalibrationPoint
 from heterodyne.routing.explanation.explanation import PastDecision
 from tests.support.audits import fill
+from tests.support.tiny_models import tiny_model
 from tests.unit.cli.explain.test_command import RECORD, ROW, TOLD
 from tests.unit.cli.fleet.test_command import page, row
 from tests.unit.cli.test_simulate import FLEET
@@ -47,6 +48,9 @@ COMMANDS = [  # each that prints a table and needs nobody
     ("simulate", "--fleet", "fleet.toml", "--trace", "trace.csv", "--policy", "slo"),
     ("config", "show"),
     ("models", "list"),
+    ("models", "list", "--registry"),
+    ("models", "show", "tiny"),
+    ("models", "verify"),
     ("tenants", "list"),
     ("keys", "list"),
     ("usage", "--by", "day,organisation,project,key,model,pool,class,tier,hardware"),
@@ -61,6 +65,7 @@ def said(run, tmp_path: Path) -> Callable[..., str]:
     (tmp_path / "fleet.toml").write_text(FLEET)
     (tmp_path / "trace.csv").write_text(TRACE)
     state = {"XDG_STATE_HOME": str(tmp_path / "state"), "HETERODYNE_CONSOLE__PORT": "9"}
+    state |= {"XDG_DATA_HOME": str(tmp_path / "data"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
     def say(*words: str, columns: int = WIDTH) -> str:
         result = run(*words, env={**state, "COLUMNS": str(columns)})
@@ -79,10 +84,12 @@ def tenants(say: Callable[..., str]) -> None:
     say("keys", "create", "acme/search", "--name", "of the nightly job", *limits, "--expires-in", "90d")
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:3]))
 def test_every_table_fits_a_hundred_columns(said: Callable[..., str], tmp_path: Path, words: tuple[str, ...]) -> None:
     if words[0] in ("tenants", "keys", "usage"):
         tenants(said)
+    if words[0] == "models" and words != ("models", "list"):
+        said("models", "import", f"file:{tiny_model(tmp_path / 'source')}", "--name", "tiny")
     if words[0] == "audit":
         fill(tmp_path / "audit", open_key(tmp_path / "audit" / "audit.key", may_create=True), 12)
     assert [line for line in said(*words).splitlines() if len(line) > WIDTH and "  " in line.strip()] == []
@@ -108,7 +115,8 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
     tried = {
         *("audit/command", "calibrate/calibration_table", "config", "explain/decision_table", "fleet/command"),
         *("hardware", "plan/hardware_table", "keys/command", "plan/memory_table", "plan/mix_tables"),
-        *("models/command", "output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
+        *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
+        *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
     }
     folder = Path(heterodyne.__file__).parent / "cli"
     printing = {
