@@ -1,0 +1,1 @@
+"""Pure: how a new version takes over from an old one, step by step, on evidence."""

@@ -1,0 +1,47 @@
+"""Pure: the stages of a rollout."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class StageKind(StrEnum):
+    """What happens in a stage."""
+
+    SMOKE = "smoke"  # a few requests of our own: it answers at all
+    GOLDEN = "golden"  # prompts whose answers are known
+    PARITY = "parity"  # against its canonical parent
+    SHADOW = "shadow"  # copies of requests, compared and never returned
+    CANARY = "canary"  # a share of users
+    FULL = "full"  # all of them
+
+
+class Stage(Struct, frozen=True, kw_only=True):
+    """One."""
+
+    kind: StageKind
+    share: float = 0.0  # of conversations that the candidate gets, or of requests that are copied
+    strictness: float = 1.0  # by how much less is tolerated than in the first stage of a canary
+
+    @property
+    def name(self) -> str:
+        """As people read it."""
+        return (
+            f"{self.kind} {100 * self.share:g} %" if self.share and self.kind is not StageKind.FULL else str(self.kind)
+        )
+
+
+class RolloutPlan(Struct, frozen=True, kw_only=True):
+    """In this order. The more users a stage has, the more has to be known before it."""
+
+    stages: tuple[Stage, ...] = (
+        Stage(kind=StageKind.SMOKE),
+        Stage(kind=StageKind.GOLDEN),
+        Stage(kind=StageKind.PARITY),
+        Stage(kind=StageKind.SHADOW, share=0.01),
+        Stage(kind=StageKind.CANARY, share=0.01),
+        Stage(kind=StageKind.CANARY, share=0.05, strictness=1.5),
+        Stage(kind=StageKind.CANARY, share=0.25, strictness=2.0),
+        Stage(kind=StageKind.CANARY, share=0.5, strictness=2.5),
+        Stage(kind=StageKind.FULL, share=1.0),
+    )
