@@ -141,7 +141,7 @@ def test_an_open_loop_streams_from_the_first_listed_model() -> None:
     assert (report["model"], report["sent"], report["succeeded"], report["failed"]) == ("first", 40, 40, 0)
     assert report["ttft_ms"]["p50"] < report["e2e_ms"]["p50"]
     assert report["itl_ms"]["count"] == 40 * (TOKENS - 1)
-    assert report["itl_ms"]["p50"] == pytest.approx(10, rel=0.9)
+    assert 9 < report["itl_ms"]["p50"] < report["e2e_ms"]["p50"], "the engine pauses for 10 ms, a busy machine for more"
     assert (report["prompt_tokens"], report["completion_tokens"]) == (40 * 11, 40 * TOKENS)
     assert engine.bodies[0]["stream_options"] == {"include_usage": True}
     prompts = {body["messages"][0]["content"] for body in engine.bodies}

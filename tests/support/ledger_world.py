@@ -158,6 +158,7 @@ class World:
         self._tasks: list[asyncio.Task[None]] = []
         self._version = 1
         self.gateway: LiveGateway | None = None
+        self.is_over = False
 
     async def play(self, steps: list[Step], end: str) -> None:
         """Everything from beginning to end; afterwards the gateway has closed."""
@@ -198,6 +199,7 @@ class World:
                 self._source.is_away = False
         finally:
             spool.close()
+            self.is_over = True
             for engine in self._engines:
                 await engine.scripted.close()
 
@@ -374,6 +376,8 @@ class _Engine:
     async def fall(self, lasts_s: float) -> None:
         await self.scripted.close()
         await asyncio.sleep(lasts_s)
+        if self._world.is_over:
+            return  # a listener that outlives its world keeps the loop from closing
         with contextlib.suppress(OSError):  # two outages may overlap
             await self.scripted.open()
 
