@@ -134,11 +134,13 @@ def _check_room(order: BuildOrder) -> None:
     """Before hours of work, not after."""
     size = sum(path.stat().st_size for path in order.source.rglob("*") if path.is_file())
     done = sum(path.stat().st_size for path in order.target.rglob("*") if path.is_file())
-    wider = 2 if order.precision == "fp32" else 1
+    # A GGUF of 4 bits becomes SafeTensors of 16; whatever has 16 may be asked for in 32.
+    is_widened = any(order.source.glob("*.gguf"))
+    needed = size * (4 if is_widened else 1) * (2 if order.precision == "fp32" else 1) * ROOM_FACTOR
     free = shutil.disk_usage(order.target).free
-    if free + done < size * wider * ROOM_FACTOR:
+    if free + done < needed:
         raise WeightsUnavailable(
-            f"{order.target}: {free / 1e9:.1f} GB are free there, and the build may take {size * wider / 1e9:.1f} GB"
+            f"{order.target}: {free / 1e9:.1f} GB are free there, and the build may take {needed / 1e9:.1f} GB"
         )
 
 

@@ -8,7 +8,11 @@ from heterodyne.domain.artifact import ANY_HARDWARE, IMPORTED, ModelVersion, Sto
 from heterodyne.domain.errors import UnknownName
 from heterodyne.ports.blobs import BlobStore, OnBytes
 from heterodyne.ports.model_store import ModelStore
+from heterodyne.registry.building.catalogue import BUILDERS
 from heterodyne.registry.catalog.reference import VersionReference, read_reference
+
+# Of what makes SafeTensors, those that others are built from.
+CANONICAL = (IMPORTED, *(builder.name for builder in BUILDERS if builder.is_canonical))
 
 
 class Catalog:
@@ -71,7 +75,7 @@ class Catalog:
     async def canonical(self, version: ModelVersion) -> StoredArtifact:
         """The SafeTensors that everything else is built from: as imported, else as made of what was."""
         found = [one for one in await self.artifacts(version) if one.artifact.format is WeightFormat.SAFETENSORS]
-        plain = [one for one in found if one.artifact.recipe.builder in (IMPORTED, CANONICAL)]
+        plain = [one for one in found if one.artifact.recipe.builder in CANONICAL]
         if not plain:
             raise UnknownName(
                 f"{version.name} has no SafeTensors to build from; import it again, or make them with "
@@ -91,6 +95,3 @@ class Catalog:
             if not path.is_file() or path.stat().st_size != file.size_bytes:
                 self.blobs.fetch(file.sha256, file.size_bytes, path, on_bytes)
         return folder
-
-
-CANONICAL = "gguf-to-safetensors"
