@@ -48,7 +48,8 @@ def read_key(path: Path) -> "Ed25519PrivateKey":
 
 def public_key(key: "Ed25519PrivateKey") -> str:
     """In hexadecimal, as `registry.trusted_keys` has it."""
-    return key.public_key().public_bytes_raw().hex()
+    raw: bytes = key.public_key().public_bytes_raw()
+    return raw.hex()
 
 
 def key_id(public: str) -> str:
