@@ -1,7 +1,7 @@
 """The files that engines started here load: fetched from their source, or an artifact of the registry."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from heterodyne.config.settings import Settings
@@ -13,25 +13,28 @@ from heterodyne.registry.weights import obtain
 def pool_weights(settings: Settings, progress: Progress, names: Iterable[str] | None = None) -> dict[str, Path]:
     """Fetch what is missing, by pool, of these or of all. Blocking: outside the event loop, or in a thread."""
     pools = settings.pools if names is None else {name: settings.pools[name] for name in names}
-    found = {}
+    found, registered = {}, {}
     for name, pool in pools.items():
         if pool.weights is None:
             continue
         if names_version(pool.weights):
-            found[name] = asyncio.run(_registered(settings, pool.weights, pool.engine))
+            registered[name] = pool.weights
         else:
             found[name] = obtain(pool.weights, pool.weights_sha256, settings.registry, progress)
-    return found
+    return found | asyncio.run(_registered(settings, registered)) if registered else found
 
 
-async def _registered(settings: Settings, uri: str, engine: str) -> Path:
+async def _registered(settings: Settings, uris: Mapping[str, str]) -> dict[str, Path]:
+    """By pool, what its version comes to."""
     # What builds artifacts comes with them: a second that a gateway without a registry need not wait.
     from heterodyne.assembly.catalog import open_catalog  # noqa: PLC0415
     from heterodyne.registry.catalog.resolve import artifact_for, served_path  # noqa: PLC0415
     from heterodyne.registry.signing import check_signed  # noqa: PLC0415
 
-    registry = settings.registry
+    registry, found = settings.registry, {}
     async with open_catalog(settings) as catalog:
-        stored = await artifact_for(catalog, uri, engine)
-        check_signed(stored, registry.trusted_keys, is_required=registry.signatures_required)
-        return served_path(await catalog.local(stored), stored)
+        for name, uri in uris.items():
+            stored = await artifact_for(catalog, uri, settings.pools[name].engine)
+            check_signed(stored, registry.trusted_keys, is_required=registry.signatures_required)
+            found[name] = served_path(await catalog.local(stored), stored)
+    return found

@@ -2,18 +2,15 @@
 
 from enum import StrEnum
 from hashlib import sha256
-from typing import Annotated, NewType
+from typing import NewType
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 Digest = NewType("Digest", str)  # SHA-256 of what an artifact is, in hexadecimal
 ANY_HARDWARE = "any"
 IMPORTED = "import"  # the builder of what came from outside
 DIGEST_SHOWN = 12  # signs of a digest that people read
-
-ModelName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
-VersionName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
 
 
 class WeightFormat(StrEnum):

@@ -3,6 +3,7 @@
 import click
 
 from heterodyne.cli.invocation import Invocation, pass_invocation
+from heterodyne.cli.models.format_option import read_format
 
 
 @click.command()
@@ -25,16 +26,15 @@ def build(invocation: Invocation, name: str, format_: str, precision: str, as_js
     from heterodyne.cli.models.stepping import stepping
     from heterodyne.cli.models.with_catalog import with_catalog
     from heterodyne.cli.output import bytes_in_words, print_json
-    from heterodyne.domain.artifact import DIGEST_SHOWN, StoredArtifact, WeightFormat
+    from heterodyne.domain.artifact import DIGEST_SHOWN, StoredArtifact
     from heterodyne.registry.catalog.build import BuildRequest, build_artifact
     from heterodyne.registry.catalog.catalog import Catalog
 
-    if format_ not in list(WeightFormat):
-        raise click.BadParameter(f'"{format_}" is none of {", ".join(WeightFormat)}', param_hint="--format")
+    format = read_format(format_)
 
     async def act(catalog: Catalog) -> tuple[StoredArtifact, bool]:
         version = await catalog.version(name)
-        request = BuildRequest(version=version, format=WeightFormat(format_), precision=precision)
+        request = BuildRequest(version=version, format=format, precision=precision)
         with stepping(f"building {version.name}", is_json=as_json) as on_step:
             return await build_artifact(catalog, request, on_step=on_step)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from heterodyne.cli.invocation import Invocation, pass_invocation
-from heterodyne.cli.models.artifact_choice import artifact_options, is_chosen
+from heterodyne.cli.models.format_option import read_format
 
 
 @click.command()
@@ -56,7 +56,8 @@ def verify(invocation: Invocation, name: str | None, as_json: bool) -> None:
 @click.argument("name", metavar="MODEL[@VERSION]", required=False)
 @click.option("--key", "key_path", type=click.Path(path_type=Path), required=True, help="Private ed25519 key in PEM.")
 @click.option("--new-key", is_flag=True, help="Make the key first, in a file that is not there yet.")
-@artifact_options
+@click.option("--format", "format_", help="Only artifacts of this format.")
+@click.option("--precision", help="Only artifacts of this precision.")
 @pass_invocation
 def sign(
     invocation: Invocation,
@@ -94,7 +95,7 @@ def sign(
     async def act(catalog: Catalog) -> None:
         for stored in await catalog.artifacts(await catalog.version(name)):
             artifact = stored.artifact
-            if is_chosen(artifact, format_, precision):
+            if format_ in (None, str(artifact.format)) and precision in (None, artifact.precision):
                 await catalog.store.sign(artifact.digest, signing.signature_of(key, artifact.digest, time.time()))
                 click.echo(f"{artifact.digest[:DIGEST_SHOWN]}  {artifact.name}")
 
@@ -115,17 +116,15 @@ def export(invocation: Invocation, name: str, folder: Path, format_: str, precis
       heterodyne models export smollm2-135m ./out --format gguf --precision q8_0
     """
     from heterodyne.cli.models.with_catalog import with_catalog
-    from heterodyne.domain.artifact import WeightFormat
     from heterodyne.registry.catalog.catalog import Catalog
     from heterodyne.registry.catalog.export import export as exported
     from heterodyne.registry.signing import check_signed
 
-    if format_ not in list(WeightFormat):
-        raise click.BadParameter(f'"{format_}" is none of {", ".join(WeightFormat)}', param_hint="--format")
+    format = read_format(format_)
     registry = invocation.settings().registry
 
     async def act(catalog: Catalog) -> Path:
-        stored = await catalog.artifact(await catalog.version(name), WeightFormat(format_), precision)
+        stored = await catalog.artifact(await catalog.version(name), format, precision)
         check_signed(stored, registry.trusted_keys, is_required=registry.signatures_required)
         return await exported(catalog, stored, folder)
 

@@ -10,9 +10,7 @@ from heterodyne.registry.building.builder import Builder, BuildOrder, OnStep
 from heterodyne.registry.files import write_whole
 from heterodyne.registry.tensors.checkpoint import CONFIG, Checkpoint, open_checkpoint
 from heterodyne.registry.tensors.checkpoint_writer import NewTensor, write_checkpoint
-from heterodyne.registry.tensors.number_formats import BY_PRECISION, PRECISIONS, from_float32
-
-DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
+from heterodyne.registry.tensors.number_formats import BY_PRECISION, CONFIG_WORDS, PRECISIONS, from_float32
 
 
 def _cast(order: BuildOrder, on_step: OnStep) -> None:
@@ -26,7 +24,8 @@ def _cast(order: BuildOrder, on_step: OnStep) -> None:
         make = partial(_numbers, checkpoint, name, kind) if is_float else partial(checkpoint.stored, name)
         tensors.append(NewTensor(name=name, dtype=kind, shape=place.shape, make=make))
     write_checkpoint(order.target, tensors, on_tensor=on_step)
-    copy_beside(checkpoint, order, {"dtype": DTYPES[order.precision], "torch_dtype": DTYPES[order.precision]})
+    word = CONFIG_WORDS[order.precision]
+    copy_beside(checkpoint, order, {"dtype": word, "torch_dtype": word})
 
 
 def copy_beside(checkpoint: Checkpoint, order: BuildOrder, members: dict[str, object]) -> None:

@@ -7,13 +7,10 @@ from msgspec import Struct
 
 from heterodyne.domain.artifact import WeightFormat
 from heterodyne.domain.errors import WeightsUnavailable
-from heterodyne.registry.families.catalogue import family_of_config, family_of_gguf
+from heterodyne.registry.conversion.decoders import open_gguf, open_safetensors
 from heterodyne.registry.families.decoder_shape import DecoderShape
-from heterodyne.registry.families.family import check_tensors
 from heterodyne.registry.fetched_weights import is_bert_folder
-from heterodyne.registry.gguf.opened import GgufFile
 from heterodyne.registry.gguf.precision import NAMED
-from heterodyne.registry.gguf.shape_fields import shape_of_fields
 from heterodyne.registry.tensors.checkpoint import CONFIG, INDEX, Checkpoint, open_checkpoint
 from heterodyne.registry.tensors.number_formats import PRECISIONS
 
@@ -60,29 +57,25 @@ def inspect_source(path: Path) -> SourceFiles:
 
 
 def _gguf(path: Path) -> SourceFiles:
-    file = GgufFile(path)
-    family = family_of_gguf(str(path), file.fields.get("general.architecture"))
-    factors = file.values("rope_freqs.weight") if file.has("rope_freqs.weight") else None
-    shape = shape_of_fields(file.fields, family, str(path), has_head=file.has("output.weight"), factors=factors)
-    licence = file.fields.get("general.license")
+    decoder = open_gguf(path)
+    fields = decoder.file.fields
+    licence = fields.get("general.license")
     return SourceFiles(
         folder=path.parent,
         paths=(path,),
         format=WeightFormat.GGUF,
-        precision=NAMED.get(_whole(file.fields.get("general.file_type")), MIXED),
-        facts=_facts(family.name, shape),
+        precision=NAMED.get(_whole(fields.get("general.file_type")), MIXED),
+        facts=_facts(decoder.family.name, decoder.shape),
         licence=licence if isinstance(licence, str) else None,
     )
 
 
 def _safetensors(folder: Path) -> SourceFiles:
-    checkpoint = open_checkpoint(folder)
-    facts = {"family": "bert"}
-    if not is_bert_folder(folder):
-        family, shape = family_of_config(str(folder / CONFIG), checkpoint.config)
-        found = {name: checkpoint.place(name).shape for name in checkpoint.names}
-        check_tensors(str(folder), found, family, shape)
-        facts = _facts(family.name, shape)
+    if is_bert_folder(folder):
+        checkpoint, facts = open_checkpoint(folder), {"family": "bert"}
+    else:
+        decoder = open_safetensors(folder)
+        checkpoint, facts = decoder.checkpoint, _facts(decoder.family.name, decoder.shape)
     beside = (
         path for path in folder.iterdir() if path.is_file() and any(fnmatch(path.name, pattern) for pattern in BESIDE)
     )

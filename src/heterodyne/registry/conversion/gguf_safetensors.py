@@ -12,20 +12,15 @@ import msgspec
 import numpy as np
 
 from heterodyne.domain.errors import WeightsUnavailable
-from heterodyne.registry.families.catalogue import family_of_gguf
+from heterodyne.registry.conversion.decoders import open_gguf
 from heterodyne.registry.families.decoder_shape import DecoderShape, config_of_shape
-from heterodyne.registry.families.family import Family, TensorRule, check_tensors
+from heterodyne.registry.families.family import Family, TensorRule
 from heterodyne.registry.files import write_whole
 from heterodyne.registry.gguf.opened import GgufFile
 from heterodyne.registry.gguf.rotations import split_rotations
-from heterodyne.registry.gguf.shape_fields import shape_of_fields
 from heterodyne.registry.tensors.checkpoint_writer import NewTensor, write_checkpoint
-from heterodyne.registry.tensors.number_formats import BY_PRECISION, from_float32
+from heterodyne.registry.tensors.number_formats import BY_PRECISION, CONFIG_WORDS, from_float32
 from heterodyne.registry.tokenizers.convert import tokenizer_files
-
-DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
-HEAD = "output.weight"
-ROPE_FACTORS = "rope_freqs.weight"
 
 
 def gguf_to_safetensors(
@@ -34,17 +29,10 @@ def gguf_to_safetensors(
     """Write the files into `folder`; broken off, it goes on where it was. Raises what does not convert."""
     if precision not in BY_PRECISION:
         raise WeightsUnavailable(f'SafeTensors are written as {", ".join(BY_PRECISION)}, not as "{precision}"')
-    file = GgufFile(path)
-    family = family_of_gguf(path.name, file.fields.get("general.architecture"))
-    factors = file.values(ROPE_FACTORS) if file.has(ROPE_FACTORS) else None
-    shape = shape_of_fields(file.fields, family, path.name, has_head=file.has(HEAD), factors=factors)
-    rules = {rule.gguf: rule for rule in family.rules(shape).values()}
-    found = {
-        rules[name].name if name in rules else name: file.shape(name) for name in file.names if name != ROPE_FACTORS
-    }
-    check_tensors(path.name, found, family, shape)
+    decoder = open_gguf(path)
+    file, family, shape = decoder.file, decoder.family, decoder.shape
     architecture = family.architectures[shape.model_type]
-    config = config_of_shape(shape, architecture, family.activation, DTYPES[precision])
+    config = config_of_shape(shape, architecture, family.activation, CONFIG_WORDS[precision])
     files = {"config.json": msgspec.json.format(msgspec.json.encode(config)) + b"\n"}
     files |= tokenizer_files(path.name, file.fields, shape.context_tokens)
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,10 +41,10 @@ def gguf_to_safetensors(
         NewTensor(
             name=rule.name,
             dtype=dtype,
-            shape=found[rule.name],
+            shape=file.shape(rule.gguf),
             make=partial(_numbers, file, rule, family, shape, dtype),
         )
-        for rule in rules.values()
+        for rule in family.rules(shape).values()
     ]
     write_checkpoint(folder, tensors, on_tensor=on_tensor)
     for name, content in files.items():

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import numpy as np
 
-from heterodyne.registry.families.catalogue import family_of_config
+from heterodyne.registry.conversion.decoders import ROPE_FACTORS, open_safetensors
 from heterodyne.registry.families.decoder_shape import DecoderShape
-from heterodyne.registry.families.family import Family, TensorRule, check_tensors
+from heterodyne.registry.families.family import Family, TensorRule
 from heterodyne.registry.gguf.head_bytes import GgufTensor, GgufValue, filled, gguf_head
 from heterodyne.registry.gguf.precision import PRECISIONS, check_precision, kind_of
 from heterodyne.registry.gguf.quantise import quantised
 from heterodyne.registry.gguf.rotations import join_rotations
 from heterodyne.registry.gguf.shape_fields import fields_of_shape, llama3_factors
-from heterodyne.registry.tensors.checkpoint import CONFIG, Checkpoint, open_checkpoint
+from heterodyne.registry.tensors.checkpoint import CONFIG, Checkpoint
 from heterodyne.registry.tensors.laid_out_file import MARK_EVERY_BYTES, WrittenFile, write_laid_out
 from heterodyne.registry.tokenizers.convert import tokenizer_fields
 
 QUANTIZATION_VERSION = 2  # of ggml
-ROPE_FACTORS = TensorRule("", "rope_freqs.weight", ())
+FACTORS = TensorRule("", ROPE_FACTORS, ())
 
 
 def safetensors_to_gguf(
@@ -32,14 +32,11 @@ def safetensors_to_gguf(
 ) -> WrittenFile:
     """Write `target`; broken off, it goes on where it was. Raises what does not convert. `name` is the model's."""
     check_precision(precision)
-    checkpoint = open_checkpoint(folder)
-    where = str(folder / CONFIG)
-    family, shape = family_of_config(where, checkpoint.config)
-    found = {one: checkpoint.place(one).shape for one in checkpoint.names}
-    check_tensors(str(folder), found, family, shape)
-    rules = [rule for rule in family.rules(shape).values() if rule.name in found]
+    decoder = open_safetensors(folder)
+    checkpoint, family, shape = decoder.checkpoint, decoder.family, decoder.shape
+    rules = list(family.rules(shape).values())
     if shape.rope_scaling is not None and shape.rope_scaling.kind == "llama3":
-        rules.append(ROPE_FACTORS)
+        rules.append(FACTORS)
     tensors = [_tensor(rule, shape, precision) for rule in rules]
     head, sizes = gguf_head(_fields(folder, family, shape, precision, name or folder.name), tensors)
 
@@ -71,12 +68,12 @@ def _fields(folder: Path, family: Family, shape: DecoderShape, precision: str, n
 
 def _tensor(rule: TensorRule, shape: DecoderShape, precision: str) -> GgufTensor:
     lengths = shape.lengths()
-    sides = tuple(lengths[one] for one in rule.lengths) if rule is not ROPE_FACTORS else (shape.head_dim // 2,)
+    sides = tuple(lengths[one] for one in rule.lengths) if rule is not FACTORS else (shape.head_dim // 2,)
     return GgufTensor(name=rule.gguf, shape=sides, kind=kind_of(rule.gguf, sides, precision, shape.layers))
 
 
 def _values(checkpoint: Checkpoint, rule: TensorRule, family: Family, shape: DecoderShape) -> np.ndarray:
-    if rule is ROPE_FACTORS:
+    if rule is FACTORS:
         assert shape.rope_scaling is not None
         return llama3_factors(shape.rope_scaling, shape)
     values = checkpoint.values(rule.name)

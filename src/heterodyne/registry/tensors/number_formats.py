@@ -25,6 +25,7 @@ NUMPY: dict[str, np.dtype] = {
 }
 # The three that whole checkpoints come in, by the words of settings and artifacts.
 BY_PRECISION = {"fp32": "F32", "fp16": "F16", "bf16": BF16}
+CONFIG_WORDS = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}  # as `config.json` has them
 PRECISIONS = {name: precision for precision, name in BY_PRECISION.items()}
 F16_MAX = 65504.0
 
