@@ -12,7 +12,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-simulator bench-watch bench-workers bench-observing faults chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing faults chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ tools:  ## install Chromium and promtool, which some tests drive, where apt-get 
 test-engines: $(VENV)/.test  ## real vLLM on CPU beside llama.cpp (heavy install)
 	$(BIN)/python tests/engines/install.py
 	$(BIN)/python -m pytest tests/engines $(ARGS)
+
+test-jax: .venv-jax/.installed  ## JAX checkpoints, in an environment with the extra `jax`
+	.venv-jax/bin/python -m pytest tests/jax $(ARGS)
 
 soak: $(VENV)/.test  ## a long run, faults on: memory stays flat and nothing leaks
 	SOAK_REQUESTS=50000 $(BIN)/python -m pytest tests/soak $(ARGS)
@@ -106,6 +109,17 @@ bench-overload: install  ## an emulated fleet at up to three times its capacity,
 	$(BIN)/python -m benchmarks.overload.run $(ARGS)
 	$(WRAP) docs/overload.md
 
+bench-rollout: install  ## live rollouts on an emulated fleet, good and bad, regenerate docs/rollout-live.md
+	$(BIN)/python -m benchmarks.rollout.run $(ARGS)
+	$(WRAP) docs/rollout-live.md
+
+bench-jax: .venv-jax/.installed  ## a JAX checkpoint on the CPU or GPU here: make bench-jax ARGS="--gguf FILE"
+	.venv-jax/bin/python -m benchmarks.parity.jax_run $(ARGS)
+
+bench-parity: install  ## every precision of a real model, damaged builds, false alarms, regenerate docs/parity.md
+	$(BIN)/python -m benchmarks.parity.run $(ARGS)
+	$(WRAP) docs/parity.md
+
 bench-emulator: install  ## what a client measures on emulated engines beside the step model
 	$(BIN)/python -m benchmarks.emulator.run $(ARGS)
 	$(WRAP) docs/emulator-accuracy.md
@@ -143,6 +157,12 @@ $(VENV)/.test: $(VENV)/.installed
 	@echo "installing the test tools ..." >&2
 	@$(PIP) install "pip>=25.1"
 	@$(PIP) install --group test
+	@touch $@
+
+.venv-jax/.installed: pyproject.toml
+	@echo "installing JAX and Orbax into .venv-jax ..." >&2
+	$(PYTHON) -m venv .venv-jax
+	@.venv-jax/bin/python -m pip --disable-pip-version-check --quiet install -e ".[jax]" "pytest>=8.3" "pytest-timeout>=2.3"
 	@touch $@
 
 $(VENV)/.compile: $(VENV)/.installed

@@ -9,7 +9,7 @@ import numpy as np
 from heterodyne.registry.families.catalogue import BY_MODEL_TYPE, family_of_config
 from heterodyne.registry.tensors.checkpoint_writer import NewTensor, write_checkpoint
 from heterodyne.registry.tensors.number_formats import BY_PRECISION, from_float32
-from heterodyne.registry.tokenizers.byte_level import CUTS
+from heterodyne.registry.tokenizers.byte_level import CUTS, LETTERS
 
 VOCABULARY = 320  # more rows than tokens: real models are padded too
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
@@ -79,9 +79,7 @@ def tokenizer(model_type: str) -> dict[str, Any]:
 
 
 def _of_bytes(cut: str) -> dict[str, Any]:
-    signs = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    letters = [chr(sign) for sign in signs] + [chr(256 + number) for number in range(256 - len(signs))]
-    texts = [*SPECIAL, *letters, "th", "the"]
+    texts = [*SPECIAL, *LETTERS.values(), "th", "the"]
     return {
         "version": "1.0",
         "added_tokens": _added(SPECIAL),

@@ -19,8 +19,8 @@ from heterodyne.domain.artifact import (
     StoredArtifact,
     WeightFormat,
 )
-from heterodyne.domain.errors import UnknownName, WeightsUnavailable
-from heterodyne.registry.building.builder import Builder, BuildOrder, OnStep
+from heterodyne.domain.errors import SettingsInvalid, UnknownName, WeightsUnavailable
+from heterodyne.registry.building.builder import BERT, DECODER, Builder, BuildOrder, OnStep
 from heterodyne.registry.building.catalogue import builder_for
 from heterodyne.registry.catalog.catalog import Catalog
 from heterodyne.registry.catalog.importing import machine
@@ -51,11 +51,14 @@ async def build_artifact(
     """The artifact, and whether it was made now: one with the same recipe is not made again."""
     version = request.version
     source = await _source(catalog, version)
-    builder = builder_for(source.artifact.format, request.format, request.precision)
+    kind = BERT if version.facts.get("family") == BERT else DECODER
+    builder = builder_for(source.artifact.format, request.format, request.precision, request.settings, kind)
+    _check_hardware(builder, request)
+    settings = await asyncio.to_thread(builder.recipe_settings, request.settings)
     recipe = Recipe(
         builder=builder.name,
         builder_version=builder.version,
-        settings=_settings(builder, request.settings),
+        settings=dict(sorted(settings.items())),
         inputs=(source.artifact.digest,),
     )
     wanted = Artifact(
@@ -81,7 +84,7 @@ async def build_artifact(
             model=version.model,
             precision=request.precision,
             hardware=request.hardware,
-            settings=recipe.settings,
+            settings=request.settings | recipe.settings,
         )
         artifact = await asyncio.to_thread(_build, catalog, wanted, builder, order, on_step)
         provenance = ArtifactProvenance(at=clock(), took_s=clock() - began_s, tools=_tools(builder), machine=machine())
@@ -130,6 +133,13 @@ def _build(catalog: Catalog, wanted: Artifact, builder: Builder, order: BuildOrd
     return artifact
 
 
+def _check_hardware(builder: Builder, request: BuildRequest) -> None:
+    if builder.is_for_one_chip and request.hardware == ANY_HARDWARE:
+        raise SettingsInvalid(f"{request.format} is compiled for one kind of GPU; name it, as in --hardware h100-sxm")
+    if not builder.is_for_one_chip and request.hardware != ANY_HARDWARE:
+        raise SettingsInvalid(f"{request.format} is the same on all hardware; leave --hardware {request.hardware} out")
+
+
 def _check_room(order: BuildOrder) -> None:
     """Before hours of work, not after."""
     size = sum(path.stat().st_size for path in order.source.rglob("*") if path.is_file())
@@ -142,14 +152,6 @@ def _check_room(order: BuildOrder) -> None:
         raise WeightsUnavailable(
             f"{order.target}: {free / 1e9:.1f} GB are free there, and the build may take {needed / 1e9:.1f} GB"
         )
-
-
-def _settings(builder: Builder, given: dict[str, str]) -> dict[str, str]:
-    for name in given:
-        if name not in builder.settings:
-            known = ", ".join(builder.settings) or "it has none"
-            raise UnknownName(f'the builder {builder.name} has no setting "{name}"; {known}')
-    return dict(sorted(given.items()))
 
 
 def _tools(builder: Builder) -> dict[str, str]:

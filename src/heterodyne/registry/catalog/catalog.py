@@ -11,6 +11,7 @@ from heterodyne.ports.model_store import ModelStore
 from heterodyne.registry.building.catalogue import BUILDERS
 from heterodyne.registry.catalog.reference import VersionReference, read_reference
 
+OTHER_MODELS = tuple(builder.name for builder in BUILDERS if builder.is_other_model)
 # Of what makes SafeTensors, those that others are built from.
 CANONICAL = (IMPORTED, *(builder.name for builder in BUILDERS if builder.is_canonical))
 
@@ -62,6 +63,7 @@ class Catalog:
             if one.artifact.format is format
             and precision in (None, one.artifact.precision)
             and one.artifact.hardware in (ANY_HARDWARE, hardware)
+            and one.artifact.recipe.builder not in OTHER_MODELS
         ]
         if not found:
             wanted = f" --precision {precision}" if precision is not None else ""
@@ -71,6 +73,13 @@ class Catalog:
                 f"make it with `heterodyne models build {version.name} --format {format}{wanted}{on}`"
             )
         return found[-1]
+
+    async def by_digest(self, version: ModelVersion, digest: str) -> StoredArtifact:
+        """The one whose digest begins so."""
+        found = [one for one in await self.artifacts(version) if one.artifact.digest.startswith(digest)]
+        if len(found) != 1:
+            raise UnknownName(f"{version.name} has {len(found)} artifacts whose digest begins with {digest}")
+        return found[0]
 
     async def canonical(self, version: ModelVersion) -> StoredArtifact:
         """The SafeTensors that everything else is built from: as imported, else as made of what was."""

@@ -1,6 +1,7 @@
 """How people name a version: `smollm2-135m@v1`, or the model alone, which means its latest.
 
-As the weights of a pool, `registry:smollm2-135m@v1#q8_0`; without a precision, the latest artifact that fits.
+As the weights of a pool, `registry:smollm2-135m@v1#q8_0`; without a precision, the latest artifact that fits; with the
+beginning of a digest in its place, that one.
 """
 
 import re

@@ -1,5 +1,6 @@
 """From a version that a pool names to the files that its engine loads."""
 
+import re
 from pathlib import Path
 
 from heterodyne.domain.artifact import StoredArtifact, WeightFormat
@@ -8,11 +9,15 @@ from heterodyne.registry.catalog.affinity import FORMATS
 from heterodyne.registry.catalog.catalog import Catalog
 from heterodyne.registry.catalog.reference import read_uri
 
+DIGEST = re.compile(r"[0-9a-f]{12,64}")  # or its beginning, in the place of a precision
+
 
 async def artifact_for(catalog: Catalog, uri: str, engine: str) -> StoredArtifact:
     """The artifact for the engine; raises UnknownName with the command that makes it."""
     named, precision = read_uri(uri)
     version = await catalog.version(named)
+    if precision is not None and DIGEST.fullmatch(precision):
+        return await catalog.by_digest(version, precision)
     formats = FORMATS.get(engine, ())
     if not formats:
         raise SettingsInvalid(f"{uri}: the registry has no format that the engine {engine} loads")

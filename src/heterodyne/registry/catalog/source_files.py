@@ -7,11 +7,13 @@ from msgspec import Struct
 
 from heterodyne.domain.artifact import WeightFormat
 from heterodyne.domain.errors import WeightsUnavailable
+from heterodyne.registry.conversion.compressed_tensors import precision_of_eight_bits
 from heterodyne.registry.conversion.decoders import open_gguf, open_safetensors
 from heterodyne.registry.families.decoder_shape import DecoderShape
 from heterodyne.registry.fetched_weights import is_bert_folder
 from heterodyne.registry.gguf.precision import NAMED
 from heterodyne.registry.tensors.checkpoint import CONFIG, INDEX, Checkpoint, open_checkpoint
+from heterodyne.registry.tensors.eight_bits import SCALE
 from heterodyne.registry.tensors.number_formats import PRECISIONS
 
 BESIDE = (
@@ -101,6 +103,8 @@ def _facts(family: str, shape: DecoderShape) -> dict[str, str]:
 
 
 def _precision(checkpoint: Checkpoint) -> str:
+    if (eight := precision_of_eight_bits(checkpoint)) is not None:
+        return eight
     kinds = {checkpoint.place(name).dtype for name in checkpoint.names} & PRECISIONS.keys()
     return PRECISIONS[kinds.pop()] if len(kinds) == 1 else MIXED
 
@@ -108,6 +112,8 @@ def _precision(checkpoint: Checkpoint) -> str:
 def _parameters(checkpoint: Checkpoint) -> int:
     total = 0
     for name in checkpoint.names:
+        if name.endswith(SCALE):  # says what parameters are, and is none
+            continue
         count = 1
         for length in checkpoint.place(name).shape:
             count *= length

@@ -31,8 +31,8 @@ class BertConfig(Struct, frozen=True):
     position_embedding_type: str = "absolute"
 
 
-def convert(folder: Path, target: Path) -> None:
-    """Write `target` from the model in `folder`; it appears complete or not at all."""
+def convert(folder: Path, target: Path, name: str | None = None) -> None:
+    """Write `target` from the model in `folder`; it appears complete or not at all. `name` is the model's."""
     try:
         config = msgspec.json.decode((folder / "config.json").read_bytes(), type=BertConfig)
         tokens = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
@@ -45,7 +45,7 @@ def convert(folder: Path, target: Path) -> None:
         )
     arriving = target.with_name(target.name + ".part")
     writer = gguf.GGUFWriter(arriving, gguf.MODEL_ARCH_NAMES[ARCHITECTURE])
-    _add_shape(writer, config, folder.name)
+    _add_shape(writer, config, name or folder.name)
     _add_vocabulary(writer, tokens, config)
     _add_tensors(writer, tensors, config)
     writer.write_header_to_file()

@@ -5,7 +5,7 @@ TPU. It computes whole texts without a cache and is meant for a few hundred toke
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -17,28 +17,33 @@ from heterodyne.registry.families.family import EMBEDDING, HEAD, LAYER
 from heterodyne.registry.gguf.shape_fields import llama3_factors
 
 GELU_INSIDE = math.sqrt(2 / math.pi)
+OnInput = Callable[[str, Any], None]  # the name of a projection, and what it is given: one row for each token
 
 
 def log_probabilities(
-    shape: DecoderShape, weights: Mapping[str, Any], tokens: Sequence[int], xp: ModuleType = np
+    shape: DecoderShape,
+    weights: Mapping[str, Any],
+    tokens: Sequence[int],
+    xp: ModuleType = np,
+    on_input: OnInput = lambda name, x: None,
 ) -> Any:
     """Of every token after each of `tokens`: one row for each. `weights` are float32, by their names in SafeTensors."""
-    return _Pass(shape, weights, xp).log_probabilities(tokens)
+    return _Pass(shape, weights, xp, on_input).log_probabilities(tokens)
 
 
 class _Pass:
     """One model and the arrays it is computed with."""
 
-    def __init__(self, shape: DecoderShape, weights: Mapping[str, Any], xp: ModuleType) -> None:
+    def __init__(self, shape: DecoderShape, weights: Mapping[str, Any], xp: ModuleType, on_input: OnInput) -> None:
         family = BY_MODEL_TYPE[shape.model_type]
-        self._shape, self._weights, self._xp = shape, weights, xp
+        self._shape, self._weights, self._xp, self._on_input = shape, weights, xp, on_input
         self._norm_shift = family.norm_shift  # those that GGUF shifts are stored around zero
         self._is_gemma = family.activation != "silu"
         self._has_four_norms = LAYER.format(0) + "pre_feedforward_layernorm.weight" in weights
 
     def log_probabilities(self, tokens: Sequence[int]) -> Any:
         shape, xp = self._shape, self._xp
-        x = self._weight(EMBEDDING)[xp.asarray(list(tokens))]
+        x = self._weight(EMBEDDING)[xp.asarray(tokens)]
         if self._is_gemma:
             x = x * math.sqrt(shape.hidden)
         for number in range(shape.layers):
@@ -70,12 +75,12 @@ class _Pass:
         shares = xp.exp(scores - scores.max(axis=-1, keepdims=True))
         shares = shares / shares.sum(axis=-1, keepdims=True)
         mixed = xp.einsum("kgqt,tkd->qkgd", shares, values).reshape(count, shape.heads * shape.head_dim)
-        out = mixed @ self._weight(layer + "self_attn.o_proj.weight").T
+        out = self._times(mixed, layer + "self_attn.o_proj.weight")
         return self._normed(out, layer + "post_attention_layernorm.weight") if self._has_four_norms else out
 
     def _projected(self, inside: Any, name: str, heads: int) -> Any:
         """Queries, keys or values, by head."""
-        made = inside @ self._weight(name + "proj.weight").T
+        made = self._times(inside, name + "proj.weight")
         if name + "proj.bias" in self._weights:
             made = made + self._weight(name + "proj.bias")
         made = made.reshape(inside.shape[0], heads, self._shape.head_dim)
@@ -85,10 +90,14 @@ class _Pass:
         layer = LAYER.format(number)
         before = "pre_feedforward_layernorm" if self._has_four_norms else "post_attention_layernorm"
         inside = self._normed(x, f"{layer}{before}.weight")
-        gate, up, down = (self._weight(f"{layer}mlp.{name}_proj.weight").T for name in ("gate", "up", "down"))
+        gate, up = (self._times(inside, f"{layer}mlp.{name}_proj.weight") for name in ("gate", "up"))
         activate = _gelu if self._is_gemma else _silu
-        out = (activate(inside @ gate, self._xp) * (inside @ up)) @ down
+        out = self._times(activate(gate, self._xp) * up, layer + "mlp.down_proj.weight")
         return self._normed(out, layer + "post_feedforward_layernorm.weight") if self._has_four_norms else out
+
+    def _times(self, x: Any, name: str) -> Any:
+        self._on_input(name, x)
+        return x @ self._weight(name).T
 
     def _normed(self, x: Any, name: str) -> Any:
         root = self._xp.sqrt((x * x).mean(axis=-1, keepdims=True) + self._shape.norm_epsilon)

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from heterodyne.domain.errors import WeightsCorrupt, WeightsUnavailable
+from heterodyne.registry.tensors.eight_bits import BY_DTYPE, SCALE, dequantised_rows
 from heterodyne.registry.tensors.number_formats import NUMPY, to_float32
 from heterodyne.registry.tensors.safetensors_head import TensorPlace, read_safetensors_head
 
@@ -34,6 +35,9 @@ class Checkpoint:
         self.folder = folder
         self.config = config
         self._places = places
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,8 +63,11 @@ class Checkpoint:
         return np.memmap(path, kind, "r", place.start, (count,)).reshape(place.shape)
 
     def values(self, name: str) -> np.ndarray:
-        """The values in 32 bits."""
-        return to_float32(self.stored(name), self.place(name).dtype)
+        """The values in 32 bits; those stored in eight are multiplied by their scales."""
+        dtype = self.place(name).dtype
+        if dtype in BY_DTYPE and name + SCALE in self:
+            return dequantised_rows(self.stored(name), BY_DTYPE[dtype], self.values(name + SCALE))
+        return to_float32(self.stored(name), dtype)
 
 
 def open_checkpoint(folder: Path) -> Checkpoint:

@@ -12,6 +12,11 @@ from heterodyne.registry.tokenizers.document import FILE, TokenizerDocument, Tok
 MODEL = "gpt2"
 TYPE = gguf.TokenType
 NOT_TEXT = (TYPE.CONTROL, TYPE.USER_DEFINED)
+# The sign that stands for each byte in a vocabulary: itself where it is printed, else one from behind Latin-1.
+_PRINTED = (*range(33, 127), *range(161, 173), *range(174, 256))
+LETTERS: dict[int, str] = {byte: chr(byte) for byte in _PRINTED} | {
+    byte: chr(256 + number) for number, byte in enumerate(byte for byte in range(256) if byte not in _PRINTED)
+}
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 # Words with what is before them; whatever differs between models is how digits are grouped.
 _WORDS = (

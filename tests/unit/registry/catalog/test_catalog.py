@@ -134,7 +134,7 @@ async def test_a_pool_gets_the_artifact_for_its_engine_or_the_command_that_makes
         by = {(row.hardware, row.format): row for row in affinity_of(await catalog.artifacts(version))}
         assert by["cpu", GGUF].there == ("q8_0",)
         assert "q4_k_m" in by["cpu", GGUF].buildable
-        assert by["nvidia", WeightFormat.TENSORRT_LLM].buildable == ()
+        assert by["nvidia", WeightFormat.TENSORRT_LLM].buildable == ("fp16", "bf16", "int8", "fp8")
 
 
 async def test_names_that_are_not_there_get_the_nearest(tmp_path: Path) -> None:
