@@ -17,6 +17,7 @@ from heterodyne.domain.artifact import (
     WeightFormat,
 )
 from heterodyne.domain.errors import UnknownName
+from heterodyne.domain.parity import ParityVerdict
 from heterodyne.ports.model_store import ModelStore
 from heterodyne.stores.open_store import models_in
 from heterodyne.stores.postgres.database import PostgresDatabase
@@ -106,6 +107,26 @@ async def test_signatures_come_with_their_artifact_one_for_each_key(opened: Open
             await store.sign("0" * 64, Signature(key_id="a", signature="x", at=1.0))  # type: ignore[arg-type]
 
 
+async def test_the_latest_verdict_of_each_engine_comes_with_its_artifact(opened: Opened) -> None:
+    one = artifact("v1")
+    async with opened() as store:
+        await store.add_version(version("v1"))
+        await store.add_artifact(one)
+        await store.add_artifact(artifact("v1", "q8_0"))
+        for run_by, breaches in (("vllm", ()), ("llamacpp", ("KL 3",)), ("llamacpp", ())):
+            await store.judge(
+                one.artifact.digest, ParityVerdict(reference="r", run_by=run_by, at=1.0, breaches=breaches)
+            )
+        found = {stored.artifact.precision: stored.verdicts for stored in await store.artifacts()}
+        assert [(verdict.run_by, verdict.has_passed) for verdict in found["fp16"]] == [
+            ("llamacpp", True),
+            ("vllm", True),
+        ]
+        assert found["q8_0"] == ()
+        with pytest.raises(UnknownName, match="no artifact"):
+            await store.judge("0" * 64, ParityVerdict(reference="r", run_by="x", at=1.0))  # type: ignore[arg-type]
+
+
 async def test_what_is_removed_is_gone_and_nothing_else(opened: Opened) -> None:
     async with opened() as store:
         for name in ("v1", "v2"):
@@ -114,6 +135,7 @@ async def test_what_is_removed_is_gone_and_nothing_else(opened: Opened) -> None:
                 stored = artifact(name, precision)
                 await store.add_artifact(stored)
                 await store.sign(stored.artifact.digest, Signature(key_id="a", signature="x", at=1.0))
+                await store.judge(stored.artifact.digest, ParityVerdict(reference="r", run_by="x", at=1.0))
         await store.remove_artifact(artifact("v1").artifact.digest)
         await store.remove_artifact(artifact("v1").artifact.digest)
         await store.remove_version("m", "v2")

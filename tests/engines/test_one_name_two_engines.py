@@ -6,7 +6,7 @@ import signal
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,8 +20,13 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.engines.catalogue import ENGINES
 from heterodyne.engines.prometheus_page import read_page
+from heterodyne.parity.limits import breaches_of, limits_of
 from heterodyne.ports.engine import DeliveredText
 from heterodyne.ports.engine_request import EngineRequest
+from heterodyne.registry.parity.judge import bench_for, measure
+from heterodyne.registry.parity.llamacpp_process import running_llamacpp
+from heterodyne.registry.parity.llamacpp_scorer import LlamaCppScorer
+from heterodyne.registry.parity.vllm_scorer import VllmScorer
 from heterodyne.testing.serve_process import ServeProcess
 from tests.engines.running_vllm import CONTEXT_TOKENS, MODEL, RunningVllm
 
@@ -224,10 +229,20 @@ def test_one_name_streams_from_either_engine(fleet: Callable[[str], Any], engine
         assert not record.is_estimated
 
 
-def test_both_engines_give_the_same_greedy_answer(fleet: Callable[[str], Any]) -> None:
-    with fleet("vllm") as both:
-        request = whole(max_tokens=40)
-        assert both.text_of("vllm", request) == both.text_of("llamacpp", request)
+def test_both_engines_say_the_same_as_nearly_as_four_bits_and_sixteen_can(
+    vllm: RunningVllm, gguf_file: Path, folder: Path
+) -> None:
+    """Equal texts are not the property: where two tokens are nearly as likely, the last bit decides, and from there on
+    they are two texts. That they part only there is."""
+    bench = bench_for(folder)
+    with running_llamacpp(gguf_file) as url, closing(LlamaCppScorer(url)) as llamacpp:
+        found = {"llamacpp": measure(bench, llamacpp, "q8_0")}  # which computes four bits with eight
+    with closing(VllmScorer(vllm.url, MODEL)) as scorer:
+        found["vllm"] = measure(bench, scorer, "fp32")
+    for engine, precision in (("llamacpp", "q8_0"), ("vllm", "fp32")):
+        assert breaches_of(found[engine], limits_of(precision)) == (), found[engine]
+        split, gap = found[engine].first_split, found[engine].first_split_gap_nats
+        assert split is None or (gap is not None and gap <= limits_of(precision).tie_nats), found[engine]
 
 
 def test_both_engines_cut_text_into_the_same_tokens(fleet: Callable[[str], Any]) -> None:
@@ -276,13 +291,11 @@ def test_an_engine_killed_in_the_middle_of_an_answer_is_taken_over_by_the_other(
     fleet: Callable[[str], Any], killed: str
 ) -> None:
     with fleet(killed) as both:
-        unbroken = both.text_of(OTHER[killed], whole(max_tokens=120))
         stream = both.stream(max_tokens=120)
         stream.read(pieces=TOKENS_BEFORE_KILL)
         both.kill(killed)
         stream.read()
         check_taken_over(both, stream, killed)
-        assert stream.text == unbroken, "greedy answers of both engines agree, cut or not"
 
 
 def test_a_vllm_whose_computing_process_dies_is_taken_over_too(fleet: Callable[[str], Any]) -> None:

@@ -1,21 +1,15 @@
-"""llama.cpp with one file, in its own process, and what it says of the next token."""
+"""llama.cpp with one file, and what it says of the next token."""
 
 import json
-import subprocess
-import sys
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from heterodyne.registry.parity.llamacpp_process import running_llamacpp
 
-from heterodyne.fleet.child_order import ChildOrder
-
-READY_S = 60.0
+ANSWER_S = 60.0
 
 
 class LlamaCpp:
@@ -27,7 +21,7 @@ class LlamaCpp:
     def ask(self, path: str, **members: Any) -> Any:
         body = json.dumps(members).encode()
         request = urllib.request.Request(self.url + path, body, {"content-type": "application/json"})
-        with urllib.request.urlopen(request, timeout=READY_S) as answer:
+        with urllib.request.urlopen(request, timeout=ANSWER_S) as answer:
             return json.load(answer)
 
     def next_token(self, tokens: list[int], most: int = 10) -> dict[int, float]:
@@ -40,33 +34,7 @@ class LlamaCpp:
 
 
 @contextmanager
-def llamacpp(path: Path, **order: Any) -> Iterator[LlamaCpp]:
+def llamacpp(path: Path) -> Iterator[LlamaCpp]:
     """Started with the file at `path`, and stopped at the end."""
-    usual = {"context_tokens": 256, "slots": 1, "threads": 2} | order
-    child = subprocess.Popen(
-        [sys.executable, "-m", "heterodyne.fleet.llamacpp_child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert child.stdin is not None
-    assert child.stdout is not None
-    try:
-        child.stdin.write(msgspec.json.encode(ChildOrder(model_path=str(path), alias="m", **usual)) + b"\n")
-        child.stdin.flush()
-        said = json.loads(child.stdout.readline())
-        assert "listening" in said, said
-        yield _ready(LlamaCpp(said["listening"]))
-    finally:
-        child.stdin.close()
-        child.kill()
-        child.wait()
-        child.stdout.close()
-
-
-def _ready(engine: LlamaCpp) -> LlamaCpp:
-    until_s = time.monotonic() + READY_S
-    while True:
-        try:
-            with urllib.request.urlopen(engine.url + "/health", timeout=READY_S):
-                return engine
-        except urllib.error.HTTPError:
-            assert time.monotonic() < until_s, "it does not get ready"
-            time.sleep(0.05)
+    with running_llamacpp(path, context_tokens=256, threads=2) as url:
+        yield LlamaCpp(url)

@@ -29,6 +29,7 @@ async def _registered(settings: Settings, uris: Mapping[str, str]) -> dict[str, 
     # What builds artifacts comes with them: a second that a gateway without a registry need not wait.
     from heterodyne.assembly.catalog import open_catalog  # noqa: PLC0415
     from heterodyne.registry.catalog.resolve import artifact_for, served_path  # noqa: PLC0415
+    from heterodyne.registry.parity.gate import check_parity  # noqa: PLC0415
     from heterodyne.registry.signing import check_signed  # noqa: PLC0415
 
     registry, found = settings.registry, {}
@@ -36,5 +37,6 @@ async def _registered(settings: Settings, uris: Mapping[str, str]) -> dict[str, 
         for name, uri in uris.items():
             stored = await artifact_for(catalog, uri, settings.pools[name].engine)
             check_signed(stored, registry.trusted_keys, is_required=registry.signatures_required)
+            check_parity(stored, is_required=registry.parity_required)
             found[name] = served_path(await catalog.local(stored), stored)
     return found

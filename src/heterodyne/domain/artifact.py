@@ -7,6 +7,8 @@ from typing import NewType
 import msgspec
 from msgspec import Struct
 
+from heterodyne.domain.parity import ParityVerdict
+
 Digest = NewType("Digest", str)  # SHA-256 of what an artifact is, in hexadecimal
 ANY_HARDWARE = "any"
 IMPORTED = "import"  # the builder of what came from outside
@@ -91,6 +93,7 @@ class StoredArtifact(Struct, frozen=True, kw_only=True):
     artifact: Artifact
     provenance: ArtifactProvenance
     signatures: tuple[Signature, ...] = ()
+    verdicts: tuple[ParityVerdict, ...] = ()
 
 
 class ModelVersion(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from heterodyne.domain.artifact import Digest, ModelVersion, Signature, StoredArtifact
+from heterodyne.domain.parity import ParityVerdict
 
 
 class ModelStore(Protocol):
@@ -28,8 +29,12 @@ class ModelStore(Protocol):
         """Add a signature, in the place of one by the same key. Raises UnknownName where there is no such artifact."""
         ...
 
+    async def judge(self, digest: Digest, verdict: ParityVerdict) -> None:
+        """Add a verdict, in the place of one of the same engine. Raises UnknownName where there is no such artifact."""
+        ...
+
     async def remove_artifact(self, digest: Digest) -> None:
-        """Forget it and its signatures, where it is there."""
+        """Forget it, its signatures and verdicts, where it is there."""
         ...
 
     async def remove_version(self, model: str, version: str) -> None:

@@ -32,6 +32,12 @@ class RegistrySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool,
         Meta(description="Whether an artifact must be signed by a trusted key to be served, built from or exported."),
     ] = False
+    parity_required: Annotated[
+        bool,
+        Meta(
+            description="Whether a build must have passed `heterodyne parity` to be served; one that failed never is."
+        ),
+    ] = False
 
 
 class FetchTerms(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ def show(invocation: Invocation, name: str, as_json: bool) -> None:
       heterodyne models show smollm2-135m
       heterodyne models show smollm2-135m@v1 --json
     """
+    from heterodyne.cli.models.parity_words import parity_in_words
     from heterodyne.cli.models.with_catalog import with_catalog
     from heterodyne.cli.output import bytes_in_words, print_json, print_table
     from heterodyne.domain.artifact import DIGEST_SHOWN, ModelVersion, StoredArtifact
@@ -40,13 +41,14 @@ def show(invocation: Invocation, name: str, as_json: bool) -> None:
         click.echo(f"{label.replace('_', ' ')}: {value}")
     click.echo()
     print_table(
-        ["ARTIFACT", "DIGEST", "SIZE", "MADE BY", "SIGNED BY"],
+        ["ARTIFACT", "DIGEST", "SIZE", "MADE BY", "PARITY", "SIGNED BY"],
         [
             [
                 f"{one.artifact.format} {one.artifact.precision}",
                 one.artifact.digest[:DIGEST_SHOWN],
                 bytes_in_words(one.artifact.size_bytes),
                 one.artifact.recipe.builder,
+                parity_in_words(one),
                 ", ".join(trusted_signers(one, settings.registry.trusted_keys)) or "-",
             ]
             for one in artifacts

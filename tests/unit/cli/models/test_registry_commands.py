@@ -76,6 +76,24 @@ def test_a_registry_that_wants_signatures_serves_none_without(run, weights: Path
     assert run("models", "sign", "--key", str(key), "--new-key").exit_code != 0, "a key is not written over"
 
 
+def test_a_build_that_went_wrong_does_not_serve(run, weights: Path, tmp_path: Path) -> None:
+    run("models", "import", f"file:{weights}", "--name", "tiny")
+    nothing = run("parity", "tiny", "--precision", "q4_0")
+    assert nothing.exit_code != 0
+    assert "tiny@v1 has nothing to judge beside tiny@v1 safetensors fp16" in nothing.stderr
+    run("models", "build", "tiny", "--format", "gguf", "--precision", "q8_0")
+    strict = ("--set", "registry.parity_required=true")
+    unjudged = run(*strict, "models", "pull")
+    assert unjudged.exit_code != 0
+    assert "does not serve before it is judged; judge it with `heterodyne parity tiny@v1`" in unjudged.stderr
+    judged = run("parity", "tiny", "--format", "gguf", "--json")
+    assert judged.exit_code == 0, judged.output
+    assert [one["verdicts"][0]["run_by"] for one in json.loads(judged.stdout)] == ["llamacpp", "llamacpp"]
+    assert run(*strict, "models", "pull").exit_code == 0
+    shown = run("models", "show", "tiny").stdout
+    assert "passed" in shown
+
+
 def test_a_file_converts_without_a_registry(run, weights: Path, tmp_path: Path) -> None:
     folder, back = tmp_path / "folder", tmp_path / "back.gguf"
     assert run("models", "convert", str(weights), str(folder)).exit_code == 0

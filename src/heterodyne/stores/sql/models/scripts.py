@@ -4,11 +4,14 @@ import msgspec
 
 from heterodyne.domain.artifact import Artifact, ArtifactProvenance, Digest, ModelVersion, Signature, StoredArtifact
 from heterodyne.domain.errors import UnknownName
+from heterodyne.domain.parity import ParityVerdict
 from heterodyne.stores.sql.script import Script, Statement
+
+ABOUT_ARTIFACTS = ("artifact_signatures", "artifact_verdicts")
 
 
 class _Document(msgspec.Struct, frozen=True):
-    """What is stored of an artifact, its signatures aside."""
+    """What is stored of an artifact, its signatures and verdicts aside."""
 
     artifact: Artifact
     provenance: ArtifactProvenance
@@ -23,12 +26,21 @@ def read_artifacts() -> Script[tuple[StoredArtifact, ...]]:
     signatures: dict[str, list[Signature]] = {}
     for digest, document in (yield Statement("SELECT digest, document FROM artifact_signatures ORDER BY key_id")):
         signatures.setdefault(digest, []).append(msgspec.json.decode(document, type=Signature))
+    verdicts: dict[str, list[ParityVerdict]] = {}
+    for digest, document in (yield Statement("SELECT digest, document FROM artifact_verdicts ORDER BY run_by")):
+        verdicts.setdefault(digest, []).append(msgspec.json.decode(document, type=ParityVerdict))
     rows = yield Statement("SELECT digest, document FROM artifacts ORDER BY created_at, digest")
     found = []
     for digest, document in rows:
         one = msgspec.json.decode(document, type=_Document)
-        signed = tuple(signatures.get(digest, ()))
-        found.append(StoredArtifact(artifact=one.artifact, provenance=one.provenance, signatures=signed))
+        found.append(
+            StoredArtifact(
+                artifact=one.artifact,
+                provenance=one.provenance,
+                signatures=tuple(signatures.get(digest, ())),
+                verdicts=tuple(verdicts.get(digest, ())),
+            )
+        )
     return tuple(found)
 
 
@@ -58,8 +70,7 @@ def add_artifact(stored: StoredArtifact) -> Script[bool]:
 
 
 def sign(digest: Digest, signature: Signature) -> Script[None]:
-    if not (yield Statement("SELECT 1 FROM artifacts WHERE digest = $1", (digest,))):
-        raise UnknownName(f"the registry has no artifact {digest}")
+    yield from _expect(digest)
     yield Statement(
         "INSERT INTO artifact_signatures (digest, key_id, document) VALUES ($1, $2, $3) "
         "ON CONFLICT (digest, key_id) DO UPDATE SET document = excluded.document",
@@ -67,13 +78,29 @@ def sign(digest: Digest, signature: Signature) -> Script[None]:
     )
 
 
+def judge(digest: Digest, verdict: ParityVerdict) -> Script[None]:
+    yield from _expect(digest)
+    yield Statement(
+        "INSERT INTO artifact_verdicts (digest, run_by, document) VALUES ($1, $2, $3) "
+        "ON CONFLICT (digest, run_by) DO UPDATE SET document = excluded.document",
+        (digest, verdict.run_by, msgspec.json.encode(verdict).decode()),
+    )
+
+
 def remove_artifact(digest: Digest) -> Script[None]:
-    yield Statement("DELETE FROM artifact_signatures WHERE digest = $1", (digest,))
+    for table in ABOUT_ARTIFACTS:
+        yield Statement(f"DELETE FROM {table} WHERE digest = $1", (digest,))  # noqa: S608  # ours
     yield Statement("DELETE FROM artifacts WHERE digest = $1", (digest,))
 
 
 def remove_version(model: str, version: str) -> Script[None]:
     of = "SELECT digest FROM artifacts WHERE model = $1 AND version = $2"
-    yield Statement(f"DELETE FROM artifact_signatures WHERE digest IN ({of})", (model, version))  # noqa: S608  # ours
+    for table in ABOUT_ARTIFACTS:
+        yield Statement(f"DELETE FROM {table} WHERE digest IN ({of})", (model, version))  # noqa: S608  # ours
     yield Statement("DELETE FROM artifacts WHERE model = $1 AND version = $2", (model, version))
     yield Statement("DELETE FROM model_versions WHERE model = $1 AND version = $2", (model, version))
+
+
+def _expect(digest: Digest) -> Script[None]:
+    if not (yield Statement("SELECT 1 FROM artifacts WHERE digest = $1", (digest,))):
+        raise UnknownName(f"the registry has no artifact {digest}")

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from typing import TypeVar
 
 from heterodyne.domain.artifact import Digest, ModelVersion, Signature, StoredArtifact
+from heterodyne.domain.parity import ParityVerdict
 from heterodyne.stores.sql.models import scripts
 from heterodyne.stores.sql.script import Script
 
@@ -35,6 +36,9 @@ class SqlModels(ABC):
 
     async def sign(self, digest: Digest, signature: Signature) -> None:
         await self._write(scripts.sign(digest, signature))
+
+    async def judge(self, digest: Digest, verdict: ParityVerdict) -> None:
+        await self._write(scripts.judge(digest, verdict))
 
     async def remove_artifact(self, digest: Digest) -> None:
         await self._write(scripts.remove_artifact(digest))
