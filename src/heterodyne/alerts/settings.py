@@ -29,6 +29,17 @@ class AlertSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     budget_max: Annotated[
         float, Meta(gt=0, le=1, description="Share of a limit in dollars above which there is a ticket.")
     ] = 0.9
+    drift_interval_s: Annotated[
+        Annotated[float, Meta(ge=10)] | None,
+        Meta(
+            description="Seconds between questions to every replica, by which moved answers are noticed; absent, none "
+            "are asked. Each look costs four answers of 16 tokens a replica."
+        ),
+    ] = None
+    drift_max_nats: Annotated[
+        float,
+        Meta(gt=0, description="KL divergence of a replica's answers from its first ones above which it drifts."),
+    ] = 0.05
     webhooks: Annotated[
         dict[str, dict[str, Any]],
         Meta(

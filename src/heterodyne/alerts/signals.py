@@ -86,6 +86,13 @@ class ReplicaSignals(Struct, frozen=True, kw_only=True):
     restarts: int  # in the last half hour
 
 
+class DriftSignals(Struct, frozen=True, kw_only=True):
+    """A replica that is asked the same questions again and again."""
+
+    replica: str
+    kl_nats: float  # of its answers now from its first ones
+
+
 class BooksSignals(Struct, frozen=True, kw_only=True):
     """How usage gets into the store."""
 
@@ -118,6 +125,7 @@ class Signals(Struct, frozen=True, kw_only=True):
     queues: tuple[QueueSignals, ...] | None = None
     pools: tuple[PoolSignals, ...] | None = None
     replicas: tuple[ReplicaSignals, ...] | None = None
+    drifts: tuple[DriftSignals, ...] | None = None
     worker_restarts: int | None = None  # of the gateway's workers, in the last half hour
     books: BooksSignals | None = None
     audit: AuditSignals | None = None

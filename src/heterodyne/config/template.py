@@ -26,6 +26,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "spool_dir": "/var/lib/heterodyne/spool",
     "dir": "/var/lib/heterodyne/audit",
     "key_file": "/etc/heterodyne/audit.key",
+    "drift_interval_s": 3600.0,
     "anchor_file": "/mnt/elsewhere/anchors.jsonl",
     "profiles": ["/var/lib/heterodyne/profiles.toml"],
     "engine_model": "Qwen/Qwen3-8B",

@@ -28,8 +28,8 @@ _8_BITS_ALL = ParityLimits(kl_nats=0.15, top1_agreement=0.7, perplexity_ratio=1.
 CUT_ACTIVATIONS = {("int8", "vllm"), ("fp8", "vllm")}
 LIMITS: dict[str, ParityLimits] = {
     **dict.fromkeys(("fp32", "fp16", "bf16"), _WHOLE),
-    **dict.fromkeys(("q8_0", "int8", "fp8"), _8_BITS),
-    "q6_k": _6_BITS,
+    **dict.fromkeys(("q8_0", "int8"), _8_BITS),
+    **dict.fromkeys(("q6_k", "fp8"), _6_BITS),  # a float of eight bits has four of them for its fraction and sign
     **dict.fromkeys(("q5_1", "q5_0", "q5_k_m", "q5_k_s"), _5_BITS),
     **dict.fromkeys(("q4_1", "q4_0", "q4_k_m", "q4_k_s", "int4", "awq", "gptq", "mxfp4", "nvfp4"), _4_BITS),
     **dict.fromkeys(("q3_k_s", "q2_k"), _3_BITS),

@@ -171,6 +171,11 @@ replica_restarts = Counter(
     "Restarts of the replica that its start time or counters gave away; every worker counts what it sees.",
     ("pool", "replica"),
 )
+replica_drift = Gauge(
+    "heterodyne_fleet_replica_drift_nats",
+    "KL divergence of the replica's answers to a few fixed questions from its first ones.",
+    ("pool", "replica"),
+)
 probe_seconds = Histogram(
     "heterodyne_fleet_probe_seconds",
     "How long replicas took to answer, or not to answer, the health probe.",
@@ -422,6 +427,7 @@ ALL: tuple[Meter, ...] = (
     replicas,
     usd_per_second,
     usd_per_million_tokens,
+    replica_drift,
     accelerator_utilisation,
     accelerator_memory_used,
     accelerator_memory_total,

@@ -8,6 +8,7 @@ from heterodyne.alerts.signals import (
     AlertWindow,
     AuditSignals,
     BooksSignals,
+    DriftSignals,
     LimitSignals,
     ModelSignals,
     PoolSignals,
@@ -190,6 +191,11 @@ def test_replicas_that_are_ejected_or_do_not_stay() -> None:
     signals = Signals(at=0.0, replicas=rows)
     assert fires("replica_ejected", signals) == ["out"]
     assert fires("replica_restarting", signals) == ["loops"]
+
+
+def test_replicas_whose_answers_moved() -> None:
+    drifts = (DriftSignals(replica="moved", kl_nats=0.4), DriftSignals(replica="stayed", kl_nats=0.001))
+    assert fires("replica_drifted", Signals(at=0.0, drifts=drifts)) == ["moved"]
 
 
 def test_workers_that_die_page_somebody() -> None:

@@ -12,6 +12,7 @@ READY = 'sum by (pool) (heterodyne_fleet_replicas{state="ready"})'
 REPLICA_RESTARTS = "max by (replica) (increase(heterodyne_fleet_replica_restarts_total[30m]))"
 # Every worker counts the restarts that it sees; as many as at best saw the replica ready are there to count.
 WORKERS = "max by (replica) (max_over_time(heterodyne_fleet_replica_ready[30m]) > 0)"
+DRIFT = "max by (replica) (heterodyne_fleet_replica_drift_nats)"
 WORKER_RESTARTS = "heterodyne_gateway_worker_restarts_total[30m]"
 
 
@@ -58,6 +59,16 @@ def _judge_restarting(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, .
         AlertMatch(subject=one.replica, detail=f"{times(one.restarts)} in half an hour.")
         for one in signals.replicas
         if one.restarts >= RESTARTS_MAX
+    )
+
+
+def _judge_drifted(signals: Signals, settings: AlertSettings) -> tuple[AlertMatch, ...] | None:
+    if signals.drifts is None:
+        return None
+    return tuple(
+        AlertMatch(subject=one.replica, detail=f"{one.kl_nats:.3f} nats from its first ones.")
+        for one in signals.drifts
+        if one.kl_nats > settings.drift_max_nats
     )
 
 
@@ -119,6 +130,16 @@ ALERTS = (
         labels=("replica",),
         expression=lambda _: f"{REPLICA_RESTARTS} / {WORKERS} >= {RESTARTS_MAX}",
         judge=_judge_restarting,
+    ),
+    Alert(
+        name="replica_drifted",
+        severity=Severity.TICKET,
+        hold_s=0,
+        summary="Replica {subject} answers otherwise than it did.",
+        section="replica-drifted",
+        labels=("replica",),
+        expression=lambda settings: f"{DRIFT} > {settings.drift_max_nats:g}",
+        judge=_judge_drifted,
     ),
     Alert(
         name="workers_restarting",

@@ -8,6 +8,7 @@ from pathlib import Path
 from heterodyne.alerts.signals import (
     AuditSignals,
     BooksSignals,
+    DriftSignals,
     LimitSignals,
     ModelSignals,
     PoolSignals,
@@ -21,6 +22,7 @@ from heterodyne.books.collector import CollectorState
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow
 from heterodyne.console.tenants_now.pages import LimitUse
+from heterodyne.control.drift_watch import DriftSeen
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.supervisor.alerts.history import AlertHistory, HistorySource
 from heterodyne.supervisor.alerts.recent_samples import RecentSamples
@@ -50,6 +52,7 @@ class SignalMaker:
         books: Callable[[], CollectorState | None],
         audit: Callable[[], AuditWriterState | None],
         limits: LimitUses | None = None,
+        drifts: Callable[[], Sequence[DriftSeen]] = tuple,
     ) -> None:
         """`limits` gives those of organisations and projects that are used most; without it there are none."""
         self._history = AlertHistory(history)
@@ -58,6 +61,7 @@ class SignalMaker:
         self._books = books
         self._audit = audit
         self._limits = limits
+        self._drifts = drifts
         self._depths = RecentSamples()
         self._counters = RecentSamples()
 
@@ -74,6 +78,11 @@ class SignalMaker:
             queues=await self._queues(now),
             pools=None if page is None else pools_of(page),
             replicas=None if page is None else _replicas(page, grown),
+            drifts=tuple(
+                DriftSignals(replica=one.replica, kl_nats=one.kl_nats)
+                for one in self._drifts()
+                if one.kl_nats is not None
+            ),
             worker_restarts=None if page is None else grown(_WORKERS),
             books=None if books is None else _books_of(books, grown(_DAMAGED)),
             audit=None if audit is None else AuditSignals(problem=audit.failure, failures=grown(_FAILURES)),

@@ -10,6 +10,7 @@ from msgspec import Struct
 from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition
 from heterodyne.console.tenants_now.pages import LimitUse
 from heterodyne.control.accelerator_watch import AcceleratorsSeen, DeviceSeen
+from heterodyne.control.drift_watch import DriftSeen
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.telemetry import metrics
 from heterodyne.telemetry.meters import Meter, Sample
@@ -38,12 +39,14 @@ class FleetMeters:
         pools: Callable[[], Mapping[str, PoolSettings]],
         *,
         devices: Callable[[], AcceleratorsSeen] | None = None,
+        drifts: Callable[[], Sequence[DriftSeen]] | None = None,
         costs: Callable[[], Sequence[TokenCost]] | None = None,
         limits: Callable[[], Sequence[LimitUse]] | None = None,
     ) -> None:
         self._page = page
         self._pools = pools
         self._devices = devices
+        self._drifts = drifts
         self._costs = costs
         self._limits = limits
 
@@ -53,6 +56,7 @@ class FleetMeters:
         return [
             *(() if page is None else replica_samples(page, self._pools())),
             *(() if self._devices is None else device_samples(self._devices().devices)),
+            *(() if self._drifts is None else drift_samples(self._drifts())),
             *(() if self._costs is None else cost_samples(self._costs())),
             *(() if self._limits is None else limit_samples(self._limits())),
         ]
@@ -92,6 +96,15 @@ def device_samples(devices: Iterable[DeviceSeen]) -> list[Sample]:
         )
         samples += [_sample(meter, labels, value) for meter, value in known if value is not None]
     return samples
+
+
+def drift_samples(drifts: Iterable[DriftSeen]) -> list[Sample]:
+    """A replica that could not be asked has no line."""
+    return [
+        _sample(metrics.replica_drift, (one.pool, one.replica), one.kl_nats)
+        for one in drifts
+        if one.kl_nats is not None
+    ]
 
 
 def cost_samples(costs: Iterable[TokenCost]) -> list[Sample]:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from heterodyne.console.tenants_now.pages import LimitUse
 from heterodyne.control.accelerator_watch import AcceleratorWatch
+from heterodyne.control.drift_watch import DriftWatch
 from heterodyne.domain.usage import IdleRow, UsageGroup, UsageQuery, UsageRow
 from heterodyne.ports.books import BookStore
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
@@ -30,6 +31,7 @@ class SupervisorMeters:
         owner: FleetOwner,
         books: BookStore,
         tenants: TenantUsageReader,
+        drifts: DriftWatch,
         *,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
@@ -43,6 +45,7 @@ class SupervisorMeters:
             owner.page,
             lambda: owner.settings.pools,
             devices=self._accelerators.snapshot,
+            drifts=drifts.snapshot,
             costs=lambda: self._costs,
             limits=lambda: self._limits,
         )

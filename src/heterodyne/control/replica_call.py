@@ -1,0 +1,30 @@
+"""A question of our own to one replica, in as many calls as its dialect takes."""
+
+import os
+
+from heterodyne.control.engine_fetch import post
+from heterodyne.domain.errors import EngineRefused
+from heterodyne.domain.fleet import Replica
+from heterodyne.domain.request import Request
+from heterodyne.engines.catalogue import ENGINES
+from heterodyne.ports.engine_request import EngineRequest
+from heterodyne.wire.address import Address
+from heterodyne.wire.connection_pool import ConnectionPool
+
+WORDS_SHOWN = 200  # of what it refuses with
+
+
+async def call_replica(connections: ConnectionPool, replica: Replica, request: Request, *, timeout_s: float) -> bytes:
+    """The whole answer; raises an EngineError where there is none."""
+    dialect = ENGINES[replica.engine]
+    address = Address(replica.host, replica.port, replica.tls)
+    key = os.environ.get(replica.api_key_env, "") if replica.api_key_env else ""
+    headers = f"authorization: Bearer {key}\r\n".encode() if key else b""
+    answer: bytes | EngineRequest = dialect.call(request, replica)
+    while isinstance(answer, EngineRequest):
+        fetched = await post(connections, address, answer.path, answer.body, timeout_s=timeout_s, headers=headers)
+        if fetched.status != 200:
+            words = fetched.body[:WORDS_SHOWN].decode(errors="replace")
+            raise EngineRefused(f"{replica.id} answers {fetched.status}: {words}", status=fetched.status)
+        answer = dialect.answer(request, replica, fetched.body)
+    return answer
