@@ -15,7 +15,7 @@ from tests.support.gateways import Rig, gateway_over
 from tests.support.raw_client import Answer, connected
 from tests.support.requests import chat
 
-QUICK = {"first_byte_timeout_s": 0.15, "stall_timeout_s": 0.15}
+QUICK = {"first_byte_timeout_s": 0.5, "stall_timeout_s": 0.5}  # a busy machine holds a good answer up, too
 JSON_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n'
