@@ -162,7 +162,7 @@ $(VENV)/.test: $(VENV)/.installed
 .venv-jax/.installed: pyproject.toml
 	@echo "installing JAX and Orbax into .venv-jax ..." >&2
 	$(PYTHON) -m venv .venv-jax
-	@.venv-jax/bin/python -m pip --disable-pip-version-check --quiet install -e ".[jax]" "pytest>=8.3" "pytest-timeout>=2.3"
+	@.venv-jax/bin/python -m pip --disable-pip-version-check --quiet install -e ".[jax]" hypothesis pytest pytest-timeout pytest-xdist
 	@touch $@
 
 $(VENV)/.compile: $(VENV)/.installed

@@ -30,6 +30,7 @@ class EmulatedFleet:
         folder: Path,
     ) -> None:
         self.url = serve.url
+        self.admin_url = serve.admin_url
         self.engine_urls = engine_urls
         self._serve = serve
         self._emulators = emulators

@@ -52,7 +52,7 @@ BAD = {
 def play(seed: int, candidate: Version = GOOD, *, batch: int = 2000, plan: RolloutPlan = CANARY) -> Played:
     """Until it ends."""
     rng = np.random.default_rng(seed)
-    rollout = begin("r", "m", baseline="a", candidate="b", plan=plan, now=0.0)
+    rollout = begin("r", "m", baseline=("a",), candidate=("b",), plan=plan, now=0.0)
     requests = exposed = 0
     while not rollout.is_ended and requests < REQUESTS_MAX:
         count = int(rng.binomial(batch, share_of(rollout)))

@@ -1,9 +1,10 @@
 """Builds the fleet's owner: replicas, workers, reloads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from heterodyne.config.settings import Settings
+from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
 from heterodyne.supervisor.fleet.fleet_reload import Fetch, FleetReload, Reread
@@ -25,13 +26,14 @@ def build_fleet_owner(
     run_dir: Path,
     places: WorkerPlaces,
     tenants: TenantSnapshot,
+    splits: Mapping[str, RolloutSplit],
     reread: Reread,
     fetch: Fetch,
     on_settings: Callable[[Settings], None],
 ) -> FleetOwner:
     """`began` is what was read at the start, `settings` the same with what the system chose, such as a port."""
     replicas = [ManagedReplica(member) for member in wanted]
-    workers = Workers(settings, ordered(replicas), run_dir, places, tenants, module=WORKER_MODULE)
+    workers = Workers(settings, ordered(replicas), run_dir, places, tenants, module=WORKER_MODULE, splits=splits)
     fleet = ManagedFleet(settings, replicas, workers)
     reload = FleetReload(began, fleet, reread=reread, fetch=fetch, on_settings=on_settings)
     return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running))

@@ -34,6 +34,7 @@ from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.gateway.usage_recorder import UsageRecorder
 from heterodyne.ports.leases import LeaseSource
+from heterodyne.routing.arms import Arms
 from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.router import Router
@@ -47,6 +48,7 @@ from heterodyne.telemetry.records import RecordWriter
 from heterodyne.wire.connection_pool import ConnectionPool
 
 METERS_INTERVAL_S = 1.0
+ARMS_SUFFIX = ".arms.sock"  # where workers tell each other which version a conversation has
 OFFLOAD_MODULE = "heterodyne.supervisor.workers.offload_process"
 
 clock = time.monotonic
@@ -102,7 +104,7 @@ async def running_gateway(
         "adapters": adapters.run,
         "kv events": listener.run,
         "leases": lease_client.run,
-        **_shared_loops(gateway, router, run_dir, name, workers=workers),
+        **_shared_loops(gateway, router, path.builder.arms, run_dir, name, workers=workers),
     }
     try:
         async with _running(gateway, loops, reuse_port=reuse_port):
@@ -115,7 +117,7 @@ async def running_gateway(
 
 
 def _shared_loops(
-    gateway: LiveGateway, router: Router, run_dir: Path | None, name: str, *, workers: int
+    gateway: LiveGateway, router: Router, arms: Arms, run_dir: Path | None, name: str, *, workers: int
 ) -> dict[str, Callable[[], Awaitable[object]]]:
     """What a worker tells the others."""
     if run_dir is None:
@@ -125,6 +127,7 @@ def _shared_loops(
     }
     if workers > 1:
         loops["hearsay"] = GossipChannel(run_dir, name, router.take_gossip, router.receive_gossip).run
+        loops["arms"] = GossipChannel(run_dir, name, arms.take, arms.hear, suffix=ARMS_SUFFIX).run
     return loops
 
 

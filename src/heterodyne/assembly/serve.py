@@ -20,6 +20,7 @@ from heterodyne.supervisor.configured_replicas import local_replicas, remote_rep
 from heterodyne.supervisor.fleet.fleet_reload import Reread
 from heterodyne.supervisor.fleet.reconcile import FleetMember, members
 from heterodyne.supervisor.listen_address import claim, claim_alone
+from heterodyne.supervisor.rollouts.keeper import splits_of
 from heterodyne.supervisor.run_folder import run_folder
 from heterodyne.telemetry import log
 
@@ -57,6 +58,7 @@ async def _serve(
             run_dir=run_dir,
             places=stores.places,
             tenants=stores.snapshot,
+            splits=splits_of(await stores.rollouts.rollouts(), settings.pools),
             reread=reread,
             fetch=lambda new: pool_weights(new, _unseen),
             on_settings=lambda new: None if access is None else access.guard.take(new.console),

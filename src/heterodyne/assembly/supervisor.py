@@ -7,15 +7,18 @@ from pathlib import Path
 from msgspec import Struct
 
 from heterodyne.assembly.console import AdminAccess, build_instruments
+from heterodyne.assembly.rollouts import build_rollouts
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.audited_changes import FleetChanges
 from heterodyne.console.fleet.service import FleetService
+from heterodyne.console.rollouts.service import RolloutService
 from heterodyne.console.server import AdminServer
 from heterodyne.console.services import StoreServices
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.console.tenants_now.pages import LimitUse
+from heterodyne.control.drift_watch import DriftWatch
 from heterodyne.supervisor.alerts.signals import SignalMaker
 from heterodyne.supervisor.alerts.watch import AlertWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
@@ -41,7 +44,13 @@ class StoreParts(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def build_store_parts(
-    stores: SupervisorStores, fleet: FleetService, publish: PublishTenants, run_dir: Path, samples: FleetSamples
+    stores: SupervisorStores,
+    fleet: FleetService,
+    publish: PublishTenants,
+    run_dir: Path,
+    samples: FleetSamples,
+    *,
+    rollouts: RolloutService | None = None,
 ) -> StoreParts:
     """`publish` takes tenants to the workers, `samples` is what is measured of the fleet."""
     recorder = ChangeRecorder(stores.audit)
@@ -56,7 +65,10 @@ def build_store_parts(
     if stores.usage is not None:
         loops = {**loops, "books": partial(stores.usage.run, fleet.page)}
     services = StoreServices(
-        tenants=TenantService(stores.tenants, publisher.on_change, recorder), recorder=recorder, books=stores.books
+        tenants=TenantService(stores.tenants, publisher.on_change, recorder),
+        recorder=recorder,
+        books=stores.books,
+        rollouts=rollouts,
     )
     return StoreParts(publisher=publisher, services=services, reload=reload, loops=loops)
 
@@ -66,10 +78,12 @@ async def run_supervisor(
 ) -> None:
     """Until a signal ends it; without it there is no admin port."""
     tenants = TenantUsageReader(stores.tenants, stores.books, stores.limits, owner.workers.views)
-    meters = SupervisorMeters(owner, stores.books, tenants)
-    alerts = _try_alerts(owner, stores, tenants, run_dir)
-    parts = build_store_parts(stores, owner, owner.take_tenants, run_dir, meters.samples)
-    loops = {**parts.loops, "fleet meters": meters.run}
+    drifts = DriftWatch(owner.replicas, owner.ready, lambda: owner.settings.alerts.drift_interval_s)
+    meters = SupervisorMeters(owner, stores.books, tenants, drifts)
+    alerts = _try_alerts(owner, stores, tenants, drifts, run_dir)
+    rollouts = build_rollouts(owner, stores.rollouts)
+    parts = build_store_parts(stores, owner, owner.take_tenants, run_dir, meters.samples, rollouts=rollouts)
+    loops = {**parts.loops, "fleet meters": meters.run, "rollouts": rollouts.run, "drift": drifts.run}
     if alerts is not None:
         loops["alerts"] = alerts.run
     admin = None
@@ -86,7 +100,7 @@ async def run_supervisor(
 
 
 def _try_alerts(
-    owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageReader, run_dir: Path
+    owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageReader, drifts: DriftWatch, run_dir: Path
 ) -> AlertWatch | None:
     """Thresholds follow reloads; None where alerts are off."""
     if not owner.settings.alerts.is_on:
@@ -102,6 +116,7 @@ def _try_alerts(
         books=stores.collecting,
         audit=stores.auditing,
         limits=limits,
+        drifts=drifts.snapshot,
     )
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 

@@ -11,7 +11,10 @@ from msgspec import Struct
 from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.console.fleet.forms import Addition, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
+from heterodyne.console.rollouts.forms import RolloutOf, RolloutStart
+from heterodyne.console.rollouts.pages import RolloutPage
 from heterodyne.domain.errors import CallerError, HeterodyneError, OperatorError, SettingsInvalid, UnknownName
+from heterodyne.rollout.machine import Rollout
 from heterodyne.routing.explanation.explanation import Explanation, PastDecision
 from heterodyne.routing.explanation.question import Question
 
@@ -85,6 +88,15 @@ class AdminClient:
     def reload(self) -> Reloaded:
         """Have the settings read again."""
         return self.call("POST", "/admin/reload", {}, Reloaded, timeout_s=RELOAD_TIMEOUT_S)
+
+    def rollouts(self, model: str | None) -> RolloutPage:
+        """The latest of each model, or all of one."""
+        query = "" if model is None else f"?model={quote(model, safe='')}"
+        return self.call("GET", f"/admin/rollouts{query}", None, RolloutPage)
+
+    def change_rollout(self, name: str, body: RolloutStart | RolloutOf) -> Rollout:
+        """Start, pause, resume, promote or abort."""
+        return self.call("POST", f"/admin/rollouts/{name}", body, Rollout)
 
     def explain(self, question: Question) -> Explanation:
         """Where a request like this would go."""

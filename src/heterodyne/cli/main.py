@@ -15,6 +15,8 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of
     "serve": ("heterodyne.cli.serve", "Serve the configured models over the OpenAI API."),
     "chat": ("heterodyne.cli.chat.command", "Ask a model something, or hold a conversation."),
     "models": ("heterodyne.cli.models.command", "List the configured models and fetch their weights."),
+    "parity": ("heterodyne.cli.parity.command", "Judge the builds of a model by what they were built from."),
+    "rollout": ("heterodyne.cli.rollout.command", "Move a model to other pools, step by step, on evidence."),
     "fleet": ("heterodyne.cli.fleet.command", "See the fleet of a running gateway and change it while it serves."),
     "tenants": (
         "heterodyne.cli.tenants.command",

@@ -22,6 +22,8 @@ from heterodyne.console.plan.routes import plan_routes
 from heterodyne.console.playground.routes import playground_routes
 from heterodyne.console.rehearsal.routes import rehearsal_routes
 from heterodyne.console.render import answer, error_answer
+from heterodyne.console.rollouts.routes import rollout_routes
+from heterodyne.console.rollouts.service import RolloutChanges
 from heterodyne.console.services import ConsoleServices, Instruments, StoreServices
 from heterodyne.console.session.routes import session_routes
 from heterodyne.console.settings import ConsoleSettings
@@ -56,6 +58,8 @@ def admin_app(
         routes += [] if instruments.services is None else service_routes(guard, instruments.services)
     if stores is not None:
         routes += fleet_change_routes(guard, FleetChanges(fleet, stores.recorder))
+        if stores.rollouts is not None:
+            routes += rollout_routes(guard, stores.rollouts, RolloutChanges(stores.rollouts, stores.recorder))
         routes += tenant_routes(guard, stores.tenants)
         routes += usage_routes(guard, stores.books)
         routes += history_routes(guard, stores.books, time.time)

@@ -9,6 +9,7 @@ from heterodyne.console.live.feed import LiveFeed
 from heterodyne.console.plan.service import PlanService
 from heterodyne.console.playground.service import Playground
 from heterodyne.console.rehearsal.service import RehearsalService
+from heterodyne.console.rollouts.service import RolloutService
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.console.tenants_now.service import TenantsNowService
 from heterodyne.ports.books import BookStore
@@ -20,6 +21,7 @@ class StoreServices(Struct, frozen=True, kw_only=True):
     tenants: TenantService
     recorder: ChangeRecorder
     books: BookStore
+    rollouts: RolloutService | None = None  # None: nothing carries any out
 
 
 class ConsoleServices(Struct, frozen=True, kw_only=True):

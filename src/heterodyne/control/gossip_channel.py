@@ -1,4 +1,4 @@
-"""Carries prefix gossip between the workers of one machine: datagrams between sockets in the run folder.
+"""Carries gossip between the workers of one machine: datagrams between sockets in the run folder.
 
 Nothing here waits for another worker. A worker that is busy, gone or not yet there misses a message, and routes a
 little worse until it has learned by itself what was in the message.
@@ -29,11 +29,19 @@ class GossipChannel:
     """One worker's end."""
 
     def __init__(
-        self, run_dir: Path, name: str, take: Callable[[], bytes | None], hear: Callable[[bytes], object]
+        self,
+        run_dir: Path,
+        name: str,
+        take: Callable[[], bytes | None],
+        hear: Callable[[bytes], object],
+        *,
+        suffix: str = SUFFIX,
     ) -> None:
-        """`take` gives the next message for the others, or None; `hear` raises `ValueError` for one that is none."""
+        """`take` gives the next message for the others, or None; `hear` raises `ValueError` for one that is none. Those
+        with the same suffix hear each other."""
         self._run_dir = run_dir
-        self._own = run_dir / f"{name}{SUFFIX}"
+        self._suffix = suffix
+        self._own = run_dir / f"{name}{suffix}"
         self._take = take
         self._hear = hear
 
@@ -83,7 +91,7 @@ class GossipChannel:
             if message is None:
                 return
             if others is None:
-                others = [str(path) for path in self._run_dir.glob(f"*{SUFFIX}") if path != self._own]
+                others = [str(path) for path in self._run_dir.glob(f"*{self._suffix}") if path != self._own]
             for other in others:
                 _send(own, message, other)
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.kv_event import KvPublisher
+from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.routing_rule import Requirement, RoutingRule
 
 PoolName = NewType("PoolName", str)
@@ -108,6 +109,7 @@ class ModelRule(Struct, frozen=True, kw_only=True):
     routing: RoutingRule = RoutingRule()
     late_fallbacks: tuple[str, ...] = ()  # models that answer in its place when none of its replicas would in time
     degraded: dict[str, str] = {}  # by tier, the model that answers in its place rather than nobody when it is full
+    split: RolloutSplit | None = None  # between versions of it; None: no rollout has a say
 
 
 class FleetSnapshot(Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
+from heterodyne.gateway.arm_tallies import ArmTallies
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.decision_log import Decided, DecisionLog
 from heterodyne.gateway.ended import ended_of
@@ -62,6 +63,7 @@ class RequestLog:
         self._finished_bytes = 0  # of their requests, and of answers that are kept to be audited
         self._meters = RequestMeters()
         self.decisions = DecisionLog(decisions_kept)
+        self.arms = ArmTallies()
 
     @property
     def has_books(self) -> bool:
@@ -135,6 +137,8 @@ class RequestLog:
         if finished.slot is not None and self._usage_recorder is not None:
             self._usage_recorder.close(finished.slot, ended)  # before all that could fail: an open slot is lost
         self._meters.observe(ended)
+        if self.arms.splits:
+            self.arms.observe(finished, ended)
         if not ended.is_estimated:
             self.tokens.learn(ended.model, request.prompt_chars, ended.prompt_tokens, routing_request.tenant)
         if not ended.reason:

@@ -12,6 +12,7 @@ from heterodyne.domain.request import Request
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.routing_hints import NONE, POOL, RoutingHints
+from heterodyne.routing.arms import Arm, Arms
 from heterodyne.routing.kv.chain import BLOCK_ENDS, EMPTY, Chain, chain_of, salt_of
 from heterodyne.routing.kv.sticky_sessions import session_of
 from heterodyne.routing.peers.catalogue import READS_PREFIXES
@@ -39,6 +40,7 @@ class MeantModel:
         "is_sticky",
         "itl_slo_s",
         "model",
+        "split",
         "ttft_slo_s",
     )
 
@@ -54,6 +56,7 @@ class MeantModel:
         self.is_overridable = rule.is_overridable
         self.is_prefix = rule.kv is PREFIX or rule.policy in READS_PREFIXES
         self.is_sticky = rule.kv is STICKY
+        self.split = None if said is None else said.split
         self.ttft_slo_s = inf if rule.ttft_slo_s is None else rule.ttft_slo_s
         self.itl_slo_s = inf if rule.itl_slo_s is None else rule.itl_slo_s
 
@@ -67,6 +70,7 @@ class RoutingRequestBuilder:
         self._meant: dict[str, MeantModel] = {}  # by the names of that fleet
         self._lengths = OutputLengths()
         self._answers = 0
+        self.arms = Arms()
 
     def routing_request(
         self, request: Request, routing_hints: RoutingHints, tenant: bytes, fleet: FleetSnapshot
@@ -123,7 +127,19 @@ class RoutingRequestBuilder:
             streams=request.stream,
             policy=routing_hints.policy,
             pool=routing_hints.pool,
+            arm=self._try_arm(request, routing_hints, tenant, meant, session),
         )
+
+    def _try_arm(
+        self, request: Request, routing_hints: RoutingHints, tenant: bytes, meant: MeantModel, session: str
+    ) -> Arm | None:
+        """The side of a rollout that it is on; None: there is none, or it is for one pool alone."""
+        if meant.split is None or routing_hints.pool:
+            return None
+        if meant.split.share <= 0.0:
+            return self.arms.baseline(meant.split)
+        conversation = session or _conversation(request, routing_hints, salt_of(tenant, meant.adapter))
+        return self.arms.arm(meant.split, conversation, goes_on=_goes_on(request))
 
     def _look_up(self, name: str, fleet: FleetSnapshot) -> MeantModel:
         """Once for each name of a fleet; a name that it does not have is not kept, for there is no end of those."""
@@ -172,3 +188,18 @@ def _chain(request: Request, tenant: bytes, adapter: str, prompt_tokens: int) ->
 def _session(request: Request, routing_hints: RoutingHints, salt: bytes) -> str:
     assert request.prompt is not None
     return session_of(salt, header=routing_hints.session, user=request.user, opening=(request.prompt.opening(),))
+
+
+def _conversation(request: Request, routing_hints: RoutingHints, salt: bytes) -> str:
+    """What is to see one version alone. Vectors of two versions do not compare: without a prompt, the tenant."""
+    if request.prompt is None:
+        return salt.hex() or request.id
+    return _session(request, routing_hints, salt)
+
+
+def _goes_on(request: Request) -> bool:
+    """Whether it has been answered before: more is said than its opening."""
+    prompt = request.prompt
+    if prompt is None:
+        return False
+    return (prompt.whole_bytes or len(prompt.whole())) > len(prompt.opening())

@@ -17,7 +17,7 @@ PRIOR: Final = 0.5  # of both sides of the Beta: sharp for rates near nothing an
 TIGHTEST_AT: Final = 400.0  # values at which the sequence of means is as narrow as it can be
 VALUES_MIN: Final = 40  # from here on a mean is near enough to normal
 HALVINGS: Final = 50
-NOTHING_KNOWN: Final = math.inf
+NOTHING_KNOWN: Final = 1e9  # further off than anything can be; JSON has no infinity
 
 
 class Bounds(Struct, frozen=True):

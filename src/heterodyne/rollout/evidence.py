@@ -19,6 +19,9 @@ class MetricSums(Struct, frozen=True):
     def plus(self, other: "MetricSums") -> "MetricSums":
         return MetricSums(self.count + other.count, self.total + other.total, self.squares + other.squares)
 
+    def minus(self, before: "MetricSums") -> "MetricSums":
+        return MetricSums(self.count - before.count, self.total - before.total, self.squares - before.squares)
+
 
 NO_SUMS = MetricSums()
 
@@ -37,8 +40,32 @@ class Evidence(Struct, frozen=True, kw_only=True):
             sums={name: self.sums.get(name, NO_SUMS).plus(other.sums.get(name, NO_SUMS)) for name in sorted(names)},
         )
 
+    def minus(self, before: "Evidence") -> "Evidence":
+        """What has come since."""
+        return Evidence(
+            requests=self.requests - before.requests,
+            sums={name: one.minus(before.sums.get(name, NO_SUMS)) for name, one in self.sums.items()},
+        )
+
     def of(self, metric: Metric) -> MetricSums:
         return self.sums.get(metric.name, NO_SUMS)
+
+
+class ArmsSeen(Struct, frozen=True):
+    """Of both versions, over the same time."""
+
+    candidate: Evidence = Evidence()
+    baseline: Evidence = Evidence()
+
+    def plus(self, other: "ArmsSeen") -> "ArmsSeen":
+        return ArmsSeen(self.candidate.plus(other.candidate), self.baseline.plus(other.baseline))
+
+    def minus(self, before: "ArmsSeen") -> "ArmsSeen":
+        """What has come since."""
+        return ArmsSeen(self.candidate.minus(before.candidate), self.baseline.minus(before.baseline))
+
+
+NOTHING_SEEN = ArmsSeen()
 
 
 def seen(values: Mapping[str, float]) -> Evidence:

@@ -1,8 +1,8 @@
 """Pure: where a rollout stands, and what comes next. The control loop feeds it and carries out what it says.
 
     state = begin(...)
-    state = checked(state, passed, why, now)   of smoke, golden set and parity: yes or no
-    state = observed(state, candidate, baseline, now)   of shadow and canary: what was seen since the last time
+    state = checked(state, passed, why, now)   of smoke and parity: yes or no
+    state = observed(state, candidate, baseline, now)   of a canary: what was seen since the last time
     state = paused / promoted / aborted(state, who, now)   by hand
     share_of(state)   what the router gives to the candidate
 
@@ -14,13 +14,14 @@ from enum import StrEnum
 from msgspec import Struct, structs
 
 from heterodyne.domain.errors import SettingsInvalid
+from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.rollout.evidence import Evidence
 from heterodyne.rollout.judge import Judgement, Verdict, judge
 from heterodyne.rollout.plan import RolloutPlan, Stage, StageKind
 
 DEFAULT_PLAN = RolloutPlan()
 STEPS_MAX = 1000  # that are kept of one rollout
-CHECKS = (StageKind.SMOKE, StageKind.GOLDEN, StageKind.PARITY)
+CHECKS = (StageKind.SMOKE, StageKind.PARITY)
 
 
 class RolloutStatus(StrEnum):
@@ -52,8 +53,9 @@ class Rollout(Struct, frozen=True, kw_only=True):
 
     id: str
     model: str
-    baseline: str  # versions
-    candidate: str
+    baseline: tuple[str, ...]  # pools
+    candidate: tuple[str, ...]
+    began_at: float  # seconds since the epoch
     plan: RolloutPlan = DEFAULT_PLAN
     stage_number: int = 0
     status: RolloutStatus = RolloutStatus.RUNNING
@@ -72,12 +74,20 @@ class Rollout(Struct, frozen=True, kw_only=True):
 
 
 def begin(
-    rollout_id: str, model: str, *, baseline: str, candidate: str, plan: RolloutPlan = DEFAULT_PLAN, now: float
+    rollout_id: str,
+    model: str,
+    *,
+    baseline: tuple[str, ...],
+    candidate: tuple[str, ...],
+    plan: RolloutPlan = DEFAULT_PLAN,
+    now: float,
 ) -> Rollout:
-    """The first stage begins."""
-    if baseline == candidate:
-        raise SettingsInvalid(f"{model}: {candidate} serves already")
-    rollout = Rollout(id=rollout_id, model=model, baseline=baseline, candidate=candidate, plan=plan)
+    """The first stage begins. Both sides are pools of the model, and none is on both."""
+    if both := set(baseline) & set(candidate):
+        raise SettingsInvalid(f"{model}: {', '.join(sorted(both))} cannot be both the baseline and the candidate")
+    if not baseline or not candidate:
+        raise SettingsInvalid(f"{model}: a rollout needs a pool to go to and one to come from")
+    rollout = Rollout(id=rollout_id, model=model, baseline=baseline, candidate=candidate, plan=plan, began_at=now)
     return _noted(rollout, now, "begun")
 
 
@@ -88,6 +98,22 @@ def share_of(rollout: Rollout) -> float:
     if rollout.status in (RolloutStatus.ROLLED_BACK, RolloutStatus.ABORTED):
         return 0.0
     return rollout.stage.share if rollout.stage.kind in (StageKind.CANARY, StageKind.FULL) else 0.0
+
+
+def split_of(rollout: Rollout) -> RolloutSplit:
+    """The same for the data plane, with what was so a stage before."""
+    before = 0.0
+    if rollout.stage_number:
+        earlier = rollout.plan.stages[rollout.stage_number - 1]
+        before = earlier.share if earlier.kind is StageKind.CANARY else 0.0
+    return RolloutSplit(
+        rollout=rollout.id,
+        candidate_pools=rollout.candidate,
+        baseline_pools=rollout.baseline,
+        share=share_of(rollout),
+        share_before=before,
+        is_completed=rollout.status is RolloutStatus.COMPLETED,
+    )
 
 
 def checked(rollout: Rollout, *, passed: bool, why: str, now: float) -> Rollout:
@@ -101,7 +127,7 @@ def checked(rollout: Rollout, *, passed: bool, why: str, now: float) -> Rollout:
 
 
 def observed(rollout: Rollout, candidate: Evidence, baseline: Evidence, now: float) -> Rollout:
-    """More was seen of both, of copies or of users' requests; stops at a breach, goes on when there is enough."""
+    """More was seen of both; stops at a breach, goes on when there is enough."""
     if rollout.is_ended or rollout.stage.kind in CHECKS:
         return rollout
     rollout = structs.replace(
@@ -155,14 +181,11 @@ def _check_running(rollout: Rollout) -> None:
 
 
 def _advanced(rollout: Rollout, now: float) -> Rollout:
-    """The next stage; shadowed copies say nothing of what users saw, so the canary begins with no evidence."""
     number = rollout.stage_number + 1
     running = structs.replace(rollout, status=RolloutStatus.RUNNING)
     if rollout.plan.stages[number].kind is StageKind.FULL:
         full = structs.replace(running, stage_number=number)
         return _ended(full, RolloutStatus.COMPLETED, now, "completed")
-    if rollout.stage.kind is StageKind.SHADOW:
-        running = structs.replace(running, candidate_evidence=Evidence(), baseline_evidence=Evidence())
     return _noted(structs.replace(running, stage_number=number), now, "begun")
 
 

@@ -9,9 +9,7 @@ class StageKind(StrEnum):
     """What happens in a stage."""
 
     SMOKE = "smoke"  # a few requests of our own: it answers at all
-    GOLDEN = "golden"  # prompts whose answers are known
     PARITY = "parity"  # against its canonical parent
-    SHADOW = "shadow"  # copies of requests, compared and never returned
     CANARY = "canary"  # a share of users
     FULL = "full"  # all of them
 
@@ -20,7 +18,7 @@ class Stage(Struct, frozen=True, kw_only=True):
     """One."""
 
     kind: StageKind
-    share: float = 0.0  # of conversations that the candidate gets, or of requests that are copied
+    share: float = 0.0  # of conversations that the candidate gets
     strictness: float = 1.0  # by how much less is tolerated than in the first stage of a canary
 
     @property
@@ -36,9 +34,7 @@ class RolloutPlan(Struct, frozen=True, kw_only=True):
 
     stages: tuple[Stage, ...] = (
         Stage(kind=StageKind.SMOKE),
-        Stage(kind=StageKind.GOLDEN),
         Stage(kind=StageKind.PARITY),
-        Stage(kind=StageKind.SHADOW, share=0.01),
         Stage(kind=StageKind.CANARY, share=0.01),
         Stage(kind=StageKind.CANARY, share=0.05, strictness=1.5),
         Stage(kind=StageKind.CANARY, share=0.25, strictness=2.0),

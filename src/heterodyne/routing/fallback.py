@@ -7,9 +7,11 @@ from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.errors import ContextExceeded, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.domain.request import Request
+from heterodyne.routing.arms import Arm
 from heterodyne.routing.context import Contexts, context_wanted, contexts_of
 from heterodyne.routing.forecast import BROKEN
 from heterodyne.routing.health.fleet_health import FleetHealth
+from heterodyne.routing.health.snapshot import Obstacle
 from heterodyne.routing.no_replica import check_purpose, no_replica_error, no_replica_in_regions_error
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import RoutingChoice
@@ -19,6 +21,7 @@ from heterodyne.routing.slow_start import SlowStart
 NO_REPLICAS: Final[frozenset[ReplicaId]] = frozenset()
 ADAPTER_RETRY_AFTER_S: Final = 2
 KEYS_REGIONS_MAX: Final = 64  # that are remembered
+BUSY: Final = (None, Obstacle.FULL, Obstacle.PAUSED)  # why a replica takes nothing now and will soon
 CANNOT: Final = (
     EngineUnavailable,
     UnknownModel,
@@ -62,12 +65,14 @@ class FallbackRouter:
         self._slow_start = SlowStart()
         # Of each list the part in some regions; both are the same objects while nothing changes.
         self._in_regions: dict[tuple[str, frozenset[str]], tuple[Sequence[Replica], Sequence[Replica]]] = {}
+        self._on_sides: dict[tuple[str, bool], tuple[Sequence[Replica], Arm, Sequence[Replica]]] = {}
 
     def publish(self, snapshot: FleetSnapshot) -> None:
         """A newer fleet."""
         self._take(snapshot)
         self._contexts = {}
         self._in_regions = {}
+        self._on_sides = {}
         self._slow_start.forget()
 
     def _take(self, snapshot: FleetSnapshot) -> None:
@@ -194,6 +199,8 @@ class FallbackRouter:
             usable = self._regional(usable, routing_request.model, routing_request.regions)
         if failed:
             usable = [replica for replica in usable if replica.id not in failed]
+        if routing_request.arm is not None:
+            usable = self._armed(usable, routing_request.model, routing_request.arm, failed, now_s)
         if routing_request.pool:
             usable = [replica for replica in usable if replica.pool == routing_request.pool]
         if context:
@@ -213,6 +220,25 @@ class FallbackRouter:
             known = usable, [replica for replica in usable if replica.region in regions]
             self._in_regions[model, regions] = known
         return known[1]
+
+    def _armed(
+        self, usable: Sequence[Replica], model: str, arm: Arm, failed: frozenset[ReplicaId], now_s: float
+    ) -> Sequence[Replica]:
+        """Of these, those on one side of a rollout; of the other only where this side is lost, and not when it is busy:
+        a candidate must not be given more than its share because the baseline has much to do."""
+        known = self._on_sides.get((model, arm.is_candidate))
+        if known is not None and known[0] is usable and known[1] is arm:
+            return known[2]
+        own = arm.of(usable)
+        if own:
+            self._on_sides[model, arm.is_candidate] = usable, arm, own
+            return own
+        members = arm.of(self.snapshot.by_model.get(model, ()))
+        rest = [one for one in members if one.is_takeable and one.id not in failed]
+        busy = [one for one in rest if self.health.of(one.id).may_take(now_s) in BUSY]
+        if not busy:
+            return usable
+        return [one for one in busy if not self.health.of(one.id).is_crammed]
 
     def _decide_adapter(
         self, request: Request, routing_request: RoutingRequest, name: str, failed: frozenset[ReplicaId], now_s: float

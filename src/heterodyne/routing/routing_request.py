@@ -4,6 +4,7 @@ from math import inf
 from typing import Final, final
 
 from heterodyne.domain.urgency import Urgency
+from heterodyne.routing.arms import Arm
 from heterodyne.routing.kv.chain import EMPTY, Chain
 
 INTERACTIVE: Final = Urgency.INTERACTIVE
@@ -14,6 +15,7 @@ class RoutingRequest:
     """One request, as far as its place in the fleet depends on it."""
 
     __slots__ = (
+        "arm",
         "chain",
         "itl_slo_s",
         "model",
@@ -47,6 +49,7 @@ class RoutingRequest:
         streams: bool = True,
         policy: str = "",
         pool: str = "",
+        arm: Arm | None = None,
     ) -> None:
         self.model = model  # that is to answer: no alias
         self.tenant = tenant  # of its key
@@ -62,6 +65,7 @@ class RoutingRequest:
         self.streams = streams  # False: the answer comes whole, without a first token to be seen
         self.policy = policy  # empty: the model's own
         self.pool = pool  # that is to answer; empty: any of its model
+        self.arm = arm  # of a rollout, that it belongs to; None: there is none
 
     @property
     def has_slo(self) -> bool:
@@ -71,7 +75,7 @@ class RoutingRequest:
     def of_model(self, model: str) -> "RoutingRequest":
         """The same of another model, which knows nothing of the prompts of the first."""
         other = self.copied()
-        other.model, other.chain = model, EMPTY
+        other.model, other.chain, other.arm = model, EMPTY, None
         return other
 
     def copied(self) -> "RoutingRequest":
@@ -91,4 +95,5 @@ class RoutingRequest:
             streams=self.streams,
             policy=self.policy,
             pool=self.pool,
+            arm=self.arm,
         )

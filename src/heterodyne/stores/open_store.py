@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from heterodyne.domain.errors import StoreInvalid
 from heterodyne.ports.books import BookStore
 from heterodyne.ports.model_store import ModelStore
+from heterodyne.ports.rollout_store import RolloutStore
 from heterodyne.stores.sql.tenants.sql_tenants import SqlTenants
 from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
 from heterodyne.stores.sqlite.models import SqliteModels
+from heterodyne.stores.sqlite.rollouts import SqliteRollouts
 from heterodyne.stores.sqlite.tenants import SqliteTenants
 
 if TYPE_CHECKING:
@@ -67,6 +69,15 @@ def models_in(database: "SqliteDatabase | PostgresDatabase") -> ModelStore:
     from heterodyne.stores.postgres.models import PostgresModels  # noqa: PLC0415 - an extra
 
     return PostgresModels(database)
+
+
+def rollouts_in(database: "SqliteDatabase | PostgresDatabase") -> RolloutStore:
+    """Rollouts in an open database."""
+    if isinstance(database, SqliteDatabase):
+        return SqliteRollouts(database)
+    from heterodyne.stores.postgres.rollouts import PostgresRollouts  # noqa: PLC0415 - an extra
+
+    return PostgresRollouts(database)
 
 
 def sqlite_path(url: str, environ: Mapping[str, str]) -> Path:

@@ -21,14 +21,20 @@ from heterodyne.cli.columns import laid_out
 from heterodyne.cli.explain import decision_table
 from heterodyne.cli.fleet import replica_table
 from heterodyne.cli.output import print_table
+from heterodyne.cli.parity import verdict_table
+from heterodyne.cli.rollout import rollout_table
 from heterodyne.console.decisions.pages import DecisionPage
+from heterodyne.domain.artifact import Artifact, ArtifactProvenance, Recipe, StoredArtifact, WeightFormat
+from heterodyne.domain.parity import ParityMeasures, ParityVerdict
 from heterodyne.planning.calibration.points import CalibrationPoint
+from heterodyne.rollout.machine import observed
 from heterodyne.routing.explanation.explanation import PastDecision
 from tests.support.audits import fill
 from tests.support.tiny_models import tiny_model
 from tests.unit.cli.explain.test_command import RECORD, ROW, TOLD
 from tests.unit.cli.fleet.test_command import page, row
 from tests.unit.cli.test_simulate import FLEET
+from tests.unit.rollout.test_machine import evidence, in_canary
 
 WIDTH = 100
 TIMEOUT_S = 120.0
@@ -38,6 +44,36 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 TRACE = "\n".join(["timestamp,prompt_tokens,output_tokens", *(f"{n},{100 + n % 30},{20 + n % 7}" for n in range(300))])
 PLAN = ("--model", "llama-3.1-70b", "--precision", "fp8")
 
+JUDGED = StoredArtifact(
+    artifact=Artifact(
+        model="a-model-with-a-long-name",
+        version="v1",
+        format=WeightFormat.SAFETENSORS,
+        precision="int8",
+        recipe=Recipe(builder="b"),
+        files=(),
+    ),
+    provenance=ArtifactProvenance(at=0.0),
+    verdicts=(
+        ParityVerdict(
+            reference="r",
+            run_by="llamacpp",
+            at=0.0,
+            measures=ParityMeasures(
+                positions=729,
+                top1_agreement=0.938,
+                unexplained_share=0.0,
+                kl_nats=0.0025,
+                kl_worst_nats=0.05,
+                perplexity=26.8,
+                reference_perplexity=26.5,
+                continued_tokens=96,
+                first_split=3,
+            ),
+            breaches=("KL 0.4 nats, at most 0.01",),
+        ),
+    ),
+)
 COMMANDS = [  # each that prints a table and needs nobody
     ("hardware", "list"),
     ("hardware", "show", "h100-sxm"),
@@ -106,9 +142,15 @@ def test_tables_of_a_running_gateway_fit_too(
     decision_table.print_past(PastDecision(id="req_1", explanation=TOLD, record=RECORD))
     decision_table.print_latest(DecisionPage(decisions=(RECORD, msgspec.structs.replace(RECORD, id="req_" + "0" * 20))))
     calibration_table.print_points((CalibrationPoint(concurrency=8, prompt_tokens=512, output_tokens=64),))
+    verdict_table.print_verdicts([JUDGED])
+    rollout_table.print_rollouts([in_canary()])
+    rollout_table.print_rollout(observed(in_canary(), evidence(400, errors=12), evidence(40_000), 5.0), as_json=False)
     shown = capsys.readouterr().out
     assert max(len(line) for line in shown.splitlines()) <= WIDTH
     assert all(word in shown for word in ("Connection", "refused", "0.0000645", "123", "(90-180)", "cheapest"))
+    assert all(
+        word in shown for word in ("93.8%", "3 tokens", "failed", "canary 1 %", "surely worse: errors", "points")
+    )
 
 
 def test_whoever_prints_a_table_is_tried_above() -> None:
@@ -116,7 +158,15 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
         *("audit/command", "calibrate/calibration_table", "config", "explain/decision_table", "fleet/command"),
         *("hardware", "plan/hardware_table", "keys/command", "plan/memory_table", "plan/mix_tables"),
         *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
-        *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
+        *(
+            "parity/verdict_table",
+            "rollout/rollout_table",
+            "output",
+            "simulate",
+            "tenants/command",
+            "plan/traffic_table",
+            "usage/usage_table",
+        ),
     }
     folder = Path(heterodyne.__file__).parent / "cli"
     printing = {

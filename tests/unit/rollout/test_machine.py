@@ -18,12 +18,13 @@ from heterodyne.rollout.machine import (
     promoted,
     resumed,
     share_of,
+    split_of,
 )
 from heterodyne.rollout.plan import StageKind
 
 
 def begun() -> Rollout:
-    return begin("r1", "m", baseline="m@v1", candidate="m@v2", now=1.0)
+    return begin("r1", "m", baseline=("old",), candidate=("new",), now=1.0)
 
 
 def evidence(count: int, *, errors: int = 0, ttft_s: float = 0.3) -> Evidence:
@@ -37,24 +38,35 @@ def evidence(count: int, *, errors: int = 0, ttft_s: float = 0.3) -> Evidence:
 
 def in_canary() -> Rollout:
     rollout = begun()
-    for _ in range(3):
+    for _ in range(2):
         rollout = checked(rollout, passed=True, why="", now=2.0)
-    rollout = promoted(rollout, who="me", now=3.0)  # past the shadow
     assert rollout.stage.kind is StageKind.CANARY
     return rollout
 
 
 def test_users_see_a_candidate_when_it_has_passed_its_checks() -> None:
     rollout = begun()
-    for kind in (StageKind.SMOKE, StageKind.GOLDEN, StageKind.PARITY, StageKind.SHADOW):
+    for kind in (StageKind.SMOKE, StageKind.PARITY):
         assert rollout.stage.kind is kind
         assert share_of(rollout) == 0.0
         rollout = checked(rollout, passed=True, why="", now=2.0)
-    assert rollout.stage.kind is StageKind.SHADOW, "which has no yes or no"
-    assert share_of(in_canary()) == 0.01
+    assert checked(rollout, passed=True, why="", now=3.0) == rollout, "a canary has no yes or no"
+    assert share_of(rollout) == 0.01
 
 
-@pytest.mark.parametrize("passes", range(3))
+def test_the_data_plane_is_told_the_share_and_that_of_the_stage_before() -> None:
+    rollout, told = begun(), []
+    while not rollout.is_ended:
+        told.append(split_of(rollout))
+        rollout = promoted(rollout, who="me", now=2.0)
+    told.append(split_of(rollout))
+    shares = [(one.share, one.share_before) for one in told]
+    assert shares == [(0, 0), (0, 0), (0.01, 0), (0.05, 0.01), (0.25, 0.05), (0.5, 0.25), (1.0, 0.5)]
+    assert {(one.rollout, one.candidate_pools) for one in told} == {("r1", ("new",))}
+    assert split_of(aborted(in_canary(), who="me", now=3.0)).share == 0.0
+
+
+@pytest.mark.parametrize("passes", range(2))
 def test_a_check_that_fails_ends_it_before_any_user(passes: int) -> None:
     rollout = begun()
     for _ in range(passes):
@@ -89,15 +101,6 @@ def test_a_breach_ends_it_with_what_was_worse() -> None:
     assert observed(rollout, evidence(400), evidence(400), 6.0) == rollout, "it has ended"
 
 
-def test_copies_do_not_count_as_users() -> None:
-    rollout = begun()
-    for _ in range(3):
-        rollout = checked(rollout, passed=True, why="", now=2.0)
-    rollout = observed(rollout, evidence(5000), evidence(50_000), 3.0)
-    assert rollout.stage.kind is StageKind.CANARY
-    assert rollout.candidate_evidence == Evidence()
-
-
 def test_a_paused_one_stays_where_it_is_and_a_breach_still_ends_it() -> None:
     rollout = paused(in_canary(), who="me", now=4.0)
     more = observed(rollout, evidence(50_000), evidence(500_000), 5.0)
@@ -115,8 +118,10 @@ def test_hands_are_named_and_an_end_is_an_end() -> None:
             act(rollout, who="me", now=9.0)
     with pytest.raises(SettingsInvalid, match="not paused"):
         resumed(in_canary(), who="me", now=9.0)
-    with pytest.raises(SettingsInvalid, match="serves already"):
-        begin("r", "m", baseline="m@v1", candidate="m@v1", now=0.0)
+    with pytest.raises(SettingsInvalid, match="old cannot be both"):
+        begin("r", "m", baseline=("old", "x"), candidate=("old",), now=0.0)
+    with pytest.raises(SettingsInvalid, match="a pool to go to and one to come from"):
+        begin("r", "m", baseline=(), candidate=("new",), now=0.0)
     assert failed(in_canary(), "never ready", 5.0).status is RolloutStatus.ROLLED_BACK
 
 

@@ -1,7 +1,7 @@
 """A tree of arrays as JAX programs load it: an Orbax checkpoint whose bytes follow from the arrays alone.
 
 Orbax would rather put all arrays into one database with random names inside, compress them by a library of any version
-and write down the time. Here each array is a folder with its numbers as they are, and the time is left out.
+and write down the time and the place. Here each array is a folder with its numbers as they are, without time and place.
 """
 
 import shutil
@@ -16,6 +16,7 @@ from heterodyne.domain.errors import WeightsCorrupt, WeightsUnavailable
 from heterodyne.registry.files import write_whole
 
 TREE = "checkpoint"  # the folder of a model's arrays, beside its config and tokenizer
+COMMITTED = "commit_success.txt"
 STEP_METADATA = "_CHECKPOINT_METADATA"
 TIMES = ("init_timestamp_nsecs", "commit_timestamp_nsecs")
 MISSING = "JAX checkpoints need the extra `jax`: pip install 'heterodyne[jax]'"
@@ -31,6 +32,8 @@ def save_orbax(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:
     path = folder / STEP_METADATA
     metadata = msgspec.json.decode(path.read_bytes(), type=dict[str, object])
     write_whole(path, msgspec.json.encode(metadata | dict.fromkeys(TIMES, 0), order="sorted"))
+    if (folder / COMMITTED).is_file():  # which only has to be there, and names the folder that it was written to
+        write_whole(folder / COMMITTED, b"")
 
 
 def load_orbax(folder: Path) -> dict[str, np.ndarray]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import structs
 
@@ -13,14 +13,15 @@ from heterodyne.config.settings import Settings
 from heterodyne.console.errors import ChangeRefused
 from heterodyne.console.fleet.forms import Addition, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
-from heterodyne.domain.fleet import ReplicaId
+from heterodyne.domain.fleet import Health, Replica, ReplicaId
 from heterodyne.domain.nearest import unknown_name
+from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.supervised_process import SupervisedProcess
 from heterodyne.supervisor.configured_replicas import remote_replicas
 from heterodyne.supervisor.fleet.fleet_reload import FleetReload
 from heterodyne.supervisor.fleet.key_origins import check_key_origin
-from heterodyne.supervisor.fleet.managed_fleet import ManagedFleet
+from heterodyne.supervisor.fleet.managed_fleet import ManagedFleet, ordered
 from heterodyne.supervisor.fleet.managed_replica import ManagedReplica
 from heterodyne.supervisor.fleet.reconcile import FleetMember, free_id
 from heterodyne.supervisor.fleet.replica_rows import replica_rows
@@ -80,6 +81,20 @@ class FleetOwner:
         """Other tenants and keys for every worker; whether all of them work by it."""
         await self.workers.take_tenants(tenants)
         return await self._fleet.wait_applied(self._fleet.publish())
+
+    def take_splits(self, splits: Mapping[str, RolloutSplit]) -> None:
+        """Other shares of rollouts for every worker."""
+        self.workers.splits = dict(splits)
+        self._fleet.publish()
+
+    def replicas(self) -> tuple[Replica, ...]:
+        """Those that are wanted, as workers get them."""
+        return ordered(self._fleet.serving())
+
+    def ready(self) -> set[ReplicaId]:
+        """Those that some worker sees ready."""
+        views = self.workers.views()
+        return {one.id for view in views for one in view.fleet.replicas if one.health is Health.READY}
 
     async def drain(self, selection: Selection) -> Changed:
         """Give them nothing new until they are undrained."""

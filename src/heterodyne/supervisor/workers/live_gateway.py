@@ -57,6 +57,7 @@ class LiveGateway:
         self._request_log = request_log
         self._watch = watch
         self._priors = priors
+        request_log.arms.take(upstream.fleet.snapshot.rules)
 
     def apply(
         self,
@@ -86,6 +87,7 @@ class LiveGateway:
         self._priors.settings = settings
         gone = {replica.id: replica for replica in upstream.fleet.snapshot.replicas}
         self._watch.update(replicas, rules)
+        self._request_log.arms.take(rules)
         for replica in replicas:
             gone.pop(replica.id, None)
         _forget_gauges(gone.values())
@@ -104,6 +106,7 @@ class LiveGateway:
             health=upstream.selector.health.snapshot(upstream.clock()),
             in_flight=limit.in_flight,
             in_flight_by_replica=dict(limit.by_replica),
+            rollouts=self._request_log.arms.snapshot(),
             queued_by_project=self._controller.queues.waiting_by_project(QUEUED_PROJECTS_MAX),
         )
 

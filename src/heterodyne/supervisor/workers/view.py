@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from heterodyne.control.replica_seen import FleetSeen
 from heterodyne.domain.fleet import ReplicaId
+from heterodyne.rollout.evidence import ArmsSeen
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.telemetry import log
 from heterodyne.telemetry.run_files import try_write
@@ -27,6 +28,7 @@ class WorkerView(Struct, frozen=True, kw_only=True):
     health: FleetHealthSnapshot
     in_flight: int
     in_flight_by_replica: dict[ReplicaId, int]
+    rollouts: dict[str, ArmsSeen] = {}  # by id, what it has seen of both sides since it began
     queued_by_project: dict[str, int] = {}  # those that wait for their turn here, of the projects with the most
 
 

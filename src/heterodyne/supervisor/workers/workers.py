@@ -2,14 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from heterodyne.config.settings import Settings
 from heterodyne.console.fleet.pages import WorkerRow
-from heterodyne.domain.fleet import Health, Replica, ReplicaId
+from heterodyne.domain.fleet import Health, ModelRule, Replica, ReplicaId
+from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.supervised_process import SupervisedProcess
 from heterodyne.supervisor.configured_replicas import model_rules
@@ -38,14 +40,16 @@ class Workers:
         tenants: TenantSnapshot,
         *,
         module: str,
+        splits: Mapping[str, RolloutSplit] | None = None,
     ) -> None:
-        """`module` is what each of them runs."""
+        """`module` is what each of them runs; `splits` are those of rollouts, by model."""
         self.version = 1
         self.folded = FoldedMeters(run_dir, metrics.ALL)
         self._run_dir = run_dir
         self._views = ViewReader(run_dir)
         self._places = places
         self._settings, self._replicas = settings, replicas
+        self.splits = dict(splits or {})  # other ones go with the next `publish`
         self._tenants = tenants
         self._has_tenants_file = try_write_tenants(run_dir, tenants)
         self.processes = tuple(
@@ -150,7 +154,7 @@ class Workers:
                 name=name,
                 settings=self._settings,
                 replicas=self._replicas,
-                rules=model_rules(self._settings),
+                rules=with_splits(model_rules(self._settings), self.splits),
                 run_dir=str(self._run_dir),
                 places=self._places,
                 tenants=tenants_name(self._tenants),
@@ -167,6 +171,14 @@ class Workers:
             for process in self.processes:
                 if process.name == name:
                     process.give(self._order(name))
+
+
+def with_splits(rules: dict[str, ModelRule], splits: Mapping[str, RolloutSplit]) -> dict[str, ModelRule]:
+    """The rules of models, with what rollouts say of them."""
+    found = dict(rules)
+    for model, split in splits.items():
+        found[model] = structs.replace(rules.get(model, ModelRule()), split=split)
+    return found
 
 
 async def _wait(is_so: Callable[[], bool], timeout_s: float) -> bool:

@@ -1,0 +1,167 @@
+"""`make bench-rollout`: live rollouts on an emulated fleet, of a good candidate and of bad ones."""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from benchmarks.emulated_fleet import EmulatedFleet, emulated_fleet
+from benchmarks.rollout.page import Played, render
+from heterodyne.bench.lengths import Fixed
+from heterodyne.bench.plan import BenchPlan
+from heterodyne.bench.run import run
+from heterodyne.cli.admin_client import AdminClient
+from heterodyne.console.rollouts.forms import RolloutStart
+from heterodyne.rollout.machine import Rollout
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "rollout-live.md"
+EMULATED = ("--hardware", "h100-sxm", "--model", "llama-3.1-8b", "--precision", "fp8", "--served-model", "chat")
+REPLICAS = {"old": 2, "new": 1}
+SETTINGS = """
+[pools.old]
+model = "chat"
+engine = "vllm"
+urls = {old}
+
+[pools.new]
+model = "chat"
+engine = "vllm"
+urls = {new}
+"""
+PROMPT_TOKENS, OUTPUT_TOKENS, OUTPUT_TOKENS_MAX = 60, 8, 64
+LEAK_EVERY_S, LEAK = 2.0, 0.02  # by so much of the first step the candidate gets slower, so often
+LOOK_EVERY_S = 1.0
+
+
+class Scenario(Struct, frozen=True, kw_only=True):
+    """One candidate."""
+
+    name: str
+    faults: dict[str, Any] = {}
+    is_leaking: bool = False
+    output_tokens: int = OUTPUT_TOKENS  # of a usual answer
+
+
+GOOD = Scenario(name="good")
+SCENARIOS = (
+    Scenario(name="+30 % TTFT", faults={"slowdown": 1.3}),
+    Scenario(name="2 % errors", faults={"refuse_status": 500, "refuse_share": 0.02}),
+    Scenario(name="degraded answers: half as long", output_tokens=OUTPUT_TOKENS // 2),
+    Scenario(name="leaks memory: slower and slower", is_leaking=True),
+    GOOD,
+)
+
+
+def main() -> int:
+    """Play every scenario and write the page."""
+    options = _options()
+    played = []
+    for scenario in SCENARIOS:
+        if options.only and not any(word in scenario.name for word in options.only):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            played.append(asyncio.run(_play(scenario, Path(folder), options)))
+        print(played[-1], flush=True)
+    if options.json is not None:
+        options.json.write_bytes(msgspec.json.encode(played))
+    if not options.no_page:
+        PAGE.write_text(render(played, options.rate))
+    return 0
+
+
+async def _play(scenario: Scenario, folder: Path, options: argparse.Namespace) -> Played:
+    arguments = {
+        f"{pool}-{number}": [*EMULATED, *_own(scenario if pool == "new" else GOOD)]
+        for pool, count in REPLICAS.items()
+        for number in range(count)
+    }
+
+    def settings(urls: Any) -> str:
+        by_pool = {pool: json.dumps([urls[f"{pool}-{n}"] for n in range(count)]) for pool, count in REPLICAS.items()}
+        return SETTINGS.format(**by_pool)
+
+    with emulated_fleet(folder, arguments, settings) as fleet:
+        admin = AdminClient(fleet.admin_url, None)
+        began_s = time.monotonic()
+        await asyncio.to_thread(admin.change_rollout, "start", RolloutStart(model="chat", candidate=("new",)))
+        ended = await _drive(scenario, fleet, admin, options)
+        records = await asyncio.to_thread(fleet.end)
+    asked = [one for one in records if one.operation == "chat"]
+    exposed = sum(one.pool == "new" for one in asked)
+    return Played(
+        name=scenario.name,
+        status=str(ended.status),
+        why=ended.steps[-1].why,
+        stage=ended.steps[-1].stage,
+        requests=len(asked),
+        exposed=exposed,
+        candidate_requests=ended.candidate_evidence.requests,
+        failed=sum(one.status >= 500 for one in asked),
+        seconds=round(time.monotonic() - began_s, 1),
+    )
+
+
+def _own(scenario: Scenario) -> list[str]:
+    faults = [word for name, value in scenario.faults.items() for word in ("--fault", f"{name}={json.dumps(value)}")]
+    return ["--output-tokens", str(scenario.output_tokens), *faults]
+
+
+async def _drive(scenario: Scenario, fleet: EmulatedFleet, admin: AdminClient, options: argparse.Namespace) -> Rollout:
+    """Ask at a steady rate until the rollout ends, or for as long as it may take."""
+    stop = asyncio.Event()
+    plan = BenchPlan(
+        url=fleet.url,
+        model="chat",
+        rate_requests_per_s=options.rate,
+        duration_s=options.seconds_max,
+        prompt_tokens=Fixed(tokens=PROMPT_TOKENS),
+        output_tokens=Fixed(tokens=OUTPUT_TOKENS_MAX),
+    )
+    latest: list[Rollout] = []
+
+    async def watch() -> None:
+        leak, next_leak_s = 1.0, time.monotonic() + LEAK_EVERY_S
+        while not stop.is_set():
+            page = await asyncio.to_thread(admin.rollouts, "chat")
+            latest[:] = page.rollouts[:1]
+            if latest[0].is_ended:
+                stop.set()
+            if scenario.is_leaking and time.monotonic() > next_leak_s:
+                leak, next_leak_s = leak + LEAK, next_leak_s + LEAK_EVERY_S
+                await asyncio.to_thread(_set_faults, fleet.engine_urls["new-0"], {"slowdown": leak})
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    watching = asyncio.create_task(watch())
+    await run(plan, clock=time.monotonic, stop=stop)
+    stop.set()
+    await watching
+    return latest[0]
+
+
+def _set_faults(url: str, faults: dict[str, Any]) -> None:
+    request = urllib.request.Request(
+        f"{url}/emulator/faults", json.dumps(faults).encode(), {"content-type": "application/json"}
+    )
+    urllib.request.urlopen(request, timeout=10).close()
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rate", type=float, default=250.0, help="requests a second")
+    parser.add_argument("--seconds-max", type=float, default=900.0, help="of each scenario")
+    parser.add_argument("--only", nargs="*", help="scenarios whose names have one of these words")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--no-page", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

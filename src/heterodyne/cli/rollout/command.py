@@ -1,0 +1,99 @@
+"""`heterodyne rollout`: move a model to other pools, step by step, and see what each step rests on."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from heterodyne.cli.admin_options import admin_options
+
+if TYPE_CHECKING:
+    from heterodyne.cli.admin_client import AdminClient
+
+
+@click.group()
+def rollout() -> None:
+    """Move a model to other pools, step by step, on evidence.
+
+    The candidate is a pool of the same model: other weights, another engine or other hardware. It gets users only after
+    it has answered and its build has passed; then a growing share of conversations, each of which stays with it.
+    Surely worse in errors, times or answers, it is taken back by itself.
+
+    \b
+    Examples:
+      heterodyne rollout start chat --candidate chat-v2
+      heterodyne rollout status
+      heterodyne rollout abort chat
+    """
+
+
+@rollout.command()
+@click.argument("model")
+@click.option("--candidate", "candidate", multiple=True, required=True, metavar="POOL", help="Pool to move to; repeat.")
+@admin_options
+def start(*, model: str, candidate: tuple[str, ...], url: str, key_env: str, as_json: bool) -> None:
+    """Begin to move a MODEL to some of its pools; all its others are the baseline.
+
+    \b
+    Examples:
+      heterodyne rollout start chat --candidate chat-v2
+      heterodyne rollout start chat --candidate chat-v2-a --candidate chat-v2-b
+    """
+    from heterodyne.cli.rollout.rollout_table import print_rollout
+    from heterodyne.console.rollouts.forms import RolloutStart
+
+    begun = _client(url, key_env).change_rollout("start", RolloutStart(model=model, candidate=candidate))
+    print_rollout(begun, as_json=as_json)
+
+
+@rollout.command()
+@click.argument("model", required=False)
+@admin_options
+def status(*, model: str | None, url: str, key_env: str, as_json: bool) -> None:
+    """Show the latest rollout of every model; of one MODEL, what it rests on.
+
+    \b
+    Examples:
+      heterodyne rollout status
+      heterodyne rollout status chat
+      heterodyne rollout status chat --json
+    """
+    from heterodyne.cli.output import print_json
+    from heterodyne.cli.rollout.rollout_table import print_rollout, print_rollouts
+
+    page = _client(url, key_env).rollouts(model)
+    if as_json:
+        print_json(page)
+    elif model is not None and page.rollouts:
+        print_rollout(page.rollouts[0], as_json=False)
+    else:
+        print_rollouts(page.rollouts)
+
+
+def _by_hand(name: str, sentence: str) -> click.Command:
+    @click.command(name, help=f"{sentence}\n\n\b\nExamples:\n  heterodyne rollout {name} chat")
+    @click.argument("model")
+    @admin_options
+    def act(*, model: str, url: str, key_env: str, as_json: bool) -> None:
+        from heterodyne.cli.rollout.rollout_table import print_rollout
+        from heterodyne.console.rollouts.forms import RolloutOf
+
+        print_rollout(_client(url, key_env).change_rollout(name, RolloutOf(model=model)), as_json=as_json)
+
+    return act
+
+
+for _name, _sentence in {
+    "pause": "Leave the share of a MODEL's rollout as it is; surely worse, it is still taken back.",
+    "resume": "Go on after a pause.",
+    "promote": "Go to the next stage, whatever the evidence says.",
+    "abort": "Go back to the baseline at once.",
+}.items():
+    rollout.add_command(_by_hand(_name, _sentence))
+
+
+def _client(url: str, key_env: str) -> "AdminClient":
+    import os
+
+    from heterodyne.cli.admin_client import AdminClient
+
+    return AdminClient(url, os.environ.get(key_env))

@@ -1,0 +1,1 @@
+"""Rollouts, and what may be done to them by hand."""

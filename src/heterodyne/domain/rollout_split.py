@@ -1,0 +1,18 @@
+"""How the requests of a model are shared out while one of its pools takes over from others."""
+
+from msgspec import Struct
+
+
+class RolloutSplit(Struct, frozen=True, kw_only=True):
+    """What a rollout asks of the data plane at one moment."""
+
+    rollout: str  # its id
+    candidate_pools: tuple[str, ...]
+    baseline_pools: tuple[str, ...]
+    share: float  # of conversations that begin now, those that the candidate gets
+    share_before: float = 0.0  # in the stage before: what a conversation that goes on most likely began under
+    is_completed: bool = False  # the candidate is what serves now
+
+    def is_candidate(self, pool: str) -> bool:
+        """Which side a pool is on; one that came later is on the side that serves."""
+        return pool not in self.baseline_pools if self.is_completed else pool in self.candidate_pools

@@ -1,0 +1,59 @@
+"""What this worker has seen of both sides of every rollout, as sums that the supervisor collects."""
+
+from collections.abc import Mapping
+
+from heterodyne.domain.ended_request import EndedRequest
+from heterodyne.domain.fleet import ModelRule
+from heterodyne.domain.rollout_split import RolloutSplit
+from heterodyne.gateway.finished import Finished
+from heterodyne.rollout.evidence import NOTHING_SEEN, ArmsSeen, Evidence, seen
+from heterodyne.routing.health.outcome import FAILURES
+
+
+class ArmTallies:
+    """One per worker."""
+
+    def __init__(self) -> None:
+        self.splits: dict[str, RolloutSplit] = {}  # by model; empty nearly always
+        self._seen: dict[str, ArmsSeen] = {}  # by rollout
+
+    def take(self, rules: Mapping[str, ModelRule]) -> None:
+        """The rollouts of the moment; what was seen of others is forgotten."""
+        self.splits = {model: rule.split for model, rule in rules.items() if rule.split is not None}
+        running = {split.rollout for split in self.splits.values()}
+        self._seen = {rollout: arms for rollout, arms in self._seen.items() if rollout in running}
+
+    def observe(self, finished: Finished, ended: EndedRequest) -> None:
+        """One request of a model with a rollout: of whoever answered what it took, of whoever failed it that it did."""
+        split = self.splits.get(ended.model)
+        if split is None or not ended.pool:
+            return
+        for one in finished.tries:
+            if one.outcome in FAILURES:
+                self._add(split, one.replica.pool, seen({"errors": 1.0}))
+        if not ended.reason:
+            self._add(split, ended.pool, seen(_values(ended)))
+
+    def snapshot(self) -> dict[str, ArmsSeen]:
+        """Since the worker began, by rollout."""
+        return dict(self._seen)
+
+    def _add(self, split: RolloutSplit, pool: str, evidence: Evidence) -> None:
+        known = self._seen.get(split.rollout, NOTHING_SEEN)
+        if split.is_candidate(pool):
+            known = ArmsSeen(known.candidate.plus(evidence), known.baseline)
+        else:
+            known = ArmsSeen(known.candidate, known.baseline.plus(evidence))
+        self._seen[split.rollout] = known
+
+
+def _values(ended: EndedRequest) -> dict[str, float]:
+    """Of an answer that was complete."""
+    values = {"errors": 0.0}
+    if ended.ttft_ms and not ended.retries:  # what another lost before is not its own
+        values["ttft"] = ended.ttft_ms
+    if ended.itl_ms:
+        values["itl"] = ended.itl_ms
+    if ended.completion_tokens:
+        values["length"] = float(ended.completion_tokens)
+    return values

@@ -1,0 +1,211 @@
+"""Carries rollouts out. The database has where each stands; nothing that a process knows alone is needed to go on.
+
+Every second: read the rollouts, add what the workers have seen, let the machine decide, save, and tell the workers the
+share. A save that another gateway was faster with is left out, and what was seen is added the next time.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+
+import msgspec
+
+from heterodyne.console.errors import ChangeRefused
+from heterodyne.domain.errors import StoreUnavailable, UnknownName
+from heterodyne.domain.fleet import Health, Replica
+from heterodyne.domain.nearest import unknown_name
+from heterodyne.domain.rollout_split import RolloutSplit
+from heterodyne.ports.rollout_store import RolloutStore, StoredRollout
+from heterodyne.rollout import machine
+from heterodyne.rollout.machine import Rollout, split_of
+from heterodyne.rollout.plan import StageKind
+from heterodyne.supervisor.rollouts.arm_reader import ArmReader
+from heterodyne.supervisor.workers.view import WorkerView
+from heterodyne.telemetry import log
+
+INTERVAL_S = 1.0
+READY_WITHIN_S = 600.0  # from the beginning to a replica of the candidate that is ready
+LOST_S = 30.0  # without any, after it had been
+HISTORY_MAX = 50
+
+_log = log.get("assembly")
+_decode = msgspec.json.Decoder(Rollout).decode
+
+Act = Callable[..., Rollout]  # of the machine, by hand: who and when
+
+
+class RolloutFleet:
+    """What rollouts ask of the fleet; assembly fills it in."""
+
+    def __init__(
+        self,
+        *,
+        replicas: Callable[[], Sequence[Replica]],
+        views: Callable[[], Sequence[WorkerView]],
+        publish: Callable[[Mapping[str, RolloutSplit]], None],
+        smoke_problem: Callable[[Replica], Awaitable[str | None]],
+        parity_problem: Callable[[Sequence[str]], Awaitable[str | None]],
+    ) -> None:
+        self.replicas = replicas  # wanted
+        self.views = views
+        self.publish = publish
+        self.smoke_problem = smoke_problem
+        self.parity_problem = parity_problem  # of pools
+
+
+class RolloutKeeper:
+    """One per supervisor."""
+
+    def __init__(self, store: RolloutStore, fleet: RolloutFleet, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._fleet = fleet
+        self._clock = clock
+        self._readers: dict[str, ArmReader] = {}
+        self._splits: dict[str, RolloutSplit] = {}
+        self._ready_at: dict[str, float] = {}  # by rollout, when a replica of its candidate was last seen ready
+        self._changes = asyncio.Lock()  # by hand and by the loop, one after the other
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            try:
+                await self.tick()
+            except StoreUnavailable as error:
+                _log.warning("rollouts_wait", error=str(error))  # the share stays as it is
+            await asyncio.sleep(INTERVAL_S)
+
+    async def tick(self) -> None:
+        """One look at every rollout."""
+        async with self._changes:
+            known = {one.id: one for one in await self._store.rollouts()}
+            rollouts = {}
+            for stored in known.values():
+                rollout = _decode(stored.document)
+                rollouts[rollout.id] = rollout if rollout.is_ended else await self._step(stored, rollout)
+            self._readers = {id: one for id, one in self._readers.items() if id in known}
+            self._tell(rollouts.values())
+
+    async def start(self, model: str, candidate: Sequence[str], who: str) -> Rollout:
+        """Begin to move a model to these of its pools."""
+        pools = dict.fromkeys(one.pool for one in self._fleet.replicas() if one.model == model)
+        if not pools:
+            raise unknown_name("model", model, dict.fromkeys(one.model for one in self._fleet.replicas()))
+        for pool in candidate:
+            if pool not in pools:
+                raise unknown_name(f"pool of {model}", pool, pools)
+        rollout = machine.begin(
+            f"{model}-{secrets.token_hex(4)}",
+            model,
+            baseline=tuple(pool for pool in pools if pool not in candidate),
+            candidate=tuple(candidate),
+            now=self._clock(),
+        )
+        async with self._changes:
+            if not await self._store.begin(_stored(rollout, 0)):
+                raise ChangeRefused(f"A rollout of {model} is running; abort it, or wait for its end.")
+            _log.info("rollout_begun", rollout=rollout.id, candidate=list(rollout.candidate), who=who)
+            self._tell([rollout])
+        return rollout
+
+    async def act(self, model: str, act: Act, who: str) -> Rollout:
+        """Pause, resume, promote or abort what runs."""
+        async with self._changes:
+            for _ in range(3):
+                stored = await self._running(model)
+                rollout = act(_decode(stored.document), who=who, now=self._clock())
+                if await self._save(stored, rollout):
+                    self._tell([rollout])
+                    return rollout
+        raise ChangeRefused(f"The rollout of {model} changed while it was being changed; try again.")
+
+    async def history(self, model: str | None) -> tuple[Rollout, ...]:
+        """Of one model, the latest first; of all, the latest of each."""
+        stored = await (self._store.rollouts() if model is None else self._store.history(model, HISTORY_MAX))
+        return tuple(_decode(one.document) for one in stored)
+
+    async def _running(self, model: str) -> StoredRollout:
+        found = next((one for one in await self._store.rollouts() if one.model == model and not one.is_ended), None)
+        if found is None:
+            raise UnknownName(f"no rollout of {model} is running")
+        return found
+
+    async def _step(self, stored: StoredRollout, rollout: Rollout) -> Rollout:
+        reader = self._readers.setdefault(rollout.id, ArmReader())
+        seen = reader.read(rollout.id, self._fleet.views())
+        later = machine.observed(rollout, seen.candidate, seen.baseline, self._clock())
+        if later == rollout:
+            later = await self._checked(rollout)
+        if later == rollout or not await self._save(stored, later):
+            return rollout
+        reader.keep()
+        if len(later.steps) != len(rollout.steps):
+            step = later.steps[-1]
+            _log.info("rollout_step", rollout=rollout.id, stage=step.stage, what=step.what, why=step.why)
+        return later
+
+    async def _checked(self, rollout: Rollout) -> Rollout:
+        """What is not seen in users' requests: whether the candidate is there, answers, and may serve."""
+        now, ready = self._clock(), self._ready(rollout)
+        if ready:
+            self._ready_at[rollout.id] = now
+        elif rollout.stage.kind is StageKind.SMOKE:
+            is_late = now - rollout.began_at > READY_WITHIN_S
+            return machine.failed(rollout, "no replica of the candidate became ready", now) if is_late else rollout
+        elif now - self._ready_at.setdefault(rollout.id, now) > LOST_S:
+            return machine.failed(rollout, f"no replica of the candidate was ready for {LOST_S:g} s", now)
+        if rollout.stage.kind is StageKind.SMOKE:
+            problems = [problem for one in ready if (problem := await self._fleet.smoke_problem(one)) is not None]
+            why = problems[0] if problems else f"{', '.join(one.id for one in ready)} answered"
+            return machine.checked(rollout, passed=not problems, why=why, now=now)
+        if rollout.stage.kind is StageKind.PARITY:
+            problem = await self._fleet.parity_problem(rollout.candidate)
+            return machine.checked(rollout, passed=problem is None, why=problem or "", now=now)
+        return rollout
+
+    def _ready(self, rollout: Rollout) -> list[Replica]:
+        """Of the candidate, those that every worker sees ready."""
+        views = self._fleet.views()
+        seen = [{one.id for one in view.fleet.replicas if one.health is Health.READY} for view in views]
+        return [
+            replica
+            for replica in self._fleet.replicas()
+            if replica.pool in rollout.candidate and seen and all(replica.id in one for one in seen)
+        ]
+
+    async def _save(self, stored: StoredRollout, rollout: Rollout) -> bool:
+        return await self._store.save(_stored(rollout, stored.revision + 1))
+
+    def _tell(self, rollouts: Iterable[Rollout]) -> None:
+        """The workers get another share as soon as it is one."""
+        splits = dict(self._splits)
+        pools = {one.pool for one in self._fleet.replicas()}
+        for rollout in rollouts:
+            splits.pop(rollout.model, None)
+            if has_both_sides(rollout, pools):
+                splits[rollout.model] = split_of(rollout)
+        if splits != self._splits:
+            self._splits = splits
+            self._fleet.publish(splits)
+
+
+def splits_of(stored: Sequence[StoredRollout], pools: Container[str]) -> dict[str, RolloutSplit]:
+    """By model, as workers begin with it. Of a model the latest rollout has the say, also when it has ended."""
+    latest = {one.model: _decode(one.document) for one in sorted(stored, key=lambda one: one.began_at)}
+    return {model: split_of(rollout) for model, rollout in latest.items() if has_both_sides(rollout, pools)}
+
+
+def has_both_sides(rollout: Rollout, pools: Container[str]) -> bool:
+    """Whether there is still something to share out: an operator who has removed one side is done with it."""
+    return any(pool in pools for pool in rollout.candidate) and any(pool in pools for pool in rollout.baseline)
+
+
+def _stored(rollout: Rollout, revision: int) -> StoredRollout:
+    return StoredRollout(
+        id=rollout.id,
+        model=rollout.model,
+        revision=revision,
+        began_at=rollout.began_at,
+        is_ended=rollout.is_ended,
+        document=msgspec.json.encode(rollout).decode(),
+    )

@@ -1,0 +1,76 @@
+"""What a worker counts of both sides of a rollout."""
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from heterodyne.domain.ended_request import EndedRequest
+from heterodyne.domain.fleet import ModelRule, PoolName, Replica, ReplicaId
+from heterodyne.domain.rollout_split import RolloutSplit
+from heterodyne.gateway.arm_tallies import ArmTallies
+from heterodyne.gateway.finished_try import Try
+from heterodyne.routing.health.outcome import Outcome
+
+SPLIT = RolloutSplit(rollout="r1", candidate_pools=("new",), baseline_pools=("old",), share=0.5)
+
+
+def tried(pool: str, outcome: Outcome) -> Try:
+    replica = Replica(id=ReplicaId(f"{pool}-0"), pool=PoolName(pool), model="m", engine="vllm", host="h", port=1)
+    return Try(replica, 0.0, 0.0, 1.0, status=0, outcome=outcome)
+
+
+def ended(pool: str, *tries: Try, **fields: Any) -> tuple[Any, EndedRequest]:
+    """The facts of one end, as far as they are read here."""
+    request = EndedRequest()
+    usual = {"model": "m", "pool": pool, "reason": "", "retries": 0, "ttft_ms": 200.0, "itl_ms": 20.0}
+    for name, value in (usual | {"completion_tokens": 50} | fields).items():
+        setattr(request, name, value)
+    return SimpleNamespace(tries=tries or (tried(pool, Outcome.SUCCESS),)), request
+
+
+@pytest.fixture
+def tallies() -> ArmTallies:
+    found = ArmTallies()
+    found.take({"m": ModelRule(split=SPLIT), "other": ModelRule()})
+    return found
+
+
+def test_an_answer_counts_for_whoever_gave_it(tallies: ArmTallies) -> None:
+    for pool in ("new", "old", "old"):
+        tallies.observe(*ended(pool))
+    seen = tallies.snapshot()["r1"]
+    assert (seen.candidate.requests, seen.baseline.requests) == (1, 2)
+    assert {name: sums.count for name, sums in seen.candidate.sums.items()} == {
+        "errors": 1,
+        "ttft": 1,
+        "itl": 1,
+        "length": 1,
+    }
+    assert seen.candidate.sums["ttft"].total == pytest.approx(math.log(200.0))
+    assert seen.baseline.sums["errors"].total == 0.0
+
+
+def test_a_failure_that_another_made_good_counts_against_whoever_failed(tallies: ArmTallies) -> None:
+    tries = (tried("new", Outcome.ENGINE_FAILED), tried("old", Outcome.SUCCESS))
+    tallies.observe(*ended("old", *tries, retries=1))
+    seen = tallies.snapshot()["r1"]
+    assert (seen.candidate.sums["errors"].count, seen.candidate.sums["errors"].total) == (1, 1.0)
+    assert seen.baseline.sums["errors"].total == 0.0
+    assert "ttft" not in seen.baseline.sums, "what another lost before is not its own"
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CALLER_ERROR, Outcome.CANCELLED, Outcome.REFUSED_BUSY])
+def test_what_is_nobody_s_fault_counts_against_nobody(tallies: ArmTallies, outcome: Outcome) -> None:
+    tallies.observe(*ended("new", tried("new", outcome), reason="engine_refused"))
+    assert tallies.snapshot() == {}
+
+
+def test_models_without_a_rollout_and_rollouts_that_are_over_are_not_counted(tallies: ArmTallies) -> None:
+    tallies.observe(*ended("new", model="other"))
+    assert tallies.snapshot() == {}
+    tallies.observe(*ended("new"))
+    tallies.take({})
+    assert tallies.splits == {}
+    assert tallies.snapshot() == {}
