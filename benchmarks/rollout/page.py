@@ -11,7 +11,9 @@ HEAD = """\
 
 Written by `make bench-rollout`; do not edit. What is done and why is in [guides/rollouts.md](guides/rollouts.md).
 
-A real gateway over three emulated replicas: two of the baseline, one of the candidate, each an H100 with Llama 3.1 8B.
+A real gateway over eight emulated replicas, four of the baseline and four of the candidate, each an H100 with Llama 3.1
+8B. A candidate with too few replicas for its share gets slow and is taken back for it: with one beside eight of the
+baseline a good one was, at half of the conversations.
 Every request is a conversation of its own, at {rate:g} a second; the plan is the default one. Exposed are all requests
 that the candidate answered, in share of all from the start of the rollout to its end.
 

@@ -24,7 +24,7 @@ from heterodyne.rollout.machine import Rollout
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "rollout-live.md"
 EMULATED = ("--hardware", "h100-sxm", "--model", "llama-3.1-8b", "--precision", "fp8", "--served-model", "chat")
-REPLICAS = {"old": 2, "new": 1}
+REPLICAS = {"old": 4, "new": 4}  # a candidate that is to carry everything has to have room for it
 SETTINGS = """
 [pools.old]
 model = "chat"
@@ -36,7 +36,7 @@ model = "chat"
 engine = "vllm"
 urls = {new}
 """
-PROMPT_TOKENS, OUTPUT_TOKENS, OUTPUT_TOKENS_MAX = 60, 8, 64
+PROMPT_TOKENS, OUTPUT_TOKENS, OUTPUT_TOKENS_MAX = 300, 8, 64
 LEAK_EVERY_S, LEAK = 2.0, 0.02  # by so much of the first step the candidate gets slower, so often
 LOOK_EVERY_S = 1.0
 
@@ -136,7 +136,8 @@ async def _drive(scenario: Scenario, fleet: EmulatedFleet, admin: AdminClient, o
                 stop.set()
             if scenario.is_leaking and time.monotonic() > next_leak_s:
                 leak, next_leak_s = leak + LEAK, next_leak_s + LEAK_EVERY_S
-                await asyncio.to_thread(_set_faults, fleet.engine_urls["new-0"], {"slowdown": leak})
+                for number in range(REPLICAS["new"]):
+                    await asyncio.to_thread(_set_faults, fleet.engine_urls[f"new-{number}"], {"slowdown": leak})
             await asyncio.sleep(LOOK_EVERY_S)
 
     watching = asyncio.create_task(watch())

@@ -8,16 +8,19 @@ import pytest
 
 from heterodyne.registry.building.builder import BuildOrder
 from heterodyne.registry.building.compressed_tensors_builder import COMPRESSED_TENSORS
-from heterodyne.registry.conversion.decoders import open_safetensors
-from heterodyne.registry.reference.forward import log_probabilities
+from heterodyne.registry.conversion.decoders import CheckpointDecoder, open_safetensors
+from heterodyne.registry.reference.forward import OnInput, log_probabilities
 from heterodyne.registry.reference.texts import TEXTS
 from heterodyne.registry.tensors.checkpoint_values import CheckpointValues
 from heterodyne.registry.tokenizers.text_tokens import tokens_of_texts
 from tests.engines.running_vllm import MODEL, RunningVllm
 
 pytestmark = pytest.mark.timeout(600)
-# In log-probabilities of the texts' own tokens, on average: vLLM cuts activations to eight bits too.
-SAME = 0.15
+# vLLM cuts activations to eight bits too. A reference that does so moves by 0.2 when its inputs move by a millionth, so
+# tokens are not compared with it one by one: vLLM may be as far from the exact pass as that reference is, and half as
+# much again was seen. Scales in the wrong rows of every down_proj are 10 apart; of one alone 0.2, which is not noticed.
+FURTHER = 2.0
+SHIFT = 0.1  # of the mean log-probability of the texts' own tokens
 
 
 @pytest.mark.parametrize("calibration", ["none", "texts"])
@@ -40,15 +43,29 @@ def test_vllm_computes_eight_bits_as_the_reference(calibration: str, folder: Pat
         found = np.concatenate([said(engine, tokens) for tokens in texts])
     finally:
         engine.kill()
-    weights = CheckpointValues(decoder.checkpoint)
-    expected = np.concatenate(
-        [
-            log_probabilities(decoder.shape, weights, tokens[:-1])[np.arange(len(tokens) - 1), tokens[1:]]
-            for tokens in texts
-        ]
-    )
-    print(f"calibration {calibration}: {np.abs(found - expected).mean():.4f} apart of {len(found)} tokens")
-    assert np.abs(found - expected).mean() < SAME
+    exact, cut_too = (np.concatenate([own(decoder, tokens, how) for tokens in texts]) for how in (exactly, cut))
+    usual, apart = np.abs(cut_too - exact).mean(), np.abs(found - exact).mean()
+    shift = (found - exact).mean()
+    print(f"calibration {calibration}: vLLM {apart:.3f}, the reference {usual:.3f} apart; shift {shift:+.3f}")
+    assert apart < FURTHER * usual
+    assert abs(shift) < SHIFT
+
+
+def own(decoder: CheckpointDecoder, tokens: list[int], how: OnInput) -> np.ndarray:
+    """Of every token but the first, its log-probability by the reference."""
+    rows = log_probabilities(decoder.shape, CheckpointValues(decoder.checkpoint), tokens[:-1], on_input=how)
+    chosen: np.ndarray = rows[np.arange(len(tokens) - 1), tokens[1:]]
+    return chosen
+
+
+def exactly(name: str, x: np.ndarray) -> np.ndarray:
+    return x
+
+
+def cut(name: str, x: np.ndarray) -> np.ndarray:
+    """What a projection is given, in eight bits with a scale for each token, as vLLM computes it."""
+    scale = np.abs(x).max(axis=-1, keepdims=True) / np.float32(127)
+    return np.rint(x / scale).astype(np.float32) * scale
 
 
 def said(engine: RunningVllm, tokens: list[int]) -> np.ndarray:

@@ -144,13 +144,13 @@ def test_tables_of_a_running_gateway_fit_too(
     calibration_table.print_points((CalibrationPoint(concurrency=8, prompt_tokens=512, output_tokens=64),))
     verdict_table.print_verdicts([JUDGED])
     rollout_table.print_rollouts([in_canary()])
+    rollout_table.print_rollout(observed(in_canary(), evidence(3), evidence(300), 5.0), as_json=False)
     rollout_table.print_rollout(observed(in_canary(), evidence(400, errors=12), evidence(40_000), 5.0), as_json=False)
     shown = capsys.readouterr().out
     assert max(len(line) for line in shown.splitlines()) <= WIDTH
     assert all(word in shown for word in ("Connection", "refused", "0.0000645", "123", "(90-180)", "cheapest"))
-    assert all(
-        word in shown for word in ("93.8%", "3 tokens", "failed", "canary 1 %", "surely worse: errors", "points")
-    )
+    words = ("93.8%", "3 tokens", "failed", "canary 1 %", "surely worse: errors", "points", "unknown")
+    assert all(word in shown for word in words)
 
 
 def test_whoever_prints_a_table_is_tried_above() -> None:
@@ -158,15 +158,8 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
         *("audit/command", "calibrate/calibration_table", "config", "explain/decision_table", "fleet/command"),
         *("hardware", "plan/hardware_table", "keys/command", "plan/memory_table", "plan/mix_tables"),
         *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
-        *(
-            "parity/verdict_table",
-            "rollout/rollout_table",
-            "output",
-            "simulate",
-            "tenants/command",
-            "plan/traffic_table",
-            "usage/usage_table",
-        ),
+        *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
+        *("parity/verdict_table", "rollout/rollout_table"),
     }
     folder = Path(heterodyne.__file__).parent / "cli"
     printing = {

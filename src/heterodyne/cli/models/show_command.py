@@ -21,6 +21,7 @@ def show(invocation: Invocation, name: str, as_json: bool) -> None:
     from heterodyne.cli.models.with_catalog import with_catalog
     from heterodyne.cli.output import bytes_in_words, print_json, print_table
     from heterodyne.domain.artifact import DIGEST_SHOWN, ModelVersion, StoredArtifact
+    from heterodyne.registry.building.builder import kind_of
     from heterodyne.registry.catalog.affinity import affinity_of
     from heterodyne.registry.catalog.catalog import Catalog
     from heterodyne.registry.signing import trusted_signers
@@ -32,7 +33,7 @@ def show(invocation: Invocation, name: str, as_json: bool) -> None:
         return version, await catalog.artifacts(version)
 
     version, artifacts = with_catalog(settings, act)
-    rows = affinity_of(artifacts)
+    rows = affinity_of(artifacts, kind_of(version.facts))
     if as_json:
         print_json({"version": version, "artifacts": artifacts, "affinity": rows})
         return

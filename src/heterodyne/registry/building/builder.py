@@ -22,6 +22,11 @@ class BuildOrder(Struct, frozen=True, kw_only=True):
     settings: dict[str, str]  # as they were given, and as the recipe has them
 
 
+def kind_of(facts: Mapping[str, str]) -> str:
+    """Of a model, by what its version says of itself."""
+    return BERT if facts.get("family") == BERT else DECODER
+
+
 def given_settings(settings: Mapping[str, str]) -> dict[str, str]:
     """A recipe with the settings as they are."""
     return dict(settings)

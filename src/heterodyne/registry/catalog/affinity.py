@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from heterodyne.domain.artifact import StoredArtifact, WeightFormat
+from heterodyne.registry.building.builder import DECODER
 from heterodyne.registry.building.catalogue import BUILDERS
 
 # By kind of hardware, the formats that engines load there, those that are made for it first.
@@ -42,8 +43,8 @@ class AffinityRow(Struct, frozen=True, kw_only=True):
     buildable: tuple[str, ...]  # precisions that a builder makes of what is there
 
 
-def affinity_of(artifacts: Iterable[StoredArtifact]) -> list[AffinityRow]:
-    """The table of one version."""
+def affinity_of(artifacts: Iterable[StoredArtifact], kind: str = DECODER) -> list[AffinityRow]:
+    """The table of one version of a model of this kind."""
     found = [one.artifact for one in artifacts]
     formats = {artifact.format for artifact in found}
     rows = []
@@ -53,7 +54,7 @@ def affinity_of(artifacts: Iterable[StoredArtifact]) -> list[AffinityRow]:
             made = (
                 precision
                 for builder in BUILDERS
-                if builder.takes in formats and builder.makes is format
+                if builder.takes in formats and builder.makes is format and kind in builder.kinds
                 for precision in builder.precisions
             )
             buildable = tuple(precision for precision in dict.fromkeys(made) if precision not in there)

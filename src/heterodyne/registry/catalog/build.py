@@ -20,7 +20,7 @@ from heterodyne.domain.artifact import (
     WeightFormat,
 )
 from heterodyne.domain.errors import SettingsInvalid, UnknownName, WeightsUnavailable
-from heterodyne.registry.building.builder import BERT, DECODER, Builder, BuildOrder, OnStep
+from heterodyne.registry.building.builder import Builder, BuildOrder, OnStep, kind_of
 from heterodyne.registry.building.catalogue import builder_for
 from heterodyne.registry.catalog.catalog import Catalog
 from heterodyne.registry.catalog.importing import machine
@@ -51,8 +51,9 @@ async def build_artifact(
     """The artifact, and whether it was made now: one with the same recipe is not made again."""
     version = request.version
     source = await _source(catalog, version)
-    kind = BERT if version.facts.get("family") == BERT else DECODER
-    builder = builder_for(source.artifact.format, request.format, request.precision, request.settings, kind)
+    builder = builder_for(
+        source.artifact.format, request.format, request.precision, request.settings, kind_of(version.facts)
+    )
     _check_hardware(builder, request)
     settings = await asyncio.to_thread(builder.recipe_settings, request.settings)
     recipe = Recipe(

@@ -17,7 +17,8 @@ from heterodyne.registry.families.family import EMBEDDING, HEAD, LAYER
 from heterodyne.registry.gguf.shape_fields import llama3_factors
 
 GELU_INSIDE = math.sqrt(2 / math.pi)
-OnInput = Callable[[str, Any], None]  # the name of a projection, and what it is given: one row for each token
+# The name of a projection and what it is given, one row for each token; what it is given instead.
+OnInput = Callable[[str, Any], Any]
 
 
 def log_probabilities(
@@ -25,7 +26,7 @@ def log_probabilities(
     weights: Mapping[str, Any],
     tokens: Sequence[int],
     xp: ModuleType = np,
-    on_input: OnInput = lambda name, x: None,
+    on_input: OnInput = lambda name, x: x,
 ) -> Any:
     """Of every token after each of `tokens`: one row for each. `weights` are float32, by their names in SafeTensors."""
     return _Pass(shape, weights, xp, on_input).log_probabilities(tokens)
@@ -96,8 +97,7 @@ class _Pass:
         return self._normed(out, layer + "post_feedforward_layernorm.weight") if self._has_four_norms else out
 
     def _times(self, x: Any, name: str) -> Any:
-        self._on_input(name, x)
-        return x @ self._weight(name).T
+        return self._on_input(name, x) @ self._weight(name).T
 
     def _normed(self, x: Any, name: str) -> Any:
         root = self._xp.sqrt((x * x).mean(axis=-1, keepdims=True) + self._shape.norm_epsilon)

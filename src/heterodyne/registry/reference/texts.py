@@ -55,6 +55,27 @@ TEXTS = (
     "and there",
 )
 
+# What activations are measured on: others than those that builds are then judged by.
+CALIBRATION_TEXTS = (
+    "The old mill stood at the end of the lane, where the river bends to the east. In summer the children went "
+    "there to swim, and in winter the miller's widow sold apples from a barrel by the door to whoever came past.",
+    "Our quarterly revenue rose by 8 percent to 412 million euros, driven by strong demand in Asia. Operating "
+    "costs were flat, and the board proposes a dividend of 1.20 euros per share, payable on 3 June.",
+    "class Stack:\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n        "
+    "self.items.append(item)\n\n    def pop(self):\n        if not self.items:\n            raise IndexError(",
+    "Water boils at 100 degrees Celsius at sea level, and at lower temperatures on high mountains, because the "
+    "pressure of the air is lower there. A pressure cooker does the opposite: it raises the boiling point, so that "
+    "food",
+    'User: How do I reset my password?\nAssistant: Open the settings, choose "Security" and then "Reset password". '
+    "You will get an email with a link; it is valid for one hour.\nUser: I did not get an email.\nAssistant:",
+    "<table>\n  <tr><th>City</th><th>Population</th></tr>\n  <tr><td>Lyon</td><td>522,000</td></tr>\n  "
+    "<tr><td>Porto</td><td>231,000</td></tr>\n</table>\n<p>Figures are rounded to the nearest thousand.</p>",
+    "Le train part à sept heures du matin et arrive à midi. Wer früh bucht, zahlt weniger. El museo cierra los "
+    "lunes y abre de diez a seis los demás días. Il biglietto costa dodici euro per gli adulti e sei per i bambini.",
+    "If x + 3 = 11, then x = 8. If 2y = 18, then y = 9. The sum of x and y is 17, their product is 72, and the "
+    "difference of their squares is 81 - 64 = 17. A triangle with sides 8, 15 and 17 has a right angle, because",
+)
+
 
 def read_texts(path: Path | None) -> tuple[str, ...]:
     """The lines of a file that are not empty; of none, ours."""

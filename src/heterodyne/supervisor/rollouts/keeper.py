@@ -28,6 +28,7 @@ INTERVAL_S = 1.0
 READY_WITHIN_S = 600.0  # from the beginning to a replica of the candidate that is ready
 LOST_S = 30.0  # without any, after it had been
 HISTORY_MAX = 50
+ATTEMPTS = 5  # to change one that others change at the same time
 
 _log = log.get("assembly")
 _decode = msgspec.json.Decoder(Rollout).decode
@@ -64,7 +65,6 @@ class RolloutKeeper:
         self._readers: dict[str, ArmReader] = {}
         self._splits: dict[str, RolloutSplit] = {}
         self._ready_at: dict[str, float] = {}  # by rollout, when a replica of its candidate was last seen ready
-        self._changes = asyncio.Lock()  # by hand and by the loop, one after the other
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -76,15 +76,15 @@ class RolloutKeeper:
             await asyncio.sleep(INTERVAL_S)
 
     async def tick(self) -> None:
-        """One look at every rollout."""
-        async with self._changes:
-            known = {one.id: one for one in await self._store.rollouts()}
-            rollouts = {}
-            for stored in known.values():
-                rollout = _decode(stored.document)
-                rollouts[rollout.id] = rollout if rollout.is_ended else await self._step(stored, rollout)
-            self._readers = {id: one for id, one in self._readers.items() if id in known}
-            self._tell(rollouts.values())
+        """One look at every rollout. What is told to the workers is what is saved, whoever has saved it."""
+        for stored in await self._store.rollouts():
+            if not stored.is_ended:
+                await self._step(stored)
+        latest = await self._store.rollouts()
+        running = {one.id for one in latest if not one.is_ended}
+        self._readers = {id: one for id, one in self._readers.items() if id in running}
+        self._ready_at = {id: at for id, at in self._ready_at.items() if id in running}
+        self._tell(_decode(one.document) for one in latest)
 
     async def start(self, model: str, candidate: Sequence[str], who: str) -> Rollout:
         """Begin to move a model to these of its pools."""
@@ -101,22 +101,20 @@ class RolloutKeeper:
             candidate=tuple(candidate),
             now=self._clock(),
         )
-        async with self._changes:
-            if not await self._store.begin(_stored(rollout, 0)):
-                raise ChangeRefused(f"A rollout of {model} is running; abort it, or wait for its end.")
-            _log.info("rollout_begun", rollout=rollout.id, candidate=list(rollout.candidate), who=who)
-            self._tell([rollout])
+        if not await self._store.begin(_stored(rollout, 0)):
+            raise ChangeRefused(f"A rollout of {model} is running; abort it, or wait for its end.")
+        _log.info("rollout_begun", rollout=rollout.id, candidate=list(rollout.candidate), who=who)
+        self._tell([rollout])
         return rollout
 
     async def act(self, model: str, act: Act, who: str) -> Rollout:
         """Pause, resume, promote or abort what runs."""
-        async with self._changes:
-            for _ in range(3):
-                stored = await self._running(model)
-                rollout = act(_decode(stored.document), who=who, now=self._clock())
-                if await self._save(stored, rollout):
-                    self._tell([rollout])
-                    return rollout
+        for _ in range(ATTEMPTS):
+            stored = await self._running(model)
+            rollout = act(_decode(stored.document), who=who, now=self._clock())
+            if await self._store.save(_stored(rollout, stored.revision + 1)):
+                self._tell([rollout])
+                return rollout
         raise ChangeRefused(f"The rollout of {model} changed while it was being changed; try again.")
 
     async def history(self, model: str | None) -> tuple[Rollout, ...]:
@@ -130,22 +128,21 @@ class RolloutKeeper:
             raise UnknownName(f"no rollout of {model} is running")
         return found
 
-    async def _step(self, stored: StoredRollout, rollout: Rollout) -> Rollout:
+    async def _step(self, stored: StoredRollout) -> None:
+        rollout = _decode(stored.document)
         reader = self._readers.setdefault(rollout.id, ArmReader())
         seen = reader.read(rollout.id, self._fleet.views())
-        later = machine.observed(rollout, seen.candidate, seen.baseline, self._clock())
-        if later == rollout:
-            later = await self._checked(rollout)
-        if later == rollout or not await self._save(stored, later):
-            return rollout
+        later = await self._checked(machine.observed(rollout, seen.candidate, seen.baseline, self._clock()))
+        if later == rollout or not await self._store.save(_stored(later, stored.revision + 1)):
+            return
         reader.keep()
-        if len(later.steps) != len(rollout.steps):
-            step = later.steps[-1]
+        for step in later.steps[len(rollout.steps) :]:
             _log.info("rollout_step", rollout=rollout.id, stage=step.stage, what=step.what, why=step.why)
-        return later
 
     async def _checked(self, rollout: Rollout) -> Rollout:
         """What is not seen in users' requests: whether the candidate is there, answers, and may serve."""
+        if rollout.is_ended:
+            return rollout
         now, ready = self._clock(), self._ready(rollout)
         if ready:
             self._ready_at[rollout.id] = now
@@ -172,9 +169,6 @@ class RolloutKeeper:
             for replica in self._fleet.replicas()
             if replica.pool in rollout.candidate and seen and all(replica.id in one for one in seen)
         ]
-
-    async def _save(self, stored: StoredRollout, rollout: Rollout) -> bool:
-        return await self._store.save(_stored(rollout, stored.revision + 1))
 
     def _tell(self, rollouts: Iterable[Rollout]) -> None:
         """The workers get another share as soon as it is one."""

@@ -203,11 +203,13 @@ async def test_a_candidate_that_is_lost_is_given_up_and_one_that_blinks_is_not(t
     world = World()
     async with keeping(tmp_path, world) as (keeper,):
         await in_canary(keeper, world)
-        for is_ready, later_s in ((False, 1.0), (True, LOST_S), (False, 1.0)):
+        rollout = await latest(keeper)
+        for number, (is_ready, later_s) in enumerate(((False, 1.0), (True, LOST_S), (False, 1.0))):
             world.ready["new-0"], world.now = is_ready, world.now + later_s
+            world.arms = {rollout.id: ArmsSeen(sums(0), sums(10 * number))}  # others are answered meanwhile
             await keeper.tick()
             assert (await latest(keeper)).status is RolloutStatus.RUNNING
-        world.now += LOST_S
+        world.now, world.arms = world.now + LOST_S, {rollout.id: ArmsSeen(sums(0), sums(100))}
         await keeper.tick()
         assert (await latest(keeper)).steps[-1].why == "no replica of the candidate was ready for 30 s"
 
