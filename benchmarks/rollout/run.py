@@ -24,7 +24,7 @@ from heterodyne.rollout.machine import Rollout
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "rollout-live.md"
 EMULATED = ("--hardware", "h100-sxm", "--model", "llama-3.1-8b", "--precision", "fp8", "--served-model", "chat")
-REPLICAS = {"old": 4, "new": 4}  # a candidate that is to carry everything has to have room for it
+REPLICAS = {"old": 8, "new": 8}  # a candidate that is to carry everything has to have room for it
 SETTINGS = """
 [pools.old]
 model = "chat"
@@ -52,7 +52,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
 GOOD = Scenario(name="good")
 SCENARIOS = (
-    Scenario(name="+30 % TTFT", faults={"slowdown": 1.3}),
+    Scenario(name="+30 % TTFT and ITL", faults={"slowdown": 1.3}),
     Scenario(name="2 % errors", faults={"refuse_status": 500, "refuse_share": 0.02}),
     Scenario(name="degraded answers: half as long", output_tokens=OUTPUT_TOKENS // 2),
     Scenario(name="leaks memory: slower and slower", is_leaking=True),
