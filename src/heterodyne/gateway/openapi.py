@@ -255,7 +255,8 @@ def _success(described: Described) -> Json:
     content = _json(_reference(described.answer))
     if described.event is not None:
         events = f"Server-sent events; the data of each is a {described.event.__name__}, of the last one `[DONE]`."
-        content["text/event-stream"] = {"schema": {"type": "string", "description": events}}
+        # Without a type: to some readers of descriptions it is that of the stream, to others that of each event.
+        content["text/event-stream"] = {"schema": {"description": events}}
     return content
 
 

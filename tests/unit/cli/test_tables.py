@@ -149,7 +149,7 @@ def test_tables_of_a_running_gateway_fit_too(
     shown = capsys.readouterr().out
     assert max(len(line) for line in shown.splitlines()) <= WIDTH
     assert all(word in shown for word in ("Connection", "refused", "0.0000645", "123", "(90-180)", "cheapest"))
-    words = ("93.8%", "3 tokens", "failed", "canary 1 %", "surely worse: errors", "points", "unknown")
+    words = ("93.8%", "3 tokens", "failed", "canary 1 %", "surely worse: errors", " pp", "unknown")
     assert all(word in shown for word in words)
 
 

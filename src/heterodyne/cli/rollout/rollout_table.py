@@ -66,12 +66,12 @@ def _evidence_rows(verdict: Verdict) -> list[list[str]]:
 
 
 def _harm(metric: str, harm: float) -> str:
-    """Differences in points, ratios in percent."""
+    """Differences in percentage points, ratios in percent."""
     if abs(harm) > NOTHING_KNOWN / 2:  # of which what is known of the other side may have been taken
         return "unknown"
     if METRICS[metric].kind is Kind.RATIO:
         return f"{math.expm1(harm):+.1%}"
-    return f"{100 * harm:+.2f} points"
+    return f"{100 * harm:+.2f} pp"
 
 
 def _moment(at: float) -> str:
