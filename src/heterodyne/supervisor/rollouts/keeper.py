@@ -135,6 +135,7 @@ class RolloutKeeper:
         later = await self._checked(machine.observed(rollout, seen.candidate, seen.baseline, self._clock()))
         if later == rollout or not await self._store.save(_stored(later, stored.revision + 1)):
             return
+        self._tell([later])  # at once: whoever sees that it was taken back may rely on it
         reader.keep()
         for step in later.steps[len(rollout.steps) :]:
             _log.info("rollout_step", rollout=rollout.id, stage=step.stage, what=step.what, why=step.why)
