@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from benchmarks.machine import describe
+from heterodyne.cli.parity.verdict_table import split_cell
 from heterodyne.domain.parity import ParityMeasures
 from heterodyne.parity.limits import limits_of
 
@@ -100,7 +101,9 @@ def _row(build: Build, precision: str) -> str:
     if measures is None:
         return f"| {precision} | {build.size_bytes / 1e6:.0f} MB | - | - | - | - | - | {'; '.join(build.breaches)} |"
     verdict = "; ".join(build.breaches) or "passed"
-    return f"| {precision} | {build.size_bytes / 1e6:.0f} MB | {_cells(measures)} | {_split(measures)} | {verdict} |"
+    return (
+        f"| {precision} | {build.size_bytes / 1e6:.0f} MB | {_cells(measures)} | {split_cell(measures)} | {verdict} |"
+    )
 
 
 def _damage_row(build: Build) -> str:
@@ -121,12 +124,3 @@ def _cells(measures: ParityMeasures) -> str:
         f"{measures.top1_agreement:.1%} | {measures.unexplained_share:.1%} | {measures.kl_nats:.5f} | "
         f"{measures.perplexity_ratio:.3f}"
     )
-
-
-def _split(measures: ParityMeasures) -> str:
-    if not measures.continued_tokens:
-        return "-"
-    if measures.first_split is None:
-        return f"none in {measures.continued_tokens}"
-    gap = measures.first_split_gap_nats
-    return f"{measures.first_split} tokens, {'not named' if gap is None else f'{gap:.3f}'}"

@@ -150,6 +150,10 @@ def test_a_candidate_that_fails_is_taken_back_and_no_user_sees_it(fleet: Fleet) 
     with fleet.serving() as serve:
         start(serve)
         until(lambda: stage(serve) == "canary 1 %", "it answers its smoke")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            start(serve)
+        with refused.value as answer:
+            assert "A rollout of chat is running" in json.load(answer)["error"]["message"]
         promote(serve, "canary 25 %")
         for number in range(200):
             assert Conversation(serve, number).ask() == "old"
@@ -167,10 +171,6 @@ def test_a_candidate_that_does_not_answer_gets_no_user(fleet: Fleet) -> None:
     fleet.new.behaviour = behaviours.refuse(500, "out of memory")
     with fleet.serving() as serve:
         start(serve)
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            start(serve)
-        with refused.value as answer:
-            assert "A rollout of chat is running" in json.load(answer)["error"]["message"]
         until(lambda: bool(latest(serve)["status"] == "rolled_back"), "it is taken back")
         assert "new-0 answers 500" in latest(serve)["steps"][-1]["why"]
         assert {Conversation(serve, number).ask() for number in range(20)} == {"old"}

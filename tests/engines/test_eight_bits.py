@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 
 from heterodyne.registry.building.builder import BuildOrder
 from heterodyne.registry.building.compressed_tensors_builder import COMPRESSED_TENSORS
 from heterodyne.registry.conversion.decoders import CheckpointDecoder, open_safetensors
+from heterodyne.registry.parity.vllm_scorer import VllmScorer
 from heterodyne.registry.reference.forward import OnInput, log_probabilities
 from heterodyne.registry.reference.texts import TEXTS
 from heterodyne.registry.tensors.checkpoint_values import CheckpointValues
@@ -40,7 +40,7 @@ def test_vllm_computes_eight_bits_as_the_reference(calibration: str, folder: Pat
     engine = RunningVllm(target)
     try:
         engine.wait_ready()
-        found = np.concatenate([said(engine, tokens) for tokens in texts])
+        found = np.concatenate([said(VllmScorer(engine.url, MODEL), tokens) for tokens in texts])
     finally:
         engine.kill()
     exact, cut_too = (np.concatenate([own(decoder, tokens, how) for tokens in texts]) for how in (exactly, cut))
@@ -68,10 +68,6 @@ def cut(name: str, x: np.ndarray) -> np.ndarray:
     return np.rint(x / scale).astype(np.float32) * scale
 
 
-def said(engine: RunningVllm, tokens: list[int]) -> np.ndarray:
+def said(scorer: VllmScorer, tokens: list[int]) -> list[float]:
     """Of every token but the first, its log-probability."""
-    body = {"model": MODEL, "prompt": tokens, "max_tokens": 1, "temperature": 0, "prompt_logprobs": 1}
-    status, answer = engine.get("/v1/completions", msgspec.json.encode(body))
-    assert status == 200, answer
-    places = msgspec.json.decode(answer)["choices"][0]["prompt_logprobs"]
-    return np.array([place[str(token)]["logprob"] for place, token in zip(places[1:], tokens[1:], strict=True)])
+    return [place.logprob for place in scorer.scored(tokens) if place is not None]

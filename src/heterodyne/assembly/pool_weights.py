@@ -28,15 +28,13 @@ async def _registered(settings: Settings, uris: Mapping[str, str]) -> dict[str, 
     """By pool, what its version comes to."""
     # What builds artifacts comes with them: a second that a gateway without a registry need not wait.
     from heterodyne.assembly.catalog import open_catalog  # noqa: PLC0415
-    from heterodyne.registry.catalog.resolve import artifact_for, served_path  # noqa: PLC0415
-    from heterodyne.registry.parity.gate import check_parity  # noqa: PLC0415
-    from heterodyne.registry.signing import check_signed  # noqa: PLC0415
+    from heterodyne.assembly.servable import servable_artifact  # noqa: PLC0415
+    from heterodyne.registry.catalog.resolve import served_path  # noqa: PLC0415
 
     registry, found = settings.registry, {}
     async with open_catalog(settings) as catalog:
         for name, uri in uris.items():
-            stored = await artifact_for(catalog, uri, settings.pools[name].engine)
-            check_signed(stored, registry.trusted_keys, is_required=registry.signatures_required)
-            check_parity(stored, is_required=registry.parity_required)
+            engine, must = settings.pools[name].engine, registry.parity_required
+            stored = await servable_artifact(catalog, uri, engine, registry, parity_required=must)
             found[name] = served_path(await catalog.local(stored), stored)
     return found

@@ -17,8 +17,7 @@ def build_rollouts(owner: FleetOwner, store: RolloutStore) -> RolloutKeeper:
         """What the registry has against the weights of these pools; of others it knows nothing."""
         # What judges artifacts comes with their builders: a second that nobody without a rollout need wait.
         from heterodyne.assembly.catalog import open_catalog  # noqa: PLC0415
-        from heterodyne.registry.catalog.resolve import artifact_for  # noqa: PLC0415
-        from heterodyne.registry.parity.gate import check_parity  # noqa: PLC0415
+        from heterodyne.assembly.servable import servable_artifact  # noqa: PLC0415
 
         settings = owner.settings
         named = {name: settings.pools[name] for name in pools if name in settings.pools}
@@ -29,7 +28,8 @@ def build_rollouts(owner: FleetOwner, store: RolloutStore) -> RolloutKeeper:
             async with open_catalog(settings) as catalog:
                 for pool in registered:
                     assert pool.weights is not None
-                    check_parity(await artifact_for(catalog, pool.weights, pool.engine), is_required=True)
+                    uri, engine = pool.weights, pool.engine
+                    await servable_artifact(catalog, uri, engine, settings.registry, parity_required=True)
         except HeterodyneError as error:
             return error.message
         return None

@@ -11,7 +11,6 @@ is read before anything is changed.
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 
 from heterodyne.concurrency.deadline import deadline
@@ -22,6 +21,7 @@ from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.errors import AdapterUnavailable, EngineError, EngineGarbage, EngineStalled
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.engines.error_answer import read_error
+from heterodyne.engines.key_line import key_line
 from heterodyne.ports.adapters import Ready
 from heterodyne.ports.engine_control import ControlCall, EngineControl
 from heterodyne.telemetry import log, metrics
@@ -179,7 +179,7 @@ class AdapterLoader:
             _address(replica),
             replica.base_path + engine.models_path,
             timeout_s=LIST_TIMEOUT_S,
-            headers=_key(replica),
+            headers=key_line(replica),
         )
         if page.status == 200:
             try:
@@ -235,7 +235,12 @@ class AdapterLoader:
         path = replica.base_path + call.path
         try:
             return await post(
-                self._pool, _address(replica), path, call.body, timeout_s=self._load_timeout_s, headers=_key(replica)
+                self._pool,
+                _address(replica),
+                path,
+                call.body,
+                timeout_s=self._load_timeout_s,
+                headers=key_line(replica),
             )
         except EngineStalled as error:
             metrics.adapter_failures.add((replica.model, replica.pool, "timeout"))
@@ -274,8 +279,3 @@ class _Use:
 
 def _address(replica: Replica) -> Address:
     return Address(replica.host, replica.port, replica.tls)
-
-
-def _key(replica: Replica) -> bytes:
-    key = os.environ.get(replica.api_key_env, "") if replica.api_key_env else ""
-    return f"authorization: Bearer {key}\r\n".encode() if key else b""

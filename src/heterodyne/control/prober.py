@@ -1,6 +1,5 @@
 """One look at one replica: its health, its model list when that is due, its load. What it means is for others."""
 
-import os
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -9,6 +8,7 @@ from heterodyne.control.engine_fetch import get
 from heterodyne.domain.engine_load import EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineError, EngineGarbage, EngineRefused
 from heterodyne.domain.fleet import Replica
+from heterodyne.engines.key_line import key_line
 from heterodyne.ports.engine_control import EngineControl
 from heterodyne.wire.address import Address
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -47,8 +47,7 @@ class Prober:
         self._address = Address(replica.host, replica.port, replica.tls)
         self._base_path = replica.base_path
         self._load_address = self._address if engine.load_port is None else Address(replica.host, engine.load_port)
-        key = os.environ.get(replica.api_key_env, "") if replica.api_key_env else ""
-        self._headers = f"authorization: Bearer {key}\r\n".encode() if key else b""
+        self._headers = key_line(replica)
 
     @property
     def addresses(self) -> tuple[Address, ...]:

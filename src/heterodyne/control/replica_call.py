@@ -1,12 +1,11 @@
 """A question of our own to one replica, in as many calls as its dialect takes."""
 
-import os
-
 from heterodyne.control.engine_fetch import post
 from heterodyne.domain.errors import EngineRefused
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.engines.catalogue import ENGINES
+from heterodyne.engines.key_line import key_line
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.wire.address import Address
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -18,8 +17,7 @@ async def call_replica(connections: ConnectionPool, replica: Replica, request: R
     """The whole answer; raises an EngineError where there is none."""
     dialect = ENGINES[replica.engine]
     address = Address(replica.host, replica.port, replica.tls)
-    key = os.environ.get(replica.api_key_env, "") if replica.api_key_env else ""
-    headers = f"authorization: Bearer {key}\r\n".encode() if key else b""
+    headers = key_line(replica)
     answer: bytes | EngineRequest = dialect.call(request, replica)
     while isinstance(answer, EngineRequest):
         fetched = await post(connections, address, answer.path, answer.body, timeout_s=timeout_s, headers=headers)

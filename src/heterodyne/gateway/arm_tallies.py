@@ -19,7 +19,8 @@ class ArmTallies:
 
     def take(self, rules: Mapping[str, ModelRule]) -> None:
         """The rollouts of the moment; what was seen of others is forgotten."""
-        self.splits = {model: rule.split for model, rule in rules.items() if rule.split is not None}
+        splits = {model: rule.split for model, rule in rules.items() if rule.split is not None}
+        self.splits = {model: split for model, split in splits.items() if is_running(split)}
         running = {split.rollout for split in self.splits.values()}
         self._seen = {rollout: arms for rollout, arms in self._seen.items() if rollout in running}
 
@@ -45,6 +46,11 @@ class ArmTallies:
         else:
             known = ArmsSeen(known.candidate, known.baseline.plus(evidence))
         self._seen[split.rollout] = known
+
+
+def is_running(split: RolloutSplit) -> bool:
+    """Whether anybody compares its sides; of one that has ended, either side has nobody."""
+    return split.share > 0.0 and not split.is_completed
 
 
 def _values(ended: EndedRequest) -> dict[str, float]:

@@ -1,8 +1,7 @@
 """The latest fleet snapshot, with the bytes that every request to a replica begins with."""
 
-import os
-
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
+from heterodyne.engines.key_line import key_line
 from heterodyne.gateway.render import decision_header, model_header
 from heterodyne.ports.engine import EngineDialect
 from heterodyne.routing.routing_choice import RoutingChoice
@@ -44,8 +43,7 @@ class ReplicaWire:
         self.response_headers = f"x-heterodyne-pool: {replica.pool}\r\nx-heterodyne-replica: {replica.id}\r\n".encode()
         host = f"[{replica.host}]" if ":" in replica.host else replica.host
         self._host_line = f"{host}:{replica.port}".encode()
-        key = os.environ.get(replica.api_key_env, "") if replica.api_key_env else ""
-        self._key_line = f"authorization: Bearer {key}\r\n".encode() if key else b""
+        self._key_line = key_line(replica)
         self._choice: RoutingChoice | None = None
         self._decision_header = b""
 

@@ -139,7 +139,9 @@ class RoutingRequestBuilder:
         if meant.split.share <= 0.0:
             return self.arms.baseline(meant.split)
         conversation = session or _conversation(request, routing_hints, salt_of(tenant, meant.adapter))
-        return self.arms.arm(meant.split, conversation, goes_on=_goes_on(request))
+        # Only of one that nobody remembers: it reads the prompt.
+        goes_on = not self.arms.is_known(meant.split, conversation) and _goes_on(request)
+        return self.arms.arm(meant.split, conversation, goes_on=goes_on)
 
     def _look_up(self, name: str, fleet: FleetSnapshot) -> MeantModel:
         """Once for each name of a fleet; a name that it does not have is not kept, for there is no end of those."""

@@ -55,6 +55,10 @@ class Arms:
         """The side that all are on while the candidate gets nobody."""
         return self._sides_of(split)[False]
 
+    def is_known(self, split: RolloutSplit, conversation: str) -> bool:
+        """Whether its side is remembered."""
+        return (split.rollout, conversation) in self._known
+
     def arm(self, split: RolloutSplit, conversation: str, *, goes_on: bool) -> Arm:
         """The side that it is on; `goes_on`: it has been answered before."""
         sides = self._sides_of(split)

@@ -31,11 +31,12 @@ def _cells(measures: ParityMeasures) -> list[str]:
         f"{measures.top1_agreement:.1%}",
         f"{measures.kl_nats:.5f}",
         f"{measures.perplexity_ratio:.3f}x",
-        _split(measures),
+        split_cell(measures),
     ]
 
 
-def _split(measures: ParityMeasures) -> str:
+def split_cell(measures: ParityMeasures) -> str:
+    """After how many tokens two engines said something else, and by how little."""
     if not measures.continued_tokens:
         return "-"
     if measures.first_split is None:

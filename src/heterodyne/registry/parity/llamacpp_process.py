@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -22,9 +23,18 @@ PAUSE_S = 0.05
 
 
 @contextmanager
-def running_llamacpp(path: Path, *, context_tokens: int = 512, threads: int = 0) -> Iterator[str]:
+def running_llamacpp(
+    path: Path, *, purpose: Literal["generate", "embed"] = "generate", context_tokens: int = 512, threads: int = 0
+) -> Iterator[str]:
     """Its URL, once it is ready. It ends with the block, and with this process."""
-    order = ChildOrder(model_path=str(path), alias="parity", context_tokens=context_tokens, slots=1, threads=threads)
+    order = ChildOrder(
+        model_path=str(path),
+        alias="parity",
+        purpose=purpose,
+        context_tokens=context_tokens,
+        slots=1,
+        threads=threads,
+    )
     child = subprocess.Popen(
         [sys.executable, "-m", "heterodyne.fleet.llamacpp_child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -5,12 +5,14 @@ share. A save that another gateway was faster with is left out, and what was see
 """
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 
 import msgspec
 
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.errors import ChangeRefused
 from heterodyne.domain.errors import StoreUnavailable, UnknownName
 from heterodyne.domain.fleet import Health, Replica
@@ -25,6 +27,7 @@ from heterodyne.supervisor.workers.view import WorkerView
 from heterodyne.telemetry import log
 
 INTERVAL_S = 1.0
+IDLE_S = 5.0  # between looks while none runs: another gateway may begin one
 READY_WITHIN_S = 600.0  # from the beginning to a replica of the candidate that is ready
 LOST_S = 30.0  # without any, after it had been
 HISTORY_MAX = 50
@@ -65,6 +68,7 @@ class RolloutKeeper:
         self._readers: dict[str, ArmReader] = {}
         self._splits: dict[str, RolloutSplit] = {}
         self._ready_at: dict[str, float] = {}  # by rollout, when a replica of its candidate was last seen ready
+        self._begun = asyncio.Event()
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -73,15 +77,20 @@ class RolloutKeeper:
                 await self.tick()
             except StoreUnavailable as error:
                 _log.warning("rollouts_wait", error=str(error))  # the share stays as it is
-            await asyncio.sleep(INTERVAL_S)
+            with contextlib.suppress(TimeoutError):
+                async with deadline(INTERVAL_S if self._readers else IDLE_S):
+                    await self._begun.wait()
+            self._begun.clear()
 
     async def tick(self) -> None:
         """One look at every rollout. What is told to the workers is what is saved, whoever has saved it."""
-        for stored in await self._store.rollouts():
-            if not stored.is_ended:
-                await self._step(stored)
         latest = await self._store.rollouts()
         running = {one.id for one in latest if not one.is_ended}
+        for stored in latest:
+            if stored.id in running:
+                await self._step(stored)
+        if running:  # by hand, or by another gateway, they may have changed meanwhile
+            latest = await self._store.rollouts()
         self._readers = {id: one for id, one in self._readers.items() if id in running}
         self._ready_at = {id: at for id, at in self._ready_at.items() if id in running}
         self._tell(_decode(one.document) for one in latest)
@@ -105,6 +114,7 @@ class RolloutKeeper:
             raise ChangeRefused(f"A rollout of {model} is running; abort it, or wait for its end.")
         _log.info("rollout_begun", rollout=rollout.id, candidate=list(rollout.candidate), who=who)
         self._tell([rollout])
+        self._begun.set()
         return rollout
 
     async def act(self, model: str, act: Act, who: str) -> Rollout:
