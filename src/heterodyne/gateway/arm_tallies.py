@@ -7,6 +7,7 @@ from heterodyne.domain.fleet import ModelRule
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.gateway.finished import Finished
 from heterodyne.rollout.evidence import NOTHING_SEEN, ArmsSeen, Evidence, seen
+from heterodyne.rollout.metric import at_load
 from heterodyne.routing.health.outcome import FAILURES
 
 
@@ -33,7 +34,8 @@ class ArmTallies:
             if one.outcome in FAILURES:
                 self._add(split, one.replica.pool, seen({"errors": 1.0}))
         if not ended.reason:
-            self._add(split, ended.pool, seen(_values(ended)))
+            expected_s = _expected_s(finished, is_candidate=split.is_candidate(ended.pool))
+            self._add(split, ended.pool, seen(_values(ended, expected_s)))
 
     def snapshot(self) -> dict[str, ArmsSeen]:
         """Since the worker began, by rollout."""
@@ -53,13 +55,29 @@ def is_running(split: RolloutSplit) -> bool:
     return split.share > 0.0 and not split.is_completed
 
 
-def _values(ended: EndedRequest) -> dict[str, float]:
+def _expected_s(finished: Finished, *, is_candidate: bool) -> tuple[float, float] | None:
+    """TTFT and time between tokens at the baseline's speed with the load that there was; None: not known."""
+    choice = finished.choice
+    if choice is None or choice.is_repeated:
+        return None
+    if is_candidate:
+        return choice.as_baseline_s
+    forecast = choice.forecast
+    return (forecast.ttft_s, forecast.itl_s) if forecast.state.speed.is_learned else None
+
+
+def _values(ended: EndedRequest, expected_s: tuple[float, float] | None) -> dict[str, float]:
     """Of an answer that was complete."""
     values = {"errors": 0.0}
     if ended.ttft_ms and not ended.retries:  # what another lost before is not its own
         values["ttft"] = ended.ttft_ms
+        sent_ms = ended.ttft_ms - (ended.queue_ms or 0.0)
+        if expected_s is not None and sent_ms > 0.0:
+            values[at_load("ttft")] = sent_ms / (1000 * expected_s[0])
     if ended.itl_ms:
         values["itl"] = ended.itl_ms
+        if expected_s is not None and not ended.continuations:
+            values[at_load("itl")] = ended.itl_ms / (1000 * expected_s[1])
     if ended.completion_tokens:
         values["length"] = float(ended.completion_tokens)
     return values
