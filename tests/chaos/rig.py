@@ -231,7 +231,7 @@ def gateway(*, is_mounted: bool = True, more: str = "", **environment: str) -> I
                 launcher=launcher,
             )
         )
-        serve.wait_ready(within_s=90)
+        serve.wait_ready()
         one = Gateway(serve, state)
         one.project = "chaos/steady"
         one.key = one.issue(one.project)

@@ -38,7 +38,7 @@ def pool() -> Iterator[str]:
 @contextmanager
 def serving(folder: Path, config: str) -> Iterator[ServeProcess]:
     with ServeProcess(folder, config=config) as serve:
-        serve.wait_ready(within_s=30)
+        serve.wait_ready()
         yield serve
 
 

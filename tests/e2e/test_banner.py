@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
@@ -28,7 +26,6 @@ def banner(folder: Path, config: str) -> str:
     return (folder / "serve.out").read_text()
 
 
-@pytest.mark.timeout(180)
 async def test_the_banner_asks_for_a_key_once_there_is_one_in_the_database(tmp_path: Path) -> None:
     async with ScriptedEngine(behaviours.answer(), model="m") as engine:
         config = f'[pools.a]\nmodel = "m"\nurls = ["{engine.url}"]\n'

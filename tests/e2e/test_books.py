@@ -31,7 +31,7 @@ def serving(folder: Path, *engines: ScriptedEngine, workers: int = 1) -> Iterato
         urls = json.dumps([engine.url for engine in running])
         config = f'[pools.own]\nmodel = "{MODEL}"\nengine = "vllm"\nurls = {urls}\nprice_usd_per_hour = 3.6\n'
         serve = stack.enter_context(ServeProcess(folder, "--workers", str(workers), config=config))
-        serve.wait_ready(within_s=30)
+        serve.wait_ready()
         yield serve
 
 
@@ -140,7 +140,7 @@ def test_the_books_balance_after_workers_were_killed_with_sigkill(tmp_path: Path
             for thread in threads:
                 thread.join()
             wait_for(lambda old=killed: serve.pid_of("worker-0") != old, "another worker")  # type: ignore[misc]
-            serve.wait_ready(within_s=30)
+            serve.wait_ready()
         whole = [Client(serve) for _ in range(4)]
         drive(whole)
         told = [client for client in clients if client.request_id]

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
-
 from heterodyne.books.collector import Collector
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.spool_place import SpoolPlace
@@ -41,7 +39,6 @@ class MoodyBooks(SqliteBooks):
         return new
 
 
-@pytest.mark.timeout(90)
 async def test_the_books_balance_to_the_token_after_workers_were_killed(tmp_path: Path) -> None:
     folder = tmp_path / "spool"
     folder.mkdir()

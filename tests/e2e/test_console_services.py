@@ -101,7 +101,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
         engines = [stack.enter_context(in_thread(EmulatorServer(order()))) for _ in range(3)]
         config = CONFIG.format(*(engine.url for engine in engines))
         serve = stack.enter_context(ServeProcess(tmp_path_factory.mktemp("desks"), config=config))
-        serve.wait_ready(within_s=60)
+        serve.wait_ready()
         console = Console(serve)
         limits = {"requests_per_day": REQUESTS, "usd_per_month": 50.0}
         console.post("/admin/organisations", id="acme")

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
@@ -40,28 +38,24 @@ async def doctor(folder: Path, config: str, *flags: str) -> tuple[int, dict[str,
     return process.returncode, findings, said.decode()
 
 
-@pytest.mark.timeout(120)
 async def test_an_engine_that_answers_and_serves_the_model_is_good(tmp_path: Path) -> None:
     async with scripted() as engine:
         code, findings, _ = await doctor(tmp_path, pool("a", engine.url))
         assert (code, findings["a-0"]["state"]) == (0, "good")
 
 
-@pytest.mark.timeout(120)
 async def test_an_engine_url_that_is_dead_blocks_serving(tmp_path: Path) -> None:
     code, findings, _ = await doctor(tmp_path, pool("a", "http://127.0.0.1:9"))
     assert (code, findings["a-0"]["state"]) == (1, "blocker")
     assert "pools.a.urls[0]: http://127.0.0.1:9 is not ready" in findings["a-0"]["value"]
 
 
-@pytest.mark.timeout(120)
 async def test_a_dead_engine_beside_one_that_answers_is_a_warning(tmp_path: Path) -> None:
     async with scripted() as engine:
         code, findings, _ = await doctor(tmp_path, pool("a", engine.url) + pool("b", "http://127.0.0.1:9"))
         assert (code, findings["a-0"]["state"], findings["b-0"]["state"]) == (0, "good", "warning")
 
 
-@pytest.mark.timeout(120)
 async def test_an_engine_that_serves_another_model_blocks_serving(tmp_path: Path) -> None:
     async with scripted() as engine:
         code, findings, _ = await doctor(tmp_path, pool("a", engine.url, 'engine_model = "another"\n'))
@@ -70,7 +64,6 @@ async def test_an_engine_that_serves_another_model_blocks_serving(tmp_path: Path
         assert "engine_model" in findings["a-0"]["advice"]
 
 
-@pytest.mark.timeout(120)
 async def test_an_engine_of_another_kind_is_a_warning(tmp_path: Path) -> None:
     async with scripted() as engine:
         config = pool("a", engine.url).replace('"openai"', '"vllm"')
@@ -78,7 +71,6 @@ async def test_an_engine_of_another_kind_is_a_warning(tmp_path: Path) -> None:
         assert findings["a-0"]["state"] in ("warning", "blocker"), said
 
 
-@pytest.mark.timeout(120)
 async def test_our_own_running_gateway_is_a_note_and_anothers_a_blocker(tmp_path: Path) -> None:
     async with scripted() as engine:
         config = pool("a", engine.url)

@@ -39,7 +39,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServeProcess]:
         engines = [stack.enter_context(in_thread(ScriptedEngine(behaviour, model=MODEL))) for _ in range(2)]
         config = CONFIG.format(*(engine.url for engine in engines))
         running = stack.enter_context(ServeProcess(tmp_path_factory.mktemp("explain"), config=config))
-        running.wait_ready(within_s=60, replicas=2)
+        running.wait_ready(replicas=2)
         yield running
         assert running.stop() == 0, running.log
 

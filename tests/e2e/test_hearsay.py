@@ -7,8 +7,6 @@ from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
-
 from heterodyne.emulator.server import EmulatorServer
 from heterodyne.testing.serve_process import ServeProcess
 from tests.support.emulators import order
@@ -43,7 +41,6 @@ def turn(url: str, *messages: str) -> tuple[str, int]:
     return replica, (events[-1]["usage"].get("prompt_tokens_details") or {}).get("cached_tokens", 0)
 
 
-@pytest.mark.timeout(90)
 def test_the_second_turn_goes_where_the_first_was_computed_through_any_worker(tmp_path: Path) -> None:
     with ExitStack() as stack:
         # Slow enough that computing a prompt again would be felt.

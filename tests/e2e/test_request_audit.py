@@ -25,7 +25,7 @@ def serving(folder: Path) -> Iterator[ServeProcess]:
     with in_thread(ScriptedEngine(behaviours.stream(3), model="chat")) as engine:
         config = f'[audit]\nis_on = true\n[pools.chat]\nmodel = "chat"\nurls = ["{engine.url}"]\nversion = "v7"\n'
         with ServeProcess(folder, config=config) as serve:
-            serve.wait_ready(within_s=30)
+            serve.wait_ready()
             yield serve
 
 

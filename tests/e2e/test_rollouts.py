@@ -44,7 +44,7 @@ class Fleet:
     def serving(self, *arguments: str) -> Iterator[ServeProcess]:
         """The same state folder every time."""
         with ServeProcess(self._folder, *arguments, config=self._config) as serve:
-            serve.wait_ready(within_s=30)
+            serve.wait_ready()
             until(lambda: all(row["state"] == "ready" for row in admin(serve, "fleet")["replicas"]), "both are ready")
             yield serve
 

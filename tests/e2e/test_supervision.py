@@ -38,7 +38,7 @@ def serving(
         config = f'[gateway]\n{gateway}\n[pools.only]\nmodel = "{MODEL}"\nurls = ["{engine.url}"]\n'
         with ServeProcess(folder, *arguments, config=config) as serve:
             serve.tls = tls
-            serve.wait_ready(within_s=30)
+            serve.wait_ready()
             yield serve
 
 

@@ -45,7 +45,7 @@ class Served:
     """A gateway of two workers and two models, and the commands that change its tenants."""
 
     def __init__(self, serve: ServeProcess) -> None:
-        serve.wait_ready(within_s=60)
+        serve.wait_ready()
         self.serve = serve
         self.url = serve.url.replace("0.0.0.0", "127.0.0.1")
         self.secrets: list[str] = []

@@ -17,6 +17,7 @@ from typing import Any
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mixed-fleet"
 CONFIG = (EXAMPLE / "heterodyne.toml").read_text(encoding="utf-8")
 EMULATORS = ("h100-0", "h200-0", "mi300x-0", "tpu-v5e-0")
+START_S = 200.0  # how long it takes is the machine's affair
 MESSAGES = [{"role": "user", "content": "Tell me a story."}]
 
 
@@ -91,7 +92,7 @@ def running(folder: Path, more_settings: str = "") -> Iterator[Example]:
         process = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT)
     example = Example(folder, process)
     try:
-        wait_until(lambda: "Ctrl-C stops" in example.said or process.poll() is not None, 60, "the start")
+        wait_until(lambda: "Ctrl-C stops" in example.said or process.poll() is not None, START_S, "the start")
         assert process.poll() is None, example.said
         yield example
     finally:
