@@ -1,4 +1,8 @@
-"""How `make test` deals tests out: whole files, in their order, and a test that ends its process is not tried again."""
+"""How `make test` deals tests out: whole files, in their order, and a test that ends its process is not tried again.
+
+Browsers have a process of their own from the beginning: four of them at a time, each with a fleet, are more than two
+cores carry, and no other test can run after one in its process.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,6 +10,8 @@ from typing import Any
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
+
+BROWSERS = "tests/browser/"
 
 
 class FileByFile(LoadFileScheduling):
@@ -21,8 +27,22 @@ class FileByFile(LoadFileScheduling):
             told_apart.append(test if seen[test] == 1 else f"{test} #{seen[test]}")
         super().add_node_collection(node, told_apart)
 
+    def _split_scope(self, nodeid: str) -> str:
+        """What is dealt out together."""
+        return BROWSERS if nodeid.startswith(BROWSERS) else super()._split_scope(nodeid)
+
+    def _assign_work_unit(self, node: Any) -> None:
+        """The next one; whoever comes first gets the browsers."""
+        if BROWSERS in self.workqueue:
+            self.workqueue.move_to_end(BROWSERS, last=False)
+        super()._assign_work_unit(node)
+
     def _reschedule(self, node: Any) -> None:
         """A process begins a test when it knows of the next; one that takes another's place is dealt a unit only."""
+        if BROWSERS in self.assigned_work.get(node, {}):
+            if not node.shutting_down:
+                node.shutdown()  # once it has run what it was dealt
+            return
         super()._reschedule(node)
         while self.workqueue and not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
             self._assign_work_unit(node)
