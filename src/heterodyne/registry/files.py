@@ -1,13 +1,25 @@
-"""Files that several processes share: a lock between them, and the SHA-256 of what they hold."""
+"""Files that several processes share: a lock between them, and the hashes of what they hold."""
 
 import fcntl
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
+
+from blake3 import blake3
+
+from heterodyne.domain.artifact import ArtifactFile
 
 CHUNK_BYTES = 1 << 20
+
+
+class RunningHash(Protocol):
+    """Of hashlib, or like those."""
+
+    def update(self, data: bytes, /) -> object: ...
+
+    def hexdigest(self) -> str: ...
 
 
 @contextmanager
@@ -37,6 +49,21 @@ def sha256_of(*paths: Path) -> str:
         with path.open("rb") as file:
             hash_stream(file, running)
     return running.hexdigest()
+
+
+def hashes_of(path: Path) -> tuple[str, str]:
+    """SHA-256 and BLAKE3 of a file, read once."""
+    sha256, fast = hashlib.sha256(), blake3()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            sha256.update(chunk)
+            fast.update(chunk)
+    return sha256.hexdigest(), fast.hexdigest()
+
+
+def running_hash(file: ArtifactFile) -> tuple[RunningHash, str]:
+    """What shows whether the bytes of a file are right, and what it has to come to: the faster of its two."""
+    return (blake3(), file.blake3) if file.blake3 else (hashlib.sha256(), file.sha256)
 
 
 def hash_stream(file: BinaryIO, running: "hashlib._Hash | None" = None) -> "hashlib._Hash":

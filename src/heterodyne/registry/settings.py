@@ -24,6 +24,32 @@ class RegistrySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         str | None,
         Meta(description="Folder of the registry's models; absent, `heterodyne/models` in the user's data folder."),
     ] = None
+    blobs_url: Annotated[
+        str | None,
+        Meta(
+            description="Where the registry's files are kept for all machines, as in s3://bucket/models or "
+            "file:///mnt/models (through fsspec); absent, in models_dir."
+        ),
+    ] = None
+    local_max_gib: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="How much of blobs_url is kept in models_dir; absent, all that was ever loaded."),
+    ] = None
+    ram_dir: Annotated[
+        str | None,
+        Meta(description="Folder in memory, as in /mnt/ram, that engines load weights from."),
+    ] = None
+    ram_max_gib: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="How much is kept in ram_dir; absent, as much as there is room for."),
+    ] = None
+    pins: Annotated[
+        tuple[str, ...],
+        Meta(description="Versions, as in smollm2-135m@v1, that stay on this machine; those of pools do anyway."),
+    ] = ()
+    readers_max: Annotated[
+        int, Meta(ge=1, le=256, description="Ranges of a file that are read at once from blobs_url or a disk.")
+    ] = 8
     trusted_keys: Annotated[
         tuple[Annotated[str, Meta(pattern="^[0-9a-f]{64}$")], ...],
         Meta(description="Public ed25519 keys, in hexadecimal, whose signatures of artifacts count."),

@@ -16,4 +16,9 @@ async def pinned_versions(settings: Settings, catalog: Catalog) -> dict[str, str
             except UnknownName:
                 continue  # what is not there cannot be removed
             found[version.name] = f"the pool {name}"
+    for pin in settings.registry.pins:
+        try:
+            found.setdefault((await catalog.version(pin)).name, "registry.pins")
+        except UnknownName:
+            continue
     return found

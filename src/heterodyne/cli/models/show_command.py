@@ -1,8 +1,14 @@
 """`heterodyne models show`: one version, its artifacts, and where each runs."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from heterodyne.cli.invocation import Invocation, pass_invocation
+
+if TYPE_CHECKING:
+    from heterodyne.domain.artifact import ModelVersion, StoredArtifact
 
 
 @click.command()
@@ -17,18 +23,15 @@ def show(invocation: Invocation, name: str, as_json: bool) -> None:
       heterodyne models show smollm2-135m
       heterodyne models show smollm2-135m@v1 --json
     """
-    from heterodyne.cli.models.parity_words import parity_in_words
     from heterodyne.cli.models.with_catalog import with_catalog
-    from heterodyne.cli.output import bytes_in_words, print_json, print_table
-    from heterodyne.domain.artifact import DIGEST_SHOWN, ModelVersion, StoredArtifact
+    from heterodyne.cli.output import print_json, print_table
     from heterodyne.registry.building.builder import kind_of
     from heterodyne.registry.catalog.affinity import affinity_of
     from heterodyne.registry.catalog.catalog import Catalog
-    from heterodyne.registry.signing import trusted_signers
 
     settings = invocation.settings()
 
-    async def act(catalog: Catalog) -> tuple[ModelVersion, tuple[StoredArtifact, ...]]:
+    async def act(catalog: Catalog) -> "tuple[ModelVersion, tuple[StoredArtifact, ...]]":
         version = await catalog.version(name)
         return version, await catalog.artifacts(version)
 
@@ -37,24 +40,8 @@ def show(invocation: Invocation, name: str, as_json: bool) -> None:
     if as_json:
         print_json({"version": version, "artifacts": artifacts, "affinity": rows})
         return
-    said = {"source": version.source, "licence": version.licence or "-", **version.facts}
-    for label, value in said.items():
-        click.echo(f"{label.replace('_', ' ')}: {value}")
-    click.echo()
-    print_table(
-        ["ARTIFACT", "DIGEST", "SIZE", "MADE BY", "PARITY", "SIGNED BY"],
-        [
-            [
-                f"{one.artifact.format} {one.artifact.precision}",
-                one.artifact.digest[:DIGEST_SHOWN],
-                bytes_in_words(one.artifact.size_bytes),
-                one.artifact.recipe.builder,
-                parity_in_words(one),
-                ", ".join(trusted_signers(one, settings.registry.trusted_keys)) or "-",
-            ]
-            for one in artifacts
-        ],
-    )
+    _print_version(version)
+    _print_artifacts(artifacts, settings.registry.trusted_keys)
     click.echo()
     print_table(
         ["HARDWARE", "FORMAT", "ENGINES", "THERE", "CAN BE BUILT"],
@@ -67,5 +54,36 @@ def show(invocation: Invocation, name: str, as_json: bool) -> None:
                 ", ".join(row.buildable) or "-",
             ]
             for row in rows
+        ],
+    )
+
+
+def _print_version(version: "ModelVersion") -> None:
+    said = {"source": version.source, "licence": version.licence or "-", **version.facts}
+    for label, value in said.items():
+        click.echo(f"{label.replace('_', ' ')}: {value}")
+    click.echo()
+
+
+def _print_artifacts(artifacts: Sequence["StoredArtifact"], trusted_keys: Sequence[str]) -> None:
+    from heterodyne.cli.models.load_words import loads_in_words
+    from heterodyne.cli.models.parity_words import parity_in_words
+    from heterodyne.cli.output import bytes_in_words, print_table
+    from heterodyne.domain.artifact import DIGEST_SHOWN
+    from heterodyne.registry.signing import trusted_signers
+
+    print_table(
+        ["ARTIFACT", "DIGEST", "SIZE", "MADE BY", "PARITY", "SIGNED BY", "LOADED FROM"],
+        [
+            [
+                f"{one.artifact.format} {one.artifact.precision}",
+                one.artifact.digest[:DIGEST_SHOWN],
+                bytes_in_words(one.artifact.size_bytes),
+                one.artifact.recipe.builder,
+                parity_in_words(one),
+                ", ".join(trusted_signers(one, trusted_keys)) or "-",
+                loads_in_words(one),
+            ]
+            for one in artifacts
         ],
     )

@@ -7,19 +7,24 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from heterodyne.domain.errors import WeightsCorrupt, WeightsUnavailable
+from heterodyne.domain.artifact import ArtifactFile
+from heterodyne.domain.errors import WeightsUnavailable
 from heterodyne.ports.blobs import OnBytes
-from heterodyne.registry.files import sha256_of
+from heterodyne.registry.blobs.checked_copy import copy_checked
+from heterodyne.registry.blobs.ranged_read import ReadTerms
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 READ_ONLY = 0o444
+PART_AGE_MAX_S = 86_400.0
+TERMS = ReadTerms()
 
 
 class LocalBlobs:
     """One folder, which several processes may share: a file appears whole, or not at all."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, terms: ReadTerms = TERMS) -> None:
         self._folder = folder
+        self._terms = terms
 
     def path(self, sha256: str) -> Path:
         """Where it is, or would be."""
@@ -45,28 +50,32 @@ class LocalBlobs:
             if not is_ours or not _try_link(path, arriving):
                 shutil.copyfile(path, arriving)
             os.utime(arriving)
-            arriving.chmod(READ_ONLY)
-            with arriving.open("rb") as file:
-                os.fsync(file.fileno())
+            _seal(arriving)
             arriving.replace(target)
         except OSError as error:
             raise WeightsUnavailable(f"{target}: cannot be kept: {error.strerror or error}") from error
 
-    def fetch(self, sha256: str, size_bytes: int, target: Path, on_bytes: OnBytes) -> None:
+    def fetch(self, file: ArtifactFile, target: Path, on_bytes: OnBytes) -> None:
         """A second name for the same file; where the folders lie on two file systems, a copy whose hash is checked."""
-        source = self.path(sha256)
-        if not self.has(sha256, size_bytes):
+        source = self.path(file.sha256)
+        if not self.has(file.sha256, file.size_bytes):
             raise WeightsUnavailable(f"{source}: is not there, or was cut; import or build it again")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)
-            if not _try_link(source, target):
-                _copied(source, target, sha256)
+            if _try_link(source, target):
+                on_bytes(file.size_bytes)
+            else:
+                copy_checked(source, file, target, on_bytes, self._terms)
         except OSError as error:
             raise WeightsUnavailable(f"{target}: cannot be written: {error.strerror or error}") from error
-        on_bytes(size_bytes)
+
+    def seal(self, sha256: str) -> None:
+        """It was brought whole to its path: from now on nobody changes it."""
+        _seal(self.path(sha256))
 
     def delete(self, sha256: str) -> None:
+        """Forget it, where it is there."""
         self.path(sha256).unlink(missing_ok=True)
 
     def kept(self) -> Iterator[tuple[str, float]]:
@@ -82,7 +91,10 @@ class LocalBlobs:
                 path.unlink(missing_ok=True)
 
 
-PART_AGE_MAX_S = 86_400.0
+def _seal(path: Path) -> None:
+    path.chmod(READ_ONLY)
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def _try_link(path: Path, target: Path) -> bool:
@@ -92,12 +104,3 @@ def _try_link(path: Path, target: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _copied(source: Path, target: Path, sha256: str) -> None:
-    arriving = target.with_name(target.name + ".part")
-    shutil.copyfile(source, arriving)
-    if (actual := sha256_of(arriving)) != sha256:
-        arriving.unlink()
-        raise WeightsCorrupt(f"{source}: its SHA-256 is {actual}; the file was altered")
-    arriving.replace(target)

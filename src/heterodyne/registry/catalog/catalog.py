@@ -1,15 +1,30 @@
 """What the registry has: looked up by the names that people use."""
 
 import asyncio
+import os
+import time
+from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 
-from heterodyne.domain.artifact import ANY_HARDWARE, IMPORTED, ModelVersion, StoredArtifact, WeightFormat
+from heterodyne.domain.artifact import (
+    ANY_HARDWARE,
+    IMPORTED,
+    Artifact,
+    ArtifactFile,
+    ArtifactLoad,
+    ModelVersion,
+    StoredArtifact,
+    WeightFormat,
+    WeightTier,
+)
 from heterodyne.domain.errors import UnknownName
 from heterodyne.ports.blobs import BlobStore, OnBytes
 from heterodyne.ports.model_store import ModelStore
 from heterodyne.registry.building.catalogue import BUILDERS
 from heterodyne.registry.catalog.reference import VersionReference, read_reference
+from heterodyne.registry.loading.tiers import NO_TIERS, Tiers, missing_files
 
 OTHER_MODELS = tuple(builder.name for builder in BUILDERS if builder.is_other_model)
 # Of what makes SafeTensors, those that others are built from.
@@ -19,10 +34,20 @@ CANONICAL = (IMPORTED, *(builder.name for builder in BUILDERS if builder.is_cano
 class Catalog:
     """The database of versions, the store of their bytes, and the folder where both are at work."""
 
-    def __init__(self, store: ModelStore, blobs: BlobStore, folder: Path) -> None:
+    def __init__(
+        self,
+        store: ModelStore,
+        blobs: BlobStore,
+        folder: Path,
+        *,
+        tiers: Tiers = NO_TIERS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.store = store
         self.blobs = blobs
         self.folder = folder
+        self.tiers = tiers
+        self._clock = clock
 
     async def versions(self, model: str | None = None) -> tuple[ModelVersion, ...]:
         """Of one model or of all, the oldest of each first."""
@@ -92,15 +117,51 @@ class Catalog:
             )
         return plain[0]
 
-    async def local(self, stored: StoredArtifact, on_bytes: OnBytes = lambda _: None) -> Path:
+    async def local(
+        self, stored: StoredArtifact, on_bytes: OnBytes = lambda _: None, *, pinned: Collection[str] = ()
+    ) -> Path:
         """The artifact's files in a folder of this machine, brought there if they are not."""
-        return await asyncio.to_thread(self._local, stored, on_bytes)
-
-    def _local(self, stored: StoredArtifact, on_bytes: OnBytes) -> Path:
         artifact = stored.artifact
         folder = self.folder / "served" / artifact.digest
-        for file in artifact.files:
-            path = folder / file.path
-            if not path.is_file() or path.stat().st_size != file.size_bytes:
-                self.blobs.fetch(file.sha256, file.size_bytes, path, on_bytes)
+        missing = missing_files(artifact, folder)
+        if missing:
+            began_s = time.monotonic()
+            far = await asyncio.to_thread(self._bring, missing, folder, on_bytes, {artifact.digest, *pinned})
+            await self._note(artifact, WeightTier.OBJECT_STORE, far, time.monotonic() - began_s)
+        await asyncio.to_thread(os.utime, folder)  # what was used least lately goes first
         return folder
+
+    async def served(
+        self, stored: StoredArtifact, on_bytes: OnBytes = lambda _: None, *, pinned: Collection[str] = ()
+    ) -> Path:
+        """The same where engines are to load it from: in memory, where there is a tier and room for it."""
+        artifact, ram = stored.artifact, self.tiers.ram
+        if ram is None:
+            return await self.local(stored, on_bytes, pinned=pinned)
+        missing = missing_files(artifact, ram.folder_of(artifact))
+        if not missing:
+            return ram.folder_of(artifact)
+        source = await self.local(stored, on_bytes, pinned=pinned)
+        began_s = time.monotonic()
+        held = await asyncio.to_thread(ram.try_hold, artifact, source, pinned, on_bytes)
+        if held is None:
+            return source
+        await self._note(artifact, WeightTier.DISK, missing, time.monotonic() - began_s)
+        return held
+
+    def _bring(
+        self, files: Sequence[ArtifactFile], folder: Path, on_bytes: OnBytes, pinned: Collection[str]
+    ) -> Sequence[ArtifactFile]:
+        """To the folder; returns those that came from afar."""
+        disk = self.tiers.disk
+        far = [] if disk is None else disk.lacking(files)
+        with nullcontext() if disk is None else disk.room_for(sum(file.size_bytes for file in far), pinned):
+            for file in files:
+                self.blobs.fetch(file, folder / file.path, on_bytes)
+        return far
+
+    async def _note(self, artifact: Artifact, tier: WeightTier, files: Sequence[ArtifactFile], took_s: float) -> None:
+        size_bytes = sum(file.size_bytes for file in files)
+        if size_bytes == artifact.size_bytes:  # a part of it says nothing of the whole
+            load = ArtifactLoad(tier=tier, size_bytes=size_bytes, took_s=took_s, at=self._clock())
+            await self.store.add_load(artifact.digest, load)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from heterodyne.domain.artifact import ArtifactFile
 from heterodyne.ports.blobs import BlobStore
-from heterodyne.registry.files import sha256_of
+from heterodyne.registry.files import hashes_of
 
 
 def listed(folder: Path, paths: Iterable[Path]) -> tuple[ArtifactFile, ...]:
-    """The files by their names below `folder`, each with its hash."""
+    """The files by their names below `folder`, each with its hashes."""
     return tuple(
         sorted(
-            ArtifactFile(path.relative_to(folder).as_posix(), path.stat().st_size, sha256_of(path)) for path in paths
+            ArtifactFile(path.relative_to(folder).as_posix(), path.stat().st_size, *hashes_of(path)) for path in paths
         )
     )
 

@@ -37,7 +37,7 @@ def _verified(catalog: Catalog, stored: StoredArtifact, trusted_keys: Sequence[s
         for file in artifact.files:
             path = Path(folder) / "blob"
             try:
-                catalog.blobs.fetch(file.sha256, file.size_bytes, path, lambda _: None)
+                catalog.blobs.fetch(file, path, lambda _: None)
                 if (actual := sha256_of(path)) != file.sha256:
                     problem = f"{file.path}: its SHA-256 is {actual}, expected {file.sha256}"
             except OperatorError as error:

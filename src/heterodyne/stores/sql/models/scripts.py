@@ -2,12 +2,20 @@
 
 import msgspec
 
-from heterodyne.domain.artifact import Artifact, ArtifactProvenance, Digest, ModelVersion, Signature, StoredArtifact
+from heterodyne.domain.artifact import (
+    Artifact,
+    ArtifactLoad,
+    ArtifactProvenance,
+    Digest,
+    ModelVersion,
+    Signature,
+    StoredArtifact,
+)
 from heterodyne.domain.errors import UnknownName
 from heterodyne.domain.parity import ParityVerdict
 from heterodyne.stores.sql.script import Script, Statement
 
-ABOUT_ARTIFACTS = ("artifact_signatures", "artifact_verdicts")
+ABOUT_ARTIFACTS = ("artifact_signatures", "artifact_verdicts", "artifact_loads")
 
 
 class _Document(msgspec.Struct, frozen=True):
@@ -29,6 +37,9 @@ def read_artifacts() -> Script[tuple[StoredArtifact, ...]]:
     verdicts: dict[str, list[ParityVerdict]] = {}
     for digest, document in (yield Statement("SELECT digest, document FROM artifact_verdicts ORDER BY run_by")):
         verdicts.setdefault(digest, []).append(msgspec.json.decode(document, type=ParityVerdict))
+    loads: dict[str, list[ArtifactLoad]] = {}
+    for digest, document in (yield Statement("SELECT digest, document FROM artifact_loads ORDER BY tier")):
+        loads.setdefault(digest, []).append(msgspec.json.decode(document, type=ArtifactLoad))
     rows = yield Statement("SELECT digest, document FROM artifacts ORDER BY created_at, digest")
     found = []
     for digest, document in rows:
@@ -39,6 +50,7 @@ def read_artifacts() -> Script[tuple[StoredArtifact, ...]]:
                 provenance=one.provenance,
                 signatures=tuple(signatures.get(digest, ())),
                 verdicts=tuple(verdicts.get(digest, ())),
+                loads=tuple(loads.get(digest, ())),
             )
         )
     return tuple(found)
@@ -85,6 +97,15 @@ def judge(digest: Digest, verdict: ParityVerdict) -> Script[None]:
         "ON CONFLICT (digest, run_by) DO UPDATE SET document = excluded.document",
         (digest, verdict.run_by, msgspec.json.encode(verdict).decode()),
     )
+
+
+def add_load(digest: Digest, load: ArtifactLoad) -> Script[None]:
+    if (yield Statement("SELECT 1 FROM artifacts WHERE digest = $1", (digest,))):
+        yield Statement(
+            "INSERT INTO artifact_loads (digest, tier, document) VALUES ($1, $2, $3) "
+            "ON CONFLICT (digest, tier) DO UPDATE SET document = excluded.document",
+            (digest, str(load.tier), msgspec.json.encode(load).decode()),
+        )
 
 
 def remove_artifact(digest: Digest) -> Script[None]:

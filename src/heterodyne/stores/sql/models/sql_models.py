@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import TypeVar
 
-from heterodyne.domain.artifact import Digest, ModelVersion, Signature, StoredArtifact
+from heterodyne.domain.artifact import ArtifactLoad, Digest, ModelVersion, Signature, StoredArtifact
 from heterodyne.domain.parity import ParityVerdict
 from heterodyne.stores.sql.models import scripts
 from heterodyne.stores.sql.script import Script
@@ -39,6 +39,9 @@ class SqlModels(ABC):
 
     async def judge(self, digest: Digest, verdict: ParityVerdict) -> None:
         await self._write(scripts.judge(digest, verdict))
+
+    async def add_load(self, digest: Digest, load: ArtifactLoad) -> None:
+        await self._write(scripts.add_load(digest, load))
 
     async def remove_artifact(self, digest: Digest) -> None:
         await self._write(scripts.remove_artifact(digest))
