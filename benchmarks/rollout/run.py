@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import json
+import math
 import sys
 import tempfile
 import time
@@ -21,10 +22,11 @@ from heterodyne.bench.run import run
 from heterodyne.cli.admin_client import AdminClient
 from heterodyne.console.rollouts.forms import RolloutStart
 from heterodyne.rollout.machine import Rollout
+from heterodyne.rollout.metric import METRICS, Metric
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "rollout-live.md"
 EMULATED = ("--hardware", "h100-sxm", "--model", "llama-3.1-8b", "--precision", "fp8", "--served-model", "chat")
-REPLICAS = {"old": 8, "new": 8}  # a candidate that is to carry everything has to have room for it
+POOLS = ("old", "new")
 SETTINGS = """
 [pools.old]
 model = "chat"
@@ -73,19 +75,19 @@ def main() -> int:
     if options.json is not None:
         options.json.write_bytes(msgspec.json.encode(played))
     if not options.no_page:
-        PAGE.write_text(render(played, options.rate))
+        PAGE.write_text(render(played, options.rate, options.replicas))
     return 0
 
 
 async def _play(scenario: Scenario, folder: Path, options: argparse.Namespace) -> Played:
     arguments = {
         f"{pool}-{number}": [*EMULATED, *_own(scenario if pool == "new" else GOOD)]
-        for pool, count in REPLICAS.items()
-        for number in range(count)
+        for pool in POOLS
+        for number in range(options.replicas)
     }
 
     def settings(urls: Any) -> str:
-        by_pool = {pool: json.dumps([urls[f"{pool}-{n}"] for n in range(count)]) for pool, count in REPLICAS.items()}
+        by_pool = {pool: json.dumps([urls[f"{pool}-{n}"] for n in range(options.replicas)]) for pool in POOLS}
         return SETTINGS.format(**by_pool)
 
     with emulated_fleet(folder, arguments, settings) as fleet:
@@ -106,7 +108,15 @@ async def _play(scenario: Scenario, folder: Path, options: argparse.Namespace) -
         candidate_requests=ended.candidate_evidence.requests,
         failed=sum(one.status >= 500 for one in asked),
         seconds=round(time.monotonic() - began_s, 1),
+        ttft_ratio=_ratio(ended, METRICS["ttft"]),
+        itl_ratio=_ratio(ended, METRICS["itl"]),
     )
+
+
+def _ratio(rollout: Rollout, metric: Metric) -> float:
+    """How many times the baseline's the candidate's was."""
+    one, other = rollout.candidate_evidence.of(metric), rollout.baseline_evidence.of(metric)
+    return math.exp(one.total / one.count - other.total / other.count) if one.count and other.count else math.nan
 
 
 def _own(scenario: Scenario) -> list[str]:
@@ -136,7 +146,7 @@ async def _drive(scenario: Scenario, fleet: EmulatedFleet, admin: AdminClient, o
                 stop.set()
             if scenario.is_leaking and time.monotonic() > next_leak_s:
                 leak, next_leak_s = leak + LEAK, next_leak_s + LEAK_EVERY_S
-                for number in range(REPLICAS["new"]):
+                for number in range(options.replicas):
                     await asyncio.to_thread(_set_faults, fleet.engine_urls[f"new-{number}"], {"slowdown": leak})
             await asyncio.sleep(LOOK_EVERY_S)
 
@@ -158,6 +168,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rate", type=float, default=250.0, help="requests a second")
     parser.add_argument("--seconds-max", type=float, default=900.0, help="of each scenario")
+    parser.add_argument(
+        "--replicas", type=int, default=8, help="of each side; a candidate that is to carry everything needs as many"
+    )
     parser.add_argument("--only", nargs="*", help="scenarios whose names have one of these words")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--no-page", action="store_true")

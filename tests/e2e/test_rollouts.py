@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,8 @@ def admin(serve: ServeProcess, path: str, body: object = None) -> Any:
         return json.load(answer)
 
 
-def start(serve: ServeProcess) -> Any:
-    return admin(serve, "rollouts/start", {"model": "chat", "candidate": ["new"]})
+def start(serve: ServeProcess, **more: object) -> Any:
+    return admin(serve, "rollouts/start", {"model": "chat", "candidate": ["new"], **more})
 
 
 def latest(serve: ServeProcess) -> Any:
@@ -143,9 +144,6 @@ def test_a_conversation_stays_with_its_version_while_the_share_grows(fleet: Flee
 
 
 def test_a_candidate_that_fails_is_taken_back_and_no_user_sees_it(fleet: Fleet) -> None:
-    async def smokes_and_fails(call: EngineCall) -> None:
-        await (behaviours.answer("yes") if b"Say yes" in call.body else behaviours.refuse(500))(call)
-
     fleet.new.behaviour = smokes_and_fails
     with fleet.serving() as serve:
         start(serve)
@@ -174,6 +172,47 @@ def test_a_candidate_that_does_not_answer_gets_no_user(fleet: Fleet) -> None:
         until(lambda: bool(latest(serve)["status"] == "rolled_back"), "it is taken back")
         assert "new-0 answers 500" in latest(serve)["steps"][-1]["why"]
         assert {Conversation(serve, number).ask() for number in range(20)} == {"old"}
+
+
+async def smokes_and_fails(call: EngineCall) -> None:
+    await (behaviours.answer("yes") if b"Say yes" in call.body else behaviours.refuse(500))(call)
+
+
+def ask_until(serve: ServeProcess, is_so: Callable[[], bool], what: str) -> set[str]:
+    """Users go on asking meanwhile; which pools answered them."""
+    numbers, pools = count(), set[str]()
+
+    def asked() -> bool:
+        pools.add(Conversation(serve, next(numbers)).ask())
+        return is_so()
+
+    until(asked, what, within_s=60.0)
+    return pools
+
+
+def test_copies_are_asked_of_the_candidate_before_any_user_is(fleet: Fleet) -> None:
+    with fleet.serving() as serve:
+        start(serve, shadow=3)
+        until(lambda: stage(serve) == "shadow", "smoke and parity are behind it")
+        pools = ask_until(serve, lambda: stage(serve) != "shadow", "copies were compared")
+        assert pools == {"old"}
+        why = next(step["why"] for step in latest(serve)["steps"] if step["stage"] == "shadow" and step["why"])
+        assert why.endswith("copies: 0 failed, answers 1.00 times as long, 0% of the words alike")
+        copies = [json.loads(call.body) for call in fleet.new.calls if b"Say yes" not in call.body]
+        assert len(copies) >= 3
+        assert {(one["temperature"], one.get("stream", False)) for one in copies} == {(0, False)}
+        assert all("I am number" in one["messages"][0]["content"] for one in copies)
+
+
+def test_a_candidate_that_fails_copies_is_taken_back_before_any_user_sees_it(fleet: Fleet) -> None:
+    fleet.new.behaviour = smokes_and_fails
+    with fleet.serving() as serve:
+        start(serve, shadow=1000)
+        pools = ask_until(serve, lambda: bool(latest(serve)["status"] == "rolled_back"), "it is taken back")
+        assert pools == {"old"}
+        last = latest(serve)["steps"][-1]
+        assert last["stage"] == "shadow"
+        assert "that the baseline answered" in last["why"]
 
 
 @pytest.mark.parametrize("at", ["smoke", "canary 1 %", "canary 25 %", "full"])

@@ -20,6 +20,7 @@ from heterodyne.control.adapter_loader import AdapterLoader
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.control.gossip_channel import GossipChannel
 from heterodyne.control.kv_listener import KvListener
+from heterodyne.control.shadow_caller import ShadowCaller
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
@@ -104,6 +105,7 @@ async def running_gateway(
         "adapters": adapters.run,
         "kv events": listener.run,
         "leases": lease_client.run,
+        "copies": ShadowCaller(request_log.shadow.next, lambda: upstream.fleet.snapshot, request_log.arms.add_copy).run,
         **_shared_loops(gateway, router, path.builder.arms, run_dir, name, workers=workers),
     }
     try:

@@ -11,12 +11,16 @@ A change of health is published at once, readings of load together twice a secon
 import asyncio
 from collections.abc import Callable, Mapping
 
+from msgspec import structs
+
 from heterodyne.control import fleet_meters, problems
 from heterodyne.control.probe_schedule import USUAL, ProbeSchedule
 from heterodyne.control.prober import Clock, Prober, ProbeResult
 from heterodyne.control.problems import Place, ReplicaProblem
 from heterodyne.control.replica_seen import FleetSeen
 from heterodyne.control.replica_watch import ReplicaWatch
+from heterodyne.control.warm_up import warm_up
+from heterodyne.domain.errors import EngineError
 from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, Replica, ReplicaId
 from heterodyne.ports.engine_control import EngineControl
 from heterodyne.telemetry import log
@@ -141,16 +145,29 @@ class FleetWatch:
         await asyncio.sleep(self._pace.first_pause_s(len(self._watches), self._chance()))
         while True:
             try:
-                wants_models = watch.wants_models(self._clock())
-                probe = await prober.probe(
-                    wants_models=wants_models,
-                    # Whenever its models are read again, its usual load pages get another chance.
-                    has_fallback=watch.has_fallback and not wants_models,
-                )
+                probe = await self._probe(watch, prober)
+                if probe.is_ready and not watch.is_warm:
+                    probe = await self._warm_up(watch, prober, probe)
                 self._take(watch, probe)
             except Exception as error:  # noqa: BLE001  # the root of a task: our mistake must not end the gateway
                 _log.error("look_failed", replica=watch.configured.id, exc_info=error)
             await asyncio.sleep(self._pace.pause_s(watch.failures, self._interval_s, self._chance()))
+
+    async def _probe(self, watch: ReplicaWatch, prober: Prober) -> ProbeResult:
+        wants_models = watch.wants_models(self._clock())
+        # Whenever its models are read again, its usual load pages get another chance.
+        has_fallback = watch.has_fallback and not wants_models
+        return await prober.probe(wants_models=wants_models, has_fallback=has_fallback)
+
+    async def _warm_up(self, watch: ReplicaWatch, prober: Prober, probe: ProbeResult) -> ProbeResult:
+        """What is seen of it after it was asked what it is to answer before users ask it."""
+        _log.info("replica_warms_up", replica=watch.configured.id)
+        try:
+            await warm_up(self._pool, watch.configured)
+        except EngineError as error:
+            return structs.replace(probe, is_ready=False, error=f"Its warm-up failed: {error}")
+        watch.is_warm = True
+        return await self._probe(watch, prober)
 
     def _take(self, watch: ReplicaWatch, probe: ProbeResult) -> None:
         id, before, known = watch.configured.id, watch.seen, watch.problems

@@ -42,6 +42,7 @@ class ReplicaWatch:
         "failures",
         "has_fallback",
         "health",
+        "is_warm",
         "restarts",
         "seen",
     )
@@ -53,6 +54,7 @@ class ReplicaWatch:
         self.failures = 0  # looks in a row that found it not ready
         self.restarts = 0
         self.has_fallback = False
+        self.is_warm = replica.warm_up is None  # it has answered what it is asked before users are
         self._place = place
         self._health_since_s = now_s
         self._last: ProbeResult | None = None
@@ -87,7 +89,7 @@ class ReplicaWatch:
             self._take_models(probe)
             has_restarted_now = self._take_load(probe, answers)
             self._note(ProblemKind.NOT_READY, None)
-            self._turn(Health.DOWN if ProblemKind.WRONG_MODEL in self._problems else Health.READY, probe.at_s)
+            self._turn(self._health(), probe.at_s)
         else:
             self._fail(probe)
         self._see()
@@ -125,6 +127,12 @@ class ReplicaWatch:
         if self.health is Health.DOWN or probe.at_s - self._health_since_s >= GRACE_S:
             self._note(ProblemKind.NOT_READY, problems.not_ready(self._place, self.configured, probe.error or ""))
 
+    def _health(self) -> Health:
+        """Of one that says that it is ready."""
+        if ProblemKind.WRONG_MODEL in self._problems:
+            return Health.DOWN
+        return Health.READY if self.is_warm else Health.STARTING
+
     def _turn(self, health: Health, now_s: float) -> None:
         if health is not self.health:
             self.health = health
@@ -161,6 +169,7 @@ class ReplicaWatch:
         if is_new:
             self.restarts += 1
             self._models_at_s = None  # it may have come back with another model
+            self.is_warm = self.configured.warm_up is None
             self._stillness = None
         self._stillness = follow(self._stillness, probe.load, probe.at_s, answers)
         frozen_s = frozen_for_s(self._stillness, probe.at_s, answers)

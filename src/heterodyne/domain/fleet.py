@@ -53,6 +53,14 @@ class Price(Struct, frozen=True, kw_only=True):
         return (prompt_tokens * (prompt_usd or 0.0) + completion_tokens * (completion_usd or 0.0)) / 1e6
 
 
+class WarmUp(Struct, frozen=True, kw_only=True):
+    """What a replica is asked before it counts as ready."""
+
+    prompts: tuple[str, ...] = ()
+    lengths: tuple[int, ...] = ()  # of prompts, in tokens: what is compiled for each length is compiled then
+    timeout_s: float  # of each
+
+
 class Replica(Struct, frozen=True, kw_only=True):
     """One running engine endpoint."""
 
@@ -83,6 +91,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     adapters_max: int = 4  # of those it is given while it runs, at once
     adapters_listed: tuple[str, ...] = ()  # those in its model list when that was last read
     adapters_listed_at_s: float | None = None  # when, on the worker's monotonic clock; None: it has not been
+    warm_up: WarmUp | None = None
     health: Health = Health.STARTING
     is_draining: bool = False  # finishes what it has and takes nothing new
     load: EngineLoad | None = None  # what it last said of itself; None: it says nothing, or nothing yet

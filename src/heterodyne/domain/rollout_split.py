@@ -12,6 +12,7 @@ class RolloutSplit(Struct, frozen=True, kw_only=True):
     share: float  # of conversations that begin now, those that the candidate gets
     share_before: float = 0.0  # in the stage before: what a conversation that goes on most likely began under
     is_completed: bool = False  # the candidate is what serves now
+    copies_per_s: float = 0.0  # of users' requests, that a worker asks both sides without giving anybody the answers
 
     def is_candidate(self, pool: str) -> bool:
         """Which side a pool is on; one that came later is on the side that serves."""

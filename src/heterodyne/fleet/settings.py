@@ -181,3 +181,16 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         float,
         Meta(gt=0, description="A replica started here must be ready in this time, else it is restarted."),
     ] = 300.0
+    warm_up_prompts: Annotated[
+        tuple[str, ...],
+        Meta(description="Questions that every gateway worker asks a replica before it counts as ready."),
+    ] = ()
+    warm_up_lengths: Annotated[
+        tuple[Annotated[int, Meta(ge=1, le=1_000_000)], ...],
+        Meta(
+            description="Lengths of more such questions, in tokens: what an engine compiles for each is compiled then."
+        ),
+    ] = ()
+    warm_up_timeout_s: Annotated[
+        float, Meta(gt=0, description="How long each of them may take; one that fails is asked again.")
+    ] = 300.0

@@ -19,6 +19,7 @@ from heterodyne.gateway.decision_log import Decided, DecisionLog
 from heterodyne.gateway.ended import ended_of
 from heterodyne.gateway.finished import Finished, count_usage, end_hold
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
+from heterodyne.gateway.shadow_sampler import ShadowSampler
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.usage_recorder import UsageRecorder
 from heterodyne.ports.records import RecordSink
@@ -64,6 +65,7 @@ class RequestLog:
         self._meters = RequestMeters()
         self.decisions = DecisionLog(decisions_kept)
         self.arms = ArmTallies()
+        self.shadow = ShadowSampler(clock)
 
     @property
     def has_books(self) -> bool:
@@ -139,6 +141,8 @@ class RequestLog:
         self._meters.observe(ended)
         if self.arms.splits:
             self.arms.observe(finished, ended)
+        if self.shadow.splits:
+            self.shadow.offer(finished, ended)
         if not ended.is_estimated:
             self.tokens.learn(ended.model, request.prompt_chars, ended.prompt_tokens, routing_request.tenant)
         if not ended.reason:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from heterodyne.rollout.bounds import UNKNOWN, Bounds, mean_bounds, rate_bounds
-from heterodyne.rollout.metric import KINDS, Kind, Metric, Worse, at_load
+from heterodyne.rollout.metric import METRICS, Kind, Metric, Worse
 
 
 class MetricSums(Struct, frozen=True):
@@ -50,36 +50,16 @@ class Evidence(Struct, frozen=True, kw_only=True):
     def of(self, metric: Metric) -> MetricSums:
         return self.sums.get(metric.name, NO_SUMS)
 
-    def at_load(self, metric: Metric) -> MetricSums:
-        """The same as multiples of what was forecast."""
-        return self.sums.get(at_load(metric.name), NO_SUMS)
-
-
-class ArmsSeen(Struct, frozen=True):
-    """Of both versions, over the same time."""
-
-    candidate: Evidence = Evidence()
-    baseline: Evidence = Evidence()
-
-    def plus(self, other: "ArmsSeen") -> "ArmsSeen":
-        return ArmsSeen(self.candidate.plus(other.candidate), self.baseline.plus(other.baseline))
-
-    def minus(self, before: "ArmsSeen") -> "ArmsSeen":
-        """What has come since."""
-        return ArmsSeen(self.candidate.minus(before.candidate), self.baseline.minus(before.baseline))
-
-
-NOTHING_SEEN = ArmsSeen()
-
 
 def seen(values: Mapping[str, float]) -> Evidence:
     """One request: 0 or 1 for what was so, positive numbers for ratios. What was not seen is left out."""
-    return Evidence(requests=1, sums={name: _one(name, value) for name, value in values.items()})
+    return Evidence(requests=1, sums={name: _one(METRICS[name], value) for name, value in values.items()})
 
 
-def harm_bounds(metric: Metric, candidate: MetricSums, baseline: MetricSums, alpha: float) -> Bounds:
+def harm_bounds(metric: Metric, candidate: Evidence, baseline: Evidence, alpha: float) -> Bounds:
     """How much worse the candidate is; both versions are unknown to some degree, which shares `alpha`."""
-    more = _bounds(metric, candidate, alpha / 2).minus(_bounds(metric, baseline, alpha / 2))
+    one, other = (_bounds(metric, evidence.of(metric), alpha / 2) for evidence in (candidate, baseline))
+    more = one.minus(other)
     if metric.worse is Worse.HIGHER:
         return more
     less = Bounds(-more.high, -more.low)
@@ -98,6 +78,6 @@ def _bounds(metric: Metric, sums: MetricSums, alpha: float) -> Bounds:
     return mean_bounds(sums.count, sums.total, sums.squares, alpha)
 
 
-def _one(name: str, value: float) -> MetricSums:
-    number = math.log(value) if KINDS[name] is Kind.RATIO else value
+def _one(metric: Metric, value: float) -> MetricSums:
+    number = math.log(value) if metric.kind is Kind.RATIO else value
     return MetricSums(1, number, number * number)

@@ -10,10 +10,6 @@ from heterodyne.rollout.metric import METRICS, Metric
 
 ALPHA = 0.01  # false alarms of a whole rollout, all metrics and looks together
 COMMON = 0.05  # of the baseline's requests, that a metric is seen in for its evidence to be waited for
-FORECAST_SHARE = 0.95  # of the values of a metric, that a forecast is known for, to be judged by that
-# What forecasts make of different loads may be wrong by this much of the difference: an idle candidate beside a busy
-# baseline is judged with more room than one that has as much to do.
-FORECAST_DOUBT = 1 / 3
 
 
 class Judgement(StrEnum):
@@ -30,8 +26,6 @@ class MetricVerdict(Struct, frozen=True, kw_only=True):
     metric: str
     judgement: Judgement
     harm: Bounds
-    harm_at_load: Bounds | None = None  # beside what was forecast for the load that each had; None: no such forecast
-    doubt: float = 0.0  # of those forecasts
     tolerance: float
     candidate_count: int
     baseline_count: int
@@ -67,38 +61,20 @@ def judge(candidate: Evidence, baseline: Evidence, *, strictness: float = 1.0, a
 
 
 def _judged(metric: Metric, candidate: Evidence, baseline: Evidence, tolerance: float, alpha: float) -> MetricVerdict:
-    harm = harm_bounds(metric, candidate.of(metric), baseline.of(metric), alpha)
-    harm_at_load, doubt = None, 0.0
-    if metric.has_load and _has_forecasts(metric, candidate) and _has_forecasts(metric, baseline):
-        harm_at_load = harm_bounds(metric, candidate.at_load(metric), baseline.at_load(metric), alpha)
-        doubt = FORECAST_DOUBT * abs(_forecast(metric, candidate) - _forecast(metric, baseline))
-    own = harm_at_load or harm  # what the version is to blame for, whatever there was to do
+    harm = harm_bounds(metric, candidate, baseline, alpha)
     judgement = Judgement.UNSURE
-    if own.low > metric.breach + doubt:
+    if harm.low > metric.breach:
         judgement = Judgement.BREACH
-    elif own.high <= tolerance + doubt and harm.high <= tolerance:
+    elif harm.high <= tolerance:
         judgement = Judgement.ENOUGH
     return MetricVerdict(
         metric=metric.name,
         judgement=judgement,
         harm=harm,
-        harm_at_load=harm_at_load,
-        doubt=doubt,
         tolerance=tolerance,
         candidate_count=candidate.of(metric).count,
         baseline_count=baseline.of(metric).count,
     )
-
-
-def _has_forecasts(metric: Metric, evidence: Evidence) -> bool:
-    known = evidence.at_load(metric).count
-    return known > 0 and known >= FORECAST_SHARE * evidence.of(metric).count
-
-
-def _forecast(metric: Metric, evidence: Evidence) -> float:
-    """The mean of the forecasts' logarithms: of a measured time, what is not its multiple."""
-    measured, multiple = evidence.of(metric), evidence.at_load(metric)
-    return measured.total / measured.count - multiple.total / multiple.count
 
 
 def _is_common(metric: Metric, baseline: Evidence) -> bool:

@@ -2,7 +2,8 @@
 
     state = begin(...)
     state = checked(state, passed, why, now)   of smoke and parity: yes or no
-    state = observed(state, candidate, baseline, now)   of a canary: what was seen since the last time
+    state = shadowed(state, seen, now)   of copies: what was seen since the last time
+    state = observed(state, candidate, baseline, now)   of a canary: the same
     state = paused / promoted / aborted(state, who, now)   by hand
     share_of(state)   what the router gives to the candidate
 
@@ -18,10 +19,13 @@ from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.rollout.evidence import Evidence
 from heterodyne.rollout.judge import Judgement, Verdict, judge
 from heterodyne.rollout.plan import RolloutPlan, Stage, StageKind
+from heterodyne.rollout.shadow import NO_COPIES, ShadowSeen, judge_copies
 
 DEFAULT_PLAN = RolloutPlan()
 STEPS_MAX = 1000  # that are kept of one rollout
 CHECKS = (StageKind.SMOKE, StageKind.PARITY)
+WITH_USERS = (StageKind.CANARY, StageKind.FULL)
+COPIES_PER_S = 2.0  # of one worker
 
 
 class RolloutStatus(StrEnum):
@@ -61,6 +65,7 @@ class Rollout(Struct, frozen=True, kw_only=True):
     status: RolloutStatus = RolloutStatus.RUNNING
     candidate_evidence: Evidence = Evidence()  # of users' requests since the canary began
     baseline_evidence: Evidence = Evidence()
+    shadow: ShadowSeen = NO_COPIES
     steps: tuple[RolloutStep, ...] = ()
 
     @property
@@ -97,7 +102,7 @@ def share_of(rollout: Rollout) -> float:
         return 1.0
     if rollout.status in (RolloutStatus.ROLLED_BACK, RolloutStatus.ABORTED):
         return 0.0
-    return rollout.stage.share if rollout.stage.kind in (StageKind.CANARY, StageKind.FULL) else 0.0
+    return rollout.stage.share if rollout.stage.kind in WITH_USERS else 0.0
 
 
 def split_of(rollout: Rollout) -> RolloutSplit:
@@ -113,6 +118,7 @@ def split_of(rollout: Rollout) -> RolloutSplit:
         share=share_of(rollout),
         share_before=before,
         is_completed=rollout.status is RolloutStatus.COMPLETED,
+        copies_per_s=COPIES_PER_S if rollout.stage.kind is StageKind.SHADOW and not rollout.is_ended else 0.0,
     )
 
 
@@ -128,7 +134,7 @@ def checked(rollout: Rollout, *, passed: bool, why: str, now: float) -> Rollout:
 
 def observed(rollout: Rollout, candidate: Evidence, baseline: Evidence, now: float) -> Rollout:
     """More was seen of both; stops at a breach, goes on when there is enough."""
-    if rollout.is_ended or rollout.stage.kind in CHECKS:
+    if rollout.is_ended or rollout.stage.kind not in WITH_USERS:
         return rollout
     rollout = structs.replace(
         rollout,
@@ -141,6 +147,19 @@ def observed(rollout: Rollout, candidate: Evidence, baseline: Evidence, now: flo
         return _ended(rollout, RolloutStatus.ROLLED_BACK, now, "rolled_back", why=why, verdict=verdict)
     if verdict.judgement is Judgement.ENOUGH and rollout.status is RolloutStatus.RUNNING:
         return _advanced(_noted(rollout, now, "passed", verdict=verdict), now)
+    return rollout
+
+
+def shadowed(rollout: Rollout, seen: ShadowSeen, now: float) -> Rollout:
+    """More copies were compared; stops at a breach, goes on when there are enough."""
+    if rollout.is_ended or rollout.stage.kind is not StageKind.SHADOW:
+        return rollout
+    rollout = structs.replace(rollout, shadow=rollout.shadow.plus(seen))
+    judgement, why = judge_copies(rollout.shadow, rollout.stage.copies)
+    if judgement is Judgement.BREACH:
+        return _ended(rollout, RolloutStatus.ROLLED_BACK, now, "rolled_back", why=why)
+    if judgement is Judgement.ENOUGH and rollout.status is RolloutStatus.RUNNING:
+        return _advanced(_noted(rollout, now, "passed", why=why), now)
     return rollout
 
 

@@ -30,36 +30,21 @@ class Metric(Struct, frozen=True, kw_only=True):
     worse: Worse
     breach: float  # surely more harm than this ends a rollout
     tolerance: float  # surely less harm than this is enough for the first stage of a canary
-    has_load: bool = False  # it grows with what there is to do, which a candidate has less of than its baseline
-
-
-def at_load(name: str) -> str:
-    """Of a metric that has a load, the same as a multiple of what was forecast for it."""
-    return f"{name}_at_load"
 
 
 def _times(ratio: float) -> float:
     return math.log(ratio)
 
 
-def _time(name: str) -> Metric:
-    return Metric(
-        name=name, kind=Kind.RATIO, worse=Worse.HIGHER, breach=_times(1.03), tolerance=_times(1.25), has_load=True
-    )
-
-
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric(name="errors", kind=Kind.RATE, worse=Worse.HIGHER, breach=0.001, tolerance=0.01),
-        _time("ttft"),
-        _time("itl"),
+        Metric(name="ttft", kind=Kind.RATIO, worse=Worse.HIGHER, breach=_times(1.03), tolerance=_times(1.25)),
+        Metric(name="itl", kind=Kind.RATIO, worse=Worse.HIGHER, breach=_times(1.03), tolerance=_times(1.25)),
         Metric(name="refusals", kind=Kind.RATE, worse=Worse.HIGHER, breach=0.005, tolerance=0.03),
         Metric(name="length", kind=Kind.RATIO, worse=Worse.EITHER, breach=_times(1.1), tolerance=_times(1.35)),
         Metric(name="invalid_tool_calls", kind=Kind.RATE, worse=Worse.HIGHER, breach=0.005, tolerance=0.03),
         Metric(name="quality", kind=Kind.SCORE, worse=Worse.LOWER, breach=0.01, tolerance=0.05),
     )
-}
-KINDS: dict[str, Kind] = {name: metric.kind for name, metric in METRICS.items()} | {
-    at_load(name): Kind.RATIO for name, metric in METRICS.items() if metric.has_load
 }

@@ -10,6 +10,7 @@ class StageKind(StrEnum):
 
     SMOKE = "smoke"  # a few requests of our own: it answers at all
     PARITY = "parity"  # against its canonical parent
+    SHADOW = "shadow"  # copies of users' requests, whose answers nobody gets
     CANARY = "canary"  # a share of users
     FULL = "full"  # all of them
 
@@ -20,6 +21,7 @@ class Stage(Struct, frozen=True, kw_only=True):
     kind: StageKind
     share: float = 0.0  # of conversations that the candidate gets
     strictness: float = 1.0  # by how much less is tolerated than in the first stage of a canary
+    copies: int = 0  # that have to be compared
 
     @property
     def name(self) -> str:
@@ -41,3 +43,11 @@ class RolloutPlan(Struct, frozen=True, kw_only=True):
         Stage(kind=StageKind.CANARY, share=0.5, strictness=2.5),
         Stage(kind=StageKind.FULL, share=1.0),
     )
+
+    def with_shadow(self, copies: int) -> "RolloutPlan":
+        """The same, with so many copies compared before the first user; 0: as it is."""
+        if not copies:
+            return self
+        first = next(number for number, stage in enumerate(self.stages) if stage.share)
+        shadow = Stage(kind=StageKind.SHADOW, copies=copies)
+        return RolloutPlan(stages=(*self.stages[:first], shadow, *self.stages[first:]))

@@ -37,11 +37,6 @@ class Arm:
         self.split = split
         self.is_candidate = is_candidate
 
-    def is_judged(self, replica: Replica) -> bool:
-        """Whether what it takes there is held against the baseline."""
-        split = self.split
-        return self.is_candidate and not split.is_completed and replica.pool in split.candidate_pools
-
     def of(self, replicas: Sequence[Replica]) -> list[Replica]:
         """Of these, those on this side."""
         return [replica for replica in replicas if self.split.is_candidate(replica.pool) is self.is_candidate]

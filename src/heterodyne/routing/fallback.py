@@ -149,9 +149,6 @@ class FallbackRouter:
             self._raise_why_none(request, routing_request, context, has_failed=bool(failed))
         choice = self._router.decide(routing_request, usable, now_s)
         check_purpose(request, choice.forecast.state.replica)
-        arm = routing_request.arm
-        if arm is not None and arm.is_judged(choice.target):
-            choice.as_baseline_s = self._router.times_as_baseline(choice.forecast, arm.split, routing_request, now_s)
         return choice
 
     def _raise_why_none(

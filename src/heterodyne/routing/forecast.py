@@ -4,7 +4,7 @@ from math import inf
 from typing import Final
 
 from heterodyne.routing.kv.fetch import reachable
-from heterodyne.routing.prediction.pool_speed import PROMPT_RATE_S, Band, PoolSpeed
+from heterodyne.routing.prediction.pool_speed import PROMPT_RATE_S, Band
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
@@ -63,7 +63,11 @@ def forecast_on(
             steps_s *= 3.0 + 2.0 * ((new + state.waiting_tokens) // speed.step_tokens)
     sequence_tokens = prompt + 0.5 * answer
     context = state.context_tokens + sequence_tokens
-    stretch = _stretch(speed.prompts_between, speed, now_s)
+    # Near enough to an exponential for the little time since the last prompt; work is spread, so what one replica
+    # will get is what all of them get.
+    passed = 1.0 + (now_s - speed.prompt_at_s) / PROMPT_RATE_S
+    share = speed.prompts_between * speed.prompt_rate / (passed * speed.replicas)
+    stretch = 1.0 / (1.0 - (share if share < PROMPT_SHARE_MAX else PROMPT_SHARE_MAX))
     itl_s = (speed.step_s + speed.sequence_s * (busy + 1) + speed.context_token_s * context) * stretch
     load, kv_load = (busy + 1) / state.slots, context / state.kv_tokens
     if kv_load > load:
@@ -99,36 +103,6 @@ def forecast_beside(
         return forecast_on(state, request, cached_tokens, now_s)
     finally:
         state.others = present
-
-
-def times_as(speed: PoolSpeed, forecast: Forecast, request: RoutingRequest, now_s: float) -> tuple[float, float]:
-    """TTFT and time between tokens of a forecast made just now, had its replica the speed of another pool.
-
-    What there is to do stays; both pools must have the same prior.
-    """
-    state = forecast.state
-    own = state.speed
-    wait_s = forecast.wait_s * speed.prompts / own.prompts
-    ttft_s = (
-        speed.ahead_s
-        + (speed.ahead + speed.prompts) * forecast.work_s
-        + speed.steps * forecast.steps_s
-        + wait_s
-        + forecast.link_s
-    )
-    sequences = state.in_flight + state.others + 1
-    context = state.context_tokens + request.prompt_tokens + 0.5 * request.output_tokens
-    step_s = speed.step_s + speed.sequence_s * sequences + speed.context_token_s * context
-    return ttft_s, step_s * _stretch(speed.prompts_between, own, now_s)
-
-
-def _stretch(prompts_between: float, speed: PoolSpeed, now_s: float) -> float:
-    """By how much longer steps take for the prompts that come in between."""
-    # Near enough to an exponential for the little time since the last prompt; work is spread, so what one replica
-    # will get is what all of them get.
-    passed = 1.0 + (now_s - speed.prompt_at_s) / PROMPT_RATE_S
-    share = prompts_between * speed.prompt_rate / (passed * speed.replicas)
-    return 1.0 / (1.0 - (share if share < PROMPT_SHARE_MAX else PROMPT_SHARE_MAX))
 
 
 def _risk(

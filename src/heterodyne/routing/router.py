@@ -16,9 +16,8 @@ from typing import Final
 
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.kv_event import KvEvent
-from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.forecast import forecast_on, times_as
+from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.kv.exact import ExactBlocks
 from heterodyne.routing.kv.gossip import PrefixGossip, receive_gossip
 from heterodyne.routing.kv.index import PrefixIndex
@@ -113,18 +112,6 @@ class Router:
         cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
         states = (self._states[replica.id] for replica in replicas)
         return tuple(forecast_on(state, request, cached.tokens(state.place), now_s) for state in states)
-
-    def times_as_baseline(
-        self, forecast: Forecast, split: RolloutSplit, request: RoutingRequest, now_s: float
-    ) -> tuple[float, float] | None:
-        """TTFT and time between tokens of a forecast made just now for a rollout's candidate, were it as fast as its
-        baseline has been found to be; None: nothing is known yet of a baseline of the same make."""
-        prior = forecast.state.speed.prior
-        for pool in split.baseline_pools:
-            speed = self._speeds.get(PoolName(pool))
-            if speed is not None and speed.is_learned and speed.prior == prior:
-                return times_as(speed, forecast, request, now_s)
-        return None
 
     def try_dry_run(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float) -> RoutingChoice | None:
         """What `decide` would say, with nothing left to chance; None where another system's rule decides, for those

@@ -80,7 +80,7 @@ class Forecast(ForecastTimes):
 class RoutingChoice:
     """Where one request goes, what it should take there, and why."""
 
-    __slots__ = ("as_baseline_s", "forecast", "is_repeated", "others", "reason", "slo_outlook")
+    __slots__ = ("forecast", "is_repeated", "others", "reason", "slo_outlook")
 
     def __init__(
         self,
@@ -96,8 +96,6 @@ class RoutingChoice:
         self.reason = reason
         self.others = others  # that were compared, the chosen one or not; some may be there twice
         self.is_repeated = is_repeated  # made for the request before; this one is neither counted nor learned from
-        # TTFT and time between tokens of a rollout's candidate, were it as fast as its baseline; None: not known.
-        self.as_baseline_s: tuple[float, float] | None = None
 
     @property
     def alone_s(self) -> float:

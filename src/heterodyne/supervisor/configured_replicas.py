@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from heterodyne.config.settings import Settings
-from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId
+from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId, WarmUp
 from heterodyne.domain.routing_rule import KvStrategy, Requirement, RoutingRule
 from heterodyne.engines.open_inference import OpenInferenceDialect
 from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_template
@@ -130,7 +130,14 @@ def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str
         in_flight_max=pool.in_flight_max,
         adapters={**pool.adapters},
         adapters_max=pool.adapters_max,
+        warm_up=_try_warm_up(pool),
     )
+
+
+def _try_warm_up(pool: PoolSettings) -> WarmUp | None:
+    if not pool.warm_up_prompts and not pool.warm_up_lengths:
+        return None
+    return WarmUp(prompts=pool.warm_up_prompts, lengths=pool.warm_up_lengths, timeout_s=pool.warm_up_timeout_s)
 
 
 def _remote(replica: Replica, pool: PoolSettings, index: int) -> Replica:

@@ -6,7 +6,7 @@ from heterodyne.control.prober import ProbeResult
 from heterodyne.control.problems import ProblemKind
 from heterodyne.control.replica_watch import GRACE_S, MODELS_INTERVAL_S, ReplicaWatch
 from heterodyne.domain.engine_load import EngineLoad, ServedModel
-from heterodyne.domain.fleet import Health, PoolName, Replica, ReplicaId
+from heterodyne.domain.fleet import Health, PoolName, Replica, ReplicaId, WarmUp
 
 REPLICA = Replica(
     id=ReplicaId("h100-1"), pool=PoolName("h100"), model="llama-3.1-70b", engine="vllm", host="gpu1", port=8000
@@ -134,6 +134,16 @@ def test_a_restart_is_counted_and_its_models_are_read_again() -> None:
     assert replica.restarts == 1
     assert replica.wants_models(3.1)
     assert not replica.take(up(5.0, load=EngineLoad(output_tokens=4.0), load_at_s=5.0), 0)
+
+
+def test_one_that_was_started_anew_warms_up_again() -> None:
+    replica = watch(warm_up=WarmUp(prompts=("Hello.",), timeout_s=1.0))
+    assert not replica.is_warm
+    replica.is_warm = True
+    replica.take(up(1.0, models=MODELS, load=EngineLoad(output_tokens=50.0), load_at_s=1.0), 0)
+    assert replica.seen.health is Health.READY
+    replica.take(up(3.0, load=EngineLoad(output_tokens=0.0), load_at_s=3.0), 0)
+    assert (replica.seen.health, replica.is_warm) == (Health.STARTING, False)
 
 
 def test_a_page_that_stands_still_while_answers_come_is_a_problem_until_it_moves() -> None:

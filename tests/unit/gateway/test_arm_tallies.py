@@ -22,20 +22,13 @@ def tried(pool: str, outcome: Outcome) -> Try:
     return Try(replica, 0.0, 0.0, 1.0, status=0, outcome=outcome)
 
 
-def ended(pool: str, *tries: Try, choice: Any = None, **fields: Any) -> tuple[Any, EndedRequest]:
+def ended(pool: str, *tries: Try, **fields: Any) -> tuple[Any, EndedRequest]:
     """The facts of one end, as far as they are read here."""
     request = EndedRequest()
     usual = {"model": "m", "pool": pool, "reason": "", "retries": 0, "ttft_ms": 200.0, "itl_ms": 20.0}
-    for name, value in (usual | {"completion_tokens": 50, "queue_ms": None, "continuations": 0} | fields).items():
+    for name, value in (usual | {"completion_tokens": 50} | fields).items():
         setattr(request, name, value)
-    return SimpleNamespace(tries=tries or (tried(pool, Outcome.SUCCESS),), choice=choice), request
-
-
-def chosen(*, as_baseline_s: tuple[float, float] | None = None, is_learned: bool = True) -> Any:
-    """A decision that forecast a first token after 0.1 s and 10 ms between tokens."""
-    state = SimpleNamespace(speed=SimpleNamespace(is_learned=is_learned))
-    forecast = SimpleNamespace(ttft_s=0.1, itl_s=0.01, state=state)
-    return SimpleNamespace(forecast=forecast, as_baseline_s=as_baseline_s, is_repeated=False)
+    return SimpleNamespace(tries=tries or (tried(pool, Outcome.SUCCESS),)), request
 
 
 @pytest.fixture
@@ -82,25 +75,6 @@ def test_models_without_a_rollout_and_rollouts_that_are_over_are_not_counted(tal
     tallies.take({})
     assert tallies.splits == {}
     assert tallies.snapshot() == {}
-
-
-def test_times_are_held_against_what_the_baseline_would_have_taken_with_as_much_to_do(tallies: ArmTallies) -> None:
-    tallies.observe(*ended("new", choice=chosen(as_baseline_s=(0.05, 0.01)), queue_ms=100.0))
-    tallies.observe(*ended("old", choice=chosen()))
-    seen = tallies.snapshot()["r1"]
-    assert seen.candidate.sums["ttft_at_load"].total == pytest.approx(math.log(2.0)), (
-        "what it queued for is not its own"
-    )
-    assert seen.candidate.sums["itl_at_load"].total == pytest.approx(math.log(2.0))
-    assert seen.baseline.sums["ttft_at_load"].total == pytest.approx(math.log(2.0))
-
-
-def test_without_a_forecast_to_rely_on_times_are_as_they_are(tallies: ArmTallies) -> None:
-    tallies.observe(*ended("new", choice=chosen()))
-    tallies.observe(*ended("old", choice=chosen(is_learned=False)))
-    for evidence in (tallies.snapshot()["r1"].candidate, tallies.snapshot()["r1"].baseline):
-        assert {"ttft", "itl"} <= evidence.sums.keys()
-        assert not any(name.endswith("at_load") for name in evidence.sums)
 
 
 def test_a_rollout_that_has_ended_is_not_counted(tallies: ArmTallies) -> None:

@@ -29,19 +29,23 @@ def rollout() -> None:
 @rollout.command()
 @click.argument("model")
 @click.option("--candidate", "candidate", multiple=True, required=True, metavar="POOL", help="Pool to move to; repeat.")
+@click.option("--shadow", type=int, default=0, metavar="COPIES", help="Copies of requests to compare before any user.")
 @admin_options
-def start(*, model: str, candidate: tuple[str, ...], url: str, key_env: str, as_json: bool) -> None:
+def start(*, model: str, candidate: tuple[str, ...], shadow: int, url: str, key_env: str, as_json: bool) -> None:
     """Begin to move a MODEL to some of its pools; all its others are the baseline.
+
+    With --shadow, copies of users' requests are asked of both sides first, and nobody gets the answers.
 
     \b
     Examples:
       heterodyne rollout start chat --candidate chat-v2
+      heterodyne rollout start chat --candidate chat-v2 --shadow 200
       heterodyne rollout start chat --candidate chat-v2-a --candidate chat-v2-b
     """
     from heterodyne.cli.rollout.rollout_table import print_rollout
     from heterodyne.console.rollouts.forms import RolloutStart
 
-    begun = _client(url, key_env).change_rollout("start", RolloutStart(model=model, candidate=candidate))
+    begun = _client(url, key_env).change_rollout("start", RolloutStart(model=model, candidate=candidate, shadow=shadow))
     print_rollout(begun, as_json=as_json)
 
 

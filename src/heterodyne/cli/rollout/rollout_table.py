@@ -7,12 +7,10 @@ from datetime import UTC, datetime
 import click
 
 from heterodyne.cli.output import print_json, print_table
-from heterodyne.rollout.bounds import NOTHING_KNOWN, Bounds
+from heterodyne.rollout.bounds import NOTHING_KNOWN
 from heterodyne.rollout.judge import Verdict, judge
 from heterodyne.rollout.machine import Rollout, share_of
 from heterodyne.rollout.metric import METRICS, Kind
-
-EVIDENCE = ("METRIC", "CANDIDATE", "BASELINE", "WORSE BY", "AT EQUAL LOAD", "MAY BE", "JUDGEMENT")
 
 
 def print_rollouts(rollouts: Sequence[Rollout]) -> None:
@@ -50,7 +48,7 @@ def print_rollout(rollout: Rollout, *, as_json: bool) -> None:
     verdict = judge(rollout.candidate_evidence, rollout.baseline_evidence, strictness=rollout.stage.strictness)
     if verdict.metrics:
         click.echo()
-        print_table(EVIDENCE, _evidence_rows(verdict))
+        print_table(["METRIC", "CANDIDATE", "BASELINE", "WORSE BY", "MAY BE", "JUDGEMENT"], _evidence_rows(verdict))
 
 
 def _evidence_rows(verdict: Verdict) -> list[list[str]]:
@@ -59,17 +57,12 @@ def _evidence_rows(verdict: Verdict) -> list[list[str]]:
             one.metric,
             str(one.candidate_count),
             str(one.baseline_count),
-            _range(one.metric, one.harm),
-            "-" if one.harm_at_load is None else _range(one.metric, one.harm_at_load),
+            f"{_harm(one.metric, one.harm.low)} to {_harm(one.metric, one.harm.high)}",
             _harm(one.metric, one.tolerance),
             str(one.judgement),
         ]
         for one in verdict.metrics
     ]
-
-
-def _range(metric: str, bounds: Bounds) -> str:
-    return f"{_harm(metric, bounds.low)} to {_harm(metric, bounds.high)}"
 
 
 def _harm(metric: str, harm: float) -> str:

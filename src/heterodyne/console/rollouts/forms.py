@@ -5,6 +5,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import InvalidField
 
 POOLS_MAX = 32
+COPIES_MAX = 100_000
 
 
 class RolloutStart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -12,8 +13,11 @@ class RolloutStart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     model: str
     candidate: tuple[str, ...]  # pools; all others of the model are the baseline
+    shadow: int = 0  # copies of users' requests that are compared before the first user; 0: none
 
     def __post_init__(self) -> None:
+        if not 0 <= self.shadow <= COPIES_MAX:
+            raise InvalidField(f"shadow: 0 to {COPIES_MAX} copies are expected.", param="shadow")
         if not 0 < len(self.candidate) <= POOLS_MAX:
             raise InvalidField(f"candidate: 1 to {POOLS_MAX} pools are expected.", param="candidate")
 

@@ -11,7 +11,7 @@ from heterodyne.rollout.machine import Rollout, aborted, paused, promoted, resum
 class RolloutService(Protocol):
     """One per supervisor."""
 
-    async def start(self, model: str, candidate: Sequence[str], who: str) -> Rollout: ...
+    async def start(self, model: str, candidate: Sequence[str], who: str, *, copies: int = 0) -> Rollout: ...
 
     async def act(self, model: str, act: Callable[..., Rollout], who: str) -> Rollout: ...
 
@@ -28,7 +28,7 @@ class RolloutChanges:
     async def start(self, wanted: RolloutStart, who: str) -> Rollout:
         intent = Intent(who=who, what="rollouts.start", subject=str(wanted), wanted=wanted)
         return await self._recorder.carry_out(
-            intent, lambda: self._rollouts.start(wanted.model, wanted.candidate, who), _effect
+            intent, lambda: self._rollouts.start(wanted.model, wanted.candidate, who, copies=wanted.shadow), _effect
         )
 
     async def pause(self, of: RolloutOf, who: str) -> Rollout:

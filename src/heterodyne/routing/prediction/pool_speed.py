@@ -24,7 +24,6 @@ BAND_PACE: Final = 0.03  # how far one sample moves a quantile, in mean errors
 ERROR_PACE: Final = 0.02
 SPREAD_PRIOR: Final = 0.7  # log 2: before anything is known, half to twice
 SPREAD_MIN: Final = 0.01
-LEARNED_SAMPLES: Final = 100  # for others to be held against it
 BAND_SAMPLES_MIN: Final = 30  # enough to guess the spread from the mean error, and to begin from there
 SPREAD_OF_ERROR: Final = 2.06  # where errors are normal, the quantile lies so many mean errors out
 RATIO_MAX: Final = 50.0
@@ -183,11 +182,6 @@ class PoolSpeed:
         token_s = self.prompt_token_s + self.prompt_token_squared_s * (prompt_tokens + cached_tokens)
         work_s = self.prompt_s + new * token_s
         return self.prompts * work_s + answer_tokens * (self.token_share_s + self.context_token_s * context)
-
-    @property
-    def is_learned(self) -> bool:
-        """Whether enough was measured for others to be held against it."""
-        return self.ttft_band.samples + self.ttft_band_waiting.samples >= LEARNED_SAMPLES
 
     @property
     def is_lost(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from heterodyne.rollout.evidence import NOTHING_SEEN, ArmsSeen
+from heterodyne.rollout.arms_seen import NOTHING_SEEN, ArmsSeen
 from heterodyne.supervisor.workers.view import WorkerView
 
 Seen = dict[tuple[str, int], ArmsSeen]  # by worker and process: one that begins anew counts from nothing

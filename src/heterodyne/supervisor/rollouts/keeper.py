@@ -95,8 +95,8 @@ class RolloutKeeper:
         self._ready_at = {id: at for id, at in self._ready_at.items() if id in running}
         self._tell(_decode(one.document) for one in latest)
 
-    async def start(self, model: str, candidate: Sequence[str], who: str) -> Rollout:
-        """Begin to move a model to these of its pools."""
+    async def start(self, model: str, candidate: Sequence[str], who: str, *, copies: int = 0) -> Rollout:
+        """Begin to move a model to these of its pools; `copies` of users' requests are compared first."""
         pools = dict.fromkeys(one.pool for one in self._fleet.replicas() if one.model == model)
         if not pools:
             raise unknown_name("model", model, dict.fromkeys(one.model for one in self._fleet.replicas()))
@@ -108,6 +108,7 @@ class RolloutKeeper:
             model,
             baseline=tuple(pool for pool in pools if pool not in candidate),
             candidate=tuple(candidate),
+            plan=machine.DEFAULT_PLAN.with_shadow(copies),
             now=self._clock(),
         )
         if not await self._store.begin(_stored(rollout, 0)):
@@ -142,7 +143,9 @@ class RolloutKeeper:
         rollout = _decode(stored.document)
         reader = self._readers.setdefault(rollout.id, ArmReader())
         seen = reader.read(rollout.id, self._fleet.views())
-        later = await self._checked(machine.observed(rollout, seen.candidate, seen.baseline, self._clock()))
+        now = self._clock()
+        later = machine.observed(machine.shadowed(rollout, seen.shadow, now), seen.candidate, seen.baseline, now)
+        later = await self._checked(later)
         if later == rollout or not await self._store.save(_stored(later, stored.revision + 1)):
             return
         self._tell([later])  # at once: whoever sees that it was taken back may rely on it

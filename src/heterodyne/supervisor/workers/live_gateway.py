@@ -3,7 +3,7 @@
 import os
 import ssl
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from heterodyne.admission.callers import CallerRing
 from heterodyne.admission.controller import AdmissionController
@@ -57,7 +57,7 @@ class LiveGateway:
         self._request_log = request_log
         self._watch = watch
         self._priors = priors
-        request_log.arms.take(upstream.fleet.snapshot.rules)
+        self._take_rollouts(upstream.fleet.snapshot.rules)
 
     def apply(
         self,
@@ -87,12 +87,16 @@ class LiveGateway:
         self._priors.settings = settings
         gone = {replica.id: replica for replica in upstream.fleet.snapshot.replicas}
         self._watch.update(replicas, rules)
-        self._request_log.arms.take(rules)
+        self._take_rollouts(rules)
         for replica in replicas:
             gone.pop(replica.id, None)
         _forget_gauges(gone.values())
         self._controller.configure(admission)
         upstream.pool.forget({upstream.fleet.wire(replica.id).address for replica in replicas})
+
+    def _take_rollouts(self, rules: Mapping[str, ModelRule]) -> None:
+        self._request_log.arms.take(rules)
+        self._request_log.shadow.take(rules)
 
     def view(self, name: str) -> WorkerView:
         """What this worker knows now."""

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from heterodyne.control.replica_seen import FleetSeen
 from heterodyne.domain.fleet import ReplicaId
-from heterodyne.rollout.evidence import ArmsSeen
+from heterodyne.rollout.arms_seen import ArmsSeen
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.telemetry import log
 from heterodyne.telemetry.run_files import try_write

@@ -11,7 +11,8 @@ from heterodyne.control.replica_seen import FleetSeen, ReplicaSeen
 from heterodyne.domain.errors import UnknownName
 from heterodyne.domain.fleet import Health, PoolName, Replica, ReplicaId
 from heterodyne.domain.rollout_split import RolloutSplit
-from heterodyne.rollout.evidence import ArmsSeen, Evidence, MetricSums
+from heterodyne.rollout.arms_seen import ArmsSeen
+from heterodyne.rollout.evidence import Evidence, MetricSums
 from heterodyne.rollout.machine import Rollout, RolloutStatus, paused, promoted
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.stores.open_store import rollouts_in
