@@ -135,6 +135,15 @@ def test_an_object_store_that_is_away_is_named_and_gone_on_with(tmp_path: Path) 
         assert min(asked) >= 2000, "what had come was kept"
 
 
+def test_what_was_left_of_something_else_is_read_anew(object_store: ObjectStore, tmp_path: Path) -> None:
+    record = ObjectBlobs(f"{object_store.url}/leftover", TERMS)
+    path, file = a_file(tmp_path / "made")
+    record.put(path, file.sha256)
+    (tmp_path / "out.part").write_bytes(b"?" * 5000)
+    record.fetch(file, tmp_path / "out", lambda _: None)
+    assert (tmp_path / "out").read_bytes() == path.read_bytes()
+
+
 def test_a_place_that_nobody_knows_is_named() -> None:
     with pytest.raises(SettingsInvalid, match=r"registry\.blobs_url = 'nope://x'"):
         ObjectBlobs("nope://x", TERMS)

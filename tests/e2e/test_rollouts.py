@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from heterodyne.cli.main import cli
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
@@ -213,6 +215,24 @@ def test_a_candidate_that_fails_copies_is_taken_back_before_any_user_sees_it(fle
         last = latest(serve)["steps"][-1]
         assert last["stage"] == "shadow"
         assert "that the baseline answered" in last["why"]
+
+
+@pytest.mark.parametrize(("expects", "status"), [("new", "running"), ("Canberra", "rolled_back")])
+def test_questions_with_known_answers_are_asked_first(fleet: Fleet, tmp_path: Path, expects: str, status: str) -> None:
+    golden = tmp_path / "golden.jsonl"
+    golden.write_text(json.dumps({"prompt": "The capital of Australia?", "expects": [expects]}) + "\n")
+    with fleet.serving() as serve:
+        words = ["rollout", "start", "chat", "--candidate", "new", "--golden", str(golden), "--url", serve.admin_url]
+        begun = CliRunner().invoke(cli, words, prog_name="heterodyne")
+        assert begun.exit_code == 0, begun.output
+        until(lambda: stage(serve) == "canary 1 %" or latest(serve)["status"] != "running", "they were asked")
+        assert latest(serve)["status"] == status
+        why = next(step["why"] for step in latest(serve)["steps"] if step["stage"] == "golden" and step["why"])
+        assert why.startswith("1 of 1 golden" if status == "running" else "0 of 1 golden")
+        golden.write_text('{"prompt": 1}')
+        refused = CliRunner().invoke(cli, words, prog_name="heterodyne")
+        assert refused.exit_code != 0
+        assert "line 1: " in refused.output
 
 
 @pytest.mark.parametrize("at", ["smoke", "canary 1 %", "canary 25 %", "full"])

@@ -6,6 +6,7 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.ports.rollout_store import RolloutStore
 from heterodyne.registry.catalog.reference import names_version
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
+from heterodyne.supervisor.rollouts.golden_asker import golden_answers
 from heterodyne.supervisor.rollouts.keeper import RolloutFleet, RolloutKeeper
 from heterodyne.supervisor.rollouts.smoke import smoke_problem
 
@@ -39,6 +40,7 @@ def build_rollouts(owner: FleetOwner, store: RolloutStore) -> RolloutKeeper:
         views=owner.workers.views,
         publish=owner.take_splits,
         smoke_problem=smoke_problem,
+        golden_answers=golden_answers,
         parity_problem=parity_problem,
     )
     return RolloutKeeper(store, fleet)

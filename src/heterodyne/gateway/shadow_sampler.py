@@ -42,7 +42,8 @@ class ShadowSampler:
         split, request, now_s = self.splits.get(ended.model), finished.request, self._clock()
         if split is None or ended.reason or request.operation not in COPIED or now_s < self._next_at_s:
             return
-        if len(request.body) > BODY_BYTES_MAX:
+        # Whoever may be answered in some regions only is not sent elsewhere as a copy either.
+        if len(request.body) > BODY_BYTES_MAX or finished.routing_request.regions is not None:
             return
         self._next_at_s = now_s + 1.0 / split.copies_per_s
         self._waiting.append(

@@ -1,7 +1,7 @@
 """Pure: where a rollout stands, and what comes next. The control loop feeds it and carries out what it says.
 
     state = begin(...)
-    state = checked(state, passed, why, now)   of smoke and parity: yes or no
+    state = checked(state, passed, why, now)   of smoke, golden questions and parity: yes or no
     state = shadowed(state, seen, now)   of copies: what was seen since the last time
     state = observed(state, candidate, baseline, now)   of a canary: the same
     state = paused / promoted / aborted(state, who, now)   by hand
@@ -17,13 +17,14 @@ from msgspec import Struct, structs
 from heterodyne.domain.errors import SettingsInvalid
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.rollout.evidence import Evidence
+from heterodyne.rollout.golden import GoldenSet
 from heterodyne.rollout.judge import Judgement, Verdict, judge
 from heterodyne.rollout.plan import RolloutPlan, Stage, StageKind
 from heterodyne.rollout.shadow import NO_COPIES, ShadowSeen, judge_copies
 
 DEFAULT_PLAN = RolloutPlan()
 STEPS_MAX = 1000  # that are kept of one rollout
-CHECKS = (StageKind.SMOKE, StageKind.PARITY)
+CHECKS = (StageKind.SMOKE, StageKind.GOLDEN, StageKind.PARITY)
 WITH_USERS = (StageKind.CANARY, StageKind.FULL)
 COPIES_PER_S = 2.0  # of one worker
 
@@ -61,6 +62,7 @@ class Rollout(Struct, frozen=True, kw_only=True):
     candidate: tuple[str, ...]
     began_at: float  # seconds since the epoch
     plan: RolloutPlan = DEFAULT_PLAN
+    golden: GoldenSet | None = None  # None: its plan asks for none
     stage_number: int = 0
     status: RolloutStatus = RolloutStatus.RUNNING
     candidate_evidence: Evidence = Evidence()  # of users' requests since the canary began
@@ -85,6 +87,7 @@ def begin(
     baseline: tuple[str, ...],
     candidate: tuple[str, ...],
     plan: RolloutPlan = DEFAULT_PLAN,
+    golden: GoldenSet | None = None,
     now: float,
 ) -> Rollout:
     """The first stage begins. Both sides are pools of the model, and none is on both."""
@@ -92,7 +95,15 @@ def begin(
         raise SettingsInvalid(f"{model}: {', '.join(sorted(both))} cannot be both the baseline and the candidate")
     if not baseline or not candidate:
         raise SettingsInvalid(f"{model}: a rollout needs a pool to go to and one to come from")
-    rollout = Rollout(id=rollout_id, model=model, baseline=baseline, candidate=candidate, plan=plan, began_at=now)
+    rollout = Rollout(
+        id=rollout_id,
+        model=model,
+        baseline=baseline,
+        candidate=candidate,
+        plan=plan if golden is None else plan.with_golden(),
+        golden=golden,
+        began_at=now,
+    )
     return _noted(rollout, now, "begun")
 
 

@@ -9,6 +9,7 @@ class StageKind(StrEnum):
     """What happens in a stage."""
 
     SMOKE = "smoke"  # a few requests of our own: it answers at all
+    GOLDEN = "golden"  # questions whose answers are known
     PARITY = "parity"  # against its canonical parent
     SHADOW = "shadow"  # copies of users' requests, whose answers nobody gets
     CANARY = "canary"  # a share of users
@@ -43,6 +44,11 @@ class RolloutPlan(Struct, frozen=True, kw_only=True):
         Stage(kind=StageKind.CANARY, share=0.5, strictness=2.5),
         Stage(kind=StageKind.FULL, share=1.0),
     )
+
+    def with_golden(self) -> "RolloutPlan":
+        """The same, with questions whose answers are known once it answers at all."""
+        smoke = next(number for number, stage in enumerate(self.stages) if stage.kind is StageKind.SMOKE) + 1
+        return RolloutPlan(stages=(*self.stages[:smoke], Stage(kind=StageKind.GOLDEN), *self.stages[smoke:]))
 
     def with_shadow(self, copies: int) -> "RolloutPlan":
         """The same, with so many copies compared before the first user; 0: as it is."""

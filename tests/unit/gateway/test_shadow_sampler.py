@@ -32,12 +32,19 @@ class Clock:
         return self.now_s
 
 
-def ended(reason: str = "", model: str = "m", operation: Operation = Operation.CHAT, **fields: Any) -> Any:
+def ended(
+    reason: str = "",
+    model: str = "m",
+    operation: Operation = Operation.CHAT,
+    regions: frozenset[str] | None = None,
+    **fields: Any,
+) -> Any:
     """A request that is over, as far as it is read here."""
     body = json.dumps(BODY | fields).encode()
     request = EndedRequest()
     request.model, request.reason = model, reason
-    return SimpleNamespace(request=Request(id="q1", operation=operation, model="alias", body=body)), request
+    copied = Request(id="q1", operation=operation, model="alias", body=body)
+    return SimpleNamespace(request=copied, routing_request=SimpleNamespace(regions=regions)), request
 
 
 @pytest.fixture
@@ -82,6 +89,7 @@ async def test_a_budget_holds_and_nothing_piles_up(sampler: ShadowSampler, clock
         ended(model="other"),
         ended(operation=Operation.EMBEDDING),
         ended(padding="x" * BODY_BYTES_MAX),
+        ended(regions=frozenset({"eu"})),
     ],
 )
 def test_what_is_not_copied(sampler: ShadowSampler, case: Any) -> None:

@@ -42,8 +42,7 @@ def copies(count: int, *, failures: int = 0, longer: float = 1.0) -> ShadowSeen:
 
 
 def in_shadow(count: int = 50) -> Rollout:
-    plan = DEFAULT_PLAN.with_shadow(count)
-    rollout = begin("r", "m", baseline=("old",), candidate=("new",), plan=plan, now=1.0)
+    rollout = begin("r", "m", baseline=("old",), candidate=("new",), plan=DEFAULT_PLAN.with_shadow(count), now=1.0)
     for _ in range(2):
         rollout = checked(rollout, passed=True, why="", now=2.0)
     assert rollout.stage.kind is StageKind.SHADOW

@@ -1,5 +1,6 @@
 """`heterodyne rollout`: move a model to other pools, step by step, and see what each step rests on."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -30,11 +31,28 @@ def rollout() -> None:
 @click.argument("model")
 @click.option("--candidate", "candidate", multiple=True, required=True, metavar="POOL", help="Pool to move to; repeat.")
 @click.option("--shadow", type=int, default=0, metavar="COPIES", help="Copies of requests to compare before any user.")
+@click.option(
+    "--golden",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='Questions with known answers: lines of JSON, {"prompt": "2+2?", "expects": ["4", "four"]}.',
+)
+@click.option("--golden-right", type=float, default=1.0, metavar="SHARE", help="Of them, to be right; all by default.")
 @admin_options
-def start(*, model: str, candidate: tuple[str, ...], shadow: int, url: str, key_env: str, as_json: bool) -> None:
+def start(
+    *,
+    model: str,
+    candidate: tuple[str, ...],
+    shadow: int,
+    golden: Path | None,
+    golden_right: float,
+    url: str,
+    key_env: str,
+    as_json: bool,
+) -> None:
     """Begin to move a MODEL to some of its pools; all its others are the baseline.
 
-    With --shadow, copies of users' requests are asked of both sides first, and nobody gets the answers.
+    With --golden it has to get questions right first. With --shadow, copies of users' requests are asked of both sides
+    then, and nobody gets the answers.
 
     \b
     Examples:
@@ -42,10 +60,17 @@ def start(*, model: str, candidate: tuple[str, ...], shadow: int, url: str, key_
       heterodyne rollout start chat --candidate chat-v2 --shadow 200
       heterodyne rollout start chat --candidate chat-v2-a --candidate chat-v2-b
     """
+    from heterodyne.cli.rollout.golden_file import read_golden
     from heterodyne.cli.rollout.rollout_table import print_rollout
     from heterodyne.console.rollouts.forms import RolloutStart
 
-    begun = _client(url, key_env).change_rollout("start", RolloutStart(model=model, candidate=candidate, shadow=shadow))
+    wanted = RolloutStart(
+        model=model,
+        candidate=candidate,
+        shadow=shadow,
+        golden=None if golden is None else read_golden(golden, golden_right),
+    )
+    begun = _client(url, key_env).change_rollout("start", wanted)
     print_rollout(begun, as_json=as_json)
 
 

@@ -1,17 +1,20 @@
 """What carries rollouts out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from heterodyne.console.change_recorder import ChangeRecorder, Effect, Intent
 from heterodyne.console.rollouts.forms import RolloutOf, RolloutStart
+from heterodyne.rollout.golden import GoldenSet
 from heterodyne.rollout.machine import Rollout, aborted, paused, promoted, resumed
 
 
 class RolloutService(Protocol):
     """One per supervisor."""
 
-    async def start(self, model: str, candidate: Sequence[str], who: str, *, copies: int = 0) -> Rollout: ...
+    async def start(
+        self, model: str, candidate: Sequence[str], who: str, *, copies: int = 0, golden: GoldenSet | None = None
+    ) -> Rollout: ...
 
     async def act(self, model: str, act: Callable[..., Rollout], who: str) -> Rollout: ...
 
@@ -27,9 +30,11 @@ class RolloutChanges:
 
     async def start(self, wanted: RolloutStart, who: str) -> Rollout:
         intent = Intent(who=who, what="rollouts.start", subject=str(wanted), wanted=wanted)
-        return await self._recorder.carry_out(
-            intent, lambda: self._rollouts.start(wanted.model, wanted.candidate, who, copies=wanted.shadow), _effect
-        )
+
+        def start() -> Awaitable[Rollout]:
+            return self._rollouts.start(wanted.model, wanted.candidate, who, copies=wanted.shadow, golden=wanted.golden)
+
+        return await self._recorder.carry_out(intent, start, _effect)
 
     async def pause(self, of: RolloutOf, who: str) -> Rollout:
         return await self._act("pause", of, who, paused)

@@ -30,7 +30,7 @@ class CachedBlobs:
         path = self.local.path(file.sha256)
         if not self.local.has(file.sha256, file.size_bytes):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with exclusive(path.with_name(f"{file.sha256}.lock"), lambda: None):
+            with exclusive(path.parent / "lock", lambda: None):
                 if not self.local.has(file.sha256, file.size_bytes):
                     self._record.fetch(file, path, on_bytes)
                     self.local.seal(file.sha256)

@@ -16,12 +16,15 @@ def bring_checked(
     """From anywhere that can be read in ranges. What came of one that was broken off stays for the next time."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
-    running, expected = running_hash(file)
-    read_ranged(read, file.size_bytes, part, running, on_bytes=on_bytes, terms=terms)
-    if (actual := running.hexdigest()) != expected:
-        part.unlink()
-        raise WeightsCorrupt(f"{whence}: its hash is {actual}, expected {expected}; the file was altered")
-    part.replace(target)
+    was_there = True
+    while was_there:
+        running, expected = running_hash(file)
+        was_there = read_ranged(read, file.size_bytes, part, running, on_bytes=on_bytes, terms=terms) > 0
+        if (actual := running.hexdigest()) == expected:
+            part.replace(target)
+            return
+        part.unlink()  # what was there may have been another's, or have lost something: then once more from nothing
+    raise WeightsCorrupt(f"{whence}: its hash is {actual}, expected {expected}; the file was altered")
 
 
 def copy_checked(source: Path, file: ArtifactFile, target: Path, on_bytes: OnBytes, terms: ReadTerms) -> None:

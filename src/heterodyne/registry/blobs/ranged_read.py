@@ -30,8 +30,8 @@ class ReadTerms(Struct, frozen=True, kw_only=True):
 
 def read_ranged(
     read: ReadRange, size_bytes: int, part: Path, running: RunningHash, *, on_bytes: OnBytes, terms: ReadTerms
-) -> None:
-    """Bring all of it to `part`, and show it to the hash. Blocking.
+) -> int:
+    """Bring all of it to `part`, and show it to the hash; how much of it was there. Blocking.
 
     Raises WeightsUnavailable where nothing comes for too long, and whatever reading and writing raise.
     """
@@ -54,6 +54,7 @@ def read_ranged(
                 written.result()
                 on_bytes(len(data))
             file.truncate(size_bytes)
+        return have_bytes
     finally:
         readers.shutdown(wait=False, cancel_futures=True)  # one that hangs has its own deadline
 

@@ -24,7 +24,8 @@ from heterodyne.ports.blobs import BlobStore, OnBytes
 from heterodyne.ports.model_store import ModelStore
 from heterodyne.registry.building.catalogue import BUILDERS
 from heterodyne.registry.catalog.reference import VersionReference, read_reference
-from heterodyne.registry.loading.tiers import NO_TIERS, Tiers, missing_files
+from heterodyne.registry.loading.missing_files import missing_files
+from heterodyne.registry.loading.tiers import NO_TIERS, Tiers
 
 OTHER_MODELS = tuple(builder.name for builder in BUILDERS if builder.is_other_model)
 # Of what makes SafeTensors, those that others are built from.
@@ -138,15 +139,15 @@ class Catalog:
         artifact, ram = stored.artifact, self.tiers.ram
         if ram is None:
             return await self.local(stored, on_bytes, pinned=pinned)
-        missing = missing_files(artifact, ram.folder_of(artifact))
-        if not missing:
-            return ram.folder_of(artifact)
+        held = await asyncio.to_thread(ram.try_held, artifact)
+        if held is not None:
+            return held
         source = await self.local(stored, on_bytes, pinned=pinned)
         began_s = time.monotonic()
         held = await asyncio.to_thread(ram.try_hold, artifact, source, pinned, on_bytes)
         if held is None:
             return source
-        await self._note(artifact, WeightTier.DISK, missing, time.monotonic() - began_s)
+        await self._note(artifact, WeightTier.DISK, artifact.files, time.monotonic() - began_s)
         return held
 
     def _bring(

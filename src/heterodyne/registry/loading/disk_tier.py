@@ -11,6 +11,8 @@ from heterodyne.domain.errors import WeightsUnavailable
 from heterodyne.registry.blobs.local import LocalBlobs
 from heterodyne.registry.files import exclusive
 
+SHA256_SIGNS = 64
+
 
 class DiskTier:
     """A folder of blobs and, in `served`, folders of artifacts with second names of the same files."""
@@ -47,7 +49,7 @@ class DiskTier:
                 )
 
     def _files(self) -> list[Path]:
-        return [path for path in self._blobs.glob("??/*") if path.suffix not in {".lock", ".part"}]
+        return [path for path in self._blobs.glob("??/*") if len(path.name) == SHA256_SIGNS]
 
     def _free_unserved(self, wanted: float) -> bool:
         """Blobs that no folder has a name for, the oldest first; whether there was one."""

@@ -1,5 +1,6 @@
 """Copies of artifacts in a file system that is memory: an engine that starts again reads no disk."""
 
+import os
 import shutil
 from collections.abc import Collection
 from pathlib import Path
@@ -9,6 +10,9 @@ from heterodyne.ports.blobs import OnBytes
 from heterodyne.registry.blobs.checked_copy import copy_checked
 from heterodyne.registry.blobs.ranged_read import ReadTerms
 from heterodyne.registry.files import exclusive
+from heterodyne.registry.loading.missing_files import missing_files
+
+OURS_ALONE = 0o700
 
 
 class RamTier:
@@ -19,14 +23,18 @@ class RamTier:
         self._bytes_max = bytes_max
         self._terms = terms
 
-    def folder_of(self, artifact: Artifact) -> Path:
-        """Where its files are, or would be."""
-        return self._folder / artifact.digest
+    def try_held(self, artifact: Artifact) -> Path | None:
+        """Where its files are in memory; None: they are not."""
+        folder = self._folder / artifact.digest
+        if missing_files(artifact, folder):
+            return None
+        os.utime(folder)  # what was used least lately goes first
+        return folder
 
     def try_hold(self, artifact: Artifact, source: Path, pinned: Collection[str], on_bytes: OnBytes) -> Path | None:
         """Where its files are in memory, checked on the way there; None: there is no room for them."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        target = self.folder_of(artifact)
+        self._folder.mkdir(mode=OURS_ALONE, parents=True, exist_ok=True)
+        target = self._folder / artifact.digest
         with exclusive(self._folder / "lock", lambda: None):
             if not self._try_make_room(artifact.size_bytes, {*pinned, target.name}):
                 return None

@@ -20,6 +20,7 @@ from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.ports.rollout_store import RolloutStore, StoredRollout
 from heterodyne.rollout import machine
+from heterodyne.rollout.golden import GoldenSet
 from heterodyne.rollout.machine import Rollout, split_of
 from heterodyne.rollout.plan import StageKind
 from heterodyne.supervisor.rollouts.arm_reader import ArmReader
@@ -49,12 +50,14 @@ class RolloutFleet:
         views: Callable[[], Sequence[WorkerView]],
         publish: Callable[[Mapping[str, RolloutSplit]], None],
         smoke_problem: Callable[[Replica], Awaitable[str | None]],
+        golden_answers: Callable[[Replica, GoldenSet], Awaitable[tuple[bool, str]]],
         parity_problem: Callable[[Sequence[str]], Awaitable[str | None]],
     ) -> None:
         self.replicas = replicas  # wanted
         self.views = views
         self.publish = publish
         self.smoke_problem = smoke_problem
+        self.golden_answers = golden_answers
         self.parity_problem = parity_problem  # of pools
 
 
@@ -95,8 +98,10 @@ class RolloutKeeper:
         self._ready_at = {id: at for id, at in self._ready_at.items() if id in running}
         self._tell(_decode(one.document) for one in latest)
 
-    async def start(self, model: str, candidate: Sequence[str], who: str, *, copies: int = 0) -> Rollout:
-        """Begin to move a model to these of its pools; `copies` of users' requests are compared first."""
+    async def start(
+        self, model: str, candidate: Sequence[str], who: str, *, copies: int = 0, golden: GoldenSet | None = None
+    ) -> Rollout:
+        """Begin to move a model to these of its pools."""
         pools = dict.fromkeys(one.pool for one in self._fleet.replicas() if one.model == model)
         if not pools:
             raise unknown_name("model", model, dict.fromkeys(one.model for one in self._fleet.replicas()))
@@ -109,6 +114,7 @@ class RolloutKeeper:
             baseline=tuple(pool for pool in pools if pool not in candidate),
             candidate=tuple(candidate),
             plan=machine.DEFAULT_PLAN.with_shadow(copies),
+            golden=golden,
             now=self._clock(),
         )
         if not await self._store.begin(_stored(rollout, 0)):
@@ -169,6 +175,9 @@ class RolloutKeeper:
             problems = [problem for one in ready if (problem := await self._fleet.smoke_problem(one)) is not None]
             why = problems[0] if problems else f"{', '.join(one.id for one in ready)} answered"
             return machine.checked(rollout, passed=not problems, why=why, now=now)
+        if rollout.stage.kind is StageKind.GOLDEN and rollout.golden is not None and ready:
+            passed, why = await self._fleet.golden_answers(ready[0], rollout.golden)
+            return machine.checked(rollout, passed=passed, why=why, now=now)
         if rollout.stage.kind is StageKind.PARITY:
             problem = await self._fleet.parity_problem(rollout.candidate)
             return machine.checked(rollout, passed=problem is None, why=problem or "", now=now)

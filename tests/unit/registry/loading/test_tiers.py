@@ -127,6 +127,19 @@ async def test_memory_holds_what_fits_and_the_disk_serves_the_rest(tmp_path: Pat
         assert machine.there("ram") == {"b"}, "what was used least lately went"
 
 
+async def test_what_is_used_again_stays_in_memory(tmp_path: Path) -> None:
+    async with opened_catalog(tmp_path) as share:
+        machine = Machine(share, tmp_path)
+        await machine.add("a", "b", "c")
+        catalog = machine.catalog(ram_models=2.5)
+        for name in "ab":
+            await catalog.served(machine.models[name])
+        machine.age("a", "b")
+        await catalog.served(machine.models["a"])
+        await catalog.served(machine.models["c"])
+        assert machine.there("ram") == {"a", "c"}
+
+
 async def test_a_disk_that_rotted_does_not_get_into_memory(tmp_path: Path) -> None:
     async with opened_catalog(tmp_path) as share:
         machine = Machine(share, tmp_path)

@@ -13,6 +13,7 @@ from heterodyne.domain.fleet import Health, PoolName, Replica, ReplicaId
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.rollout.arms_seen import ArmsSeen
 from heterodyne.rollout.evidence import Evidence, MetricSums
+from heterodyne.rollout.golden import GoldenQuestion, GoldenSet, golden_verdict
 from heterodyne.rollout.machine import Rollout, RolloutStatus, paused, promoted
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.stores.open_store import rollouts_in
@@ -64,6 +65,7 @@ class World:
         self.pid = 1
         self.told: list[Mapping[str, RolloutSplit]] = []
         self.smoke: str | None = None
+        self.answers: list[str] = []
         self.parity: str | None = None
 
     def views(self) -> Sequence[WorkerView]:
@@ -84,6 +86,9 @@ class World:
             )
         ]
 
+    async def golden_answers(self, _: Replica, golden: GoldenSet) -> tuple[bool, str]:
+        return golden_verdict(golden, self.answers)
+
     async def smoke_problem(self, _: Replica) -> str | None:
         return self.smoke
 
@@ -96,6 +101,7 @@ class World:
             views=self.views,
             publish=self.told.append,
             smoke_problem=self.smoke_problem,
+            golden_answers=self.golden_answers,
             parity_problem=self.parity_problem,
         )
 
@@ -141,6 +147,31 @@ async def test_the_candidate_gets_nobody_before_it_answers_and_may_serve(tmp_pat
         rollout = await latest(keeper)
         assert (rollout.status, rollout.steps[-1].why) == (RolloutStatus.ROLLED_BACK, world.parity)
         assert world.share == 0.0
+
+
+@pytest.mark.parametrize(("answers", "stage"), [(["Paris.", "It is FOUR"], "parity"), (["Paris", "five"], "golden")])
+async def test_questions_with_known_answers_come_before_everything_but_the_smoke(
+    tmp_path: Path, answers: list[str], stage: str
+) -> None:
+    golden = GoldenSet(
+        questions=(
+            GoldenQuestion(prompt="The capital of France?", expects=("paris",)),
+            GoldenQuestion(prompt="2 + 2?", expects=("4", "four")),
+        )
+    )
+    world = World()
+    world.answers = answers
+    async with keeping(tmp_path, world) as (keeper,):
+        await keeper.start(MODEL, ["new"], "me", golden=golden)
+        for _ in range(2):
+            await keeper.tick()
+        rollout = await latest(keeper)
+        assert rollout.stage.name == stage
+        if stage == "golden":
+            assert rollout.status is RolloutStatus.ROLLED_BACK
+            assert rollout.steps[-1].why == "1 of 2 golden answers are right; wrong: 2 + 2?"
+        else:
+            assert "2 of 2 golden answers are right" in [step.why for step in rollout.steps]
 
 
 async def test_what_workers_see_is_added_up_once(tmp_path: Path) -> None:
