@@ -368,6 +368,16 @@ worker_restarts = Counter(
     "heterodyne_gateway_worker_restarts_total", "Gateway workers that ended and were started again."
 )
 alerts_firing = Gauge("heterodyne_alerts_firing", "Subjects that an alert fires about now.", ("name", "severity"))
+rollout_share = Gauge(
+    "heterodyne_rollout_share", "Of conversations that begin, those that a rollout's candidate gets.", ("model",)
+)
+rollout_stage = Gauge("heterodyne_rollout_stage", "1 for the stage that a model's rollout is in.", ("model", "stage"))
+rollouts_ended = Counter(
+    "heterodyne_rollouts_ended_total",
+    "Rollouts that ended here: the candidate has everything (completed), was taken back (rolled_back), or was taken "
+    "back by hand (aborted).",
+    ("model", "outcome"),
+)
 sign_ins_failed = Counter(
     "heterodyne_console_sign_ins_failed_total",
     "Wrong keys at the admin port, by how they were brought: to sign in (session), or with a request (bearer).",
@@ -477,6 +487,9 @@ ALL: tuple[Meter, ...] = (
     worker_restarts,
     alerts_firing,
     alerts_webhooks,
+    rollout_share,
+    rollout_stage,
+    rollouts_ended,
     sign_ins_failed,
 )
 NAMES_TENANTS: tuple[Meter, ...] = (limit_used,)  # in its labels: nothing for strangers

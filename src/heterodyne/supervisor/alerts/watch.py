@@ -22,6 +22,15 @@ from heterodyne.wire.connection_pool import ConnectionPool
 
 NAME = "alerts"  # of the file of meters in the run folder
 INTERVAL_S = 15.0
+# What the supervisor counts itself; workers, books and audit leave theirs.
+OWN_METERS = (
+    metrics.alerts_firing,
+    metrics.alerts_webhooks,
+    metrics.worker_restarts,
+    metrics.rollout_share,
+    metrics.rollout_stage,
+    metrics.rollouts_ended,
+)
 
 _log = log.get("alerts")
 
@@ -118,9 +127,8 @@ class AlertWatch:
         for alert in ALERTS:
             metrics.alerts_firing.set((alert.name, alert.severity.value), firing[alert.name])
         metrics.worker_restarts.cell(())[0] = float(self._maker.worker_restarts())
-        meters = (metrics.alerts_firing, metrics.alerts_webhooks, metrics.worker_restarts)
         try:
-            await asyncio.to_thread(exposition.write_samples, self._run_dir, NAME, exposition.own_samples(meters))
+            await asyncio.to_thread(exposition.write_samples, self._run_dir, NAME, exposition.own_samples(OWN_METERS))
         except OSError as error:
             _log.warning("meters_not_left", error=str(error))
 

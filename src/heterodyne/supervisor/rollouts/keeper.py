@@ -23,6 +23,7 @@ from heterodyne.rollout import machine
 from heterodyne.rollout.golden import GoldenSet
 from heterodyne.rollout.machine import Rollout, split_of
 from heterodyne.rollout.plan import StageKind
+from heterodyne.supervisor.rollouts import meters
 from heterodyne.supervisor.rollouts.arm_reader import ArmReader
 from heterodyne.supervisor.workers.view import WorkerView
 from heterodyne.telemetry import log
@@ -131,6 +132,8 @@ class RolloutKeeper:
             rollout = act(_decode(stored.document), who=who, now=self._clock())
             if await self._store.save(_stored(rollout, stored.revision + 1)):
                 self._tell([rollout])
+                if rollout.is_ended:
+                    meters.note_end(rollout)
                 return rollout
         raise ChangeRefused(f"The rollout of {model} changed while it was being changed; try again.")
 
@@ -156,6 +159,8 @@ class RolloutKeeper:
             return
         self._tell([later])  # at once: whoever sees that it was taken back may rely on it
         reader.keep()
+        if later.is_ended:
+            meters.note_end(later)
         for step in later.steps[len(rollout.steps) :]:
             _log.info("rollout_step", rollout=rollout.id, stage=step.stage, what=step.what, why=step.why)
 
@@ -198,6 +203,7 @@ class RolloutKeeper:
         splits = dict(self._splits)
         pools = {one.pool for one in self._fleet.replicas()}
         for rollout in rollouts:
+            meters.note(rollout)
             splits.pop(rollout.model, None)
             if has_both_sides(rollout, pools):
                 splits[rollout.model] = split_of(rollout)

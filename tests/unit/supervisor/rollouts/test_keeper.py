@@ -14,12 +14,13 @@ from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.rollout.arms_seen import ArmsSeen
 from heterodyne.rollout.evidence import Evidence, MetricSums
 from heterodyne.rollout.golden import GoldenQuestion, GoldenSet, golden_verdict
-from heterodyne.rollout.machine import Rollout, RolloutStatus, paused, promoted
+from heterodyne.rollout.machine import Rollout, RolloutStatus, aborted, paused, promoted
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.stores.open_store import rollouts_in
 from heterodyne.stores.sqlite.database import SqliteDatabase
 from heterodyne.supervisor.rollouts.keeper import LOST_S, READY_WITHIN_S, RolloutFleet, RolloutKeeper, splits_of
 from heterodyne.supervisor.workers.view import WorkerView
+from heterodyne.telemetry import metrics
 
 MODEL = "chat"
 
@@ -260,3 +261,17 @@ async def test_by_hand(tmp_path: Path) -> None:
         for model, pools, said in ((MODEL, ["next"], 'pool of chat "next"'), ("chta", ["new"], 'model "chta"')):
             with pytest.raises(UnknownName, match=said):
                 await keeper.start(model, pools, "me")
+
+
+async def test_where_a_rollout_stands_is_a_metric(tmp_path: Path) -> None:
+    world = World()
+    before = metrics.rollouts_ended.cell((MODEL, "aborted"))[0]
+    async with keeping(tmp_path, world) as (keeper,):
+        await in_canary(keeper, world)
+        assert metrics.rollout_share.cell((MODEL,))[0] == 0.01
+        stages = [sample.labels for sample in metrics.rollout_stage.samples() if sample.labels[0] == MODEL]
+        assert stages == [(MODEL, "canary 1 %")]
+        await keeper.act(MODEL, aborted, "me")
+        assert metrics.rollout_share.cell((MODEL,))[0] == 0.0
+        assert not [sample for sample in metrics.rollout_stage.samples() if sample.labels[0] == MODEL]
+        assert metrics.rollouts_ended.cell((MODEL, "aborted"))[0] == before + 1
