@@ -13,20 +13,25 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", metavar="MODEL[@VERSION]")
+@click.option("--hardware", multiple=True, metavar="CHIP", help="Chip to say what is best on; repeat.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @pass_invocation
-def show(invocation: Invocation, name: str, as_json: bool) -> None:
-    """Show a version of the registry: where it came from, its artifacts, and what runs on which hardware.
+def show(invocation: Invocation, name: str, hardware: tuple[str, ...], as_json: bool) -> None:
+    """Show a version of the registry: where it came from, its artifacts, what runs on which hardware, and which is
+    best there.
 
     \b
     Examples:
       heterodyne models show smollm2-135m
+      heterodyne models show smollm2-135m --hardware l4 --hardware mi300x
       heterodyne models show smollm2-135m@v1 --json
     """
     from heterodyne.cli.models.with_catalog import with_catalog
     from heterodyne.cli.output import print_json, print_table
+    from heterodyne.physics.catalogue import accelerator
     from heterodyne.registry.building.builder import kind_of
     from heterodyne.registry.catalog.affinity import affinity_of
+    from heterodyne.registry.catalog.best_on_chip import USUAL_CHIPS, best_on_chip
     from heterodyne.registry.catalog.catalog import Catalog
 
     settings = invocation.settings()
@@ -37,8 +42,10 @@ def show(invocation: Invocation, name: str, as_json: bool) -> None:
 
     version, artifacts = with_catalog(settings, act)
     rows = affinity_of(artifacts, kind_of(version.facts))
+    chips = [accelerator(chip) for chip in hardware or USUAL_CHIPS]
+    best = [best_on_chip([one.artifact for one in artifacts], chip, rows) for chip in chips]
     if as_json:
-        print_json({"version": version, "artifacts": artifacts, "affinity": rows})
+        print_json({"version": version, "artifacts": artifacts, "affinity": rows, "best": best})
         return
     _print_version(version)
     _print_artifacts(artifacts, settings.registry.trusted_keys)
@@ -55,6 +62,11 @@ def show(invocation: Invocation, name: str, as_json: bool) -> None:
             ]
             for row in rows
         ],
+    )
+    click.echo()
+    print_table(
+        ["CHIP", "BEST", "MS A TOKEN", "WHY"],
+        [[one.chip, one.best or "-", f"{one.token_ms:.2f}" if one.best else "-", one.why] for one in best],
     )
 
 
