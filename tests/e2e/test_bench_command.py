@@ -18,6 +18,8 @@ from heterodyne.cli.bench import bench
 TOKENS = 5
 USAGE = {"prompt_tokens": 11, "completion_tokens": TOKENS, "total_tokens": 11 + TOKENS}
 
+SETTLE_S = 0.05
+
 
 class Engine:
     """Answers like an OpenAI server, or as badly as asked."""
@@ -110,10 +112,12 @@ def serving(engine: Engine, tls: ssl.SSLContext | None = None) -> Iterator[str]:
         started.set()
         await stop.wait()
         server.close()
+        await asyncio.sleep(SETTLE_S)  # what was just accepted becomes a connection, which can be ended
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(SETTLE_S)  # a socket is closed a turn after its connection
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
     thread.start()
