@@ -3,12 +3,10 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from typing import Any
-
-import msgspec
 
 from heterodyne.control.replica_call import call_replica
-from heterodyne.domain.errors import EngineError, EngineGarbage
+from heterodyne.control.whole_answer import read_whole_text
+from heterodyne.domain.errors import EngineError
 from heterodyne.domain.fleet import FleetSnapshot, Replica
 from heterodyne.domain.request import Request
 from heterodyne.rollout.shadow import ShadowAnswer, ShadowSample, ShadowSeen, compared
@@ -70,13 +68,5 @@ def _try_any(replicas: tuple[Replica, ...], pools: tuple[str, ...]) -> Replica |
 
 
 async def _asked(connections: ConnectionPool, replica: Replica, request: Request) -> ShadowAnswer:
-    answer = await call_replica(connections, replica, request, timeout_s=ANSWER_S)
-    try:
-        said: dict[str, Any] = msgspec.json.decode(answer)
-        choice = said["choices"][0]
-        text = choice["message"]["content"] if "message" in choice else choice["text"]
-        words = str(text or "")
-        usage = said.get("usage") or {}
-        return ShadowAnswer(text=words, tokens=int(usage.get("completion_tokens") or len(words.split())))
-    except (msgspec.DecodeError, LookupError, TypeError, ValueError) as error:
-        raise EngineGarbage(f"{replica.id} gives no answer that can be read") from error
+    said = read_whole_text(await call_replica(connections, replica, request, timeout_s=ANSWER_S), replica.id)
+    return ShadowAnswer(text=said.text, tokens=said.tokens)

@@ -32,9 +32,8 @@ class ArtifactFile(Struct, frozen=True, order=True, omit_defaults=True):
     path: str  # relative, with slashes
     size_bytes: int
     sha256: str  # its name among the blobs
-    blake3: str = (
-        ""  # what it is checked by where it is loaded, at ten times the pace; empty: made before there was one
-    )
+    # What it is checked by where it is loaded, at ten times the pace; empty: it was made before there was one.
+    blake3: str = ""
 
 
 class Recipe(Struct, frozen=True, kw_only=True):

@@ -14,6 +14,16 @@ class RolloutSplit(Struct, frozen=True, kw_only=True):
     is_completed: bool = False  # the candidate is what serves now
     copies_per_s: float = 0.0  # of users' requests, that a worker asks both sides without giving anybody the answers
 
+    @property
+    def has_users(self) -> bool:
+        """Whether users are on both sides; of one that has ended, either side has nobody."""
+        return self.share > 0.0 and not self.is_completed
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether both sides are asked copies."""
+        return self.copies_per_s > 0.0
+
     def is_candidate(self, pool: str) -> bool:
         """Which side a pool is on; one that came later is on the side that serves."""
         return pool not in self.baseline_pools if self.is_completed else pool in self.candidate_pools

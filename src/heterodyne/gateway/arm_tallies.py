@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from msgspec import structs
+
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.fleet import ModelRule
 from heterodyne.domain.rollout_split import RolloutSplit
@@ -22,8 +24,8 @@ class ArmTallies:
     def take(self, rules: Mapping[str, ModelRule]) -> None:
         """The rollouts of the moment; what was seen of others is forgotten."""
         splits = {model: rule.split for model, rule in rules.items() if rule.split is not None}
-        self.splits = {model: split for model, split in splits.items() if is_running(split)}
-        running = {split.rollout for split in splits.values() if is_running(split) or split.copies_per_s > 0.0}
+        self.splits = {model: split for model, split in splits.items() if split.has_users}
+        running = {split.rollout for split in splits.values() if split.has_users or split.has_copies}
         self._seen = {rollout: arms for rollout, arms in self._seen.items() if rollout in running}
 
     def observe(self, finished: Finished, ended: EndedRequest) -> None:
@@ -40,7 +42,7 @@ class ArmTallies:
     def add_copy(self, rollout: str, seen: ShadowSeen) -> None:
         """A copy was compared."""
         known = self._seen.get(rollout, NOTHING_SEEN)
-        self._seen[rollout] = ArmsSeen(known.candidate, known.baseline, known.shadow.plus(seen))
+        self._seen[rollout] = structs.replace(known, shadow=known.shadow.plus(seen))
 
     def snapshot(self) -> dict[str, ArmsSeen]:
         """Since the worker began, by rollout."""
@@ -49,15 +51,10 @@ class ArmTallies:
     def _add(self, split: RolloutSplit, pool: str, evidence: Evidence) -> None:
         known = self._seen.get(split.rollout, NOTHING_SEEN)
         if split.is_candidate(pool):
-            known = ArmsSeen(known.candidate.plus(evidence), known.baseline, known.shadow)
+            known = structs.replace(known, candidate=known.candidate.plus(evidence))
         else:
-            known = ArmsSeen(known.candidate, known.baseline.plus(evidence), known.shadow)
+            known = structs.replace(known, baseline=known.baseline.plus(evidence))
         self._seen[split.rollout] = known
-
-
-def is_running(split: RolloutSplit) -> bool:
-    """Whether anybody compares its sides; of one that has ended, either side has nobody."""
-    return split.share > 0.0 and not split.is_completed
 
 
 def _values(ended: EndedRequest) -> dict[str, float]:

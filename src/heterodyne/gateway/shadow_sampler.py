@@ -35,7 +35,7 @@ class ShadowSampler:
     def take(self, rules: Mapping[str, ModelRule]) -> None:
         """The rollouts of the moment."""
         splits = {model: rule.split for model, rule in rules.items() if rule.split is not None}
-        self.splits = {model: split for model, split in splits.items() if split.copies_per_s > 0.0}
+        self.splits = {model: split for model, split in splits.items() if split.has_copies}
 
     def offer(self, finished: Finished, ended: EndedRequest) -> None:
         """A request has ended; take it where it was answered and the budget has room."""

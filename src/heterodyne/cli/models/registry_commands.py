@@ -143,7 +143,7 @@ def remove(invocation: Invocation, name: str) -> None:
     Examples:
       heterodyne models remove smollm2-135m@v1
     """
-    from heterodyne.cli.models.pinned import pinned_versions
+    from heterodyne.assembly.pinned import pinned_versions
     from heterodyne.cli.models.with_catalog import with_catalog
     from heterodyne.registry.catalog.catalog import Catalog
     from heterodyne.registry.catalog.collect import remove_version

@@ -26,6 +26,7 @@ def show(invocation: Invocation, name: str, hardware: tuple[str, ...], as_json: 
       heterodyne models show smollm2-135m --hardware l4 --hardware mi300x
       heterodyne models show smollm2-135m@v1 --json
     """
+    from heterodyne.cli.arguments.catalogue import catalogue
     from heterodyne.cli.models.with_catalog import with_catalog
     from heterodyne.cli.output import print_json, print_table
     from heterodyne.physics.catalogue import accelerator
@@ -42,7 +43,8 @@ def show(invocation: Invocation, name: str, hardware: tuple[str, ...], as_json: 
 
     version, artifacts = with_catalog(settings, act)
     rows = affinity_of(artifacts, kind_of(version.facts))
-    chips = [accelerator(chip) for chip in hardware or USUAL_CHIPS]
+    known = catalogue()
+    chips = [accelerator(chip, known) for chip in hardware or USUAL_CHIPS]
     best = [best_on_chip([one.artifact for one in artifacts], chip, rows) for chip in chips]
     if as_json:
         print_json({"version": version, "artifacts": artifacts, "affinity": rows, "best": best})

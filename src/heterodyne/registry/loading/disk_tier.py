@@ -11,20 +11,18 @@ from heterodyne.domain.errors import WeightsUnavailable
 from heterodyne.registry.blobs.local import LocalBlobs
 from heterodyne.registry.files import exclusive
 
-SHA256_SIGNS = 64
-
 
 class DiskTier:
     """A folder of blobs and, in `served`, folders of artifacts with second names of the same files."""
 
     def __init__(self, folder: Path, bytes_max: float) -> None:
-        self._local = LocalBlobs(folder / "blobs")
-        self._blobs, self._served = folder / "blobs", folder / "served"
+        self._folder, self._served = folder, folder / "served"
+        self._blobs = LocalBlobs(folder / "blobs")
         self._bytes_max = bytes_max
 
     def lacking(self, files: Iterable[ArtifactFile]) -> list[ArtifactFile]:
         """Of these, those that have to be brought."""
-        return [file for file in files if not self._local.has(file.sha256, file.size_bytes)]
+        return [file for file in files if not self._blobs.has(file.sha256, file.size_bytes)]
 
     @contextmanager
     def room_for(self, size_bytes: int, pinned: Collection[str]) -> Iterator[None]:
@@ -35,8 +33,8 @@ class DiskTier:
         if self._bytes_max == inf:
             yield
             return
-        self._blobs.parent.mkdir(parents=True, exist_ok=True)
-        with exclusive(self._blobs.parent / "room.lock", lambda: None):
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with exclusive(self._folder / "room.lock", lambda: None):
             self._make_room(size_bytes, pinned)
             yield
 
@@ -44,12 +42,12 @@ class DiskTier:
         while (there := sum(path.stat().st_size for path in self._files())) + size_bytes > self._bytes_max:
             if not self._free_unserved(there + size_bytes - self._bytes_max) and not self._try_drop(pinned):
                 raise WeightsUnavailable(
-                    f"{self._blobs.parent}: {size_bytes / 1e9:.1f} GB more do not fit in registry.local_max_gib, "
+                    f"{self._folder}: {size_bytes / 1e9:.1f} GB more do not fit in registry.local_max_gib, "
                     f"{self._bytes_max / 2**30:g}, of which {there / 1e9:.1f} GB are pinned by pools and registry.pins"
                 )
 
     def _files(self) -> list[Path]:
-        return [path for path in self._blobs.glob("??/*") if len(path.name) == SHA256_SIGNS]
+        return [self._blobs.path(sha256) for sha256, _ in self._blobs.kept()]
 
     def _free_unserved(self, wanted: float) -> bool:
         """Blobs that no folder has a name for, the oldest first; whether there was one."""

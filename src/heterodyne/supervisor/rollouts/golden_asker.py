@@ -2,11 +2,10 @@
 
 import asyncio
 
-import msgspec
-
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.control.own_question import try_own_question
 from heterodyne.control.replica_call import call_replica
+from heterodyne.control.whole_answer import read_whole_text
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.rollout.golden import GoldenSet, golden_verdict
@@ -45,6 +44,6 @@ async def _try_answer(connections: ConnectionPool, replica: Replica, prompt: str
         return ""
     try:
         answer = await call_replica(connections, replica, request, timeout_s=ANSWER_S)
-        return str(msgspec.json.decode(answer)["choices"][0]["message"]["content"] or "")
-    except (HeterodyneError, msgspec.DecodeError, LookupError, TypeError):
+        return read_whole_text(answer, replica.id).text
+    except HeterodyneError:
         return ""
