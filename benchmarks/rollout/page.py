@@ -12,11 +12,8 @@ HEAD = """\
 Written by `make bench-rollout`; do not edit. What is done and why is in [guides/rollouts.md](guides/rollouts.md).
 
 A real gateway over {count} emulated replicas, {replicas} of the baseline and as many of the candidate, each an H100
-with Llama 3.1 8B. TTFT and ITL are how many times the baseline's the candidate's were. They are compared as they are,
-so that two things are to be known of them. A candidate with too few replicas for its share gets slow and is taken back
-for it: with one beside eight of the baseline a good one was, at half of the conversations. And where the baseline is
-busy, a candidate that is idle at 1 % looks faster than it is: with four replicas on each side one that was 30 % slower
-had a TTFT 14 to 31 % below the baseline's.
+with Llama 3.1 8B. While shares are small the candidate uses one of its replicas, and its times are compared with one of
+the baseline's that gets as much. TTFT and ITL are how many times that control group's the candidate's were.
 
 Every request is a conversation of its own, at {rate:g} a second; the plan is the default one. Exposed are all requests
 that the candidate answered, in share of all from the start of the rollout to its end.

@@ -13,6 +13,10 @@ class RolloutSplit(Struct, frozen=True, kw_only=True):
     share_before: float = 0.0  # in the stage before: what a conversation that goes on most likely began under
     is_completed: bool = False  # the candidate is what serves now
     copies_per_s: float = 0.0  # of users' requests, that a worker asks both sides without giving anybody the answers
+    # While shares are small: the candidate's replicas that its share needs, and as many of the baseline's that get the
+    # same share, so that times are compared at the same load. None: all of a side.
+    candidate_replicas: tuple[str, ...] = ()
+    control_replicas: tuple[str, ...] = ()
 
     @property
     def has_users(self) -> bool:

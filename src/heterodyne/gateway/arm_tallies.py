@@ -11,6 +11,7 @@ from heterodyne.gateway.finished import Finished
 from heterodyne.rollout.arms_seen import NOTHING_SEEN, ArmsSeen
 from heterodyne.rollout.evidence import Evidence, seen
 from heterodyne.rollout.shadow import ShadowSeen
+from heterodyne.routing.arms import Arm, Side
 from heterodyne.routing.health.outcome import FAILURES
 
 
@@ -37,7 +38,8 @@ class ArmTallies:
             if one.outcome in FAILURES:
                 self._add(split, one.replica.pool, seen({"errors": 1.0}))
         if not ended.reason:
-            self._add(split, ended.pool, seen(_values(ended)))
+            has_times = _has_times(split, finished.routing_request.arm, ended)
+            self._add(split, ended.pool, seen(_values(ended, has_times=has_times)))
 
     def add_copy(self, rollout: str, seen: ShadowSeen) -> None:
         """A copy was compared."""
@@ -57,12 +59,21 @@ class ArmTallies:
         self._seen[split.rollout] = known
 
 
-def _values(ended: EndedRequest) -> dict[str, float]:
+def _has_times(split: RolloutSplit, arm: Arm | None, ended: EndedRequest) -> bool:
+    """Whether it ran at the load that times are compared at: where there is a control group, in that or beside it."""
+    if not split.control_replicas:
+        return True
+    if arm is None or arm.side is Side.BASELINE:
+        return False
+    return ended.replica in (split.candidate_replicas if arm.is_candidate else split.control_replicas)
+
+
+def _values(ended: EndedRequest, *, has_times: bool) -> dict[str, float]:
     """Of an answer that was complete."""
     values = {"errors": 0.0}
-    if ended.ttft_ms and not ended.retries:  # what another lost before is not its own
+    if has_times and ended.ttft_ms and not ended.retries:  # what another lost before is not its own
         values["ttft"] = ended.ttft_ms
-    if ended.itl_ms:
+    if has_times and ended.itl_ms:
         values["itl"] = ended.itl_ms
     if ended.completion_tokens:
         values["length"] = float(ended.completion_tokens)

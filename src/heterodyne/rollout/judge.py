@@ -9,7 +9,7 @@ from heterodyne.rollout.evidence import Evidence, harm_bounds
 from heterodyne.rollout.metric import METRICS, Metric
 
 ALPHA = 0.01  # false alarms of a whole rollout, all metrics and looks together
-COMMON = 0.05  # of the baseline's requests, that a metric is seen in for its evidence to be waited for
+COMMON = 0.05  # of a side's requests, that a metric is seen in for its evidence to be waited for
 
 
 class Judgement(StrEnum):
@@ -49,11 +49,13 @@ def judge(candidate: Evidence, baseline: Evidence, *, strictness: float = 1.0, a
     found = tuple(
         _judged(metric, candidate, baseline, metric.tolerance / strictness, share)
         for metric in METRICS.values()
-        if candidate.of(metric).count or _is_common(metric, baseline)
+        if candidate.of(metric).count or _is_common(metric, candidate, baseline)
     )
     if any(one.judgement is Judgement.BREACH for one in found):
         overall = Judgement.BREACH
-    elif found and all(one.judgement is Judgement.ENOUGH for one in found if _is_common(METRICS[one.metric], baseline)):
+    elif found and all(
+        one.judgement is Judgement.ENOUGH for one in found if _is_common(METRICS[one.metric], candidate, baseline)
+    ):
         overall = Judgement.ENOUGH
     else:
         overall = Judgement.UNSURE
@@ -77,6 +79,7 @@ def _judged(metric: Metric, candidate: Evidence, baseline: Evidence, tolerance: 
     )
 
 
-def _is_common(metric: Metric, baseline: Evidence) -> bool:
-    """A metric that hardly any request has would be waited for forever."""
-    return baseline.of(metric).count > COMMON * baseline.requests
+def _is_common(metric: Metric, *sides: Evidence) -> bool:
+    """A metric that hardly any request has would be waited for forever. One side is enough: times are counted in the
+    baseline's control group alone."""
+    return any(side.of(metric).count > COMMON * side.requests for side in sides)

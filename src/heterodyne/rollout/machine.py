@@ -18,6 +18,7 @@ from heterodyne.domain.errors import SettingsInvalid
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.rollout.evidence import Evidence
 from heterodyne.rollout.golden import GoldenSet
+from heterodyne.rollout.groups import NO_GROUPS, TrialGroups
 from heterodyne.rollout.judge import Judgement, Verdict, judge
 from heterodyne.rollout.plan import RolloutPlan, Stage, StageKind
 from heterodyne.rollout.shadow import NO_COPIES, ShadowSeen, judge_copies
@@ -63,6 +64,7 @@ class Rollout(Struct, frozen=True, kw_only=True):
     began_at: float  # seconds since the epoch
     plan: RolloutPlan = DEFAULT_PLAN
     golden: GoldenSet | None = None  # None: its plan asks for none
+    has_control: bool = True  # where the baseline can spare replicas for one
     stage_number: int = 0
     status: RolloutStatus = RolloutStatus.RUNNING
     candidate_evidence: Evidence = Evidence()  # of users' requests since the canary began
@@ -88,6 +90,7 @@ def begin(
     candidate: tuple[str, ...],
     plan: RolloutPlan = DEFAULT_PLAN,
     golden: GoldenSet | None = None,
+    has_control: bool = True,
     now: float,
 ) -> Rollout:
     """The first stage begins. Both sides are pools of the model, and none is on both."""
@@ -102,6 +105,7 @@ def begin(
         candidate=candidate,
         plan=plan if golden is None else plan.with_golden(),
         golden=golden,
+        has_control=has_control,
         began_at=now,
     )
     return _noted(rollout, now, "begun")
@@ -116,7 +120,7 @@ def share_of(rollout: Rollout) -> float:
     return rollout.stage.share if rollout.stage.kind in WITH_USERS else 0.0
 
 
-def split_of(rollout: Rollout) -> RolloutSplit:
+def split_of(rollout: Rollout, groups: TrialGroups = NO_GROUPS) -> RolloutSplit:
     """The same for the data plane, with what was so a stage before."""
     before = 0.0
     if rollout.stage_number:
@@ -129,6 +133,8 @@ def split_of(rollout: Rollout) -> RolloutSplit:
         share=share_of(rollout),
         share_before=before,
         is_completed=rollout.status is RolloutStatus.COMPLETED,
+        candidate_replicas=groups.candidate,
+        control_replicas=groups.control,
         copies_per_s=COPIES_PER_S if rollout.stage.kind is StageKind.SHADOW and not rollout.is_ended else 0.0,
     )
 

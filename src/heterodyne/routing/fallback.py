@@ -7,7 +7,7 @@ from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.errors import ContextExceeded, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.domain.request import Request
-from heterodyne.routing.arms import Arm
+from heterodyne.routing.arms import Arm, Side
 from heterodyne.routing.context import Contexts, context_wanted, contexts_of
 from heterodyne.routing.forecast import BROKEN
 from heterodyne.routing.health.fleet_health import FleetHealth
@@ -65,7 +65,7 @@ class FallbackRouter:
         self._slow_start = SlowStart()
         # Of each list the part in some regions; both are the same objects while nothing changes.
         self._in_regions: dict[tuple[str, frozenset[str]], tuple[Sequence[Replica], Sequence[Replica]]] = {}
-        self._on_sides: dict[tuple[str, bool], tuple[Sequence[Replica], Arm, Sequence[Replica]]] = {}
+        self._on_sides: dict[tuple[str, Side], tuple[Sequence[Replica], Arm, Sequence[Replica]]] = {}
 
     def publish(self, snapshot: FleetSnapshot) -> None:
         """A newer fleet."""
@@ -226,13 +226,14 @@ class FallbackRouter:
     ) -> Sequence[Replica]:
         """Of these, those on one side of a rollout; of the other only where this side is lost, and not when it is busy:
         a candidate must not be given more than its share because the baseline has much to do."""
-        known = self._on_sides.get((model, arm.is_candidate))
+        known = self._on_sides.get((model, arm.side))
         if known is not None and known[0] is usable and known[1] is arm:
             return known[2]
         own = arm.of(usable)
         if own:
-            self._on_sides[model, arm.is_candidate] = usable, arm, own
-            return own
+            nearest = arm.nearest(own)
+            self._on_sides[model, arm.side] = usable, arm, nearest
+            return nearest
         members = arm.of(self.snapshot.by_model.get(model, ()))
         rest = [one for one in members if one.is_takeable and one.id not in failed]
         busy = [one for one in rest if self.health.of(one.id).may_take(now_s) in BUSY]

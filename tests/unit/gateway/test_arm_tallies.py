@@ -12,6 +12,7 @@ from heterodyne.domain.fleet import ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.gateway.arm_tallies import ArmTallies
 from heterodyne.gateway.finished_try import Try
+from heterodyne.routing.arms import Arm, Side
 from heterodyne.routing.health.outcome import Outcome
 
 SPLIT = RolloutSplit(rollout="r1", candidate_pools=("new",), baseline_pools=("old",), share=0.5)
@@ -22,13 +23,22 @@ def tried(pool: str, outcome: Outcome) -> Try:
     return Try(replica, 0.0, 0.0, 1.0, status=0, outcome=outcome)
 
 
-def ended(pool: str, *tries: Try, **fields: Any) -> tuple[Any, EndedRequest]:
+def ended(pool: str, *tries: Try, arm: Arm | None = None, **fields: Any) -> tuple[Any, EndedRequest]:
     """The facts of one end, as far as they are read here."""
     request = EndedRequest()
-    usual = {"model": "m", "pool": pool, "reason": "", "retries": 0, "ttft_ms": 200.0, "itl_ms": 20.0}
+    usual = {
+        "model": "m",
+        "pool": pool,
+        "replica": f"{pool}-0",
+        "reason": "",
+        "retries": 0,
+        "ttft_ms": 200.0,
+        "itl_ms": 20.0,
+    }
     for name, value in (usual | {"completion_tokens": 50} | fields).items():
         setattr(request, name, value)
-    return SimpleNamespace(tries=tries or (tried(pool, Outcome.SUCCESS),)), request
+    finished = SimpleNamespace(tries=tries or (tried(pool, Outcome.SUCCESS),), routing_request=SimpleNamespace(arm=arm))
+    return finished, request
 
 
 @pytest.fixture
@@ -81,3 +91,22 @@ def test_a_rollout_that_has_ended_is_not_counted(tallies: ArmTallies) -> None:
     for changes in ({"share": 0.0}, {"share": 1.0, "is_completed": True}):
         tallies.take({"m": ModelRule(split=structs.replace(SPLIT, **changes))})
         assert tallies.splits == {}
+
+
+def test_with_a_control_group_times_are_counted_there_and_beside_it_alone() -> None:
+    tallies = ArmTallies()
+    split = structs.replace(SPLIT, share=0.01, candidate_replicas=("new-0",), control_replicas=("old-0",))
+    tallies.take({"m": ModelRule(split=split)})
+    candidate, control, others = (Arm(split, side) for side in (Side.CANDIDATE, Side.CONTROL, Side.BASELINE))
+    tallies.observe(*ended("new", arm=candidate))
+    tallies.observe(*ended("old", arm=control))
+    tallies.observe(*ended("old", arm=others, replica="old-1"))
+    tallies.observe(*ended("old", arm=others))  # the others were full
+    tallies.observe(*ended("old", arm=control, replica="old-1"))  # the control group was
+    tallies.observe(*ended("old", arm=candidate, replica="old-1"))  # the candidate was lost
+    tallies.observe(*ended("old"))  # of the console's playground
+    seen = tallies.snapshot()["r1"]
+    counts = {name: sums.count for name, sums in seen.baseline.sums.items()}
+    assert (seen.candidate.requests, seen.baseline.requests) == (1, 6)
+    assert counts == {"errors": 6, "length": 6, "ttft": 1, "itl": 1}
+    assert seen.candidate.sums["ttft"].count == 1

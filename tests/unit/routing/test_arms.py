@@ -5,7 +5,7 @@ from msgspec import structs
 
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.rollout_split import RolloutSplit
-from heterodyne.routing.arms import Arms, draw
+from heterodyne.routing.arms import Arms, Side, draw
 
 NAMES = [f"conversation {number}" for number in range(4000)]
 
@@ -84,3 +84,56 @@ def test_both_sides_are_all_replicas() -> None:
     over = structs.replace(split(1.0, 0.5), is_completed=True)
     after = [one.pool for one in arms.arm(over, "one that begins", goes_on=False).of(replicas)]
     assert after == ["new", "other"], "what came later is on the side that serves"
+
+
+def on_side(arms: Arms, of: RolloutSplit, side: Side, *, goes_on: bool = False) -> set[str]:
+    return {name for name in NAMES if arms.arm(of, name, goes_on=goes_on).side is side}
+
+
+def controlled(share: float, before: float = 0.0) -> RolloutSplit:
+    return structs.replace(split(share, before), candidate_replicas=("new-0",), control_replicas=("old-0",))
+
+
+def test_the_control_group_gets_as_many_as_the_candidate_and_others() -> None:
+    arms = Arms()
+    candidate, control = (on_side(arms, controlled(0.25), side) for side in (Side.CANDIDATE, Side.CONTROL))
+    assert not candidate & control
+    assert 0.22 < len(candidate) / len(NAMES) < 0.28
+    assert 0.22 < len(control) / len(NAMES) < 0.28
+    assert on_side(Arms(), split(0.25), Side.CONTROL) == set(), "without a group there is none"
+    assert drawn(Arms(), split(0.25)) == candidate, "who the candidate gets does not depend on it"
+
+
+def test_conversations_of_the_control_group_stay_in_it_while_the_share_grows() -> None:
+    """Or it would have all turns of old conversations at once, where the candidate has new ones alone."""
+    arms = Arms()
+    control = on_side(arms, controlled(0.01), Side.CONTROL)
+    assert control
+    assert on_side(arms, controlled(0.05, 0.01), Side.CONTROL) == control
+    heard = Arms()
+    while (message := arms.take()) is not None:
+        heard.hear(message)
+    known = {name for name in control if heard.is_known(split(0.05), name)}
+    assert known <= on_side(heard, controlled(0.05, 0.01), Side.CONTROL)
+    assert on_side(Arms(), controlled(0.05, 0.01), Side.CONTROL, goes_on=True) == control
+
+
+def test_each_group_has_its_own_replicas_and_all_of_its_version_where_it_has_lost_them() -> None:
+    old, new = (
+        [
+            Replica(id=ReplicaId(f"{pool}-{n}"), pool=PoolName(pool), model="m", engine="vllm", host="h", port=1)
+            for n in range(3)
+        ]
+        for pool in ("old", "new")
+    )
+    arms = {arm.side: arm for name in NAMES[:50] for arm in [Arms().arm(controlled(0.3), name, goes_on=False)]}
+
+    def ids(side: Side, replicas: list[Replica]) -> list[str]:
+        return [one.id for one in arms[side].nearest(arms[side].of(replicas))]
+
+    assert ids(Side.CANDIDATE, old + new) == ["new-0"]
+    assert ids(Side.CONTROL, old + new) == ["old-0"]
+    assert ids(Side.BASELINE, old + new) == ["old-1", "old-2"]
+    assert ids(Side.CANDIDATE, new[1:]) == ["new-1", "new-2"]
+    assert ids(Side.CONTROL, old[1:]) == ["old-1", "old-2"]
+    assert ids(Side.BASELINE, old[:1]) == ["old-0"]

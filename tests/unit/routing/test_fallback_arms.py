@@ -6,12 +6,12 @@ from msgspec import structs
 from heterodyne.domain.errors import EnginesFull
 from heterodyne.domain.fleet import Health, PoolName, Replica
 from heterodyne.domain.rollout_split import RolloutSplit
-from heterodyne.routing.arms import Arm
+from heterodyne.routing.arms import Arm, Side
 from heterodyne.routing.health.outcome import Outcome
 from tests.unit.routing.test_fallback import Rig, fleet, replica
 
 SPLIT = RolloutSplit(rollout="r", candidate_pools=("new",), baseline_pools=("old",), share=0.5)
-CANDIDATE, BASELINE = (Arm(SPLIT, is_candidate=is_candidate) for is_candidate in (True, False))
+CANDIDATE, BASELINE = Arm(SPLIT, Side.CANDIDATE), Arm(SPLIT, Side.BASELINE)
 
 
 def member(name: str, pool: str, **fields: object) -> Replica:
@@ -54,3 +54,18 @@ def test_a_candidate_whose_breaker_is_open_counts_as_lost() -> None:
     for _ in range(50):
         health.on_end(Outcome.ENGINE_FAILED, 0.0, health.on_start(0.0, 10))
     assert rig.decide(arm=CANDIDATE).target.id in ("a", "b")
+
+
+def test_a_control_group_is_left_alone_until_the_others_are_full() -> None:
+    split = structs.replace(SPLIT, share=0.01, candidate_replicas=("c",), control_replicas=("a",))
+    candidate, control, others = (Arm(split, side) for side in (Side.CANDIDATE, Side.CONTROL, Side.BASELINE))
+    rig = Rig(fleet(member("a", "old"), member("b", "old", in_flight_max=2), member("c", "new"), member("d", "new")))
+    for _ in range(5):
+        assert rig.decide(arm=candidate).target.id == "c"
+        assert rig.decide(arm=control).target.id == "a"
+        assert rig.decide(arm=others).target.id == "b"
+    assert rig.decide(arm=control, failed=("a",)).target.id == "b"
+    health = rig.fleet_health.of(rig.selector.snapshot.replicas[1].id)
+    for _ in range(2):
+        health.on_start(0.0, 10)
+    assert rig.decide(arm=others).target.id == "a", "no user waits for a comparison"

@@ -37,6 +37,11 @@ def rollout() -> None:
     help='Questions with known answers: lines of JSON, {"prompt": "2+2?", "expects": ["4", "four"]}.',
 )
 @click.option("--golden-right", type=float, default=1.0, metavar="SHARE", help="Of them, to be right; all by default.")
+@click.option(
+    "--control/--no-control",
+    default=True,
+    help="Whether replicas of the baseline are set apart to compare times at the same load; it needs four and more.",
+)
 @admin_options
 def start(
     *,
@@ -45,6 +50,7 @@ def start(
     shadow: int,
     golden: Path | None,
     golden_right: float,
+    control: bool,
     url: str,
     key_env: str,
     as_json: bool,
@@ -69,6 +75,7 @@ def start(
         candidate=candidate,
         shadow=shadow,
         golden=None if golden is None else read_golden(golden, golden_right),
+        control=control,
     )
     begun = _client(url, key_env).change_rollout("start", wanted)
     print_rollout(begun, as_json=as_json)

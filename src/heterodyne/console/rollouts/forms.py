@@ -16,6 +16,9 @@ class RolloutStart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     candidate: tuple[str, ...]  # pools; all others of the model are the baseline
     shadow: int = 0  # copies of users' requests that are compared before the first user; 0: none
     golden: GoldenSet | None = None  # questions that it has to get right before that
+    control: bool = (
+        True  # set replicas of the baseline apart that get as much as the candidate, where it can spare them
+    )
 
     def __post_init__(self) -> None:
         if not 0 <= self.shadow <= COPIES_MAX:

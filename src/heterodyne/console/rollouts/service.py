@@ -13,7 +13,14 @@ class RolloutService(Protocol):
     """One per supervisor."""
 
     async def start(
-        self, model: str, candidate: Sequence[str], who: str, *, copies: int = 0, golden: GoldenSet | None = None
+        self,
+        model: str,
+        candidate: Sequence[str],
+        who: str,
+        *,
+        copies: int = 0,
+        golden: GoldenSet | None = None,
+        has_control: bool = True,
     ) -> Rollout: ...
 
     async def act(self, model: str, act: Callable[..., Rollout], who: str) -> Rollout: ...
@@ -32,7 +39,14 @@ class RolloutChanges:
         intent = Intent(who=who, what="rollouts.start", subject=str(wanted), wanted=wanted)
 
         def start() -> Awaitable[Rollout]:
-            return self._rollouts.start(wanted.model, wanted.candidate, who, copies=wanted.shadow, golden=wanted.golden)
+            return self._rollouts.start(
+                wanted.model,
+                wanted.candidate,
+                who,
+                copies=wanted.shadow,
+                golden=wanted.golden,
+                has_control=wanted.control,
+            )
 
         return await self._recorder.carry_out(intent, start, _effect)
 

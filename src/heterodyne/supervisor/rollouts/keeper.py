@@ -21,7 +21,8 @@ from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.ports.rollout_store import RolloutStore, StoredRollout
 from heterodyne.rollout import machine
 from heterodyne.rollout.golden import GoldenSet
-from heterodyne.rollout.machine import Rollout, split_of
+from heterodyne.rollout.groups import NO_GROUPS, TrialGroups, trial_groups
+from heterodyne.rollout.machine import Rollout, share_of, split_of
 from heterodyne.rollout.plan import StageKind
 from heterodyne.supervisor.rollouts import meters
 from heterodyne.supervisor.rollouts.arm_reader import ArmReader
@@ -100,7 +101,14 @@ class RolloutKeeper:
         self._tell(_decode(one.document) for one in latest)
 
     async def start(
-        self, model: str, candidate: Sequence[str], who: str, *, copies: int = 0, golden: GoldenSet | None = None
+        self,
+        model: str,
+        candidate: Sequence[str],
+        who: str,
+        *,
+        copies: int = 0,
+        golden: GoldenSet | None = None,
+        has_control: bool = True,
     ) -> Rollout:
         """Begin to move a model to these of its pools."""
         pools = dict.fromkeys(one.pool for one in self._fleet.replicas() if one.model == model)
@@ -116,6 +124,7 @@ class RolloutKeeper:
             candidate=tuple(candidate),
             plan=machine.DEFAULT_PLAN.with_shadow(copies),
             golden=golden,
+            has_control=has_control,
             now=self._clock(),
         )
         if not await self._store.begin(_stored(rollout, 0)):
@@ -168,7 +177,7 @@ class RolloutKeeper:
         """What is not seen in users' requests: whether the candidate is there, answers, and may serve."""
         if rollout.is_ended:
             return rollout
-        now, ready = self._clock(), self._ready(rollout)
+        now, ready = self._clock(), self._ready(rollout.candidate)
         if ready:
             self._ready_at[rollout.id] = now
         elif rollout.stage.kind is StageKind.SMOKE:
@@ -188,15 +197,21 @@ class RolloutKeeper:
             return machine.checked(rollout, passed=problem is None, why=problem or "", now=now)
         return rollout
 
-    def _ready(self, rollout: Rollout) -> list[Replica]:
-        """Of the candidate, those that every worker sees ready."""
+    def _ready(self, pools: Container[str]) -> list[Replica]:
+        """Of these, the replicas that every worker sees ready."""
         views = self._fleet.views()
         seen = [{one.id for one in view.fleet.replicas if one.health is Health.READY} for view in views]
         return [
             replica
             for replica in self._fleet.replicas()
-            if replica.pool in rollout.candidate and seen and all(replica.id in one for one in seen)
+            if replica.pool in pools and seen and all(replica.id in one for one in seen)
         ]
+
+    def _groups(self, rollout: Rollout) -> TrialGroups:
+        """What is compared at the same load now."""
+        if not rollout.has_control or rollout.is_ended:
+            return NO_GROUPS
+        return trial_groups(share_of(rollout), self._ready(rollout.candidate), self._ready(rollout.baseline))
 
     def _tell(self, rollouts: Iterable[Rollout]) -> None:
         """The workers get another share as soon as it is one."""
@@ -206,7 +221,7 @@ class RolloutKeeper:
             meters.note(rollout)
             splits.pop(rollout.model, None)
             if has_both_sides(rollout, pools):
-                splits[rollout.model] = split_of(rollout)
+                splits[rollout.model] = split_of(rollout, self._groups(rollout))
         if splits != self._splits:
             self._splits = splits
             self._fleet.publish(splits)

@@ -25,8 +25,8 @@ from heterodyne.telemetry import metrics
 MODEL = "chat"
 
 
-def replica(pool: str) -> Replica:
-    return Replica(id=ReplicaId(f"{pool}-0"), pool=PoolName(pool), model=MODEL, engine="vllm", host="h", port=1)
+def replica(id: str) -> Replica:
+    return Replica(id=ReplicaId(id), pool=PoolName(id[:-2]), model=MODEL, engine="vllm", host="h", port=1)
 
 
 def seen_replica(id: str, health: Health) -> ReplicaSeen:
@@ -98,7 +98,7 @@ class World:
 
     def fleet(self) -> RolloutFleet:
         return RolloutFleet(
-            replicas=lambda: [replica("old"), replica("new")],
+            replicas=lambda: [replica(id) for id in self.ready],
             views=self.views,
             publish=self.told.append,
             smoke_problem=self.smoke_problem,
@@ -275,3 +275,38 @@ async def test_where_a_rollout_stands_is_a_metric(tmp_path: Path) -> None:
         assert metrics.rollout_share.cell((MODEL,))[0] == 0.0
         assert not [sample for sample in metrics.rollout_stage.samples() if sample.labels[0] == MODEL]
         assert metrics.rollouts_ended.cell((MODEL, "aborted"))[0] == before + 1
+
+
+async def test_a_control_group_follows_what_is_ready_and_ends_with_the_canary(tmp_path: Path) -> None:
+    world = World()
+    world.ready = {f"{pool}-{number}": True for pool in ("old", "new") for number in range(5)}
+
+    def groups() -> tuple[tuple[str, ...], tuple[str, ...]]:
+        split = world.told[-1][MODEL]
+        return split.candidate_replicas, split.control_replicas
+
+    async with keeping(tmp_path, world) as (keeper,):
+        await in_canary(keeper, world)
+        assert groups() == (("new-0",), ("old-0",))
+        world.ready |= {"old-0": False, "new-0": False}
+        await keeper.tick()
+        assert groups() == (("new-1",), ("old-1",))
+        world.ready["old-1"] = False
+        await keeper.tick()
+        assert groups() == ((), ()), "three replicas spare none"
+        world.ready |= {"old-0": True}
+        await keeper.tick()
+        assert groups() == (("new-1",), ("old-0",))
+        await keeper.act(MODEL, aborted, "me")
+        assert groups() == ((), ())
+
+
+async def test_whoever_asks_for_no_control_group_gets_none(tmp_path: Path) -> None:
+    world = World()
+    world.ready = {f"{pool}-{number}": True for pool in ("old", "new") for number in range(5)}
+    async with keeping(tmp_path, world) as (keeper,):
+        await keeper.start(MODEL, ["new"], "me", has_control=False)
+        for _ in range(3):
+            await keeper.tick()
+        assert world.share == 0.01
+        assert world.told[-1][MODEL].control_replicas == ()
