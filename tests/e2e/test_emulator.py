@@ -12,8 +12,9 @@ from openai import AsyncOpenAI
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion
 
-from heterodyne.emulator.faults import Faults, Garble, Lie
+from heterodyne.emulator.faults import Faults, Garble, Lie, Poor
 from heterodyne.emulator.server import EmulatorServer
+from heterodyne.rollout.answer_signs import is_refusal, try_quality
 from tests.support.emulators import order
 
 try:  # whichever the client is built on
@@ -23,6 +24,7 @@ except ImportError:
 
 MODEL = "llama-3.1-8b"
 ASK = [{"role": "user", "content": "why is the sky blue?"}]
+ON = {"ignore_eos": True}
 
 
 @asynccontextmanager
@@ -117,6 +119,16 @@ async def test_a_garbled_answer_never_looks_whole(
         with pytest.raises((openai.APIError, httpx.HTTPError, ValueError, EOFError)):
             await ask(client)
         assert server.engine.machine.running == 0
+
+
+async def test_a_share_of_answers_is_poor_and_as_long_as_others() -> None:
+    async with emulated(Faults(poor=Poor.REFUSE, poor_share=0.5)) as (_, client):
+        texts = [(await whole(client, max_tokens=40, extra_body=ON)).choices[0].message.content or "" for _ in range(4)]
+    assert [is_refusal(text) for text in texts] == [False, True, False, True]
+    assert len({len(text.split()) for text in texts}) == 1
+    async with emulated(Faults(poor=Poor.REPEAT)) as (_, client):
+        repeated = (await whole(client, max_tokens=40, extra_body=ON)).choices[0].message.content or ""
+    assert (try_quality(repeated) or 1.0) < 0.2 < (try_quality(texts[0]) or 0.0)
 
 
 async def test_a_share_of_requests_is_refused_with_the_time_to_come_back() -> None:

@@ -24,11 +24,11 @@ from tests.support.threads import in_thread
 CONFIG = """
 [pools.old]
 model = "chat"
-urls = ["{old}"]
+urls = {old}
 
 [pools.new]
 model = "chat"
-urls = ["{new}"]
+urls = {new}
 """
 CONVERSATIONS = 40
 TURN_S = 1.0  # between two turns of a person: longer than workers take to tell each other, on a busy machine too
@@ -36,12 +36,18 @@ Message = dict[str, str]
 
 
 class Fleet:
-    """Both engines, and the gateway before them."""
+    """The engines of both pools, and the gateway before them."""
 
-    def __init__(self, folder: Path, old: ScriptedEngine, new: ScriptedEngine) -> None:
-        self.old, self.new = old, new
+    def __init__(self, folder: Path, old: list[ScriptedEngine], new: list[ScriptedEngine]) -> None:
+        self.all_old, self.all_new = old, new
         self._folder = folder
-        self._config = CONFIG.format(old=old.url, new=new.url)
+        self._config = CONFIG.format(old=json.dumps([one.url for one in old]), new=json.dumps([one.url for one in new]))
+
+    @property
+    def new(self) -> ScriptedEngine:
+        """The only one of the candidate, as most of these tests have it."""
+        (engine,) = self.all_new
+        return engine
 
     @contextmanager
     def serving(self, *arguments: str) -> Iterator[ServeProcess]:
@@ -74,12 +80,21 @@ class Conversation:
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Iterator[Fleet]:
+    with engines(tmp_path, old=1, new=1) as fleet:
+        yield fleet
+
+
+@contextmanager
+def engines(folder: Path, **pools: int) -> Iterator[Fleet]:
     with ExitStack() as stack:
         old, new = (
-            stack.enter_context(in_thread(ScriptedEngine(behaviours.answer(name), model="chat")))
-            for name in ("old", "new")
+            [
+                stack.enter_context(in_thread(ScriptedEngine(behaviours.answer(pool), model="chat")))
+                for _ in range(number)
+            ]
+            for pool, number in pools.items()
         )
-        yield Fleet(tmp_path, old, new)
+        yield Fleet(folder, old, new)
 
 
 def admin(serve: ServeProcess, path: str, body: object = None) -> Any:
@@ -165,6 +180,35 @@ def test_a_candidate_that_fails_is_taken_back_and_no_user_sees_it(fleet: Fleet) 
         asked = len(fleet.new.calls)
         assert {Conversation(serve, 5000 + number).ask() for number in range(20)} == {"old"}
         assert len(fleet.new.calls) == asked, "nobody is sent there"
+
+
+def test_a_candidate_that_refuses_what_the_baseline_answers_is_taken_back(fleet: Fleet) -> None:
+    fleet.new.behaviour = behaviours.answer("I'm sorry, but I can't help with that.")
+    with fleet.serving() as serve:
+        start(serve)
+        until(lambda: stage(serve) == "canary 1 %", "it answers its smoke")
+        promote(serve, "canary 50 %")
+        ask_until(serve, lambda: bool(latest(serve)["status"] == "rolled_back"), "it is taken back")
+        assert "refusals" in latest(serve)["steps"][-1]["why"]
+
+
+def test_the_candidate_is_compared_with_replicas_that_get_as_much(tmp_path: Path) -> None:
+    def users(engine: ScriptedEngine) -> int:
+        return sum(b"I am number" in call.body for call in engine.calls)
+
+    with engines(tmp_path, old=4, new=2) as fleet, fleet.serving() as serve:
+        start(serve)
+        until(lambda: stage(serve) == "canary 1 %", "it answers its smoke")
+        promote(serve, "canary 25 %")
+        for number in range(200):
+            Conversation(serve, number).ask()
+        new, old = [users(one) for one in fleet.all_new], [users(one) for one in fleet.all_old]
+        assert new[1] == 0, "its share is one replica's work"
+        assert 25 <= new[0] <= 75
+        assert 25 <= old[0] <= 75
+        assert sum(old[1:]) == 200 - new[0] - old[0]
+        until(lambda: latest(serve)["candidate_evidence"]["requests"] == new[0], "all were counted")
+        assert latest(serve)["baseline_evidence"]["requests"] == sum(old)
 
 
 def test_a_candidate_that_does_not_answer_gets_no_user(fleet: Fleet) -> None:

@@ -8,7 +8,7 @@ from heterodyne.domain.errors import ContextExceeded, EngineRefused, InvalidFiel
 from heterodyne.emulator import tokenizer
 from heterodyne.emulator.adapters import EmulatedAdapters
 from heterodyne.emulator.answer_format import ChatFormat, CompletionFormat
-from heterodyne.emulator.faults import Faults, Share
+from heterodyne.emulator.faults import Faults, Poor, Share
 from heterodyne.emulator.generation import Breakage, ExtraFields, Generation, Planned
 from heterodyne.emulator.observations import Life, Observations
 from heterodyne.emulator.order import EmulatorOrder
@@ -27,6 +27,8 @@ from heterodyne.wire.server_connection import ServerConnection
 
 Listener = Callable[[EngineStep, StepResult], None]
 SLEEPERS = frozenset({"weights", "kv_cache"})
+REFUSAL = (b" I'm", b" sorry,", b" but", b" I", b" can't", b" help", b" with", b" that.")
+REPEATED_WORDS = 4
 
 
 class EmulatedEngine:
@@ -52,7 +54,7 @@ class EmulatedEngine:
         self._wall_clock = wall_clock
         self._on_crash = on_crash
         self._faults = Faults()
-        self._refusing, self._garbling = Share(), Share()
+        self._refusing, self._garbling, self._worsening = Share(), Share(), Share()
         self._tokens_to_crash: int | None = None
         machine = machine_of(order.layout, order.found.profile, order.scheduling, speculation=order.speculation)
         self.clock = ReplicaClock(machine, self._on_step, loop=loop, speed=order.speed)
@@ -182,7 +184,7 @@ class EmulatedEngine:
                 param="messages" if body.messages is not None else "prompt",
             )
         tokens, is_cut = wanted_tokens(body, prompt, mean=order.output_tokens_mean, room=room)
-        words = tokenizer.answer(prompt.key, prompt.continued_tokens, tokens)
+        words = self._worsened(tokenizer.answer(prompt.key, prompt.continued_tokens, tokens))
         adapter = body.lora_path or (None if body.model == order.served_model else body.model)
         # An adapter's keys and values are its own, and so are those of another salt.
         salt = f"{adapter or body.model}\0{body.cache_salt}"
@@ -201,6 +203,14 @@ class EmulatedEngine:
     def _cached_tokens(self, job: Job) -> int:
         size = self.order.scheduling.block_tokens
         return self.machine.blocks.known(job.blocks[: (job.prompt_tokens - 1) // size]) * size
+
+    def _worsened(self, words: list[bytes]) -> list[bytes]:
+        """The same number of them, where an answer is to be a poor one."""
+        faults = self._faults
+        if faults.poor is None or not self._worsening.picks(faults.poor_share):
+            return words
+        poor = REFUSAL if faults.poor is Poor.REFUSE else words[:REPEATED_WORDS]
+        return [poor[at % len(poor)] for at in range(len(words))]
 
     def _breakage(self) -> Breakage | None:
         faults = self._faults

@@ -20,6 +20,13 @@ class Garble(StrEnum):
     ERROR = "error"  # an error event after a good status
 
 
+class Poor(StrEnum):
+    """Ways to answer badly and well-formed."""
+
+    REFUSE = "refuse"  # it is sorry
+    REPEAT = "repeat"  # the same words again and again
+
+
 class Lie(StrEnum):
     """Ways to be wrong about oneself in metrics."""
 
@@ -40,6 +47,8 @@ class Faults(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     garble: Garble | None = None
     garble_after_tokens: Annotated[int, Meta(ge=0)] = 3
     garble_share: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    poor: Poor | None = None
+    poor_share: Annotated[float, Meta(ge=0, le=1)] = 1.0
     lie: Lie | None = None
     is_unhealthy: bool = False  # health says so, everything else works
     kv_event_loss_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  # of KV event batches; a replay still has them

@@ -1,6 +1,7 @@
 """What this worker has seen of both sides of every rollout, as sums that the supervisor collects."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec import structs
 
@@ -8,11 +9,19 @@ from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.fleet import ModelRule
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.gateway.finished import Finished
+from heterodyne.rollout.answer_signs import sign_values
 from heterodyne.rollout.arms_seen import NOTHING_SEEN, ArmsSeen
 from heterodyne.rollout.evidence import Evidence, seen
+from heterodyne.rollout.metric import METRICS
+from heterodyne.rollout.said import tools_of, try_read_said
 from heterodyne.rollout.shadow import ShadowSeen
 from heterodyne.routing.arms import Arm, Side
 from heterodyne.routing.health.outcome import FAILURES
+from heterodyne.wire.chunks import unframe
+
+REFUSALS: Final = METRICS["refusals"]
+READ_FIRST: Final = 200  # answers of the baseline that are read
+READ_TIMES: Final = 4  # as many as of the candidate's after that: more would hardly tell more
 
 
 class ArmTallies:
@@ -38,8 +47,10 @@ class ArmTallies:
             if one.outcome in FAILURES:
                 self._add(split, one.replica.pool, seen({"errors": 1.0}))
         if not ended.reason:
-            has_times = _has_times(split, finished.routing_request.arm, ended)
-            self._add(split, ended.pool, seen(_values(ended, has_times=has_times)))
+            values = _values(ended, has_times=_has_times(split, finished.routing_request.arm, ended))
+            if finished.answer and self._is_read(split, ended.pool):
+                values |= _signs(finished)
+            self._add(split, ended.pool, seen(values))
 
     def add_copy(self, rollout: str, seen: ShadowSeen) -> None:
         """A copy was compared."""
@@ -49,6 +60,13 @@ class ArmTallies:
     def snapshot(self) -> dict[str, ArmsSeen]:
         """Since the worker began, by rollout."""
         return dict(self._seen)
+
+    def _is_read(self, split: RolloutSplit, pool: str) -> bool:
+        """Whether its words are looked at: all of the candidate's, and of the baseline's as many as are worth it."""
+        if split.is_candidate(pool):
+            return True
+        arms = self._seen.get(split.rollout, NOTHING_SEEN)
+        return arms.baseline.of(REFUSALS).count < READ_FIRST + READ_TIMES * arms.candidate.of(REFUSALS).count
 
     def _add(self, split: RolloutSplit, pool: str, evidence: Evidence) -> None:
         known = self._seen.get(split.rollout, NOTHING_SEEN)
@@ -66,6 +84,18 @@ def _has_times(split: RolloutSplit, arm: Arm | None, ended: EndedRequest) -> boo
     if arm is None or arm.side is Side.BASELINE:
         return False
     return ended.replica in (split.candidate_replicas if arm.is_candidate else split.control_replicas)
+
+
+def _signs(finished: Finished) -> dict[str, float]:
+    """What its words say of its version."""
+    sent = b"".join(finished.answer)
+    request = finished.request
+    try:
+        payload = unframe(sent) if finished.is_answer_chunked else sent
+        said = try_read_said(payload, is_stream=request.stream)
+        return {} if said is None else sign_values(said, tools_of(request.body) if said.calls else {})
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _values(ended: EndedRequest, *, has_times: bool) -> dict[str, float]:

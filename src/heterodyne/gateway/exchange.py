@@ -300,7 +300,7 @@ class Exchange:
                 reported=reported,
                 first_byte_at_s=self._answer.first_byte_at_s,
                 response_bytes=response_bytes,
-                answer=answer if answer is not None and self._log.is_audited else [],
+                answer=answer if answer is not None and self._log.keeps_answers else [],
                 is_chunked=self._answer.client.speaks_chunked,
             ),
         )

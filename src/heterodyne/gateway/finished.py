@@ -110,7 +110,7 @@ class Finished:
         self.tries = tries  # the one that answered is the last, where one did
         self.slot = slot  # in the books; None: there are none
         self.trace = trace  # None: it is not traced
-        self.answer = answer  # as it was sent, where it is audited
+        self.answer = answer  # as it was sent, where it is audited or compared
         self.is_answer_chunked = is_answer_chunked
 
 

@@ -54,18 +54,23 @@ class RequestLog:
         self.tokens = request_builder.tokens
         self._usage_recorder = usage_recorder
         self._audit_recorder = audit_recorder
-        self.is_audited = audit_recorder is not None  # so answers are kept until they are written down
+        self.is_audited = audit_recorder is not None
         self._tracer = tracer
         self._is_recorded = not records.is_off or audit_recorder is not None or tracer is not None
         self._clock = clock
         self._wall_clock = wall_clock
         self.event_tokens = EventTokens()
         self._finished: list[Finished] = []
-        self._finished_bytes = 0  # of their requests, and of answers that are kept to be audited
+        self._finished_bytes = 0  # of their requests, and of answers that are kept to be read
         self._meters = RequestMeters()
         self.decisions = DecisionLog(decisions_kept)
         self.arms = ArmTallies()
         self.shadow = ShadowSampler(clock)
+
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether what clients were sent is kept until it is written down."""
+        return self.is_audited or bool(self.arms.splits)
 
     @property
     def has_books(self) -> bool:

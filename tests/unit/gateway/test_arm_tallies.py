@@ -10,7 +10,7 @@ from msgspec import structs
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.fleet import ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.rollout_split import RolloutSplit
-from heterodyne.gateway.arm_tallies import ArmTallies
+from heterodyne.gateway.arm_tallies import READ_FIRST, READ_TIMES, ArmTallies
 from heterodyne.gateway.finished_try import Try
 from heterodyne.routing.arms import Arm, Side
 from heterodyne.routing.health.outcome import Outcome
@@ -23,7 +23,9 @@ def tried(pool: str, outcome: Outcome) -> Try:
     return Try(replica, 0.0, 0.0, 1.0, status=0, outcome=outcome)
 
 
-def ended(pool: str, *tries: Try, arm: Arm | None = None, **fields: Any) -> tuple[Any, EndedRequest]:
+def ended(
+    pool: str, *tries: Try, arm: Arm | None = None, answer: tuple[bytes, ...] = (), body: bytes = b"", **fields: Any
+) -> tuple[Any, EndedRequest]:
     """The facts of one end, as far as they are read here."""
     request = EndedRequest()
     usual = {
@@ -37,7 +39,13 @@ def ended(pool: str, *tries: Try, arm: Arm | None = None, **fields: Any) -> tupl
     }
     for name, value in (usual | {"completion_tokens": 50} | fields).items():
         setattr(request, name, value)
-    finished = SimpleNamespace(tries=tries or (tried(pool, Outcome.SUCCESS),), routing_request=SimpleNamespace(arm=arm))
+    finished = SimpleNamespace(
+        tries=tries or (tried(pool, Outcome.SUCCESS),),
+        routing_request=SimpleNamespace(arm=arm),
+        request=SimpleNamespace(body=body, stream=False),
+        answer=answer,
+        is_answer_chunked=False,
+    )
     return finished, request
 
 
@@ -110,3 +118,32 @@ def test_with_a_control_group_times_are_counted_there_and_beside_it_alone() -> N
     assert (seen.candidate.requests, seen.baseline.requests) == (1, 6)
     assert counts == {"errors": 6, "length": 6, "ttft": 1, "itl": 1}
     assert seen.candidate.sums["ttft"].count == 1
+
+
+SORRY = (b'{"choices": [{"index": 0, "message": {"content": "I\'m sorry, ', b"but I can't do that.\"}}]}")
+CALL = b'{"choices": [{"message": {"tool_calls": [{"function": {"name": "now", "arguments": "no"}}]}}]}'
+OFFER = b'{"tools": [{"type": "function", "function": {"name": "now"}}]}'
+
+
+def test_what_an_answer_says_is_counted_where_it_was_kept(tallies: ArmTallies) -> None:
+    tallies.observe(*ended("new", answer=SORRY))
+    tallies.observe(*ended("new", answer=(CALL,), body=OFFER))
+    tallies.observe(*ended("new", answer=(b"not JSON",)))
+    tallies.observe(*ended("new"))
+    sums = tallies.snapshot()["r1"].candidate.sums
+    assert (sums["refusals"].count, sums["refusals"].total) == (2, 1.0)
+    assert (sums["invalid_tool_calls"].count, sums["invalid_tool_calls"].total) == (1, 1.0)
+
+
+def test_of_the_baseline_as_many_answers_are_read_as_are_worth_it(tallies: ArmTallies) -> None:
+    def read() -> int:
+        return tallies.snapshot()["r1"].baseline.sums["refusals"].count
+
+    for _ in range(READ_FIRST + 100):
+        tallies.observe(*ended("old", answer=SORRY))
+    assert read() == READ_FIRST
+    for _ in range(3):
+        tallies.observe(*ended("new", answer=SORRY))
+    for _ in range(100):
+        tallies.observe(*ended("old", answer=SORRY))
+    assert read() == READ_FIRST + 3 * READ_TIMES
