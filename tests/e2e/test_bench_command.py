@@ -18,7 +18,7 @@ from heterodyne.cli.bench import bench
 TOKENS = 5
 USAGE = {"prompt_tokens": 11, "completion_tokens": TOKENS, "total_tokens": 11 + TOKENS}
 
-SETTLE_S = 0.05
+SETTLE_TURNS = 8  # of the loop, in which what was accepted becomes a connection, and what was aborted is closed
 
 
 class Engine:
@@ -106,27 +106,39 @@ def serving(engine: Engine, tls: ssl.SSLContext | None = None) -> Iterator[str]:
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
 
+    async def settle() -> None:
+        for _ in range(SETTLE_TURNS):
+            await asyncio.sleep(0)
+
     async def serve() -> None:
-        server = await asyncio.start_server(engine.connection, "127.0.0.1", 0, ssl=tls)
+        open_: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+
+        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            # Known before its task has run: one that is cancelled first closes nothing.
+            open_[asyncio.ensure_future(engine.connection(reader, writer))] = writer
+
+        server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls)
         ready.append(server.sockets[0].getsockname()[1])
         started.set()
         await stop.wait()
         server.close()
-        await asyncio.sleep(SETTLE_S)  # what was just accepted becomes a connection, which can be ended
+        await settle()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(SETTLE_S)  # a socket is closed a turn after its connection
+        for writer in open_.values():
+            writer.transport.abort()
+        await settle()
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
     thread.start()
     try:
-        assert started.wait(5)
+        assert started.wait(60)
         yield f"{'https' if tls else 'http'}://127.0.0.1:{ready[0]}"
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(5)
+        thread.join(60)
         loop.close()
 
 
