@@ -2,9 +2,9 @@
 
 import http.client
 import ssl
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -57,6 +57,9 @@ class ChatBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     stream: bool = False
 
 
+Body = ChatBody | Mapping[str, Any]
+
+
 class ChatDelta(Struct, frozen=True):
     content: str | None = None
 
@@ -104,6 +107,10 @@ class OpenAIClient:
         """The whole answer, as the JSON the gateway sent."""
         return self._whole("POST", "/v1/chat/completions", body)
 
+    def ask(self, path: str, body: Mapping[str, Any]) -> bytes:
+        """The same of any path, with a body of the caller's own."""
+        return self._whole("POST", path, body)
+
     def stream(self, body: ChatBody) -> Generator[str, None, None]:
         """The pieces of an answer as they come; raises when the stream ends before its end."""
         body = msgspec.structs.replace(body, stream=True)
@@ -120,7 +127,7 @@ class OpenAIClient:
                         yield choice.delta.content
         raise EngineBroke("the answer was cut short: the gateway closed the connection")
 
-    def _whole(self, method: str, path: str, body: ChatBody | None) -> bytes:
+    def _whole(self, method: str, path: str, body: Body | None) -> bytes:
         with closing(self._connection()) as connection:
             response = self._response(connection, method, path, body)
             try:
@@ -134,7 +141,7 @@ class OpenAIClient:
         return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout_s)
 
     def _response(
-        self, connection: http.client.HTTPConnection, method: str, path: str, body: ChatBody | None
+        self, connection: http.client.HTTPConnection, method: str, path: str, body: Body | None
     ) -> http.client.HTTPResponse:
         content = None if body is None else msgspec.json.encode(body)
         try:

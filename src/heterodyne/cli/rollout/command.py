@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heterodyne.cli.admin_options import admin_options
+from heterodyne.cli.rollout.replay_command import replay
 
 if TYPE_CHECKING:
     from heterodyne.cli.admin_client import AdminClient
@@ -125,6 +126,9 @@ for _name, _sentence in {
     "abort": "Go back to the baseline at once.",
 }.items():
     rollout.add_command(_by_hand(_name, _sentence))
+
+
+rollout.add_command(replay)
 
 
 def _client(url: str, key_env: str) -> "AdminClient":

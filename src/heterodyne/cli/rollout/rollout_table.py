@@ -48,7 +48,12 @@ def print_rollout(rollout: Rollout, *, as_json: bool) -> None:
     verdict = judge(rollout.candidate_evidence, rollout.baseline_evidence, strictness=rollout.stage.strictness)
     if verdict.metrics:
         click.echo()
-        print_table(["METRIC", "CANDIDATE", "BASELINE", "WORSE BY", "MAY BE", "JUDGEMENT"], _evidence_rows(verdict))
+        print_evidence(verdict)
+
+
+def print_evidence(verdict: Verdict) -> None:
+    """What was seen of both sides, a metric in a line."""
+    print_table(["METRIC", "CANDIDATE", "BASELINE", "WORSE BY", "MAY BE", "JUDGEMENT"], _evidence_rows(verdict))
 
 
 def _evidence_rows(verdict: Verdict) -> list[list[str]]:
