@@ -104,3 +104,24 @@ def test_a_project_that_keeps_content_has_it_redacted(tmp_path: Path) -> None:
         assert "4111" not in entry["prompt"]
         assert "hello" in entry["answer"]
         assert "prompt_hmac" not in entry
+
+
+def test_another_api_s_request_is_known_by_what_was_sent_and_got(tmp_path: Path) -> None:
+    with serving(tmp_path) as serve:
+        for stream in (False, True):
+            body = json.dumps(
+                {
+                    "model": "chat",
+                    "max_tokens": 9,
+                    "stream": stream,
+                    "messages": [{"role": "user", "content": SECRETIVE}],
+                }
+            ).encode()
+            headers = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
+            request = urllib.request.Request(f"{serve.url}/v1/messages", data=body, headers=headers)
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                request_id, answered = answer.headers["x-request-id"], answer.read()
+            assert b'"type":"message' in answered
+            entry = entry_of(tmp_path, request_id)
+            assert entry["prompt_hmac"] == hash_of(tmp_path, "local/local", body)
+            assert entry["answer_hmac"] == hash_of(tmp_path, "local/local", answered, "--answer")

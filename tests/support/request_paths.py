@@ -18,6 +18,8 @@ from heterodyne.gateway.attempt import Attempt
 from heterodyne.gateway.client_answer import ClientAnswer
 from heterodyne.gateway.exchange import Exchange, ExchangeOwner
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.forms.form import ClientForm
+from heterodyne.gateway.forms.passing import OPENAI
 from heterodyne.gateway.offload.job import HEAD, decode_job, encode
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.perform import perform
@@ -183,11 +185,9 @@ class RequestPath:
         return race
 
     def answer(
-        self, client: MemoryClient, request: Request, hold: Hold | None = None, *, is_plain: bool = False
+        self, client: MemoryClient, request: Request, hold: Hold | None = None, form: ClientForm = OPENAI
     ) -> ClientAnswer:
-        return ClientAnswer(
-            client.connection, request, hold or Hold(LOCAL, self.clock()), self.identity, is_plain=is_plain
-        )
+        return ClientAnswer(client.connection, request, hold or Hold(LOCAL, self.clock()), self.identity, form)
 
     def exchange(
         self,

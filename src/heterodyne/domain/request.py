@@ -10,7 +10,7 @@ FIELDS: Final = (
     *("id", "operation", "model", "body", "model_version", "stream", "wants_usage"),
     *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
     *("choices", "prompts", "sequences", "dimensions", "has_logprobs", "is_large", "changes"),
-    *("deadline_s",),
+    *("deadline_s", "received", "not_carried"),
 )
 
 
@@ -65,6 +65,8 @@ class Request:
         is_large: bool = False,
         changes: dict[str, bytes] | None = None,
         deadline_s: float = 0.0,
+        received: bytes | None = None,
+        not_carried: Sequence[str] = (),
     ) -> None:
         self.id = id
         self.operation = operation
@@ -89,6 +91,13 @@ class Request:
         self.is_large = is_large  # what is proportional to the body is done beside the worker
         self.changes = changes  # of a large one: members to set, in JSON, when it is sent
         self.deadline_s = deadline_s  # on the gateway's monotonic clock
+        self.received = received  # the client's own body, where that was of another API; None: it is `body`
+        self.not_carried = not_carried  # by path, what another API's body says and no engine can be told
+
+    @property
+    def received_body(self) -> bytes:
+        """The body as its client sent it."""
+        return self.body if self.received is None else self.received
 
     def copied(self) -> "Request":
         """Another one."""

@@ -12,6 +12,7 @@ from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.client_answer import ClientAnswer
 from heterodyne.gateway.exchange import Exchange
+from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.in_flight import InFlight
 from heterodyne.gateway.lease_client import LeaseClient, LeaseOutcome, LeaseWaiter
 from heterodyne.gateway.race import Race
@@ -34,7 +35,7 @@ _log = log.get("gateway")
 class QueuedRequest:
     """Answers the client's connection while a request is pending. One per request that does not start at once."""
 
-    __slots__ = ("_abandon", "connection", "exchange", "is_arriving", "is_plain", "lease", "pending", "trace")
+    __slots__ = ("_abandon", "connection", "exchange", "form", "is_arriving", "lease", "pending", "trace")
 
     def __init__(
         self,
@@ -42,14 +43,13 @@ class QueuedRequest:
         connection: ServerConnection,
         trace: Trace | None,
         abandon: Callable[["QueuedRequest"], None],
-        *,
-        is_plain: bool,
+        form: ClientForm,
     ) -> None:
         self.pending = pending
         self.connection = connection
         self.trace = trace
         self._abandon = abandon
-        self.is_plain = is_plain  # errors have the shape of the Open Inference Protocol
+        self.form = form
         self.is_arriving = True  # the connection does not know yet who answers
         self.exchange: Exchange | None = None  # once it was started
         self.lease: LeaseWaiter | None = None  # while it waits for leases
@@ -99,7 +99,7 @@ class AdmissionGate:
         routing_request: RoutingRequest,
         caller: Caller,
         *,
-        is_plain: bool,
+        form: ClientForm,
         arrived_s: float,
         trace: Trace | None = None,
     ) -> Responder:
@@ -107,7 +107,7 @@ class AdmissionGate:
         hold = Hold(caller, arrived_s)
         outcome = self._controller.admit(request, routing_request, hold, self._clock(), self._wall_clock())
         if isinstance(outcome, Start) and outcome.pending is None:
-            exchange = self._exchange(connection, request, routing_request, hold, trace, is_plain=is_plain)
+            exchange = self._exchange(connection, request, routing_request, hold, trace, form=form)
             try:
                 exchange.start(outcome.choice)
             except BaseException:
@@ -121,7 +121,7 @@ class AdmissionGate:
                 raise outcome.error
             finally:
                 del outcome  # the error's traceback has this frame
-        queued = QueuedRequest(pending, connection, trace, self._abandon, is_plain=is_plain)
+        queued = QueuedRequest(pending, connection, trace, self._abandon, form)
         try:
             self._act(outcome, queued)
         finally:
@@ -185,7 +185,7 @@ class AdmissionGate:
                 pending.routing_request,
                 pending.hold,
                 queued.trace,
-                is_plain=queued.is_plain,
+                form=queued.form,
             )
             queued.exchange = exchange
             if not queued.is_arriving:
@@ -204,10 +204,10 @@ class AdmissionGate:
         hold: Hold,
         trace: Trace | None,
         *,
-        is_plain: bool,
+        form: ClientForm,
     ) -> Exchange:
         race = Race(self._upstream, request, routing_request, hold.caller, trace)
-        answer = ClientAnswer(connection, request, hold, self._identity, is_plain=is_plain)
+        answer = ClientAnswer(connection, request, hold, self._identity, form)
         return Exchange(self.in_flight, self._request_log, self._settings, answer, race)
 
     def _fail(self, queued: QueuedRequest, error: Exception) -> None:
@@ -232,7 +232,7 @@ class AdmissionGate:
             self._identity,
             queued.connection,
             pending.request.id,
-            is_plain=queued.is_plain,
+            form=queued.form,
             more_headers=b"" if refused is None else rate_headers(refused.leased_counters, self._wall_clock()),
             tier=pending.hold.caller.tier,
         )
@@ -259,7 +259,7 @@ class AdmissionGate:
             error,
             request.id,
             self._wall_clock() - waited_s,
-            len(request.body),
+            len(request.received_body),
             caller=hold.caller,
             request=request,
             model=self._upstream.fleet.snapshot.model_of(request.model),
@@ -269,7 +269,7 @@ class AdmissionGate:
         if self._tracer is not None and queued.trace is not None:
             queued_s = 0.0 if queued.is_arriving else waited_s
             record = self._tracer.refused(queued.trace, record, request, arrived_s=hold.arrived_s, queued_s=queued_s)
-        self._request_log.refused(record, hold.caller, pending.routing_request.urgency, request.body)
+        self._request_log.refused(record, hold.caller, pending.routing_request.urgency, request.received_body)
 
 
 def _queued(pending: PendingRequest | None) -> QueuedRequest:

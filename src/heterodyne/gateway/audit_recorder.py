@@ -27,9 +27,9 @@ class AuditRecorder:
     def finished(self, finished: Finished, record: RequestRecord) -> None:
         """One that a replica was asked for."""
         caller, wire = finished.hold.caller, finished.wire
-        answer = finished.answer
+        answer, request = finished.answer if finished.sent is None else finished.sent, finished.request
         content = Content(
-            prompt=finished.request.body,
+            prompt=request.received_body,
             answer=answer,
             answer_bytes=sum(map(len, answer)),
             is_chunked=finished.is_answer_chunked,

@@ -4,6 +4,7 @@ from heterodyne.admission.hold import Hold
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
+from heterodyne.gateway.forms.form import ClientForm, StreamForm
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
 from heterodyne.gateway.partial_answer import PartialAnswer
 from heterodyne.gateway.race import Race
@@ -13,7 +14,7 @@ from heterodyne.wire.server_connection import ServerConnection
 class ClientAnswer:
     """Writes to the client's connection. One per exchange."""
 
-    __slots__ = ("_identity", "_is_plain", "_request", "client", "first_byte_at_s", "hold")
+    __slots__ = ("_form", "_identity", "_request", "client", "first_byte_at_s", "hold", "stream_form")
 
     def __init__(
         self,
@@ -21,14 +22,15 @@ class ClientAnswer:
         request: Request,
         hold: Hold,
         identity: render.IdentityHeaders,
-        *,
-        is_plain: bool,
+        form: ClientForm,
     ) -> None:
         self.client = client
         self._request = request
         self.hold = hold
         self._identity = identity
-        self._is_plain = is_plain  # errors have the shape of the Open Inference Protocol, and nothing streams
+        self._form = form
+        # None: events pass as they are.
+        self.stream_form: StreamForm | None = form.stream(request) if request.stream and form.stream else None
         self.first_byte_at_s = 0.0  # 0: nothing was sent yet
 
     @property
@@ -43,6 +45,8 @@ class ClientAnswer:
         if race.wire is None or race.choice is None:
             return headers
         headers += race.wire.answer_headers(race.choice, asked_model=race.routing_request.model)
+        if self._request.not_carried:
+            headers += b"x-heterodyne-not-carried: %b\r\n" % ", ".join(self._request.not_carried).encode()
         hold = self.hold
         return headers + hold.headers(identity.wall_clock) if hold.is_counted or hold.queued_s else headers
 
@@ -53,6 +57,13 @@ class ClientAnswer:
         self.first_byte_at_s = now_s
         client, headers = self.client, self.headers(race)
         client.write(render.stream_head(headers, chunked=client.speaks_chunked, keeps_alive=client.keeps_alive))
+
+    def formed(self, answer: TranslatedAnswer) -> TranslatedAnswer:
+        """The same in the words of the client's API; raises EngineGarbage where it cannot be told in them."""
+        tell = self._form.whole
+        if tell is None:
+            return answer
+        return TranslatedAnswer([tell(self._request, b"".join(answer.pieces))], answer.usage, is_error=False)
 
     def whole(self, answer: TranslatedAnswer, headers: bytes) -> None:
         """All of it at once."""
@@ -65,17 +76,26 @@ class ClientAnswer:
 
     def end_for_engine(self, sent: PartialAnswer, reported: Usage) -> None:
         """The end of a stream that its engine did not live to say."""
+        events = [b"data: [DONE]\n\n"]
         if self._request.wants_usage:
-            self.client.write_payload(usage.event(self._request, reported, id_=sent.id, created=sent.created))
-        self.client.write_payload(b"data: [DONE]\n\n")
+            events.insert(0, usage.event(self._request, reported, id_=sent.id, created=sent.created))
+        form = self.stream_form
+        for event in events:
+            told = event if form is None else form.events(event[:-2])
+            if told:
+                self.client.write_payload(told)
 
     def error(self, error: HeterodyneError, engine_event: bytes, race: Race) -> None:
         """The error; `engine_event` is the engine's own last event where it gave up in the middle."""
         client = self.client
         if self.is_streaming:
-            client.write_payload(engine_event + b"\n\n" if engine_event else render.error_event(error))
+            if self.stream_form is not None:
+                event = self.stream_form.error_event(error)
+            else:
+                event = engine_event + b"\n\n" if engine_event else render.error_event(error)
+            client.write_payload(event)
             client.finish_stream()
             return
-        body = render.plain_error_body(error) if self._is_plain else render.error_body(error)
+        body = self._form.error_body(error)
         headers = render.error_headers(error) + self.headers(race)
         client.finish(render.whole(error.status, headers, body, keeps_alive=client.keeps_alive))

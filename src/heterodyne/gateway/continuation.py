@@ -39,14 +39,19 @@ class Continuation:
         "events_before",
         "kept",
         "partial",
+        "sent",
     )
 
-    def __init__(self, race: Race, event_tokens: EventTokens, *, may_continue: bool, is_audited: bool) -> None:
+    def __init__(
+        self, race: Race, event_tokens: EventTokens, *, may_continue: bool, is_audited: bool, is_told: bool = False
+    ) -> None:
+        """`is_told`: the client gets it in the words of another API than OpenAI's."""
         self._race = race
         self._event_tokens = event_tokens
         self._may_continue = may_continue
         self._is_audited = is_audited
         self.kept: list[bytes] | None = [] if may_continue or is_audited else None  # everything the client was sent
+        self.sent: list[bytes] | None = [] if is_audited and is_told else None  # the same, in the client's words
         self.partial: PartialAnswer | None = None  # what earlier replicas delivered, when this answer goes on from it
         self.count = 0
         self.bytes_before = 0  # sent by replicas that broke off

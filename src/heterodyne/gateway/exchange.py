@@ -78,6 +78,7 @@ class Exchange:
                 request_log.event_tokens,
                 may_continue=settings.continues_streams,
                 is_audited=request_log.is_audited,
+                is_told=answer.stream_form is not None,
             )
 
     def start(self, choice: RoutingChoice) -> None:
@@ -129,7 +130,9 @@ class Exchange:
             self._race.upstream.clock,
             wants_usage=request.wants_usage,
             edit=edit,
+            form=self._answer.stream_form,
             keep=continuation.kept,
+            sent=continuation.sent,
             slot=self._race.slot,
             before=tokens_before,
             event_bytes_max=self._settings.event_bytes_max,
@@ -219,14 +222,20 @@ class Exchange:
             self._mistake("answer_failed", error)
 
     def _take_whole(self, attempt: Attempt, answer: TranslatedAnswer) -> None:
-        race = self._race
+        race, inside = self._race, answer.pieces
+        try:
+            answer = self._answer.formed(answer)
+        except EngineGarbage as error:
+            self._refused(attempt, error)
+            return
         self._answer.first_byte_at_s = now_s = race.upstream.clock()
         race.win(attempt, now_s)
         headers = render.JSON + self._answer.headers(race)
         race.succeed(attempt, answer.usage)
         if race.slot is not None and answer.usage is not None:
             race.slot.delivered = answer.usage.completion_tokens
-        self._end(200, "", answer.usage, answer.size, answer=answer.pieces)
+        sent = None if answer.pieces is inside else answer.pieces
+        self._end(200, "", answer.usage, answer.size, answer=inside, sent=sent)
         self._answer.whole(answer, headers)
 
     def _refused(self, attempt: Attempt, error: HeterodyneError) -> None:
@@ -277,6 +286,7 @@ class Exchange:
         *,
         relay: StreamRelay | None = None,
         answer: list[bytes] | None = None,
+        sent: list[bytes] | None = None,
     ) -> None:
         """Leave, exactly once, and before the client hears of it: its next request may already wait."""
         if self._is_ended:
@@ -284,7 +294,7 @@ class Exchange:
         self._is_ended = True
         race, continuation = self._race, self._continuation
         if continuation is not None:
-            answer, relay = continuation.kept, relay or race.relay
+            answer, sent, relay = continuation.kept, continuation.sent, relay or race.relay
             if relay is not None:
                 relay.stop_counting()
         if race.attempts:
@@ -301,6 +311,7 @@ class Exchange:
                 first_byte_at_s=self._answer.first_byte_at_s,
                 response_bytes=response_bytes,
                 answer=answer if answer is not None and self._log.keeps_answers else [],
+                sent=sent,
                 is_chunked=self._answer.client.speaks_chunked,
             ),
         )

@@ -56,6 +56,7 @@ class Finished:
         "response_bytes",
         "retries",
         "routing_request",
+        "sent",
         "slot",
         "started_at_s",
         "status",
@@ -88,6 +89,7 @@ class Finished:
         slot: FlightSlot | None = None,
         trace: Trace | None = None,
         answer: list[bytes],
+        sent: list[bytes] | None = None,
         is_answer_chunked: bool = False,
     ) -> None:
         self.request = request
@@ -111,6 +113,7 @@ class Finished:
         self.slot = slot  # in the books; None: there are none
         self.trace = trace  # None: it is not traced
         self.answer = answer  # as it was sent, where it is audited or compared
+        self.sent = sent  # the same in the words of another API; None: it was sent as it is
         self.is_answer_chunked = is_answer_chunked
 
 
@@ -126,6 +129,7 @@ def finished_of(
     first_byte_at_s: float,
     response_bytes: int,
     answer: list[bytes],
+    sent: list[bytes] | None,
     is_chunked: bool,
 ) -> Finished:
     """The facts of one request; `relay` is the stream that the client got, if it got one."""
@@ -163,6 +167,7 @@ def finished_of(
         slot=race.slot,
         trace=race.trace,
         answer=answer,
+        sent=sent,
         is_answer_chunked=race.request.stream and is_chunked,
     )
 

@@ -11,20 +11,25 @@ from heterodyne import __version__
 from heterodyne.domain import errors
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway import answers
+from heterodyne.gateway import answers, anthropic_answers
+from heterodyne.gateway.dialects.anthropic_fields import AnthropicPromptFields, MessagesFields
 from heterodyne.gateway.dialects.chat_fields import ChatFields
 from heterodyne.gateway.dialects.completion import CompletionFields
 from heterodyne.gateway.dialects.embedding import EmbeddingFields
 from heterodyne.gateway.dialects.open_inference import InferFields
 from heterodyne.gateway.dialects.tokenization import DetokenizeFields, TokenizeFields
+from heterodyne.gateway.forms.anthropic import ANTHROPIC
+from heterodyne.gateway.forms.form import ClientForm
+from heterodyne.gateway.forms.passing import OPEN_INFERENCE
 from heterodyne.gateway.routes import (
+    API_KEY,
     MODEL_ROUTE,
     ROUTES,
     TENSOR_MODEL_READY_ROUTE,
     TENSOR_MODEL_ROUTE,
     Route,
     find,
-    is_open_inference,
+    form_of,
 )
 from heterodyne.routing.catalogue import OBJECTIVES
 
@@ -85,6 +90,17 @@ DESCRIBED: dict[str, Described] = {
         answer=answers.ChatCompletion,
         event=answers.ChatCompletionChunk,
     ),
+    "/v1/messages": Described(
+        summary="Answer a conversation, in Anthropic's words",
+        fields=MessagesFields,
+        answer=anthropic_answers.AnsweredAnthropicMessage,
+        event=anthropic_answers.AnthropicEvent,
+    ),
+    "/v1/messages/count_tokens": Described(
+        summary="Count the tokens of a conversation, in Anthropic's words",
+        fields=AnthropicPromptFields,
+        answer=anthropic_answers.CountedTokens,
+    ),
     "/v1/completions": Described(
         summary="Continue a text",
         fields=CompletionFields,
@@ -120,6 +136,10 @@ DESCRIBED: dict[str, Described] = {
     INFER_VERSION_PATH: Described(
         summary="Tensors through one version of a model", fields=InferFields, answer=answers.Inference
     ),
+}
+OWN_ERRORS: dict[ClientForm, type[Struct]] = {
+    OPEN_INFERENCE: answers.PlainError,
+    ANTHROPIC: anthropic_answers.AnthropicError,
 }
 NAMED: dict[str, str] = {  # in paths
     "model": "The model's name.",
@@ -159,16 +179,19 @@ def document() -> Json:
         "info": {
             "title": "Heterodyne",
             "version": __version__,
-            "description": "The OpenAI API over every pool of this gateway, and the Open Inference Protocol for "
-            "models that take tensors. Fields of an engine's own pass where its dialect lists them "
-            "or an operator has opened them.",
+            "description": "The OpenAI API over every pool of this gateway, Anthropic's Messages, and the Open "
+            "Inference Protocol for models that take tensors. Fields of an engine's own pass where its dialect "
+            "lists them or an operator has opened them.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
         "paths": {path: _path(path, route) for path, route in described_routes().items()},
         "components": {
             "schemas": _schemas(DESCRIBED.values()),
-            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "key": {"type": "http", "scheme": "bearer"},
+                "api_key": {"type": "apiKey", "in": "header", "name": API_KEY.decode()},
+            },
         },
     }
 
@@ -193,7 +216,7 @@ def _path(path: str, route: Route) -> Json:
         "parameters": _parameters(path, route),
         "responses": _responses(path, route, described),
         # A gateway on loopback may run without keys.
-        "security": [] if route.is_open else [{"key": []}, {}],
+        "security": [] if route.is_open else [{"key": []}, *([{"api_key": []}] if route.key_header else []), {}],
     }
     if described.fields is not None:
         operation["requestBody"] = {"required": True, "content": _json(_reference(described.fields))}
@@ -246,7 +269,8 @@ def _responses(path: str, route: Route, described: Described) -> Json:
 def _error(path: str) -> Json:
     """What never became a request is answered before its path is known, in OpenAI's shape."""
     ours = _reference(answers.Error)
-    return {"anyOf": [_reference(answers.PlainError), ours]} if is_open_inference(path.encode()) else ours
+    own = OWN_ERRORS.get(form_of(path.encode()))
+    return ours if own is None else {"anyOf": [_reference(own), ours]}
 
 
 def _success(described: Described) -> Json:
@@ -254,7 +278,9 @@ def _success(described: Described) -> Json:
         return {"text/plain": {"schema": {"type": "string"}}}
     content = _json(_reference(described.answer))
     if described.event is not None:
-        events = f"Server-sent events; the data of each is a {described.event.__name__}, of the last one `[DONE]`."
+        events = f"Server-sent events; the data of each is of the type {described.event.__name__}."
+        if described.event is not anthropic_answers.AnthropicEvent:
+            events += " The last one's is `[DONE]`."
         # Without a type: to some readers of descriptions it is that of the stream, to others that of each event.
         content["text/event-stream"] = {"schema": {"description": events}}
     return content
@@ -269,7 +295,7 @@ def _reference(struct: type[Struct]) -> Json:
 
 
 def _schemas(described: Iterable[Described]) -> Json:
-    structs: list[type[Struct]] = [answers.Error, answers.PlainError]
+    structs: list[type[Struct]] = [answers.Error, *OWN_ERRORS.values()]
     for one in described:
         structs += [struct for struct in (one.fields, one.answer, one.event) if struct is not None]
     _, schemas = msgspec.json.schema_components(structs, ref_template="#/components/schemas/{name}")

@@ -6,6 +6,8 @@ from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import render
+from heterodyne.gateway.forms.form import ClientForm
+from heterodyne.gateway.forms.passing import OPENAI
 from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import ServerConnection
 
@@ -20,14 +22,14 @@ def answer_error(
     connection: ServerConnection,
     request_id: str,
     *,
-    is_plain: bool = False,
+    form: ClientForm = OPENAI,
     is_head: bool = False,
     more_headers: bytes = b"",
     tier: str = "",
 ) -> None:
-    """The error, as the answer; `is_plain` in the shape of the Open Inference Protocol, `tier` is a known caller's."""
+    """The error, as the answer; `tier` is a known caller's."""
     metrics.refusals.add((error.code, tier))
-    body = render.plain_error_body(error) if is_plain else render.error_body(error)
+    body = form.error_body(error)
     headers = render.error_headers(error) + identity.of(request_id) + more_headers
     keeps_alive = connection.keeps_alive
     connection.finish(render.whole(error.status, headers, body, keeps_alive=keeps_alive, is_head=is_head))

@@ -14,6 +14,7 @@ from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
 from heterodyne.domain.request import Usage
 from heterodyne.engines.wire_errors import engine_error
 from heterodyne.gateway import usage
+from heterodyne.gateway.forms.form import StreamForm
 from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.errors import WireError
@@ -46,12 +47,14 @@ class StreamRelay:
         "_clock",
         "_edit",
         "_event_bytes_max",
+        "_form",
         "_is_chunked",
         "_keep",
         "_more",
         "_more_bytes",
         "_owner",
         "_passes_chunks",
+        "_sent",
         "_tail",
         "_wants_usage",
         "_word",
@@ -75,7 +78,9 @@ class StreamRelay:
         *,
         wants_usage: bool,
         edit: EventEdit | None = None,
+        form: StreamForm | None = None,
         keep: list[bytes] | None = None,
+        sent: list[bytes] | None = None,
         slot: FlightSlot | None = None,
         before: int = 0,
         event_bytes_max: int = EVENT_BYTES_MAX,
@@ -85,14 +90,18 @@ class StreamRelay:
         self._clock = clock
         self._wants_usage = wants_usage
         self._edit = edit
-        self._keep = keep  # everything the client is sent, for whoever may have to go on from there
+        self._form = form
+        # Everything the client is sent, as OpenAI's events, for whoever may have to go on from there; and in the words
+        # of another API, for whoever has to know what it was.
+        self._keep = keep
+        self._sent = sent
         # How many events the client was given stands in the slot before they go out; `before` came from others.
         self._words = None if slot is None else slot.words
         self._word = 0 if slot is None else slot.word + DELIVERED
         self._before = before
         self._event_bytes_max = event_bytes_max
         self._is_chunked = connection.speaks_chunked
-        self._passes_chunks = self._is_chunked and edit is None
+        self._passes_chunks = self._is_chunked and edit is None and form is None
         self._tail = b""  # of an event whose end has not come
         self._more: list[bytes] = []  # of the same event, behind the tail
         self._more_bytes = 0
@@ -173,6 +182,24 @@ class StreamRelay:
             self._keep.append(data)
         self._write(data)
 
+    def _tell(self, form: StreamForm, events: list[bytes], framed: bytes) -> None:
+        """The same in the words of another API."""
+        if not self.events:
+            self._begin()
+        self.events += len(events)
+        if self._words is not None:
+            self._words[self._word] = self._before + self.events
+        if self._keep is not None:
+            self._keep.append(framed)
+        told = b"".join([form.events(one[:-2]) for one in events])
+        if not told:
+            return
+        data = chunk(told) if self._is_chunked else told
+        self.bytes_sent += len(data)
+        if self._sent is not None:
+            self._sent.append(data)
+        self._write(data)
+
     def _begin(self) -> None:
         self.first_at_s = self.last_at_s
         self._owner.stream_begins()
@@ -205,7 +232,11 @@ class StreamRelay:
         self.last_at_s = self._clock()
         if whole:
             piece = b"".join(whole)
-            self._pass(chunk(piece) if self._is_chunked else piece, len(whole))
+            framed = chunk(piece) if self._is_chunked else piece
+            if self._form is None:
+                self._pass(framed, len(whole))
+            else:
+                self._tell(self._form, whole, framed)
 
     def _gather(self, payload: bytes) -> None:
         """More of an event whose end is not in sight; it is put together once, when that comes."""

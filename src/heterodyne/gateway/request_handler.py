@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from heterodyne.admission.callers import LOCAL, CallerRing
+from heterodyne.admission.callers import BEARER, LOCAL, CallerRing
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import (
@@ -128,7 +128,7 @@ class RequestHandler:
                 host_names.check(http.headers.get(b"host"))
             if route.is_open:
                 return RoutedHead(http, route, LOCAL, callers, host_names, body_bytes_max=0)
-            caller = callers.check(http.headers.get(b"authorization"), now_wall_s)
+            caller = callers.check(_key_line(http.headers, route), now_wall_s)
             if route.page is not None:
                 return RoutedHead(http, route, caller, callers, host_names, body_bytes_max=0)
             _check_media_type(http.headers)
@@ -269,7 +269,7 @@ class RequestHandler:
                 request, routing_request = scoped(request, routing_request, caller, builder)
             trace = None if self._tracer is None else self._tracer.begin(http.headers)
             return self._gate.receive(
-                connection, request, routing_request, caller, is_plain=route.is_plain, arrived_s=arrived_s, trace=trace
+                connection, request, routing_request, caller, form=route.form, arrived_s=arrived_s, trace=trace
             )
         except HeterodyneError as error:
             shown = no_such_model(request.model, caller, fleet) if type(error) is UnknownModel else error
@@ -288,14 +288,13 @@ class RequestHandler:
         urgency: Urgency = Urgency.INTERACTIVE,
     ) -> None:
         """The answer and its record; `request` where it was understood."""
-        is_plain = routes.is_open_inference(http.path)
         if not isinstance(error, ClientGone):
             answer_error(
                 error,
                 self._identity,
                 connection,
                 request_id,
-                is_plain=is_plain,
+                form=routes.form_of(http.path),
                 is_head=http.method == b"HEAD",
                 tier=caller.tier if caller is not None else "",
             )
@@ -318,6 +317,15 @@ class RequestHandler:
                 is_stranger=caller is None,
             )
         self._request_log.refused(record, caller, urgency, http.body)
+
+
+def _key_line(headers: dict[bytes, bytes], route: routes.Route) -> bytes | None:
+    """The key as an Authorization header has it, wherever the clients of an API put it; None: there is none."""
+    authorization = headers.get(b"authorization")
+    if authorization is not None or not route.key_header:
+        return authorization
+    key = headers.get(route.key_header)
+    return None if key is None else BEARER + key
 
 
 def _check_media_type(headers: dict[bytes, bytes]) -> None:

@@ -1,15 +1,22 @@
 """The API: which path is answered by what. Authorisation belongs to the route, never to the spelling of a path."""
 
 from collections.abc import Callable
+from typing import Final
 from urllib.parse import unquote
 
 from msgspec import Struct
 
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import open_inference_pages, pages
-from heterodyne.gateway.dialects import chat, completion, embedding, open_inference, tokenization
+from heterodyne.gateway.dialects import anthropic, chat, completion, embedding, open_inference, tokenization
 from heterodyne.gateway.dialects.body import LongReader, Reader
+from heterodyne.gateway.forms.anthropic import ANTHROPIC
+from heterodyne.gateway.forms.form import ClientForm
+from heterodyne.gateway.forms.passing import OPEN_INFERENCE, OPENAI
 from heterodyne.wire.message import HttpRequest
+
+API_KEY: Final = b"x-api-key"
+MESSAGES: Final = b"/v1/messages"
 
 Page = Callable[[pages.PageSource, HttpRequest, Caller], pages.PageResponse]
 
@@ -20,7 +27,8 @@ class Route(Struct, frozen=True, kw_only=True):
     method: bytes
     read: Reader | None = None
     try_read_long: LongReader | None = None  # a quicker one, for bodies that are long by their texts
-    is_plain: bool = False  # errors are told as the Open Inference Protocol has them
+    form: ClientForm = OPENAI
+    key_header: bytes = b""  # beside Authorization, where clients of this API put their key; empty: nowhere
     page: Page | None = None
     is_open: bool = False  # needs no key
     is_metrics: bool = False  # open by gateway.metrics_access
@@ -31,6 +39,8 @@ ROUTES: dict[bytes, Route] = {
     b"/v1/chat/completions": Route(method=b"POST", read=chat.read, try_read_long=chat.try_read_long),
     b"/v1/completions": Route(method=b"POST", read=completion.read),
     b"/v1/embeddings": Route(method=b"POST", read=embedding.read),
+    b"/v1/messages": Route(method=b"POST", read=anthropic.read, form=ANTHROPIC, key_header=API_KEY),
+    b"/v1/messages/count_tokens": Route(method=b"POST", read=anthropic.read_count, form=ANTHROPIC, key_header=API_KEY),
     b"/tokenize": Route(method=b"POST", read=tokenization.read_tokenize),
     b"/detokenize": Route(method=b"POST", read=tokenization.read_detokenize),
     b"/v1/models": Route(method=b"GET", page=pages.models),
@@ -59,9 +69,11 @@ def find(path: bytes) -> Route | None:
     return None
 
 
-def is_open_inference(path: bytes) -> bool:
-    """Whether the path, known or not, is of the protocol that has an error shape of its own."""
-    return path.startswith(b"/v2/") or path == b"/v2"
+def form_of(path: bytes) -> ClientForm:
+    """The API that a path, known or not, is of."""
+    if path.startswith(b"/v2/") or path == b"/v2":
+        return OPEN_INFERENCE
+    return ANTHROPIC if path == MESSAGES or path.startswith(MESSAGES + b"/") else OPENAI
 
 
 def _find_tensors(path: bytes) -> Route | None:
@@ -82,7 +94,7 @@ def _find_tensors(path: bytes) -> Route | None:
 
 def _infer(name: bytes, version: bytes | None) -> Route:
     read = open_inference.reader(_word(name), None if version is None else _word(version))
-    return Route(method=b"POST", read=read, is_plain=True)
+    return Route(method=b"POST", read=read, form=OPEN_INFERENCE)
 
 
 def _word(segment: bytes) -> str:

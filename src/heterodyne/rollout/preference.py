@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from heterodyne.rollout.replay import Preference
+from heterodyne.rollout.replay import JudgePreference
 
 JUDGE_TOKENS_MAX: Final = 8
 _QUESTION: Final = """\
@@ -30,13 +30,13 @@ def judge_questions(question: str, before: str, candidate: str) -> tuple[str, st
     )
 
 
-def preference_of(first: str, second: str) -> Preference:
+def preference_of(first: str, second: str) -> JudgePreference:
     """What the judge's answers to both come to; what is no answer is a tie."""
     if _letter(first) == "B" and _letter(second) == "A":
-        return Preference(candidate=1)
+        return JudgePreference(candidate=1)
     if _letter(first) == "A" and _letter(second) == "B":
-        return Preference(before=1)
-    return Preference(ties=1)
+        return JudgePreference(before=1)
+    return JudgePreference(ties=1)
 
 
 def _letter(answer: str) -> str:

@@ -41,7 +41,7 @@ class CapturedRequest(Struct, frozen=True, kw_only=True):
         return content if isinstance(content, str) else msgspec.json.encode(content).decode()
 
 
-class Preference(Struct, frozen=True):
+class JudgePreference(Struct, frozen=True):
     """How often a judge prefers which answer, when asked in both orders."""
 
     candidate: int = 0
@@ -60,7 +60,7 @@ class ReplaySeen(Struct, frozen=True, kw_only=True):
     candidate: Evidence = Evidence()
     before: Evidence = Evidence()
     likeness: MetricSums = NO_SUMS
-    preference: Preference | None = None  # None: nobody was asked to judge
+    preference: JudgePreference | None = None  # None: nobody was asked to judge
 
     def plus(self, other: "ReplaySeen") -> "ReplaySeen":
         return ReplaySeen(
@@ -139,7 +139,7 @@ def _is_asked(body: dict[str, Any]) -> bool:
     return isinstance(body.get("prompt"), str)
 
 
-def _both(one: Preference | None, other: Preference | None) -> Preference | None:
+def _both(one: JudgePreference | None, other: JudgePreference | None) -> JudgePreference | None:
     if one is None or other is None:
         return one or other
-    return Preference(one.candidate + other.candidate, one.before + other.before, one.ties + other.ties)
+    return JudgePreference(one.candidate + other.candidate, one.before + other.before, one.ties + other.ties)

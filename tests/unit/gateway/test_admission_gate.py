@@ -12,6 +12,7 @@ from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import Caller, Limits
 from heterodyne.gateway.admission_gate import AdmissionGate
+from heterodyne.gateway.forms.passing import OPENAI
 from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.stores.leases.memory import MemoryLeases
@@ -60,7 +61,7 @@ class Door:
 
     def receive(self, connection: ServerConnection, name: str, who: Caller = LOCAL, **facts: object) -> Responder:
         request, arrived_s = chat(id=name, **facts), self.path.clock()
-        return self.gate.receive(connection, request, routing_request(), who, is_plain=False, arrived_s=arrived_s)
+        return self.gate.receive(connection, request, routing_request(), who, form=OPENAI, arrived_s=arrived_s)
 
     def lend(self) -> None:
         """The source of leases answers all that wait for it."""

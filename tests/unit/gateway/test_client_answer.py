@@ -8,6 +8,8 @@ from heterodyne.domain.errors import EngineBroke, EngineUnavailable, HeterodyneE
 from heterodyne.domain.request import Usage
 from heterodyne.gateway import render
 from heterodyne.gateway.client_answer import ClientAnswer
+from heterodyne.gateway.forms.form import ClientForm
+from heterodyne.gateway.forms.passing import OPEN_INFERENCE, OPENAI
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
 from heterodyne.gateway.partial_answer import PartialAnswer
 from heterodyne.gateway.race import Race
@@ -34,7 +36,7 @@ class Answering:
         *,
         version: bytes = b"1.1",
         is_asked: bool = True,
-        is_plain: bool = False,
+        form: ClientForm = OPENAI,
         queued_s: float = 0.0,
         **facts: object,
     ) -> None:
@@ -43,7 +45,7 @@ class Answering:
         self.race: Race = self.path.racing(RecordingOwner(), **facts) if is_asked else self.path.race(chat(**facts))
         hold = Hold(LOCAL, NOW_S)
         hold.queued_s = queued_s
-        self.answer: ClientAnswer = self.path.answer(self.client, self.race.request, hold, is_plain=is_plain)
+        self.answer: ClientAnswer = self.path.answer(self.client, self.race.request, hold, form)
 
     def begin(self) -> bytes:
         """What has come before the first event."""
@@ -119,7 +121,7 @@ def test_an_error_before_anything_was_sent_has_its_status_and_openais_shape() ->
 
 
 def test_an_error_of_the_open_inference_protocol_is_a_sentence() -> None:
-    assert Answering(is_plain=True, stream=False).fail(BROKE).endswith(b'\r\n\r\n{"error":"broke"}')
+    assert Answering(form=OPEN_INFERENCE, stream=False).fail(BROKE).endswith(b'\r\n\r\n{"error":"broke"}')
 
 
 def test_an_error_says_when_to_come_back() -> None:

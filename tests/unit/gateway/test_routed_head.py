@@ -54,3 +54,24 @@ def test_other_keys_or_names_of_the_gateway_and_a_key_that_is_over_are_looked_at
     ending = head(structs.replace(LOCAL, expires_at=10.0))
     assert ending.holds_for(asked(), RING, NAMES, 9.9)
     assert not ending.holds_for(asked(), RING, NAMES, 10.0)
+
+
+def test_a_key_in_the_header_of_another_api_is_looked_at_where_that_api_is() -> None:
+    def messages(key: bytes | None) -> HttpRequest:
+        headers = {b"host": b"localhost", b"content-type": b"application/json"}
+        more = {} if key is None else {b"x-api-key": key}
+        return HttpRequest(
+            method=b"POST",
+            path=b"/v1/messages",
+            query=b"",
+            headers=headers | more,
+            keep_alive=True,
+            speaks_chunked=True,
+        )
+
+    for first in (None, b"hd-1"):
+        known = RoutedHead(messages(first), find(b"/v1/messages"), LOCAL, RING, NAMES)
+        assert known.holds_for(messages(first), RING, NAMES, 0.0)
+        for other in {None, b"hd-1", b"hd-2"} - {first}:
+            assert not known.holds_for(messages(other), RING, NAMES, 0.0)
+    assert head().holds_for(asked(x_api_key=b"hd-3"), RING, NAMES, 0.0), "nowhere else does it say anything"

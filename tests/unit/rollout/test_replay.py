@@ -11,7 +11,7 @@ from heterodyne.rollout.preference import judge_questions, preference_of
 from heterodyne.rollout.replay import (
     ANSWER_TOKENS_MAX,
     CapturedRequest,
-    Preference,
+    JudgePreference,
     ReplaySeen,
     body_again,
     compared_with_before,
@@ -116,17 +116,17 @@ def test_words_are_alike_by_how_many_both_have(one: str, other: str, likeness: f
 @pytest.mark.parametrize(
     ("first", "second", "preferred"),
     [
-        ("B", "A", Preference(candidate=1)),
-        (" **B**.", "a", Preference(candidate=1)),
-        ("A", "B", Preference(before=1)),
-        ("A", "A", Preference(ties=1)),
-        ("tie", "A", Preference(ties=1)),
-        ("", "", Preference(ties=1)),
-        ("Banana", "A", Preference(ties=1)),
+        ("B", "A", JudgePreference(candidate=1)),
+        (" **B**.", "a", JudgePreference(candidate=1)),
+        ("A", "B", JudgePreference(before=1)),
+        ("A", "A", JudgePreference(ties=1)),
+        ("tie", "A", JudgePreference(ties=1)),
+        ("", "", JudgePreference(ties=1)),
+        ("Banana", "A", JudgePreference(ties=1)),
     ],
 )
 def test_a_judge_is_believed_who_prefers_the_same_in_both_orders(
-    first: str, second: str, preferred: Preference
+    first: str, second: str, preferred: JudgePreference
 ) -> None:
     assert preference_of(first, second) == preferred
 
@@ -138,7 +138,7 @@ def test_a_judge_sees_both_answers_in_both_orders() -> None:
 
 
 def test_a_candidate_that_a_judge_likes_less_is_worse() -> None:
-    even = ReplaySeen(preference=Preference(30, 30, 10), candidate=seen({"errors": 0.0}))
+    even = ReplaySeen(preference=JudgePreference(30, 30, 10), candidate=seen({"errors": 0.0}))
     assert not even.is_worse
-    assert even.plus(ReplaySeen(preference=Preference(0, 60))).is_worse
+    assert even.plus(ReplaySeen(preference=JudgePreference(0, 60))).is_worse
     assert even.plus(ReplaySeen()).preference == even.preference

@@ -12,6 +12,7 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import FIELDS, Request, Usage
 from heterodyne.gateway.settings import GatewaySettings
 
+LARGE_FIELDS = ("body", "prompt", "received")
 HEAD = Layout("<IQ")  # lengths of the message and of the body
 
 
@@ -57,6 +58,7 @@ class BodyRead(Struct, frozen=True, kw_only=True, tag=True):
     request: dict[str, Any]
     prompt_bytes: int  # of the whole prompt; 0: it is not compared
     opening: bytes
+    body_bytes: int = 0  # behind the prompt: of a body that was translated; 0: it is as it came
 
 
 class CallMade(Struct, frozen=True, kw_only=True, tag=True):
@@ -84,12 +86,16 @@ decode_result = msgspec.msgpack.Decoder(Result).decode
 
 def fields_of(request: Request) -> dict[str, Any]:
     """A request without what is large in it."""
-    return {name: getattr(request, name) for name in FIELDS if name not in ("body", "prompt")}
+    return {name: getattr(request, name) for name in FIELDS if name not in LARGE_FIELDS}
 
 
 def request_of(fields: dict[str, Any], body: bytes) -> Request:
     """The same request again."""
-    typed = {"operation": Operation(fields["operation"]), "private_fields": tuple(fields["private_fields"])}
+    typed = {
+        "operation": Operation(fields["operation"]),
+        "private_fields": tuple(fields["private_fields"]),
+        "not_carried": tuple(fields["not_carried"]),
+    }
     return Request(**{**fields, **typed}, body=body)
 
 

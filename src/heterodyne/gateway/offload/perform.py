@@ -58,9 +58,10 @@ def _read(job: ReadBody, body: bytes) -> tuple[Result, bytes]:
     whole = opening = b""
     if job.wants_prompt and request.prompt is not None:
         whole, opening = request.prompt.whole(), _short(request.prompt)
+    translated = b"" if request.received is None else request.body
     return (
-        BodyRead(request=fields_of(request), prompt_bytes=len(whole), opening=opening),
-        whole[:PROMPT_BYTES_MAX],
+        BodyRead(request=fields_of(request), prompt_bytes=len(whole), opening=opening, body_bytes=len(translated)),
+        whole[:PROMPT_BYTES_MAX] + translated,
     )
 
 

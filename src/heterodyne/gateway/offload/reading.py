@@ -56,11 +56,14 @@ class LargeRead:
         self.deadline_s = job.deadline_s
         self.job: PendingJob | None = None
 
-    def done(self, result: Result, prompt: bytes) -> None:
+    def done(self, result: Result, made: bytes) -> None:
         """It was read, or cannot be."""
         if isinstance(result, BodyRead):
             self._reading.discard(self)
-            request = request_of(result.request, self._body)
+            prompt = made[: len(made) - result.body_bytes]
+            request = request_of(result.request, made[len(prompt) :] if result.body_bytes else self._body)
+            if result.body_bytes:
+                request.received = self._body
             if result.prompt_bytes:
                 request.prompt = ReadPrompt(prompt, result.opening, result.prompt_bytes)
             request.is_large = True

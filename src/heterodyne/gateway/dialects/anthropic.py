@@ -1,0 +1,102 @@
+"""POST /v1/messages and /v1/messages/count_tokens: Anthropic's bodies as OpenAI's."""
+
+from typing import Any, Final
+
+import msgspec
+
+from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.request import Request
+from heterodyne.gateway.dialects import chat, tokenization
+from heterodyne.gateway.dialects.anthropic_fields import (
+    AnthropicOutputFormat,
+    AnthropicPromptFields,
+    AnthropicThinking,
+    messages_decoder,
+    prompt_decoder,
+)
+from heterodyne.gateway.dialects.anthropic_messages import NotCarried, chat_messages, chat_tool_choice, chat_tools
+from heterodyne.gateway.dialects.body import check_count, decode
+from heterodyne.gateway.settings import GatewaySettings
+
+Json = dict[str, Any]
+
+LOW_TOKENS: Final = 4096  # of thoughts: up to here the least effort
+MEDIUM_TOKENS: Final = 16384
+EFFORTS: Final = {"low": "low", "medium": "medium", "high": "high", "max": "high", "xhigh": "high"}
+
+_encode = msgspec.json.Encoder().encode
+
+
+def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
+    """Body bytes to a chat."""
+    fields, lost = decode(messages_decoder, body), NotCarried()
+    said = _prompt(fields, settings, lost)
+    said["max_tokens"] = fields.max_tokens
+    if fields.stream:
+        # The last events of Anthropic's stream tell what was used.
+        said |= {"stream": True, "stream_options": {"include_usage": True}}
+    if fields.stop_sequences:
+        said["stop"] = fields.stop_sequences
+    for name in ("temperature", "top_p", "top_k"):
+        value = getattr(fields, name)
+        if value is not None:
+            said[name] = value
+    if fields.metadata is not None and fields.metadata.user_id:
+        said["user"] = fields.metadata.user_id
+    lost.note("service_tier", is_set=fields.service_tier not in (None, "auto"))
+    lost.note("inference_geo", is_set=fields.inference_geo is not None)
+    request = chat.read(_encode(said), request_id, deadline_s, settings)
+    return _received(request, body, lost)
+
+
+def read_count(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
+    """Body bytes to a question for the tokens of a prompt."""
+    fields, lost = decode(prompt_decoder, body), NotCarried()
+    prompt = _prompt(fields, settings, lost)
+    said = {name: prompt[name] for name in ("model", "messages", "tools") if name in prompt}
+    request = tokenization.read_tokenize(_encode(said), request_id, deadline_s, settings)
+    return _received(request, body, lost)
+
+
+def _prompt(fields: AnthropicPromptFields, settings: GatewaySettings, lost: NotCarried) -> Json:
+    check_count("messages", "messages", len(fields.messages), settings.messages_max)
+    said: Json = {"model": fields.model, "messages": chat_messages(fields, lost)}
+    lost.note("cache_control", is_set=fields.cache_control is not None)
+    lost.note("speed", is_set=fields.speed is not None)
+    if fields.tools:
+        check_count("tools", "tools", len(fields.tools), settings.tools_max)
+        said["tools"] = chat_tools(fields.tools, lost)
+    if fields.tool_choice is not None:
+        said |= chat_tool_choice(fields.tool_choice)
+    if fields.thinking is not None:
+        said |= _effort(fields.thinking, lost)
+    config = fields.output_config
+    if config is not None and config.effort is not None:
+        said["reasoning_effort"] = EFFORTS.get(config.effort, config.effort)
+    schema = fields.output_format or (None if config is None else config.format)
+    if schema is not None:
+        said["response_format"] = _response_format(schema)
+    return said
+
+
+def _effort(thinking: AnthropicThinking, lost: NotCarried) -> Json:
+    """A budget of thoughts in the words that engines have for it."""
+    lost.note("thinking.display", is_set=thinking.display is not None)
+    if thinking.type != "enabled" or thinking.budget_tokens is None:
+        lost.note("thinking", is_set=thinking.type == "disabled")
+        return {}
+    lost.note("thinking.budget_tokens", is_set=True)
+    if thinking.budget_tokens <= LOW_TOKENS:
+        return {"reasoning_effort": "low"}
+    return {"reasoning_effort": "medium" if thinking.budget_tokens <= MEDIUM_TOKENS else "high"}
+
+
+def _response_format(wanted: AnthropicOutputFormat) -> Json:
+    if wanted.type != "json_schema":
+        raise InvalidField("output_format.type: `json_schema` is expected.", param="output_format.type")
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": wanted.schema, "strict": True}}
+
+
+def _received(request: Request, body: bytes, lost: NotCarried) -> Request:
+    request.received, request.not_carried = body, lost.paths
+    return request

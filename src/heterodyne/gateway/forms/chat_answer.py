@@ -1,0 +1,65 @@
+"""What is read of OpenAI's chat answers and events by those who tell them in the words of another API."""
+
+import msgspec
+from msgspec import Struct
+
+from heterodyne.domain.errors import EngineGarbage
+from heterodyne.gateway.usage_fields import ReportedUsage
+
+
+class SaidFunction(Struct):
+    """Of a call: its name once, its arguments perhaps in pieces."""
+
+    name: str | None = None
+    arguments: str | None = None
+
+
+class SaidCall(Struct):
+    """One call of a tool, or a piece of it."""
+
+    index: int = 0
+    id: str | None = None
+    function: SaidFunction = msgspec.field(default_factory=SaidFunction)
+
+
+class SaidMessage(Struct):
+    """What the model says, or what one event adds to it."""
+
+    content: str | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[SaidCall] | None = None
+
+    @property
+    def thoughts(self) -> str:
+        """Engines have two names for them."""
+        return self.reasoning_content or self.reasoning or ""
+
+
+class SaidChoice(Struct):
+    """The answer."""
+
+    index: int = 0
+    message: SaidMessage | None = None
+    delta: SaidMessage | None = None
+    finish_reason: str | None = None
+    stop_reason: str | int | None = None  # of vLLM and SGLang: the text that ended it
+
+
+class SaidAnswer(Struct):
+    """A whole answer, or one event."""
+
+    choices: list[SaidChoice] = []
+    usage: ReportedUsage | None = None
+
+
+_decode = msgspec.json.Decoder(SaidAnswer).decode
+
+
+def read_chat(data: bytes) -> SaidAnswer:
+    """Raises EngineGarbage for what is no chat."""
+    try:
+        return _decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise EngineGarbage("The engine's answer is no chat.") from error

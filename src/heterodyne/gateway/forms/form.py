@@ -1,0 +1,37 @@
+"""What a client's API asks of answers: their words, their events, their errors."""
+
+from collections.abc import Callable
+from typing import Protocol, final
+
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.request import Request
+
+
+class StreamForm(Protocol):
+    """One stream in the words of its client's API; it lives as long as the stream, whoever goes on with it."""
+
+    def events(self, event: bytes) -> bytes:
+        """What takes the place of one of OpenAI's, without the empty line at its end; may be nothing."""
+        ...
+
+    def error_event(self, error: HeterodyneError) -> bytes:
+        """The last event of a stream that cannot be completed."""
+        ...
+
+
+@final
+class ClientForm:
+    """One API. Without `whole` and `stream`, answers pass as they are inside."""
+
+    __slots__ = ("error_body", "stream", "whole")
+
+    def __init__(
+        self,
+        error_body: Callable[[HeterodyneError], bytes],
+        *,
+        whole: Callable[[Request, bytes], bytes] | None = None,
+        stream: Callable[[Request], StreamForm] | None = None,
+    ) -> None:
+        self.error_body = error_body
+        self.whole = whole  # raises EngineGarbage for an answer that cannot be told
+        self.stream = stream
