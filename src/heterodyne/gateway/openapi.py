@@ -9,20 +9,25 @@ from msgspec import Struct
 
 from heterodyne import __version__
 from heterodyne.domain import errors
-from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway import answers, anthropic_answers
-from heterodyne.gateway.dialects.anthropic_fields import AnthropicPromptFields, MessagesFields
-from heterodyne.gateway.dialects.chat_fields import ChatFields
-from heterodyne.gateway.dialects.completion import CompletionFields
-from heterodyne.gateway.dialects.embedding import EmbeddingFields
-from heterodyne.gateway.dialects.open_inference import InferFields
-from heterodyne.gateway.dialects.tokenization import DetokenizeFields, TokenizeFields
-from heterodyne.gateway.forms.anthropic import ANTHROPIC
-from heterodyne.gateway.forms.form import ClientForm
-from heterodyne.gateway.forms.passing import OPEN_INFERENCE
+from heterodyne.gateway import answers
+from heterodyne.gateway.described import (
+    DESCRIBED,
+    GEMINI_PATH,
+    INFER_PATH,
+    INFER_VERSION_PATH,
+    MODEL_PATH,
+    NAMED,
+    OWN_ERRORS,
+    TENSOR_MODEL_PATH,
+    TENSOR_MODEL_READY_PATH,
+    Described,
+    ErrorKind,
+)
+from heterodyne.gateway.dialects.gemini import VERBS
 from heterodyne.gateway.routes import (
     API_KEY,
+    GOOGLE_KEY,
     MODEL_ROUTE,
     ROUTES,
     TENSOR_MODEL_READY_ROUTE,
@@ -34,13 +39,7 @@ from heterodyne.gateway.routes import (
 from heterodyne.routing.catalogue import OBJECTIVES
 
 Json = dict[str, Any]
-ErrorKind = type[HeterodyneError]
 
-MODEL_PATH = "/v1/models/{model}"
-TENSOR_MODEL_PATH = "/v2/models/{model}"
-TENSOR_MODEL_READY_PATH = "/v2/models/{model}/ready"
-INFER_PATH = "/v2/models/{model}/infer"
-INFER_VERSION_PATH = "/v2/models/{model}/versions/{version}/infer"
 EVERYWHERE: tuple[ErrorKind, ...] = (
     errors.MalformedHttp,
     errors.RequestTooSlow,
@@ -70,81 +69,6 @@ WITH_AN_ENGINE: tuple[ErrorKind, ...] = (
     errors.EngineBroke,
     errors.EngineGarbage,
 )
-
-
-class Described(Struct, frozen=True, kw_only=True):
-    """What a route cannot say of itself."""
-
-    summary: str
-    answer: type[Struct] | None = None  # None: plain text
-    fields: type[Struct] | None = None  # of the request body
-    event: type[Struct] | None = None  # of each event, where the answer may be streamed
-    refusals: dict[int, type[Struct]] = {}  # statuses with an answer of their own beside the error shape
-    raises: tuple[ErrorKind, ...] = ()
-
-
-DESCRIBED: dict[str, Described] = {
-    "/v1/chat/completions": Described(
-        summary="Answer a conversation",
-        fields=ChatFields,
-        answer=answers.ChatCompletion,
-        event=answers.ChatCompletionChunk,
-    ),
-    "/v1/messages": Described(
-        summary="Answer a conversation, in Anthropic's words",
-        fields=MessagesFields,
-        answer=anthropic_answers.AnsweredAnthropicMessage,
-        event=anthropic_answers.AnthropicEvent,
-    ),
-    "/v1/messages/count_tokens": Described(
-        summary="Count the tokens of a conversation, in Anthropic's words",
-        fields=AnthropicPromptFields,
-        answer=anthropic_answers.CountedTokens,
-    ),
-    "/v1/completions": Described(
-        summary="Continue a text",
-        fields=CompletionFields,
-        answer=answers.TextCompletion,
-        event=answers.TextCompletion,
-    ),
-    "/v1/embeddings": Described(summary="Embed texts", fields=EmbeddingFields, answer=answers.EmbeddingList),
-    "/tokenize": Described(summary="Text to token ids", fields=TokenizeFields, answer=answers.Tokens),
-    "/detokenize": Described(summary="Token ids to text", fields=DetokenizeFields, answer=answers.Prompt),
-    "/v1/models": Described(summary="List the models", answer=answers.ModelList),
-    MODEL_PATH: Described(summary="Describe one model", answer=answers.Model, raises=(errors.UnknownModel,)),
-    "/health/live": Described(summary="Whether the process answers", answer=answers.Liveness),
-    "/health/ready": Described(
-        summary="Whether work is taken", answer=answers.Readiness, refusals={503: answers.Readiness}
-    ),
-    "/metrics": Described(summary="Metrics in the Prometheus text format"),
-    "/openapi.json": Described(summary="This description", answer=answers.Description),
-    "/v2": Described(summary="Describe the server", answer=answers.ServerMetadata),
-    "/v2/health/live": Described(summary="Whether the server answers", answer=answers.ServerLiveness),
-    "/v2/health/ready": Described(
-        summary="Whether the server takes work", answer=answers.ServerReadiness, refusals={503: answers.ServerReadiness}
-    ),
-    TENSOR_MODEL_PATH: Described(
-        summary="Describe one model of any kind", answer=answers.ModelMetadata, raises=(errors.UnknownModel,)
-    ),
-    TENSOR_MODEL_READY_PATH: Described(
-        summary="Whether one model can be asked",
-        answer=answers.ModelReadiness,
-        refusals={503: answers.ModelReadiness},
-        raises=(errors.UnknownModel,),
-    ),
-    INFER_PATH: Described(summary="Tensors through a model", fields=InferFields, answer=answers.Inference),
-    INFER_VERSION_PATH: Described(
-        summary="Tensors through one version of a model", fields=InferFields, answer=answers.Inference
-    ),
-}
-OWN_ERRORS: dict[ClientForm, type[Struct]] = {
-    OPEN_INFERENCE: answers.PlainError,
-    ANTHROPIC: anthropic_answers.AnthropicError,
-}
-NAMED: dict[str, str] = {  # in paths
-    "model": "The model's name.",
-    "version": "The version of the model, as its engine calls it.",
-}
 
 MILLISECONDS: Json = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
 HINT_HEADERS: dict[str, tuple[str, Json]] = {  # headers of a request that is to be answered by an engine
@@ -179,9 +103,9 @@ def document() -> Json:
         "info": {
             "title": "Heterodyne",
             "version": __version__,
-            "description": "The OpenAI API over every pool of this gateway, Anthropic's Messages, and the Open "
-            "Inference Protocol for models that take tensors. Fields of an engine's own pass where its dialect "
-            "lists them or an operator has opened them.",
+            "description": "The OpenAI API over every pool of this gateway, Anthropic's Messages, Gemini's API, and "
+            "the Open Inference Protocol for models that take tensors. Fields of an engine's own pass where its "
+            "dialect lists them or an operator has opened them.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -190,7 +114,10 @@ def document() -> Json:
             "schemas": _schemas(DESCRIBED.values()),
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer"},
-                "api_key": {"type": "apiKey", "in": "header", "name": API_KEY.decode()},
+                **{
+                    name.decode(): {"type": "apiKey", "in": "header", "name": name.decode()}
+                    for name in (API_KEY, GOOGLE_KEY)
+                },
             },
         },
     }
@@ -201,7 +128,7 @@ def described_routes() -> dict[str, Route]:
     routes = {path.decode(): route for path, route in ROUTES.items()}
     routes |= {MODEL_PATH: MODEL_ROUTE, TENSOR_MODEL_PATH: TENSOR_MODEL_ROUTE}
     routes[TENSOR_MODEL_READY_PATH] = TENSOR_MODEL_READY_ROUTE
-    for path in (INFER_PATH, INFER_VERSION_PATH):
+    for path in (INFER_PATH, INFER_VERSION_PATH, *(f"{GEMINI_PATH}:{verb}" for verb in VERBS)):
         route = find(path.encode())  # made for each name
         assert route is not None
         routes[path] = route
@@ -215,12 +142,19 @@ def _path(path: str, route: Route) -> Json:
         "summary": described.summary,
         "parameters": _parameters(path, route),
         "responses": _responses(path, route, described),
-        # A gateway on loopback may run without keys.
-        "security": [] if route.is_open else [{"key": []}, *([{"api_key": []}] if route.key_header else []), {}],
+        "security": _security(route),
     }
     if described.fields is not None:
         operation["requestBody"] = {"required": True, "content": _json(_reference(described.fields))}
     return {route.method.decode().lower(): operation}
+
+
+def _security(route: Route) -> list[Json]:
+    """Where a key may be; a gateway on loopback may run without."""
+    if route.is_open:
+        return []
+    own: list[Json] = [{route.key_header.decode(): []}] if route.key_header else []
+    return [{"key": []}, *own, {}]
 
 
 def _operation_id(path: str, route: Route) -> str:
@@ -279,7 +213,7 @@ def _success(described: Described) -> Json:
     content = _json(_reference(described.answer))
     if described.event is not None:
         events = f"Server-sent events; the data of each is of the type {described.event.__name__}."
-        if described.event is not anthropic_answers.AnthropicEvent:
+        if described.ends_with_done:
             events += " The last one's is `[DONE]`."
         # Without a type: to some readers of descriptions it is that of the stream, to others that of each event.
         content["text/event-stream"] = {"schema": {"description": events}}
@@ -295,7 +229,7 @@ def _reference(struct: type[Struct]) -> Json:
 
 
 def _schemas(described: Iterable[Described]) -> Json:
-    structs: list[type[Struct]] = [answers.Error, *OWN_ERRORS.values()]
+    structs: list[type[Struct]] = [answers.Error, *dict.fromkeys(OWN_ERRORS.values())]
     for one in described:
         structs += [struct for struct in (one.fields, one.answer, one.event) if struct is not None]
     _, schemas = msgspec.json.schema_components(structs, ref_template="#/components/schemas/{name}")

@@ -8,15 +8,19 @@ from msgspec import Struct
 
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import open_inference_pages, pages
-from heterodyne.gateway.dialects import anthropic, chat, completion, embedding, open_inference, tokenization
+from heterodyne.gateway.dialects import anthropic, chat, completion, embedding, gemini, open_inference, tokenization
 from heterodyne.gateway.dialects.body import LongReader, Reader
 from heterodyne.gateway.forms.anthropic import ANTHROPIC
 from heterodyne.gateway.forms.form import ClientForm
+from heterodyne.gateway.forms.gemini import GEMINI, GEMINI_BATCH
 from heterodyne.gateway.forms.passing import OPEN_INFERENCE, OPENAI
 from heterodyne.wire.message import HttpRequest
 
 API_KEY: Final = b"x-api-key"
+GOOGLE_KEY: Final = b"x-goog-api-key"
 MESSAGES: Final = b"/v1/messages"
+GEMINI_MODELS: Final = (b"/v1beta/models/", b"/v1/models/")  # older and newer clients
+BATCH_VERB: Final = "batchEmbedContents"
 
 Page = Callable[[pages.PageSource, HttpRequest, Caller], pages.PageResponse]
 
@@ -62,10 +66,11 @@ def find(path: bytes) -> Route | None:
     route = ROUTES.get(path)
     if route is not None:
         return route
-    if path.startswith(b"/v1/models/"):
-        return MODEL_ROUTE
     if path.startswith(b"/v2/"):
         return _find_tensors(path)
+    if path.startswith(GEMINI_MODELS):
+        found = _find_gemini(path)
+        return MODEL_ROUTE if found is None and path.startswith(b"/v1/models/") else found
     return None
 
 
@@ -73,6 +78,8 @@ def form_of(path: bytes) -> ClientForm:
     """The API that a path, known or not, is of."""
     if path.startswith(b"/v2/") or path == b"/v2":
         return OPEN_INFERENCE
+    if path.startswith(b"/v1beta/") or _find_gemini(path) is not None:
+        return GEMINI
     return ANTHROPIC if path == MESSAGES or path.startswith(MESSAGES + b"/") else OPENAI
 
 
@@ -90,6 +97,17 @@ def _find_tensors(path: bytes) -> Route | None:
         case [b"models", name, b"versions", version, b"infer"] if name and version:
             return _infer(name, version)
     return None
+
+
+def _find_gemini(path: bytes) -> Route | None:
+    """The name of a model, then what is asked of it; names may have slashes and colons."""
+    prefix = next((one for one in GEMINI_MODELS if path.startswith(one)), path)
+    name, _, verb = path[len(prefix) :].rpartition(b":")
+    read = gemini.try_reader(_word(name), verb.decode("ascii", "replace")) if name else None
+    if read is None:
+        return None
+    form = GEMINI_BATCH if verb.decode() == BATCH_VERB else GEMINI
+    return Route(method=b"POST", read=read, form=form, key_header=GOOGLE_KEY)
 
 
 def _infer(name: bytes, version: bytes | None) -> Route:

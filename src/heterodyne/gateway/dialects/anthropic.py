@@ -14,14 +14,14 @@ from heterodyne.gateway.dialects.anthropic_fields import (
     messages_decoder,
     prompt_decoder,
 )
-from heterodyne.gateway.dialects.anthropic_messages import NotCarried, chat_messages, chat_tool_choice, chat_tools
+from heterodyne.gateway.dialects.anthropic_messages import chat_messages, chat_tool_choice, chat_tools
 from heterodyne.gateway.dialects.body import check_count, decode
+from heterodyne.gateway.dialects.effort import effort_of
+from heterodyne.gateway.dialects.not_carried import NotCarried
 from heterodyne.gateway.settings import GatewaySettings
 
 Json = dict[str, Any]
 
-LOW_TOKENS: Final = 4096  # of thoughts: up to here the least effort
-MEDIUM_TOKENS: Final = 16384
 EFFORTS: Final = {"low": "low", "medium": "medium", "high": "high", "max": "high", "xhigh": "high"}
 
 _encode = msgspec.json.Encoder().encode
@@ -46,7 +46,7 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
     lost.note("service_tier", is_set=fields.service_tier not in (None, "auto"))
     lost.note("inference_geo", is_set=fields.inference_geo is not None)
     request = chat.read(_encode(said), request_id, deadline_s, settings)
-    return _received(request, body, lost)
+    return lost.told(request, body)
 
 
 def read_count(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
@@ -55,7 +55,7 @@ def read_count(body: bytes, request_id: str, deadline_s: float, settings: Gatewa
     prompt = _prompt(fields, settings, lost)
     said = {name: prompt[name] for name in ("model", "messages", "tools") if name in prompt}
     request = tokenization.read_tokenize(_encode(said), request_id, deadline_s, settings)
-    return _received(request, body, lost)
+    return lost.told(request, body)
 
 
 def _prompt(fields: AnthropicPromptFields, settings: GatewaySettings, lost: NotCarried) -> Json:
@@ -80,23 +80,15 @@ def _prompt(fields: AnthropicPromptFields, settings: GatewaySettings, lost: NotC
 
 
 def _effort(thinking: AnthropicThinking, lost: NotCarried) -> Json:
-    """A budget of thoughts in the words that engines have for it."""
     lost.note("thinking.display", is_set=thinking.display is not None)
     if thinking.type != "enabled" or thinking.budget_tokens is None:
         lost.note("thinking", is_set=thinking.type == "disabled")
         return {}
     lost.note("thinking.budget_tokens", is_set=True)
-    if thinking.budget_tokens <= LOW_TOKENS:
-        return {"reasoning_effort": "low"}
-    return {"reasoning_effort": "medium" if thinking.budget_tokens <= MEDIUM_TOKENS else "high"}
+    return {"reasoning_effort": effort_of(thinking.budget_tokens)}
 
 
 def _response_format(wanted: AnthropicOutputFormat) -> Json:
     if wanted.type != "json_schema":
         raise InvalidField("output_format.type: `json_schema` is expected.", param="output_format.type")
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": wanted.schema, "strict": True}}
-
-
-def _received(request: Request, body: bytes, lost: NotCarried) -> Request:
-    request.received, request.not_carried = body, lost.paths
-    return request

@@ -13,26 +13,12 @@ from heterodyne.gateway.dialects.anthropic_fields import (
     AnthropicTool,
     AnthropicToolChoice,
 )
+from heterodyne.gateway.dialects.not_carried import NotCarried
 
 Json = dict[str, Any]
 
 CHOICES: Final = {"auto": "auto", "any": "required", "none": "none"}
 PICTURES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
-
-
-class NotCarried:
-    """What a body says that no engine can be told, by path and once each."""
-
-    def __init__(self) -> None:
-        self._paths: dict[str, None] = {}
-
-    def note(self, path: str, *, is_set: bool) -> None:
-        if is_set:
-            self._paths[path] = None
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        return tuple(self._paths)
 
 
 def chat_messages(fields: AnthropicPromptFields, lost: NotCarried) -> list[Json]:

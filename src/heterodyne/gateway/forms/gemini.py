@@ -1,0 +1,87 @@
+"""Gemini's API: its answers, its event stream and its errors."""
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from heterodyne.domain.errors import EngineGarbage, HeterodyneError
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
+from heterodyne.gateway.forms.chat_answer import SaidChoice, SaidMessage, read_chat
+from heterodyne.gateway.forms.form import ClientForm
+from heterodyne.gateway.forms.gemini_stream import GeminiStream
+from heterodyne.gateway.forms.gemini_words import answer_of, call_part, candidate, error_of
+
+Json = dict[str, Any]
+
+
+class SaidVector(Struct):
+    """One of an answer."""
+
+    embedding: list[float]
+
+
+class SaidVectors(Struct):
+    """What OpenAI's embeddings are read for."""
+
+    data: list[SaidVector]
+
+
+class SaidCount(Struct):
+    """What an engine's tokenizer is asked for."""
+
+    count: int
+
+
+_encode = msgspec.json.Encoder().encode
+_decode_vectors = msgspec.json.Decoder(SaidVectors).decode
+_decode_count = msgspec.json.Decoder(SaidCount).decode
+
+
+def error_body(error: HeterodyneError) -> bytes:
+    """An error as its clients expect it."""
+    return _encode(error_of(error))
+
+
+def whole(request: Request, answer: bytes) -> bytes:
+    """Words, how many tokens a prompt has, or vectors."""
+    try:
+        if request.operation is Operation.TOKENIZE:
+            return _encode({"totalTokens": _decode_count(answer).count})
+        if request.operation is Operation.EMBEDDING:
+            (vector,) = _decode_vectors(answer).data
+            return _encode({"embedding": {"values": vector.embedding}})
+    except ValueError as error:
+        raise EngineGarbage("The engine's answer cannot be read.") from error
+    said = read_chat(answer)
+    candidates = [_candidate(choice, choice.message) for choice in said.choices if choice.message is not None]
+    if not candidates:
+        raise EngineGarbage("The engine's answer has no message.")
+    return _encode(answer_of(request, candidates, said.usage))
+
+
+def whole_batch(_: Request, answer: bytes) -> bytes:
+    """Vectors, as many as were asked for."""
+    try:
+        return _encode({"embeddings": [{"values": one.embedding} for one in _decode_vectors(answer).data]})
+    except ValueError as error:
+        raise EngineGarbage("The engine's answer cannot be read.") from error
+
+
+GEMINI: Final = ClientForm(error_body, whole=whole, stream=GeminiStream)
+GEMINI_BATCH: Final = ClientForm(error_body, whole=whole_batch)
+
+
+def _candidate(choice: SaidChoice, message: SaidMessage) -> Json:
+    parts: list[Json] = []
+    if message.thoughts:
+        parts.append({"text": message.thoughts, "thought": True})
+    text = message.content or message.refusal
+    if text:
+        parts.append({"text": text})
+    parts += [
+        call_part(call.function.name or "", call.function.arguments or "", call.id or "")
+        for call in message.tool_calls or ()
+    ]
+    return candidate(choice.index, parts, choice)

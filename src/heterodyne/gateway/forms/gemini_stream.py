@@ -1,0 +1,72 @@
+"""Gemini's event stream out of OpenAI's: each event an answer with what came since; calls come whole."""
+
+from typing import Any, Final
+
+import msgspec
+
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.request import Request
+from heterodyne.gateway.forms.chat_answer import SaidCall, SaidChoice, read_chat
+from heterodyne.gateway.forms.gemini_words import answer_of, call_part, candidate, error_of
+from heterodyne.gateway.usage_fields import ReportedUsage
+
+Json = dict[str, Any]
+Place = tuple[int, int]  # of a call: which answer's, and which of its calls
+
+DONE: Final = b"[DONE]"
+_encode = msgspec.json.Encoder().encode
+
+
+class GeminiStream:
+    """One answer, or several side by side."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._calls: dict[Place, list[str]] = {}  # id, name, arguments so far
+        self._last: dict[int, SaidChoice] = {}  # by answer, the event that said why it ended
+        self._usage: ReportedUsage | None = None
+
+    def events(self, event: bytes) -> bytes:
+        if not event.startswith(b"data:"):
+            return event + b"\n\n"  # a comment that keeps the connection open
+        data = event[5:].strip()
+        if data == DONE:
+            return self._event([self._ended(index) for index in sorted(self._last)], self._usage)
+        said = read_chat(data)
+        self._usage = said.usage or self._usage
+        told = [one for choice in said.choices for one in self._grown(choice)]
+        return self._event(told, None) if told else b""
+
+    def error_event(self, error: HeterodyneError) -> bytes:
+        return b"data: %b\n\n" % _encode(error_of(error))
+
+    def _event(self, candidates: list[Json], usage: ReportedUsage | None) -> bytes:
+        return b"data: %b\n\n" % _encode(answer_of(self._request, candidates, usage))
+
+    def _grown(self, choice: SaidChoice) -> list[Json]:
+        """What came since; why it ended is told with what was used, at the end."""
+        if choice.finish_reason is not None:
+            self._last[choice.index] = choice
+        delta = choice.delta
+        if delta is None:
+            return []
+        parts: list[Json] = []
+        if delta.thoughts:
+            parts.append({"text": delta.thoughts, "thought": True})
+        text = delta.content or delta.refusal
+        if text:
+            parts.append({"text": text})
+        for call in delta.tool_calls or ():
+            self._gather((choice.index, call.index), call)
+        return [candidate(choice.index, parts, None)] if parts else []
+
+    def _gather(self, place: Place, call: SaidCall) -> None:
+        known = self._calls.setdefault(place, ["", "", ""])
+        known[0] = known[0] or call.id or ""
+        known[1] += call.function.name or ""
+        known[2] += call.function.arguments or ""
+
+    def _ended(self, index: int) -> Json:
+        calls = [known for place, known in sorted(self._calls.items()) if place[0] == index]
+        parts = [call_part(name, arguments, id_) for id_, name, arguments in calls]
+        return candidate(index, parts, self._last[index])
