@@ -20,6 +20,8 @@ from heterodyne.routing.health.outcome import FAILURES
 from heterodyne.wire.chunks import unframe
 
 REFUSALS: Final = METRICS["refusals"]
+# Times are compared as ratios: events that come in one read would make an answer a thousand times as fast as another.
+TIME_MIN_MS: Final = 1.0
 READ_FIRST: Final = 200  # answers of the baseline that are read
 READ_TIMES: Final = 4  # as many as of the candidate's after that: more would hardly tell more
 
@@ -102,9 +104,9 @@ def _values(ended: EndedRequest, *, has_times: bool) -> dict[str, float]:
     """Of an answer that was complete."""
     values = {"errors": 0.0}
     if has_times and ended.ttft_ms and not ended.retries:  # what another lost before is not its own
-        values["ttft"] = ended.ttft_ms
+        values["ttft"] = max(ended.ttft_ms, TIME_MIN_MS)
     if has_times and ended.itl_ms:
-        values["itl"] = ended.itl_ms
+        values["itl"] = max(ended.itl_ms, TIME_MIN_MS)
     if ended.completion_tokens:
         values["length"] = float(ended.completion_tokens)
     return values

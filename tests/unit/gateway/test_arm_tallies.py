@@ -10,7 +10,7 @@ from msgspec import structs
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.fleet import ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.rollout_split import RolloutSplit
-from heterodyne.gateway.arm_tallies import READ_FIRST, READ_TIMES, ArmTallies
+from heterodyne.gateway.arm_tallies import READ_FIRST, READ_TIMES, TIME_MIN_MS, ArmTallies
 from heterodyne.gateway.finished_try import Try
 from heterodyne.routing.arms import Arm, Side
 from heterodyne.routing.health.outcome import Outcome
@@ -147,3 +147,9 @@ def test_of_the_baseline_as_many_answers_are_read_as_are_worth_it(tallies: ArmTa
     for _ in range(100):
         tallies.observe(*ended("old", answer=SORRY))
     assert read() == READ_FIRST + 3 * READ_TIMES
+
+
+def test_what_takes_no_time_at_all_is_not_a_thousand_times_as_fast(tallies: ArmTallies) -> None:
+    tallies.observe(*ended("new", ttft_ms=0.2, itl_ms=0.001))
+    sums = tallies.snapshot()["r1"].candidate.sums
+    assert sums["ttft"].total == sums["itl"].total == math.log(TIME_MIN_MS)
