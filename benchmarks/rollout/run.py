@@ -57,6 +57,7 @@ SCENARIOS = (
     Scenario(name="+30 % TTFT and ITL", faults={"slowdown": 1.3}),
     Scenario(name="2 % errors", faults={"refuse_status": 500, "refuse_share": 0.02}),
     Scenario(name="degraded answers: half as long", output_tokens=OUTPUT_TOKENS // 2),
+    Scenario(name="refuses one in twenty", faults={"poor": "refuse", "poor_share": 0.05}),
     Scenario(name="leaks memory: slower and slower", is_leaking=True),
     GOOD,
 )
@@ -65,13 +66,14 @@ SCENARIOS = (
 def main() -> int:
     """Play every scenario and write the page."""
     options = _options()
-    played = []
+    played = [one for path in options.beside for one in msgspec.json.decode(path.read_bytes(), type=list[Played])]
     for scenario in SCENARIOS:
         if options.only and not any(word in scenario.name for word in options.only):
             continue
         with tempfile.TemporaryDirectory() as folder:
             played.append(asyncio.run(_play(scenario, Path(folder), options)))
         print(played[-1], flush=True)
+    played.sort(key=lambda one: [scenario.name for scenario in SCENARIOS].index(one.name))
     if options.json is not None:
         options.json.write_bytes(msgspec.json.encode(played))
     if not options.no_page:
@@ -172,7 +174,10 @@ def _options() -> argparse.Namespace:
         "--replicas", type=int, default=8, help="of each side; a candidate that is to carry everything needs as many"
     )
     parser.add_argument("--only", nargs="*", help="scenarios whose names have one of these words")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="where the results go, too")
+    parser.add_argument(
+        "--beside", type=Path, nargs="*", default=[], help="results of earlier runs on this machine, for the page"
+    )
     parser.add_argument("--no-page", action="store_true")
     return parser.parse_args()
 

@@ -72,6 +72,12 @@ def test_errors_are_those_that_the_client_knows(embedded: Anthropic) -> None:
         )
 
 
+def test_the_models_are_listed(embedded: Anthropic) -> None:
+    names = [one.id for one in embedded.models.list()]
+    assert CHAT in names
+    assert embedded.models.retrieve(CHAT).display_name == CHAT
+
+
 @asynccontextmanager
 async def asking(*engines: Behaviour, **settings: Any) -> AsyncIterator[tuple[Rig, AsyncAnthropic]]:
     async with (

@@ -70,6 +70,11 @@ def test_errors_are_those_that_the_client_knows(embedded: genai.Client) -> None:
     assert "cachedContent" in refused.value.message
 
 
+def test_the_models_are_listed(embedded: genai.Client) -> None:
+    assert f"models/{CHAT}" in [one.name for one in embedded.models.list()]
+    assert embedded.models.get(model=CHAT).display_name == CHAT
+
+
 @asynccontextmanager
 async def asking(*engines: Behaviour, **settings: Any) -> AsyncIterator[tuple[Rig, Any]]:
     async with gateway_over(*engines, **settings) as rig:

@@ -69,6 +69,7 @@ DESCRIBED: dict[str, Described] = {
     "/tokenize": Described(summary="Text to token ids", fields=TokenizeFields, answer=answers.Tokens),
     "/detokenize": Described(summary="Token ids to text", fields=DetokenizeFields, answer=answers.Prompt),
     "/v1/models": Described(summary="List the models", answer=answers.ModelList),
+    "/v1beta/models": Described(summary="List the models, in Gemini's words", answer=gemini_answers.GeminiModels),
     MODEL_PATH: Described(summary="Describe one model", answer=answers.Model, raises=(errors.UnknownModel,)),
     "/health/live": Described(summary="Whether the process answers", answer=answers.Liveness),
     "/health/ready": Described(

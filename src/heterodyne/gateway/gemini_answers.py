@@ -65,6 +65,20 @@ class GeminiEmbeddings(GeminiAnswered):
     embeddings: list[GeminiVector]
 
 
+class GeminiModel(GeminiAnswered):
+    """A model that can be asked."""
+
+    name: str
+    display_name: str
+    version: str
+
+
+class GeminiModels(GeminiAnswered):
+    """Every model of this gateway."""
+
+    models: list[GeminiModel]
+
+
 class GeminiErrorDetail(Struct):
     """What happened, in the words of Google's APIs."""
 

@@ -153,7 +153,7 @@ def _security(route: Route) -> list[Json]:
     """Where a key may be; a gateway on loopback may run without."""
     if route.is_open:
         return []
-    own: list[Json] = [{route.key_header.decode(): []}] if route.key_header else []
+    own: list[Json] = [{name.decode(): []} for name in route.key_headers]
     return [{"key": []}, *own, {}]
 
 

@@ -1,7 +1,7 @@
 """Answers the gateway gives by itself: models, health, metrics, the API description."""
 
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 from urllib.parse import unquote
 
 import msgspec
@@ -10,11 +10,15 @@ from heterodyne.admission.callers import is_operators
 from heterodyne.admission.scopes import visible
 from heterodyne.domain.fleet import FleetSnapshot, Health, Replica
 from heterodyne.domain.tenant import Caller
-from heterodyne.gateway import render
+from heterodyne.gateway import model_lists, render
 from heterodyne.gateway.known_models import check_visible, is_visible, no_such_model
 from heterodyne.telemetry import exposition
 from heterodyne.telemetry import metrics as meters
 from heterodyne.wire.message import HttpRequest
+
+# By these their clients are known, where paths are the same.
+ANTHROPIC_HEADER: Final = b"anthropic-version"
+GOOGLE_HEADER: Final = b"x-goog-api-key"
 
 
 class PageSource(Protocol):
@@ -52,12 +56,19 @@ class PageResponse(NamedTuple):
 
 
 def models(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
-    """GET /v1/models: every model and adapter once, by an alias where the key may use it by no other name."""
-    snapshot = source.fleet
-    shown = dict.fromkeys(visible(caller, snapshot.names))
-    names = [name for name in shown if name not in snapshot.aliases or snapshot.aliases[name] not in shown]
-    data = [_entry(name, caller, snapshot, source.started_at) for name in names]
-    return _json(200, {"object": "list", "data": [entry for entry in data if entry is not None]})
+    """GET /v1/models, as the client's API has it."""
+    entries = _entries(source, caller)
+    names = [str(entry["id"]) for entry in entries]
+    if ANTHROPIC_HEADER in http.headers:
+        return _json(200, model_lists.anthropic_list(names, source.started_at))
+    if GOOGLE_HEADER in http.headers:
+        return _json(200, model_lists.gemini_list(names))
+    return _json(200, {"object": "list", "data": entries})
+
+
+def gemini_models(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
+    """GET /v1beta/models: the same in Gemini's words."""
+    return _json(200, model_lists.gemini_list([str(entry["id"]) for entry in _entries(source, caller)]))
 
 
 def model(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
@@ -68,7 +79,9 @@ def model(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse
     entry = _entry(name, caller, snapshot, source.started_at)
     if entry is None:
         raise no_such_model(name, caller, snapshot)
-    return _json(200, entry)
+    if ANTHROPIC_HEADER in http.headers:
+        return _json(200, model_lists.anthropic_entry(name, source.started_at))
+    return _json(200, model_lists.gemini_entry(name) if GOOGLE_HEADER in http.headers else entry)
 
 
 def live(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
@@ -100,6 +113,15 @@ def metrics(source: PageSource, http: HttpRequest, caller: Caller) -> PageRespon
 def description(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /openapi.json"""
     return PageResponse(200, render.JSON, source.description)
+
+
+def _entries(source: PageSource, caller: Caller) -> list[dict[str, object]]:
+    """Every model and adapter once, by an alias where the key may use it by no other name."""
+    snapshot = source.fleet
+    shown = dict.fromkeys(visible(caller, snapshot.names))
+    names = [name for name in shown if name not in snapshot.aliases or snapshot.aliases[name] not in shown]
+    entries = [_entry(name, caller, snapshot, source.started_at) for name in names]
+    return [entry for entry in entries if entry is not None]
 
 
 def _entry(name: str, caller: Caller, snapshot: FleetSnapshot, created: int) -> dict[str, object] | None:

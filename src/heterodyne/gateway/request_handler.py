@@ -322,9 +322,9 @@ class RequestHandler:
 def _key_line(headers: dict[bytes, bytes], route: routes.Route) -> bytes | None:
     """The key as an Authorization header has it, wherever the clients of an API put it; None: there is none."""
     authorization = headers.get(b"authorization")
-    if authorization is not None or not route.key_header:
+    if authorization is not None or not route.key_headers:
         return authorization
-    key = headers.get(route.key_header)
+    key = next((headers[name] for name in route.key_headers if name in headers), None)
     return None if key is None else BEARER + key
 
 

@@ -22,8 +22,8 @@ class RoutedHead(HeadCheck):
         "_encoding",
         "_host",
         "_host_names",
-        "_key",
-        "_key_header",
+        "_key_headers",
+        "_keys",
         "_method",
         "_path",
         "_type",
@@ -51,8 +51,8 @@ class RoutedHead(HeadCheck):
         self._method, self._path = http.method, http.path
         get = http.headers.get
         self._authorization = get(b"authorization", NONE)
-        self._key_header = NONE if route is None else route.key_header
-        self._key = get(self._key_header, NONE) if self._key_header else NONE
+        self._key_headers = () if route is None else route.key_headers
+        self._keys = [get(name, NONE) for name in self._key_headers]
         self._host, self._type, self._encoding = get(b"host"), get(b"content-type"), get(b"content-encoding")
 
     def holds_for(self, http: HttpRequest, callers: CallerRing, host_names: HostNames, now_wall_s: float) -> bool:
@@ -69,8 +69,13 @@ class RoutedHead(HeadCheck):
             and http.path == self._path
             and http.method == self._method
             and compare_digest(get(b"authorization", NONE), self._authorization)
-            and (not self._key_header or compare_digest(get(self._key_header, NONE), self._key))
+            and (not self._key_headers or self._has_keys(http))
             and get(b"host") == self._host
             and get(b"content-type") == self._type
             and get(b"content-encoding") == self._encoding
         )
+
+    def _has_keys(self, http: HttpRequest) -> bool:
+        """Whether the headers of other APIs have the same keys."""
+        pairs = zip(self._key_headers, self._keys, strict=True)
+        return all(compare_digest(http.headers.get(name, NONE), key) for name, key in pairs)

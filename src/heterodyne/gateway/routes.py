@@ -18,6 +18,8 @@ from heterodyne.wire.message import HttpRequest
 
 API_KEY: Final = b"x-api-key"
 GOOGLE_KEY: Final = b"x-goog-api-key"
+ANTHROPIC_KEY: Final = (API_KEY,)
+ANY_KEY: Final = (API_KEY, GOOGLE_KEY)
 MESSAGES: Final = b"/v1/messages"
 GEMINI_MODELS: Final = (b"/v1beta/models/", b"/v1/models/")  # older and newer clients
 BATCH_VERB: Final = "batchEmbedContents"
@@ -32,7 +34,7 @@ class Route(Struct, frozen=True, kw_only=True):
     read: Reader | None = None
     try_read_long: LongReader | None = None  # a quicker one, for bodies that are long by their texts
     form: ClientForm = OPENAI
-    key_header: bytes = b""  # beside Authorization, where clients of this API put their key; empty: nowhere
+    key_headers: tuple[bytes, ...] = ()  # beside Authorization, where clients of its APIs put their key
     page: Page | None = None
     is_open: bool = False  # needs no key
     is_metrics: bool = False  # open by gateway.metrics_access
@@ -43,11 +45,14 @@ ROUTES: dict[bytes, Route] = {
     b"/v1/chat/completions": Route(method=b"POST", read=chat.read, try_read_long=chat.try_read_long),
     b"/v1/completions": Route(method=b"POST", read=completion.read),
     b"/v1/embeddings": Route(method=b"POST", read=embedding.read),
-    b"/v1/messages": Route(method=b"POST", read=anthropic.read, form=ANTHROPIC, key_header=API_KEY),
-    b"/v1/messages/count_tokens": Route(method=b"POST", read=anthropic.read_count, form=ANTHROPIC, key_header=API_KEY),
+    b"/v1/messages": Route(method=b"POST", read=anthropic.read, form=ANTHROPIC, key_headers=(API_KEY,)),
+    b"/v1/messages/count_tokens": Route(
+        method=b"POST", read=anthropic.read_count, form=ANTHROPIC, key_headers=(API_KEY,)
+    ),
     b"/tokenize": Route(method=b"POST", read=tokenization.read_tokenize),
     b"/detokenize": Route(method=b"POST", read=tokenization.read_detokenize),
-    b"/v1/models": Route(method=b"GET", page=pages.models),
+    b"/v1/models": Route(method=b"GET", page=pages.models, key_headers=ANY_KEY),
+    b"/v1beta/models": Route(method=b"GET", page=pages.gemini_models, key_headers=(GOOGLE_KEY,)),
     b"/health/live": Route(method=b"GET", page=pages.live, is_open=True, is_probe=True),
     b"/health/ready": Route(method=b"GET", page=pages.ready, is_open=True, is_probe=True),
     b"/metrics": Route(method=b"GET", page=pages.metrics, is_open=True, is_metrics=True),
@@ -56,7 +61,7 @@ ROUTES: dict[bytes, Route] = {
     b"/v2/health/live": Route(method=b"GET", page=open_inference_pages.live, is_open=True, is_probe=True),
     b"/v2/health/ready": Route(method=b"GET", page=open_inference_pages.ready, is_open=True, is_probe=True),
 }
-MODEL_ROUTE = Route(method=b"GET", page=pages.model)  # /v1/models/{id}; ids may have slashes
+MODEL_ROUTE = Route(method=b"GET", page=pages.model, key_headers=ANY_KEY)  # /v1/models/{id}; ids may have slashes
 TENSOR_MODEL_ROUTE = Route(method=b"GET", page=open_inference_pages.model)
 TENSOR_MODEL_READY_ROUTE = Route(method=b"GET", page=open_inference_pages.model_ready)
 
@@ -107,7 +112,7 @@ def _find_gemini(path: bytes) -> Route | None:
     if read is None:
         return None
     form = GEMINI_BATCH if verb.decode() == BATCH_VERB else GEMINI
-    return Route(method=b"POST", read=read, form=form, key_header=GOOGLE_KEY)
+    return Route(method=b"POST", read=read, form=form, key_headers=(GOOGLE_KEY,))
 
 
 def _infer(name: bytes, version: bytes | None) -> Route:
