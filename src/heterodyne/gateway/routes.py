@@ -18,7 +18,6 @@ from heterodyne.wire.message import HttpRequest
 
 API_KEY: Final = b"x-api-key"
 GOOGLE_KEY: Final = b"x-goog-api-key"
-ANTHROPIC_KEY: Final = (API_KEY,)
 ANY_KEY: Final = (API_KEY, GOOGLE_KEY)
 MESSAGES: Final = b"/v1/messages"
 GEMINI_MODELS: Final = (b"/v1beta/models/", b"/v1/models/")  # older and newer clients
