@@ -24,10 +24,12 @@ from heterodyne.cli.output import print_table
 from heterodyne.cli.parity import verdict_table
 from heterodyne.cli.rollout import rollout_table
 from heterodyne.console.decisions.pages import DecisionPage
+from heterodyne.console.rollouts.standing import standing_of
 from heterodyne.domain.artifact import Artifact, ArtifactProvenance, Recipe, StoredArtifact, WeightFormat
 from heterodyne.domain.parity import ParityMeasures, ParityVerdict
 from heterodyne.planning.calibration.points import CalibrationPoint
-from heterodyne.rollout.machine import observed
+from heterodyne.rollout.groups import TrialGroups
+from heterodyne.rollout.machine import observed, split_of
 from heterodyne.routing.explanation.explanation import PastDecision
 from tests.support.audits import fill
 from tests.support.tiny_models import tiny_model
@@ -146,7 +148,11 @@ def test_tables_of_a_running_gateway_fit_too(
     rollout_table.print_rollouts([in_canary()])
     rollout_table.print_rollout(observed(in_canary(), evidence(3), evidence(300), 5.0), as_json=False)
     rollout_table.print_rollout(observed(in_canary(), evidence(400, errors=12), evidence(40_000), 5.0), as_json=False)
+    groups = TrialGroups(("new-0",), ("old-2",))
+    standing = standing_of(in_canary(), split_of(in_canary(), groups))
+    rollout_table.print_rollout(in_canary(), as_json=False, standing=standing)
     shown = capsys.readouterr().out
+    assert "times are compared at the same load: new-0 with old-2" in shown
     assert max(len(line) for line in shown.splitlines()) <= WIDTH
     assert all(word in shown for word in ("Connection", "refused", "0.0000645", "123", "(90-180)", "cheapest"))
     words = ("93.8%", "3 tokens", "failed", "canary 1 %", "surely worse: errors", " pp", "unknown")

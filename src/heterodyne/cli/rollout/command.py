@@ -101,7 +101,8 @@ def status(*, model: str | None, url: str, key_env: str, as_json: bool) -> None:
     if as_json:
         print_json(page)
     elif model is not None and page.rollouts:
-        print_rollout(page.rollouts[0], as_json=False)
+        standing = page.standings[0] if page.standings else None  # a gateway of an earlier version has none
+        print_rollout(page.rollouts[0], as_json=False, standing=standing)
     else:
         print_rollouts(page.rollouts)
 

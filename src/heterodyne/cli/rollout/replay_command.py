@@ -104,9 +104,10 @@ def _captured(
 
 def _print(seen: "ReplaySeen", first_error: str) -> None:
     from heterodyne.cli.rollout.rollout_table import print_evidence
+    from heterodyne.console.rollouts.standing import evidence_of
     from heterodyne.domain.counted import counted
 
-    print_evidence(seen.verdict)
+    print_evidence(evidence_of(seen.verdict))
     click.echo()
     asked = counted(seen.candidate.requests, "request")
     if seen.likeness.count:

@@ -1,16 +1,14 @@
 """Rollouts in the terminal: where each stands, its steps, and what they rest on."""
 
-import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import click
 
 from heterodyne.cli.output import print_json, print_table
-from heterodyne.rollout.bounds import NOTHING_KNOWN
-from heterodyne.rollout.judge import Verdict, judge
+from heterodyne.console.rollouts.standing import EvidenceRow, RolloutStanding, standing_of
 from heterodyne.rollout.machine import Rollout, share_of
-from heterodyne.rollout.metric import METRICS, Kind
+from heterodyne.rollout.metric import Kind
 
 
 def print_rollouts(rollouts: Sequence[Rollout]) -> None:
@@ -32,8 +30,8 @@ def print_rollouts(rollouts: Sequence[Rollout]) -> None:
     )
 
 
-def print_rollout(rollout: Rollout, *, as_json: bool) -> None:
-    """One, with its steps and its evidence."""
+def print_rollout(rollout: Rollout, *, as_json: bool, standing: RolloutStanding | None = None) -> None:
+    """One, with its steps and its evidence; without a standing, as it follows from the rollout alone."""
     if as_json:
         print_json(rollout)
         return
@@ -45,38 +43,36 @@ def print_rollout(rollout: Rollout, *, as_json: bool) -> None:
         ["AT (UTC)", "STAGE", "WHAT", "WHY"],
         [[_moment(step.at), step.stage, step.what, step.why or step.who or "-"] for step in rollout.steps],
     )
-    verdict = judge(rollout.candidate_evidence, rollout.baseline_evidence, strictness=rollout.stage.strictness)
-    if verdict.metrics:
+    shown = standing_of(rollout) if standing is None else standing
+    if shown.control_replicas:
+        candidates, controls = ", ".join(shown.candidate_replicas), ", ".join(shown.control_replicas)
+        click.echo(f"\ntimes are compared at the same load: {candidates} with {controls}")
+    if shown.evidence:
         click.echo()
-        print_evidence(verdict)
+        print_evidence(shown.evidence)
 
 
-def print_evidence(verdict: Verdict) -> None:
+def print_evidence(rows: Sequence[EvidenceRow]) -> None:
     """What was seen of both sides, a metric in a line."""
-    print_table(["METRIC", "CANDIDATE", "BASELINE", "WORSE BY", "MAY BE", "JUDGEMENT"], _evidence_rows(verdict))
+    print_table(["METRIC", "CANDIDATE", "BASELINE", "WORSE BY", "MAY BE", "JUDGEMENT"], [*map(_cells, rows)])
 
 
-def _evidence_rows(verdict: Verdict) -> list[list[str]]:
+def _cells(row: EvidenceRow) -> list[str]:
     return [
-        [
-            one.metric,
-            str(one.candidate_count),
-            str(one.baseline_count),
-            f"{_harm(one.metric, one.harm.low)} to {_harm(one.metric, one.harm.high)}",
-            _harm(one.metric, one.tolerance),
-            str(one.judgement),
-        ]
-        for one in verdict.metrics
+        row.metric,
+        str(row.candidate_count),
+        str(row.baseline_count),
+        f"{_harm(row.kind, row.low)} to {_harm(row.kind, row.high)}",
+        _harm(row.kind, row.tolerance),
+        str(row.judgement),
     ]
 
 
-def _harm(metric: str, harm: float) -> str:
+def _harm(kind: Kind, share: float | None) -> str:
     """Differences in percentage points, ratios in percent."""
-    if abs(harm) > NOTHING_KNOWN / 2:  # of which what is known of the other side may have been taken
+    if share is None:
         return "unknown"
-    if METRICS[metric].kind is Kind.RATIO:
-        return f"{math.expm1(harm):+.1%}"
-    return f"{100 * harm:+.2f} pp"
+    return f"{share:+.1%}" if kind is Kind.RATIO else f"{100 * share:+.2f} pp"
 
 
 def _moment(at: float) -> str:

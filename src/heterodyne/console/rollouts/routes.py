@@ -12,6 +12,7 @@ from heterodyne.console.query_params import check_names
 from heterodyne.console.rollouts.forms import RolloutOf, RolloutStart
 from heterodyne.console.rollouts.pages import RolloutPage
 from heterodyne.console.rollouts.service import RolloutChanges, RolloutService
+from heterodyne.console.rollouts.standing import standing_of
 from heterodyne.domain.errors import SettingsInvalid, UnknownName
 from heterodyne.rollout.machine import Rollout
 
@@ -21,7 +22,8 @@ def rollout_routes(guard: Guard, rollouts: RolloutService, changes: RolloutChang
 
     async def page(request: Request) -> RolloutPage:
         check_names(request.query_params, {"model"})
-        return RolloutPage(rollouts=await rollouts.history(request.query_params.get("model")))
+        found, splits = await rollouts.history(request.query_params.get("model")), rollouts.splits()
+        return RolloutPage(rollouts=found, standings=tuple(standing_of(one, splits.get(one.model)) for one in found))
 
     def change(name: str, summary: str, kind: type[Body], act: Callable[[Body, str], Awaitable[Rollout]]) -> AdminRoute:
         assert issubclass(kind, Struct)

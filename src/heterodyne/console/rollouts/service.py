@@ -1,10 +1,11 @@
 """What carries rollouts out."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from heterodyne.console.change_recorder import ChangeRecorder, Effect, Intent
 from heterodyne.console.rollouts.forms import RolloutOf, RolloutStart
+from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.rollout.golden import GoldenSet
 from heterodyne.rollout.machine import Rollout, aborted, paused, promoted, resumed
 
@@ -26,6 +27,8 @@ class RolloutService(Protocol):
     async def act(self, model: str, act: Callable[..., Rollout], who: str) -> Rollout: ...
 
     async def history(self, model: str | None) -> tuple[Rollout, ...]: ...
+
+    def splits(self) -> Mapping[str, RolloutSplit]: ...
 
 
 class RolloutChanges:

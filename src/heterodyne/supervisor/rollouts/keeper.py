@@ -151,6 +151,10 @@ class RolloutKeeper:
         stored = await (self._store.rollouts() if model is None else self._store.history(model, HISTORY_MAX))
         return tuple(_decode(one.document) for one in stored)
 
+    def splits(self) -> Mapping[str, RolloutSplit]:
+        """By model, what the workers were told last."""
+        return self._splits
+
     async def _running(self, model: str) -> StoredRollout:
         found = next((one for one in await self._store.rollouts() if one.model == model and not one.is_ended), None)
         if found is None:

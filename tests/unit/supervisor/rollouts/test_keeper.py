@@ -288,6 +288,7 @@ async def test_a_control_group_follows_what_is_ready_and_ends_with_the_canary(tm
     async with keeping(tmp_path, world) as (keeper,):
         await in_canary(keeper, world)
         assert groups() == (("new-0",), ("old-0",))
+        assert keeper.splits()[MODEL].control_replicas == ("old-0",), "as an operator is told"
         world.ready |= {"old-0": False, "new-0": False}
         await keeper.tick()
         assert groups() == (("new-1",), ("old-1",))
