@@ -4,13 +4,13 @@ from heterodyne.config.settings import Settings
 from heterodyne.domain.artifact import ModelVersion
 from heterodyne.domain.errors import UnknownName
 from heterodyne.registry.catalog.catalog import Catalog
-from heterodyne.registry.catalog.reference import VersionReference, names_version, read_reference, read_uri
-from heterodyne.registry.catalog.resolve import artifact_for
+from heterodyne.registry.catalog.pool_artifacts import pools_by_artifact, registry_uris
+from heterodyne.registry.catalog.reference import VersionReference, read_reference, read_uri
 
 
 async def pinned_versions(settings: Settings, catalog: Catalog) -> dict[str, str]:
     """By the name of a version, what refers to it."""
-    named = [(read_uri(uri)[0], f"the pool {pool}") for pool, uri in _uris(settings).items()]
+    named = [(read_uri(uri)[0], f"the pool {pool}") for pool, uri in registry_uris(settings.pools).items()]
     named += [(read_reference(pin), "registry.pins") for pin in settings.registry.pins]
     found: dict[str, str] = {}
     for reference, why in named:
@@ -22,23 +22,12 @@ async def pinned_versions(settings: Settings, catalog: Catalog) -> dict[str, str
 
 async def pinned_digests(settings: Settings, catalog: Catalog) -> set[str]:
     """Of what pools load, and of all that is pinned by name. What is named and not there pins nothing."""
-    found: set[str] = set()
-    for pool, uri in _uris(settings).items():
-        try:
-            found.add((await artifact_for(catalog, uri, settings.pools[pool].engine)).artifact.digest)
-        except UnknownName:
-            continue
+    found: set[str] = set(await pools_by_artifact(catalog, settings.pools))
     for pin in settings.registry.pins:
         version = await _try_version(catalog, read_reference(pin))
         if version is not None:
             found |= {one.artifact.digest for one in await catalog.artifacts(version)}
     return found
-
-
-def _uris(settings: Settings) -> dict[str, str]:
-    """By pool, the version that it names."""
-    weights = {name: pool.weights for name, pool in settings.pools.items()}
-    return {name: uri for name, uri in weights.items() if uri is not None and names_version(uri)}
 
 
 async def _try_version(catalog: Catalog, reference: VersionReference) -> ModelVersion | None:

@@ -1,11 +1,13 @@
 """How long artifacts take to load, in words."""
 
-from heterodyne.domain.artifact import ArtifactLoad, StoredArtifact
+from collections.abc import Iterable
+
+from heterodyne.domain.artifact import ArtifactLoad
 
 
-def loads_in_words(stored: StoredArtifact) -> str:
+def loads_in_words(loads: Iterable[ArtifactLoad]) -> str:
     """From each tier that it was ever brought from."""
-    return "; ".join(_words(load) for load in stored.loads) or "-"
+    return "; ".join(_words(load) for load in loads) or "-"
 
 
 def _words(load: ArtifactLoad) -> str:

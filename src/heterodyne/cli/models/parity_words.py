@@ -1,11 +1,10 @@
 """Whether an artifact has passed, in a few words."""
 
-from heterodyne.domain.artifact import StoredArtifact
+from heterodyne.registry.catalog.facts import ArtifactFacts, ParityState
 
 
-def parity_in_words(stored: StoredArtifact) -> str:
+def parity_in_words(artifact: ArtifactFacts) -> str:
     """Whether it may serve, and why not."""
-    if not stored.verdicts:
+    if artifact.parity is ParityState.UNJUDGED:
         return "-"
-    failed = next((verdict for verdict in stored.verdicts if not verdict.has_passed), None)
-    return "passed" if failed is None else f"failed: {failed.breaches[0]}"
+    return f"failed: {artifact.parity_why}" if artifact.parity is ParityState.FAILED else "passed"

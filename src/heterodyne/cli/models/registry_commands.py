@@ -27,7 +27,7 @@ def verify(invocation: Invocation, name: str | None, as_json: bool) -> None:
     from heterodyne.cli.progress import working
     from heterodyne.domain.artifact import DIGEST_SHOWN
     from heterodyne.registry.catalog.catalog import Catalog
-    from heterodyne.registry.catalog.verify import Verified
+    from heterodyne.registry.catalog.facts import Verified
     from heterodyne.registry.catalog.verify import verify as verified
 
     settings = invocation.settings()

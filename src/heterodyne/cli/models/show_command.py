@@ -8,7 +8,8 @@ import click
 from heterodyne.cli.invocation import Invocation, pass_invocation
 
 if TYPE_CHECKING:
-    from heterodyne.domain.artifact import ModelVersion, StoredArtifact
+    from heterodyne.domain.artifact import Digest, ModelVersion, StoredArtifact
+    from heterodyne.registry.catalog.facts import ArtifactFacts
 
 
 @click.command()
@@ -30,27 +31,28 @@ def show(invocation: Invocation, name: str, hardware: tuple[str, ...], as_json: 
     from heterodyne.cli.models.with_catalog import with_catalog
     from heterodyne.cli.output import print_json, print_table
     from heterodyne.physics.catalogue import accelerator
-    from heterodyne.registry.building.builder import kind_of
-    from heterodyne.registry.catalog.affinity import affinity_of
-    from heterodyne.registry.catalog.best_on_chip import USUAL_CHIPS, best_on_chip
+    from heterodyne.registry.catalog.best_on_chip import USUAL_CHIPS
     from heterodyne.registry.catalog.catalog import Catalog
+    from heterodyne.registry.catalog.pool_artifacts import pools_by_artifact
+    from heterodyne.registry.catalog.version_facts import facts_of
 
     settings = invocation.settings()
 
-    async def act(catalog: Catalog) -> "tuple[ModelVersion, tuple[StoredArtifact, ...]]":
+    async def act(
+        catalog: Catalog,
+    ) -> "tuple[ModelVersion, tuple[StoredArtifact, ...], dict[Digest, tuple[str, ...]]]":
         version = await catalog.version(name)
-        return version, await catalog.artifacts(version)
+        return version, await catalog.artifacts(version), await pools_by_artifact(catalog, settings.pools)
 
-    version, artifacts = with_catalog(settings, act)
-    rows = affinity_of(artifacts, kind_of(version.facts))
+    version, artifacts, pools = with_catalog(settings, act)
     known = catalogue()
     chips = [accelerator(chip, known) for chip in hardware or USUAL_CHIPS]
-    best = [best_on_chip([one.artifact for one in artifacts], chip, rows) for chip in chips]
+    facts = facts_of(version, artifacts, chips, trusted_keys=settings.registry.trusted_keys, pools=pools)
     if as_json:
-        print_json({"version": version, "artifacts": artifacts, "affinity": rows, "best": best})
+        print_json({"version": version, "artifacts": artifacts, "affinity": facts.affinity, "best": facts.best})
         return
     _print_version(version)
-    _print_artifacts(artifacts, settings.registry.trusted_keys)
+    _print_artifacts(facts.summary.artifacts)
     click.echo()
     print_table(
         ["HARDWARE", "FORMAT", "ENGINES", "THERE", "CAN BE BUILT"],
@@ -62,13 +64,13 @@ def show(invocation: Invocation, name: str, hardware: tuple[str, ...], as_json: 
                 ", ".join(row.there) or "-",
                 ", ".join(row.buildable) or "-",
             ]
-            for row in rows
+            for row in facts.affinity
         ],
     )
     click.echo()
     print_table(
         ["CHIP", "BEST", "MS A TOKEN", "WHY"],
-        [[one.chip, one.best or "-", f"{one.token_ms:.2f}" if one.best else "-", one.why] for one in best],
+        [[one.chip, one.best or "-", f"{one.token_ms:.2f}" if one.best else "-", one.why] for one in facts.best],
     )
 
 
@@ -79,24 +81,24 @@ def _print_version(version: "ModelVersion") -> None:
     click.echo()
 
 
-def _print_artifacts(artifacts: Sequence["StoredArtifact"], trusted_keys: Sequence[str]) -> None:
+def _print_artifacts(artifacts: Sequence["ArtifactFacts"]) -> None:
     from heterodyne.cli.models.load_words import loads_in_words
     from heterodyne.cli.models.parity_words import parity_in_words
     from heterodyne.cli.output import bytes_in_words, print_table
     from heterodyne.domain.artifact import DIGEST_SHOWN
-    from heterodyne.registry.signing import trusted_signers
 
     print_table(
-        ["ARTIFACT", "DIGEST", "SIZE", "MADE BY", "PARITY", "SIGNED BY", "LOADED FROM"],
+        ["ARTIFACT", "DIGEST", "SIZE", "MADE BY", "PARITY", "SIGNED BY", "LOADED FROM", "BY POOLS"],
         [
             [
-                f"{one.artifact.format} {one.artifact.precision}",
-                one.artifact.digest[:DIGEST_SHOWN],
-                bytes_in_words(one.artifact.size_bytes),
-                one.artifact.recipe.builder,
+                f"{one.format} {one.precision}",
+                one.digest[:DIGEST_SHOWN],
+                bytes_in_words(one.size_bytes),
+                one.builder,
                 parity_in_words(one),
-                ", ".join(trusted_signers(one, trusted_keys)) or "-",
-                loads_in_words(one),
+                ", ".join(one.signed_by) or "-",
+                loads_in_words(one.loads),
+                ", ".join(one.pools) or "-",
             ]
             for one in artifacts
         ],

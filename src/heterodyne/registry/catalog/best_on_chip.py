@@ -2,25 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
 from heterodyne.domain.artifact import ANY_HARDWARE, Artifact, WeightFormat
 from heterodyne.physics.hardware import Accelerator
 from heterodyne.physics.precision import BYTES, Precision
-from heterodyne.registry.catalog.affinity import FORMATS, AffinityRow
+from heterodyne.registry.catalog.affinity import FORMATS
+from heterodyne.registry.catalog.facts import AffinityRow, BestOnChip
 
 ROOM = 1.2  # of what weights take, with a little KV
 USUAL_CHIPS = ("h100-sxm", "mi300x", "tpu-v6e", "cpu-x86")
-
-
-class BestOnChip(Struct, frozen=True, kw_only=True):
-    """One chip."""
-
-    chip: str
-    best: str | None  # format and precision; None: none of those there runs on it
-    size_bytes: int = 0
-    token_ms: float = 0.0  # at most so fast, one sequence alone
-    why: str = ""
 
 
 def best_on_chip(artifacts: Iterable[Artifact], chip: Accelerator, affinity: Sequence[AffinityRow]) -> BestOnChip:

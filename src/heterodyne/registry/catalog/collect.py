@@ -5,23 +5,14 @@ import shutil
 import time
 from collections.abc import Callable
 
-from msgspec import Struct
-
 from heterodyne.domain.artifact import StoredArtifact
 from heterodyne.domain.errors import SettingsInvalid
 from heterodyne.registry.catalog.build import staging_folders
 from heterodyne.registry.catalog.catalog import Catalog
+from heterodyne.registry.catalog.facts import Collected
 
 GRACE_S = 3600.0  # between a blob and the artifact that will refer to it
 BUILD_AGE_MAX_S = 7 * 86_400.0  # a build that was not gone on with for a week will not be
-
-
-class Collected(Struct, frozen=True, kw_only=True):
-    """What was removed, or would be."""
-
-    blobs: int = 0
-    builds: int = 0
-    served: int = 0  # folders of artifacts that are gone
 
 
 async def collect(

@@ -5,22 +5,12 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from msgspec import Struct
-
 from heterodyne.domain.artifact import StoredArtifact
 from heterodyne.domain.errors import OperatorError
 from heterodyne.registry.catalog.catalog import Catalog
+from heterodyne.registry.catalog.facts import Verified
 from heterodyne.registry.files import sha256_of
 from heterodyne.registry.signing import trusted_signers
-
-
-class Verified(Struct, frozen=True, kw_only=True):
-    """One artifact."""
-
-    name: str
-    digest: str
-    problem: str | None  # None: every byte is right
-    signed_by: tuple[str, ...] = ()  # keys whose signatures hold
 
 
 async def verify(

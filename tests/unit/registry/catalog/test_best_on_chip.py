@@ -2,12 +2,22 @@
 
 import pytest
 
-from heterodyne.domain.artifact import Artifact, ArtifactFile, ArtifactProvenance, Recipe, StoredArtifact, WeightFormat
+from heterodyne.domain.artifact import (
+    Artifact,
+    ArtifactFile,
+    ArtifactProvenance,
+    ModelVersion,
+    Recipe,
+    StoredArtifact,
+    WeightFormat,
+)
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.registry.catalog.affinity import affinity_of
-from heterodyne.registry.catalog.best_on_chip import BestOnChip, best_on_chip
+from heterodyne.registry.catalog.best_on_chip import best_on_chip
+from heterodyne.registry.catalog.facts import BestOnChip
 
 GB = 10**9
+VERSION = ModelVersion(model="m", version="v1", source="file:m", source_sha256="0" * 64, created_at=0.0)
 SAFETENSORS, GGUF = WeightFormat.SAFETENSORS, WeightFormat.GGUF
 
 
@@ -25,7 +35,7 @@ def made(format: WeightFormat, precision: str, gb: float, hardware: str = "any")
 
 def best(chip: str, *artifacts: Artifact) -> BestOnChip:
     stored = [StoredArtifact(artifact=one, provenance=ArtifactProvenance(at=0.0)) for one in artifacts]
-    return best_on_chip(artifacts, accelerator(chip), affinity_of(stored))
+    return best_on_chip(artifacts, accelerator(chip), affinity_of(VERSION, stored))
 
 
 FULL, EIGHT, INT8, FOUR = (

@@ -131,10 +131,14 @@ async def test_a_pool_gets_the_artifact_for_its_engine_or_the_command_that_makes
             await artifact_for(catalog, "registry:tiny#q4_0", "llamacpp")
         with pytest.raises(SettingsInvalid, match="no format that the engine openai"):
             await artifact_for(catalog, "registry:tiny", "openai")
-        by = {(row.hardware, row.format): row for row in affinity_of(await catalog.artifacts(version))}
+        by = {(row.hardware, row.format): row for row in affinity_of(version, await catalog.artifacts(version))}
         assert by["cpu", GGUF].there == ("q8_0",)
         assert "q4_k_m" in by["cpu", GGUF].buildable
-        assert by["nvidia", WeightFormat.TENSORRT_LLM].buildable == ("fp16", "bf16", "int8", "fp8")
+        compiled = by["nvidia", WeightFormat.TENSORRT_LLM]
+        assert compiled.buildable == ("fp16", "bf16", "int8", "fp8")
+        command = "heterodyne models build tiny@v1 --format tensorrt-llm --precision fp8 --hardware CHIP"
+        assert compiled.commands[-1] == command
+        assert all("--hardware" not in command for command in by["cpu", GGUF].commands)
 
 
 async def test_names_that_are_not_there_get_the_nearest(tmp_path: Path) -> None:
