@@ -8,6 +8,7 @@ from pathlib import Path
 
 from heterodyne.config.settings import Settings
 from heterodyne.ports.blobs import BlobStore
+from heterodyne.ports.model_store import ModelStore
 from heterodyne.registry.blobs.cached import CachedBlobs
 from heterodyne.registry.blobs.local import LocalBlobs
 from heterodyne.registry.blobs.object_store import ObjectBlobs
@@ -26,13 +27,17 @@ LOCAL = "file://"
 @asynccontextmanager
 async def open_catalog(settings: Settings) -> AsyncIterator[Catalog]:
     """Closed at the end."""
-    registry = settings.registry
-    folder = models_folder(registry)
     database = await open_database(settings.stores.url, os.environ)
     try:
-        yield Catalog(models_in(database), _blobs(registry, folder), folder, tiers=_tiers(registry, folder))
+        yield catalog_over(settings.registry, models_in(database))
     finally:
         await database.close()
+
+
+def catalog_over(registry: RegistrySettings, store: ModelStore) -> Catalog:
+    """Over a database that is open. Looks at folders, and at the store of bytes where it is elsewhere."""
+    folder = models_folder(registry)
+    return Catalog(store, _blobs(registry, folder), folder, tiers=_tiers(registry, folder))
 
 
 def _blobs(registry: RegistrySettings, folder: Path) -> BlobStore:

@@ -7,12 +7,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from heterodyne.assembly.console import AdminAccess, build_instruments
+from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.audited_changes import FleetChanges
 from heterodyne.console.fleet.service import FleetService
+from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rollouts.service import RolloutService
 from heterodyne.console.server import AdminServer
 from heterodyne.console.services import StoreServices
@@ -51,6 +53,7 @@ def build_store_parts(
     samples: FleetSamples,
     *,
     rollouts: RolloutService | None = None,
+    registry: RegistryService | None = None,
 ) -> StoreParts:
     """`publish` takes tenants to the workers, `samples` is what is measured of the fleet."""
     recorder = ChangeRecorder(stores.audit)
@@ -69,6 +72,7 @@ def build_store_parts(
         recorder=recorder,
         books=stores.books,
         rollouts=rollouts,
+        registry=registry,
     )
     return StoreParts(publisher=publisher, services=services, reload=reload, loops=loops)
 
@@ -81,8 +85,10 @@ async def run_supervisor(
     drifts = DriftWatch(owner.replicas, owner.ready, lambda: owner.settings.alerts.drift_interval_s)
     meters = SupervisorMeters(owner, stores.books, tenants, drifts)
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir)
-    rollouts = build_rollouts(owner, stores.rollouts)
-    parts = build_store_parts(stores, owner, owner.take_tenants, run_dir, meters.samples, rollouts=rollouts)
+    rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
+    parts = build_store_parts(
+        stores, owner, owner.take_tenants, run_dir, meters.samples, rollouts=rollouts, registry=registry
+    )
     loops = {**parts.loops, "fleet meters": meters.run, "rollouts": rollouts.run, "drift": drifts.run}
     if alerts is not None:
         loops["alerts"] = alerts.run

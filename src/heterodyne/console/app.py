@@ -20,6 +20,8 @@ from heterodyne.console.live.routes import live_routes
 from heterodyne.console.openapi import description_route
 from heterodyne.console.plan.routes import plan_routes
 from heterodyne.console.playground.routes import playground_routes
+from heterodyne.console.registry.routes import registry_routes
+from heterodyne.console.registry.service import RegistryChanges
 from heterodyne.console.rehearsal.routes import rehearsal_routes
 from heterodyne.console.render import answer, error_answer
 from heterodyne.console.rollouts.routes import rollout_routes
@@ -60,6 +62,8 @@ def admin_app(
         routes += fleet_change_routes(guard, FleetChanges(fleet, stores.recorder))
         if stores.rollouts is not None:
             routes += rollout_routes(guard, stores.rollouts, RolloutChanges(stores.rollouts, stores.recorder))
+        if stores.registry is not None:
+            routes += registry_routes(guard, stores.registry, RegistryChanges(stores.registry, stores.recorder))
         routes += tenant_routes(guard, stores.tenants)
         routes += usage_routes(guard, stores.books)
         routes += history_routes(guard, stores.books, time.time)

@@ -8,6 +8,7 @@ from heterodyne.console.guard import Guard
 from heterodyne.console.live.feed import LiveFeed
 from heterodyne.console.plan.service import PlanService
 from heterodyne.console.playground.service import Playground
+from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rehearsal.service import RehearsalService
 from heterodyne.console.rollouts.service import RolloutService
 from heterodyne.console.tenants.service import TenantService
@@ -22,6 +23,7 @@ class StoreServices(Struct, frozen=True, kw_only=True):
     recorder: ChangeRecorder
     books: BookStore
     rollouts: RolloutService | None = None  # None: nothing carries any out
+    registry: RegistryService | None = None  # None: nobody is asked
 
 
 class ConsoleServices(Struct, frozen=True, kw_only=True):

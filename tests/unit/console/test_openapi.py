@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 from jsonschema import Draft202012Validator
+from msgspec import structs
 from starlette.applications import Starlette
 from starlette.routing import Route
 
@@ -28,7 +29,8 @@ def everything(settings: ConsoleSettings) -> Starlette:
     """A console with all it can have."""
     nobody: Any = NoFleet()
     services = ConsoleServices(tenants=nobody, capacity=nobody, plans=nobody, rehearsals=nobody)
-    return admin_app(settings, nobody, store_services(), instruments(settings, services=services))
+    stores = structs.replace(store_services(), rollouts=nobody, registry=nobody)
+    return admin_app(settings, nobody, stores, instruments(settings, services=services))
 
 
 APP = everything(KEYED)

@@ -8,6 +8,7 @@ from heterodyne.console.live.recent_activity import RecentActivity
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.ports.books import BookStore
 from heterodyne.ports.leases import LimitReader
+from heterodyne.ports.model_store import ModelStore
 from heterodyne.ports.rollout_store import RolloutStore
 from heterodyne.ports.tenants import TenantStore
 from heterodyne.supervisor.stores.shared_audit_log import SharedAuditLog
@@ -22,6 +23,7 @@ class SupervisorStores(Struct, frozen=True, kw_only=True, eq=False):
     snapshot: TenantSnapshot  # of the tenants, as they were at the start
     books: BookStore
     rollouts: RolloutStore
+    models: ModelStore  # of the registry
     usage: SupervisorBooks | None  # collects what workers spool; None: no books are kept
     audit: SharedAuditLog
     limits: LimitReader  # how far their counters have got

@@ -1,0 +1,1 @@
+"""The registry of models: versions, artifacts, and what runs where."""
