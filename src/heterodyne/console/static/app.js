@@ -20,6 +20,8 @@ const VIEWS = [
   { id: "capacity", title: "Capacity", key: "c" },
   { id: "playground", title: "Playground", key: "p" },
   { id: "plan", title: "Plan", key: "n" },
+  { id: "rollouts", title: "Rollouts", key: "o" },
+  { id: "models", title: "Models", key: "d" },
 ];
 
 const app = document.getElementById("app");

@@ -1,4 +1,4 @@
-// The keyboard, where nobody is typing: `g` and a view's key or 1 to 8, `/` for search, `?` for help, Esc to close.
+// The keyboard, where nobody is typing: `g` and a view's key or its digit, `/` for search, `?` for help, Esc to close.
 
 const CHORD_MS = 1200;
 
@@ -14,7 +14,7 @@ export function listenForKeys({ views, isIn, onView, onHelp, onLeave }) {
       chordUntil = performance.now() + CHORD_MS;
       return;
     }
-    const view = isChord ? views.find((one) => one.key === event.key) : views[Number(event.key) - 1];
+    const view = isChord ? views.find((one) => one.key === event.key) : views[indexOf(event.key)];
     if (view) onView(view.id);
     else if (event.key === "/") focusSearch();
     else if (event.key === "?") onHelp();
@@ -22,6 +22,11 @@ export function listenForKeys({ views, isIn, onView, onHelp, onLeave }) {
     else return;
     event.preventDefault();
   });
+}
+
+// "1" is the first and "0" the tenth; of any other key there is none.
+function indexOf(key) {
+  return /^[0-9]$/.test(key) ? (Number(key) + 9) % 10 : -1;
 }
 
 function leave(onLeave) {

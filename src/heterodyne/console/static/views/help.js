@@ -12,7 +12,7 @@ export function openHelp(views) {
   dialog({
     title: "Keys",
     body: h("dl", { class: "keys" },
-      views.map((view, index) => line(["g", view.key, "or", String(index + 1)], view.title)),
+      views.map((view, index) => line(["g", view.key, "or", String((index + 1) % 10)], view.title)),
       line(["/"], "Search"),
       line(["j", "k"], "Next and previous row of a table; the arrows do the same"),
       line(["Enter"], "Open the row"),
