@@ -70,6 +70,9 @@ def test_a_viewer_sees_everything_and_changes_nothing(page: Page) -> None:
     expect(page.locator("header")).to_contain_text("viewer")
     expect(page.get_by_role("button", name="Drain", exact=True)).to_have_count(0)
     assert_accessible(page)
+    page.goto(f"{page.url.partition('#')[0]}#/rollouts")
+    expect(page.locator("main")).to_contain_text("You may look and not change")
+    expect(page.get_by_role("button", name="Start a rollout")).to_have_count(0)
     answer = page.evaluate(
         """async () => {
             const headers = {"content-type": "application/json", "x-heterodyne-console": "1"};

@@ -18,6 +18,8 @@ SHOWN = {
     "capacity": ("Headroom", "mi300x", "Forecast of demand", "names no hardware"),
     "playground": ("llama-3.1-8b", "smollm2-135m"),
     "plan": ("Memory", "Hardware", "Mix"),
+    "rollouts": ("support-chat", "h100-v2 → h100-v3", "rolled back", "canary 5 %"),
+    "models": ("llama-3.1-8b@v2", "smollm2-135m@v1", "gguf q4_0, failed", "tensorrt-llm fp8"),
 }
 LOOKS = {
     "light": {"viewport": DESK, "color_scheme": "light"},
@@ -47,12 +49,18 @@ def assert_accessible(page: Page) -> None:
 
 def test_keys_lead_everywhere(watched: Watched) -> None:
     page = watched.open("fleet")
-    for key, title in (("r", "Requests"), ("l", "Latency"), ("m", "Money"), ("c", "Capacity"), ("f", "Fleet")):
+    views = (("r", "Requests"), ("l", "Latency"), ("m", "Money"), ("c", "Capacity"), ("o", "Rollouts"), ("d", "Models"))
+    for key, title in (*views, ("f", "Fleet")):
         page.keyboard.press("g")
         page.keyboard.press(key)
         expect(page.locator("main h1")).to_have_text(title)
+    for digit, title in (("2", "Requests"), ("9", "Rollouts"), ("0", "Models"), ("1", "Fleet")):
+        page.keyboard.press(digit)
+        expect(page.locator("main h1")).to_have_text(title)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
+    for words in ("g o or 9", "g d or 0"):
+        expect(page.get_by_role("dialog")).to_contain_text(words)
     assert_accessible(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
