@@ -1,10 +1,12 @@
 """What people are told of a version: its artifacts, who loads and vouches for them, and what could be made of it."""
 
+from pathlib import Path
+
 from heterodyne.domain.artifact import ArtifactLoad, Digest, Signature, StoredArtifact, WeightTier
 from heterodyne.domain.parity import ParityVerdict
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.catalogue import accelerator
-from heterodyne.registry.catalog.facts import ParityState
+from heterodyne.registry.catalog.facts import ArtifactFacts, ParityState
 from heterodyne.registry.catalog.pool_artifacts import pools_by_artifact
 from heterodyne.registry.catalog.version_facts import facts_of, summaries
 from tests.support.registered_models import (
@@ -55,7 +57,7 @@ def test_facts_have_the_table_of_hardware_and_what_is_best() -> None:
     )
 
 
-async def test_pools_are_told_apart_by_what_their_engines_load(tmp_path) -> None:
+async def test_pools_are_told_apart_by_what_their_engines_load(tmp_path: Path) -> None:
     async with opened_registry(tmp_path) as catalog:
         pools = {
             name: PoolSettings(model="chat", engine=engine, weights=weights)
@@ -72,7 +74,7 @@ async def test_pools_are_told_apart_by_what_their_engines_load(tmp_path) -> None
         assert sorted(found.values()) == [("small",), ("vllm-a", "vllm-b")]
 
 
-def _artifacts(stored: StoredArtifact, pools: dict[Digest, tuple[str, ...]] | None = None):
+def _artifacts(stored: StoredArtifact, pools: dict[Digest, tuple[str, ...]] | None = None) -> tuple[ArtifactFacts, ...]:
     [shown] = summaries([version_of("m", "v1")], [stored], trusted_keys=("0" * 64,), pools=pools)
     return shown.artifacts
 

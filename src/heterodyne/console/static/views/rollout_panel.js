@@ -41,7 +41,9 @@ export function rolloutPanel({ canChange, onClose, onChanged, onOpen }) {
     if (!shown) {
       stamp = "";
       mount(heading, model);
-      for (const part of [actions, facts, stages, evidence.body]) mount(part);
+      for (const part of [actions, facts, stages]) mount(part);
+      evidence.say("");
+      evidence.empty("There was no rollout of this model yet.", `\`heterodyne rollout start ${model}\` begins one.`);
       stepTable.update([]);
       historyTable.update([]);
       return;
