@@ -61,7 +61,9 @@ def current(page: Page) -> Any:
     return page.locator(".stage[aria-current=step] .stage-name")
 
 
-def test_a_rollout_is_started_paused_promoted_and_aborted_by_hand(page: Page, serve: ServeProcess) -> None:
+def test_a_rollout_is_started_paused_promoted_and_aborted_by_hand(
+    page: Page, serve: ServeProcess, pictures: Path
+) -> None:
     expect(page.locator("main")).to_contain_text("There was no rollout yet")
     assert_accessible(page)
     page.get_by_role("button", name="Start a rollout").click()
@@ -69,6 +71,7 @@ def test_a_rollout_is_started_paused_promoted_and_aborted_by_hand(page: Page, se
     dialog.get_by_role("button", name="Start").click()
     expect(dialog).to_contain_text("Choose the pools")
     assert_accessible(page)
+    page.screenshot(path=pictures / "rollout-start.png")
     dialog.get_by_label("new", exact=True).check()
     dialog.get_by_role("button", name="Start").click()
     opened = page.locator(".opened")
@@ -87,6 +90,7 @@ def test_a_rollout_is_started_paused_promoted_and_aborted_by_hand(page: Page, se
     expect(errors).to_contain_text("not sure yet")
     expect(errors.get_by_role("img")).to_be_visible()
     assert_accessible(page)
+    page.screenshot(path=pictures / "rollout-running.png", full_page=True)
     act(page, "Abort")
     expect(opened.locator("h2 .badge")).to_have_text("aborted")
     expect(page.locator(".stage[data-mark=stopped]")).to_contain_text("canary 50 %")
@@ -99,7 +103,7 @@ def test_a_refusal_stays_in_the_dialog(page: Page, serve: ServeProcess) -> None:
     headers = {"content-type": "application/json"}
     request = urllib.request.Request(f"{serve.admin_url}/admin/rollouts/start", body, headers)
     urllib.request.urlopen(request, timeout=10).close()
-    expect(page.locator("main table")).to_contain_text("old → new")
+    expect(page.get_by_role("table", name="Latest of each model")).to_contain_text("old → new")
     page.get_by_role("button", name="Start a rollout").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("new", exact=True).check()

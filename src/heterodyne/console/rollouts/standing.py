@@ -87,6 +87,7 @@ def _mark(rollout: Rollout, number: int) -> StageMark:
 
 def _row(verdict: MetricVerdict) -> EvidenceRow:
     metric = METRICS[verdict.metric]
+    high = try_share(metric, verdict.harm.high)
     breach, tolerance = (try_share(metric, harm) for harm in (metric.breach, verdict.tolerance))
     assert breach is not None
     assert tolerance is not None
@@ -94,8 +95,9 @@ def _row(verdict: MetricVerdict) -> EvidenceRow:
         metric=metric.name,
         kind=metric.kind,
         judgement=verdict.judgement,
-        low=try_share(metric, verdict.harm.low),
-        high=try_share(metric, verdict.harm.high),
+        # A metric that harms either way differs by nothing at least, which is always so and says nothing.
+        low=None if high is None else try_share(metric, verdict.harm.low),
+        high=high,
         breach=breach,
         tolerance=tolerance,
         candidate_count=verdict.candidate_count,

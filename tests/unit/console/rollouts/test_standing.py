@@ -4,6 +4,7 @@ import pytest
 
 from heterodyne.console.rollouts.standing import StageMark, standing_of
 from heterodyne.domain.rollout_split import RolloutSplit
+from heterodyne.rollout.evidence import Evidence, MetricSums
 from heterodyne.rollout.judge import Judgement
 from heterodyne.rollout.machine import aborted, observed, promoted
 from heterodyne.rollout.metric import Kind
@@ -58,6 +59,9 @@ def test_what_nobody_knows_yet_has_no_figure() -> None:
     assert (ttft.low, ttft.high, ttft.judgement) == (None, None, Judgement.UNSURE)
     assert errors.low is not None
     assert standing_of(begun()).evidence == ()
+    few = Evidence(requests=3, sums={"length": MetricSums(3, 0.0, 0.0)})
+    [length] = standing_of(observed(in_canary(), few, few, 5.0)).evidence
+    assert (length.low, length.high) == (None, None), "that it differs by nothing at least says nothing"
 
 
 def test_the_replicas_that_are_compared_are_those_of_this_rollout() -> None:

@@ -76,12 +76,15 @@ const ARTIFACTS = [
     key: "format", title: "Artifact", stamp: (row) => row.digest,
     render: (row) => h("span", { class: "strong" }, `${row.format} ${row.precision}`),
   },
-  { key: "hardware", title: "Hardware" },
+  {
+    key: "hardware", title: "Hardware", stamp: (row) => row.hardware,
+    render: (row) => h("span", { class: "whole" }, row.hardware),
+  },
   { key: "size_bytes", title: "Size", numeric: true, render: (row) => bytes(row.size_bytes) },
   { key: "builder", title: "Made by" },
   {
     key: "digest", title: "Digest", stamp: (row) => row.digest,
-    render: (row) => h("code", { title: row.digest }, digestWords(row.digest)),
+    render: (row) => h("code", { class: "whole", title: row.digest }, digestWords(row.digest)),
   },
   {
     key: "parity", title: "Parity", stamp: (row) => `${row.parity} ${row.parity_why}`,

@@ -30,7 +30,7 @@ export function harmWords(kind, share) {
 }
 
 export function rangeWords(row) {
-  if (row.low === null && row.high === null) return "nothing is known yet";
+  if (row.high === null) return "nothing is known yet";
   return `${harmWords(row.kind, row.low)} to ${harmWords(row.kind, row.high)}`;
 }
 
