@@ -38,7 +38,7 @@ class Calls:
 
     def end(self, result: FunctionResult, where: str) -> str:
         waiting = self._open.get(result.name, deque())
-        if result.id in waiting:
+        if result.id is not None and result.id in waiting:
             waiting.remove(result.id)
             return result.id
         if not waiting or result.id:
