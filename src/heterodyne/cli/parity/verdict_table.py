@@ -6,23 +6,41 @@ import click
 
 from heterodyne.cli.output import print_table
 from heterodyne.domain.artifact import StoredArtifact
-from heterodyne.domain.parity import ParityMeasures
+from heterodyne.domain.parity import ParityMeasures, ParityVerdict
+from heterodyne.registry.parity.served import ServedVerdict
 
-HEADERS = ("ARTIFACT", "RUN BY", "POSITIONS", "TOP-1", "KL (NATS)", "PERPLEXITY", "FIRST SPLIT", "VERDICT")
+HEADERS = ("RUN BY", "POSITIONS", "TOP-1", "KL (NATS)", "PERPLEXITY", "FIRST SPLIT", "VERDICT")
 
 
 def print_verdicts(judged: Sequence[StoredArtifact]) -> None:
-    rows = []
+    """Of artifacts."""
+    found = [(one.artifact, verdict) for one in judged for verdict in one.verdicts]
+    print_table(
+        ("ARTIFACT", *HEADERS),
+        [[f"{artifact.format} {artifact.precision}", *_row(verdict)] for artifact, verdict in found],
+    )
+    for artifact, verdict in found:
+        _say_breaches(artifact.name, verdict)
+
+
+def print_served(judged: Sequence[ServedVerdict]) -> None:
+    """Of replicas as they serve."""
+    print_table(
+        ("POOL", "REPLICA", "JUDGED AS", *HEADERS),
+        [[one.replica.pool, one.replica.url, one.replica.precision, *_row(one.verdict)] for one in judged],
+    )
     for one in judged:
-        for verdict in one.verdicts:
-            cells = _cells(verdict.measures) if verdict.measures is not None else ["-"] * 5
-            said = "passed" if verdict.has_passed else "failed"
-            rows.append([f"{one.artifact.format} {one.artifact.precision}", verdict.run_by, *cells, said])
-    print_table(HEADERS, rows)
-    for one in judged:
-        for verdict in one.verdicts:
-            for breach in verdict.breaches:
-                click.echo(f"{one.artifact.name}: {breach}", err=True)
+        _say_breaches(f"{one.replica.pool} at {one.replica.url}", one.verdict)
+
+
+def _row(verdict: ParityVerdict) -> list[str]:
+    cells = _cells(verdict.measures) if verdict.measures is not None else ["-"] * 5
+    return [verdict.run_by, *cells, "passed" if verdict.has_passed else "failed"]
+
+
+def _say_breaches(what: str, verdict: ParityVerdict) -> None:
+    for breach in verdict.breaches:
+        click.echo(f"{what}: {breach}", err=True)
 
 
 def _cells(measures: ParityMeasures) -> list[str]:

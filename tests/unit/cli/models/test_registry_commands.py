@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from heterodyne.registry.conversion.safetensors_gguf import safetensors_to_gguf
+from heterodyne.registry.parity.llamacpp_process import running_llamacpp
 from tests.support.tiny_models import tiny_model
+
+URL = "http://127.0.0.1:9"  # where nobody is
 
 
 @pytest.fixture
@@ -92,6 +95,33 @@ def test_a_build_that_went_wrong_does_not_serve(run, weights: Path, tmp_path: Pa
     assert run(*strict, "models", "pull").exit_code == 0
     shown = run("models", "show", "tiny").stdout
     assert "passed" in shown
+
+
+def test_replicas_are_judged_as_they_serve(run, weights: Path, tmp_path: Path) -> None:
+    run("models", "import", f"file:{weights}", "--name", "tiny")
+    damaged = tmp_path / "damaged.gguf"
+    safetensors_to_gguf(tiny_model(tmp_path / "other", seed=8), damaged, "q8_0")
+    with running_llamacpp(weights) as sound_url, running_llamacpp(damaged) as damaged_url:
+        served = {"sound": (sound_url, "llamacpp"), "damaged": (damaged_url, "llamacpp"), "hosted": (URL, "openai")}
+        with (tmp_path / "heterodyne.toml").open("a") as settings:
+            for name, (url, engine) in served.items():
+                settings.write(f'[pools.{name}]\nmodel = "tiny"\nengine = "{engine}"\nurls = ["{url}"]\n')
+                settings.write('precision = "int8"\n')
+        passed = run("parity", "tiny", "--pool", "sound", "--json")
+        assert passed.exit_code == 0, passed.output
+        (judged,) = json.loads(passed.stdout)
+        assert (judged["replica"]["url"], judged["verdict"]["run_by"]) == (sound_url, "llamacpp")
+        both = run("parity", "tiny", "--pool", "sound", "--pool", "damaged")
+        assert both.exit_code == 1
+        assert f"damaged at {damaged_url}: KL " in both.stderr
+        for pool, said in (
+            ("here", "has no urls"),
+            ("suond", 'no pool "suond"; did you mean "sound"'),
+            ("hosted", "openai is not asked for log-probabilities"),
+        ):
+            refused = run("parity", "tiny", "--pool", pool)
+            assert refused.exit_code == 2, refused.output
+            assert said in refused.stderr
 
 
 def test_a_file_converts_without_a_registry(run, weights: Path, tmp_path: Path) -> None:
