@@ -1,5 +1,6 @@
 """vLLM loads weights of eight bits as they are built here, and says of texts what the reference says."""
 
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,8 @@ def test_vllm_computes_eight_bits_as_the_reference(calibration: str, folder: Pat
     engine = RunningVllm(target)
     try:
         engine.wait_ready()
-        found = np.concatenate([said(VllmScorer(engine.url, MODEL), tokens) for tokens in texts])
+        with closing(VllmScorer(engine.url, MODEL)) as scorer:
+            found = np.concatenate([said(scorer, tokens) for tokens in texts])
     finally:
         engine.kill()
     exact, cut_too = (np.concatenate([own(decoder, tokens, how) for tokens in texts]) for how in (exactly, cut))
