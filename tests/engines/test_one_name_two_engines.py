@@ -33,8 +33,8 @@ from tests.engines.running_vllm import CONTEXT_TOKENS, MODEL, RunningVllm
 pytestmark = pytest.mark.timeout(600)
 OTHER = {"vllm": "llamacpp", "llamacpp": "vllm"}
 CONFIG = """
-[routing.health]
-slow_start_s = 0  # the first request is to go where the rule says, and both have only just begun
+[routing]
+slow_start_s = 0.001  # the first request is to go where the rule says, and both have only just begun
 
 [pools.llamacpp]
 model = "{model}"
