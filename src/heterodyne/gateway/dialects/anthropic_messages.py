@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-import msgspec
-
 from heterodyne.domain.errors import InvalidField
 from heterodyne.gateway.dialects.anthropic_fields import (
     AnthropicBlock,
@@ -13,6 +11,7 @@ from heterodyne.gateway.dialects.anthropic_fields import (
     AnthropicTool,
     AnthropicToolChoice,
 )
+from heterodyne.gateway.dialects.chat_turns import asked_turn, call_of, said_turn
 from heterodyne.gateway.dialects.not_carried import NotCarried
 
 Json = dict[str, Any]
@@ -86,18 +85,10 @@ def _assistant(message: AnthropicMessage, path: str, called: set[str], lost: Not
                 lost.note("messages.content.signature", is_set=bool(block.signature))
             case "tool_use":
                 called.add(block.id)
-                arguments = msgspec.json.encode(block.input or {}).decode()
-                calls.append(
-                    {"id": block.id, "type": "function", "function": {"name": block.name, "arguments": arguments}}
-                )
+                calls.append(call_of(block.id, block.name, block.input))
             case _:
                 raise _unknown(block, where)
-    said: Json = {"role": "assistant", "content": "".join(texts) or None}
-    if thoughts:
-        said["reasoning_content"] = "".join(thoughts)
-    if calls:
-        said["tool_calls"] = calls
-    return said
+    return said_turn(texts, thoughts, calls)
 
 
 def _user(message: AnthropicMessage, path: str, called: set[str], lost: NotCarried) -> Iterator[Json]:
@@ -126,8 +117,7 @@ def _user(message: AnthropicMessage, path: str, called: set[str], lost: NotCarri
             case _:
                 raise _unknown(block, where)
     if parts:
-        is_text = len(parts) == 1 and parts[0]["type"] == "text"
-        yield {"role": "user", "content": parts[0]["text"] if is_text else parts}
+        yield asked_turn(parts)
 
 
 def _result(block: AnthropicBlock, where: str, lost: NotCarried) -> Json:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from heterodyne.domain.errors import InvalidField
+from heterodyne.gateway.dialects.chat_turns import asked_turn, call_of, said_turn
 from heterodyne.gateway.dialects.gemini_fields import (
     CalledFunction,
     FunctionCallingConfig,
@@ -105,21 +106,15 @@ def _said(content: GeminiContent, path: str, calls: Calls, lost: NotCarried) -> 
     for number, part in enumerate(content.parts):
         lost.note("contents.parts.thoughtSignature", is_set=part.thought_signature is not None)
         if part.function_call is not None:
-            arguments = msgspec.json.encode(part.function_call.args or {}).decode()
-            function = {"name": part.function_call.name, "arguments": arguments}
-            called.append({"id": calls.begin(part.function_call), "type": "function", "function": function})
+            call = part.function_call
+            called.append(call_of(calls.begin(call), call.name, call.args))
         elif part.text is None:
             raise _unknown(f"{path}[{number}]")
         elif part.thought:
             thoughts.append(part.text)
         else:
             texts.append(part.text)
-    said: Json = {"role": "assistant", "content": "".join(texts) or None}
-    if thoughts:
-        said["reasoning_content"] = "".join(thoughts)
-    if called:
-        said["tool_calls"] = called
-    return said
+    return said_turn(texts, thoughts, called)
 
 
 def _asked(content: GeminiContent, path: str, calls: Calls) -> Iterator[Json]:
@@ -137,8 +132,7 @@ def _asked(content: GeminiContent, path: str, calls: Calls) -> Iterator[Json]:
         else:
             parts.append({"type": "image_url", "image_url": {"url": _picture(part, where)}})
     if parts:
-        is_text = len(parts) == 1 and parts[0]["type"] == "text"
-        yield {"role": "user", "content": parts[0]["text"] if is_text else parts}
+        yield asked_turn(parts)
 
 
 def _picture(part: GeminiPart, where: str) -> str:

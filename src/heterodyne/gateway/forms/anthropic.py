@@ -9,7 +9,7 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.gateway.forms.anthropic_stream import AnthropicStream
 from heterodyne.gateway.forms.anthropic_words import error_of, message_id, stop_of, used
-from heterodyne.gateway.forms.chat_answer import SaidCall, SaidMessage, read_chat
+from heterodyne.gateway.forms.chat_answer import SaidCall, SaidMessage, arguments_of, read_chat
 from heterodyne.gateway.forms.form import ClientForm
 
 Json = dict[str, Any]
@@ -62,18 +62,8 @@ def _call_block(call: SaidCall) -> Json:
         "type": "tool_use",
         "id": call.id or "",
         "name": function.name or "",
-        "input": _input(function.arguments),
+        "input": arguments_of(function),
     }
-
-
-def _input(arguments: str | None) -> Json:
-    try:
-        found = msgspec.json.decode(arguments or "{}")
-    except msgspec.DecodeError as error:
-        raise EngineGarbage("The model called a tool with arguments that are no JSON.") from error
-    if not isinstance(found, dict):
-        raise EngineGarbage("The model called a tool with arguments that are no object.")
-    return found
 
 
 def _counted(answer: bytes) -> int:

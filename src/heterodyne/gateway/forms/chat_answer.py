@@ -1,5 +1,7 @@
 """What is read of OpenAI's chat answers and events by those who tell them in the words of another API."""
 
+from typing import Any
+
 import msgspec
 from msgspec import Struct
 
@@ -63,3 +65,14 @@ def read_chat(data: bytes) -> SaidAnswer:
         return _decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
         raise EngineGarbage("The engine's answer is no chat.") from error
+
+
+def arguments_of(function: SaidFunction) -> dict[str, Any]:
+    """Those of a call that is complete; raises EngineGarbage where the model did not keep to JSON."""
+    try:
+        found = msgspec.json.decode(function.arguments or "{}")
+    except msgspec.DecodeError as error:
+        raise EngineGarbage("The model called a tool with arguments that are no JSON.") from error
+    if not isinstance(found, dict):
+        raise EngineGarbage("The model called a tool with arguments that are no object.")
+    return found

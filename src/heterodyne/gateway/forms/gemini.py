@@ -80,8 +80,5 @@ def _candidate(choice: SaidChoice, message: SaidMessage) -> Json:
     text = message.content or message.refusal
     if text:
         parts.append({"text": text})
-    parts += [
-        call_part(call.function.name or "", call.function.arguments or "", call.id or "")
-        for call in message.tool_calls or ()
-    ]
+    parts += [call_part(call.function, call.id or "") for call in message.tool_calls or ()]
     return candidate(choice.index, parts, choice)

@@ -22,7 +22,7 @@ class GeminiStream:
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._calls: dict[Place, list[str]] = {}  # id, name, arguments so far
+        self._calls: dict[Place, SaidCall] = {}  # as far as they have come
         self._last: dict[int, SaidChoice] = {}  # by answer, the event that said why it ended
         self._usage: ReportedUsage | None = None
 
@@ -61,12 +61,12 @@ class GeminiStream:
         return [candidate(choice.index, parts, None)] if parts else []
 
     def _gather(self, place: Place, call: SaidCall) -> None:
-        known = self._calls.setdefault(place, ["", "", ""])
-        known[0] = known[0] or call.id or ""
-        known[1] += call.function.name or ""
-        known[2] += call.function.arguments or ""
+        known = self._calls.setdefault(place, SaidCall())
+        known.id = known.id or call.id
+        known.function.name = (known.function.name or "") + (call.function.name or "")
+        known.function.arguments = (known.function.arguments or "") + (call.function.arguments or "")
 
     def _ended(self, index: int) -> Json:
-        calls = [known for place, known in sorted(self._calls.items()) if place[0] == index]
-        parts = [call_part(name, arguments, id_) for id_, name, arguments in calls]
+        places = [place for place in sorted(self._calls) if place[0] == index]
+        parts = [call_part(self._calls[place].function, self._calls[place].id or "") for place in places]
         return candidate(index, parts, self._last[index])

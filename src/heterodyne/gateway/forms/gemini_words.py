@@ -2,11 +2,9 @@
 
 from typing import Any, Final
 
-import msgspec
-
-from heterodyne.domain.errors import EngineGarbage, HeterodyneError
+from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request
-from heterodyne.gateway.forms.chat_answer import SaidChoice
+from heterodyne.gateway.forms.chat_answer import SaidChoice, SaidFunction, arguments_of
 from heterodyne.gateway.usage_fields import ReportedUsage
 
 Json = dict[str, Any]
@@ -40,15 +38,9 @@ def answer_of(request: Request, candidates: list[Json], usage: ReportedUsage | N
     return found
 
 
-def call_part(name: str, arguments: str, id_: str) -> Json:
-    """A call with its arguments, which have to be an object."""
-    try:
-        given = msgspec.json.decode(arguments or "{}")
-    except msgspec.DecodeError as error:
-        raise EngineGarbage("The model called a function with arguments that are no JSON.") from error
-    if not isinstance(given, dict):
-        raise EngineGarbage("The model called a function with arguments that are no object.")
-    return {"functionCall": {"id": id_, "name": name, "args": given}}
+def call_part(function: SaidFunction, id_: str) -> Json:
+    """A call, once it is complete."""
+    return {"functionCall": {"id": id_, "name": function.name or "", "args": arguments_of(function)}}
 
 
 def error_of(error: HeterodyneError) -> Json:
