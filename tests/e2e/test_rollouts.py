@@ -211,10 +211,30 @@ def test_the_candidate_is_compared_with_replicas_that_get_as_much(tmp_path: Path
         assert latest(serve)["baseline_evidence"]["requests"] == sum(old)
 
 
+def waited(serve: ServeProcess, *words: str) -> tuple[int, str]:
+    found = CliRunner().invoke(
+        cli, ["rollout", "wait", "chat", "--url", serve.admin_url, *words], prog_name="heterodyne"
+    )
+    return found.exit_code, found.output
+
+
+def test_whoever_waits_hears_how_it_ended(fleet: Fleet) -> None:
+    with fleet.serving() as serve:
+        assert waited(serve)[0] == 2, "there is none"
+        start(serve)
+        until(lambda: stage(serve) == "canary 1 %", "smoke and parity are behind it")
+        code, output = waited(serve, "--timeout", "0.1")
+        assert (code, "running" in output) == (1, True)
+        promote(serve, "full")
+        code, output = waited(serve)
+        assert (code, "completed" in output) == (0, True)
+
+
 def test_a_candidate_that_does_not_answer_gets_no_user(fleet: Fleet) -> None:
     fleet.new.behaviour = behaviours.refuse(500, "out of memory")
     with fleet.serving() as serve:
         start(serve)
+        assert waited(serve)[0] == 1
         until(lambda: bool(latest(serve)["status"] == "rolled_back"), "it is taken back")
         assert "new-0 answers 500" in latest(serve)["steps"][-1]["why"]
         assert {Conversation(serve, number).ask() for number in range(20)} == {"old"}

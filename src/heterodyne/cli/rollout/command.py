@@ -11,6 +11,8 @@ from heterodyne.cli.rollout.replay_command import replay
 if TYPE_CHECKING:
     from heterodyne.cli.admin_client import AdminClient
 
+WAIT_S = 2.0  # between two looks
+
 
 @click.group()
 def rollout() -> None:
@@ -105,6 +107,38 @@ def status(*, model: str | None, url: str, key_env: str, as_json: bool) -> None:
         print_rollout(page.rollouts[0], as_json=False, standing=standing)
     else:
         print_rollouts(page.rollouts)
+
+
+@rollout.command()
+@click.argument("model")
+@click.option("--timeout", "timeout_s", type=float, default=86_400.0, show_default=True, help="Seconds; then exit 1.")
+@admin_options
+def wait(*, model: str, timeout_s: float, url: str, key_env: str, as_json: bool) -> None:
+    """Wait for the end of a MODEL's latest rollout; exit 0 when the candidate has taken over, else 1.
+
+    \b
+    Examples:
+      heterodyne rollout wait chat
+      heterodyne rollout wait chat --url http://eu:8081 && heterodyne rollout start chat --candidate v2 --url http://us:8081
+    """
+    import time
+
+    from heterodyne.cli.rollout.rollout_table import print_rollout
+    from heterodyne.domain.errors import UnknownName
+    from heterodyne.rollout.machine import RolloutStatus
+
+    client, until_s = _client(url, key_env), time.monotonic() + timeout_s
+    while True:
+        page = client.rollouts(model)
+        if not page.rollouts:
+            raise UnknownName(f"there is no rollout of {model}")
+        latest = page.rollouts[0]
+        if latest.is_ended or time.monotonic() >= until_s:
+            break
+        time.sleep(min(WAIT_S, max(0.0, until_s - time.monotonic())))
+    print_rollout(latest, as_json=as_json)
+    if latest.status is not RolloutStatus.COMPLETED:
+        raise SystemExit(1)
 
 
 def _by_hand(name: str, sentence: str) -> click.Command:
