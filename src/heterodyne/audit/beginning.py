@@ -7,7 +7,8 @@ import re
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # there, and not in the stubs
 from typing import Any
 
-CUT = "[cut]"
+from heterodyne.domain.audit import CUT
+
 DEPTH_MAX = 200
 SCALAR_CHARS = 8  # what a number, a truth or a nothing counts for
 ESCAPED_BYTES = 6  # the most that a character takes

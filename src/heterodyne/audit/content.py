@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from heterodyne.audit.beginning import CUT, ESCAPED_BYTES, SCALAR_CHARS, read_beginning
+from heterodyne.audit.beginning import ESCAPED_BYTES, SCALAR_CHARS, read_beginning
 from heterodyne.audit.redact import is_secret_name, redact
+from heterodyne.domain.audit import CUT
 
 OVERLAP_CHARS = 1024  # read and redacted beyond the length, so that the cut halves no secret into something unknown
 SHORT_BYTES = 65536  # read whole, in one go; of a longer body only what is kept, a little at a time

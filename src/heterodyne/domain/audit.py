@@ -1,6 +1,10 @@
 """What the audit log holds: who asked what of which version, what operators changed, and what befell the log itself."""
 
+from typing import Final
+
 from msgspec import Struct
+
+CUT: Final = "[cut]"  # stands where more was said than is kept
 
 
 class RequestEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag="request"):

@@ -34,7 +34,6 @@ from heterodyne.gateway.routes import (
     TENSOR_MODEL_ROUTE,
     Route,
     find,
-    form_of,
 )
 from heterodyne.routing.catalogue import OBJECTIVES
 
@@ -141,7 +140,7 @@ def _path(path: str, route: Route) -> Json:
         "operationId": _operation_id(path, route),
         "summary": described.summary,
         "parameters": _parameters(path, route),
-        "responses": _responses(path, route, described),
+        "responses": _responses(route, described),
         "security": _security(route),
     }
     if described.fields is not None:
@@ -182,7 +181,7 @@ def _parameters(path: str, route: Route) -> list[Json]:
     return parameters
 
 
-def _responses(path: str, route: Route, described: Described) -> Json:
+def _responses(route: Route, described: Described) -> Json:
     responses: Json = {"200": {"description": described.summary + ".", "content": _success(described)}}
     kinds = EVERYWHERE + described.raises
     kinds += () if route.is_open else WITH_A_KEY
@@ -190,20 +189,20 @@ def _responses(path: str, route: Route, described: Described) -> Json:
     for status in sorted({kind.status for kind in kinds}):
         lines = [f"`{kind.code}`: {kind.__doc__}" for kind in kinds if kind.status == status]
         own = described.refusals.get(status)
-        schema = _error(path)
+        schema = _error(route)
         if own is not None:
             schema = {"anyOf": [_reference(own), schema]}
         responses[str(status)] = {"description": "\n\n".join(lines), "content": _json(schema)}
     if route.read is not None:
         description = f"`{errors.EngineRefused.code}`: {errors.EngineRefused.__doc__}"
-        responses["4XX"] = {"description": description, "content": _json(_error(path))}
+        responses["4XX"] = {"description": description, "content": _json(_error(route))}
     return responses
 
 
-def _error(path: str) -> Json:
+def _error(route: Route) -> Json:
     """What never became a request is answered before its path is known, in OpenAI's shape."""
     ours = _reference(answers.Error)
-    own = OWN_ERRORS.get(form_of(path.encode()))
+    own = OWN_ERRORS.get(route.form)
     return ours if own is None else {"anyOf": [_reference(own), ours]}
 
 

@@ -288,13 +288,15 @@ class RequestHandler:
         urgency: Urgency = Urgency.INTERACTIVE,
     ) -> None:
         """The answer and its record; `request` where it was understood."""
+        head = http.head_check
+        assert isinstance(head, RoutedHead)
         if not isinstance(error, ClientGone):
             answer_error(
                 error,
                 self._identity,
                 connection,
                 request_id,
-                form=routes.form_of(http.path),
+                form=head.form,
                 is_head=http.method == b"HEAD",
                 tier=caller.tier if caller is not None else "",
             )

@@ -7,7 +7,8 @@ from heterodyne.admission.callers import CallerRing
 from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.tenant import Caller
-from heterodyne.gateway.routes import Route
+from heterodyne.gateway.forms.form import ClientForm
+from heterodyne.gateway.routes import Route, form_of
 from heterodyne.wire.message import BODY_BYTES_ANY, HeadCheck, HttpRequest
 
 NONE: Final = b""
@@ -54,6 +55,11 @@ class RoutedHead(HeadCheck):
         self._key_headers = () if route is None else route.key_headers
         self._keys = [get(name, NONE) for name in self._key_headers]
         self._host, self._type, self._encoding = get(b"host"), get(b"content-type"), get(b"content-encoding")
+
+    @property
+    def form(self) -> ClientForm:
+        """The API that it is of."""
+        return form_of(self._path) if self.route is None else self.route.form
 
     def holds_for(self, http: HttpRequest, callers: CallerRing, host_names: HostNames, now_wall_s: float) -> bool:
         """Whether the next head on the connection says the same, and nothing has changed: it was looked at already.

@@ -17,7 +17,7 @@ from heterodyne.gateway.forms.passing import OPEN_INFERENCE, OPENAI
 from heterodyne.wire.message import HttpRequest
 
 API_KEY: Final = b"x-api-key"
-GOOGLE_KEY: Final = b"x-goog-api-key"
+GOOGLE_KEY: Final = pages.GOOGLE_HEADER
 ANY_KEY: Final = (API_KEY, GOOGLE_KEY)
 MESSAGES: Final = b"/v1/messages"
 GEMINI_MODELS: Final = (b"/v1beta/models/", b"/v1/models/")  # older and newer clients
@@ -51,18 +51,22 @@ ROUTES: dict[bytes, Route] = {
     b"/tokenize": Route(method=b"POST", read=tokenization.read_tokenize),
     b"/detokenize": Route(method=b"POST", read=tokenization.read_detokenize),
     b"/v1/models": Route(method=b"GET", page=pages.models, key_headers=ANY_KEY),
-    b"/v1beta/models": Route(method=b"GET", page=pages.gemini_models, key_headers=(GOOGLE_KEY,)),
+    b"/v1beta/models": Route(method=b"GET", page=pages.gemini_models, form=GEMINI, key_headers=(GOOGLE_KEY,)),
     b"/health/live": Route(method=b"GET", page=pages.live, is_open=True, is_probe=True),
     b"/health/ready": Route(method=b"GET", page=pages.ready, is_open=True, is_probe=True),
     b"/metrics": Route(method=b"GET", page=pages.metrics, is_open=True, is_metrics=True),
     b"/openapi.json": Route(method=b"GET", page=pages.description, is_open=True),
-    b"/v2": Route(method=b"GET", page=open_inference_pages.server),
-    b"/v2/health/live": Route(method=b"GET", page=open_inference_pages.live, is_open=True, is_probe=True),
-    b"/v2/health/ready": Route(method=b"GET", page=open_inference_pages.ready, is_open=True, is_probe=True),
+    b"/v2": Route(method=b"GET", page=open_inference_pages.server, form=OPEN_INFERENCE),
+    b"/v2/health/live": Route(
+        method=b"GET", page=open_inference_pages.live, form=OPEN_INFERENCE, is_open=True, is_probe=True
+    ),
+    b"/v2/health/ready": Route(
+        method=b"GET", page=open_inference_pages.ready, form=OPEN_INFERENCE, is_open=True, is_probe=True
+    ),
 }
 MODEL_ROUTE = Route(method=b"GET", page=pages.model, key_headers=ANY_KEY)  # /v1/models/{id}; ids may have slashes
-TENSOR_MODEL_ROUTE = Route(method=b"GET", page=open_inference_pages.model)
-TENSOR_MODEL_READY_ROUTE = Route(method=b"GET", page=open_inference_pages.model_ready)
+TENSOR_MODEL_ROUTE = Route(method=b"GET", page=open_inference_pages.model, form=OPEN_INFERENCE)
+TENSOR_MODEL_READY_ROUTE = Route(method=b"GET", page=open_inference_pages.model_ready, form=OPEN_INFERENCE)
 
 
 def find(path: bytes) -> Route | None:
@@ -79,10 +83,10 @@ def find(path: bytes) -> Route | None:
 
 
 def form_of(path: bytes) -> ClientForm:
-    """The API that a path, known or not, is of."""
+    """The API that a path which nothing answers seems to be of."""
     if path.startswith(b"/v2/") or path == b"/v2":
         return OPEN_INFERENCE
-    if path.startswith(b"/v1beta/") or _find_gemini(path) is not None:
+    if path.startswith(b"/v1beta/"):
         return GEMINI
     return ANTHROPIC if path == MESSAGES or path.startswith(MESSAGES + b"/") else OPENAI
 

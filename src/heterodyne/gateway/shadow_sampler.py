@@ -3,23 +3,21 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.fleet import ModelRule
-from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.gateway.finished import Finished
+from heterodyne.rollout.asked_again import ASKED_AGAIN, body_again
 from heterodyne.rollout.shadow import ShadowSample
 
-COPIED: Final = (Operation.CHAT, Operation.COMPLETION)
 WAITING_MAX: Final = 4
 BODY_BYTES_MAX: Final = 256 << 10
 ANSWER_TOKENS_MAX: Final = 256
-NOT_COPIED: Final = ("stream", "stream_options", "n", "best_of", "seed", "user", "max_completion_tokens")
 
 
 class ShadowSampler:
@@ -40,7 +38,7 @@ class ShadowSampler:
     def offer(self, finished: Finished, ended: EndedRequest) -> None:
         """A request has ended; take it where it was answered and the budget has room."""
         split, request, now_s = self.splits.get(ended.model), finished.request, self._clock()
-        if split is None or ended.reason or request.operation not in COPIED or now_s < self._next_at_s:
+        if split is None or ended.reason or request.operation not in ASKED_AGAIN or now_s < self._next_at_s:
             return
         # Whoever may be answered in some regions only is not sent elsewhere as a copy either.
         if len(request.body) > BODY_BYTES_MAX or finished.routing_request.regions is not None:
@@ -65,9 +63,5 @@ class ShadowSampler:
 
 
 def _copied(request: Request, model: str) -> Request:
-    """The same words, to be answered once, whole, and always alike."""
-    body: dict[str, Any] = msgspec.json.decode(request.body)
-    limit = body.get("max_completion_tokens") or body.get("max_tokens") or ANSWER_TOKENS_MAX
-    body = {name: value for name, value in body.items() if name not in NOT_COPIED}
-    body |= {"model": model, "temperature": 0, "max_tokens": min(limit, ANSWER_TOKENS_MAX)}
+    body = body_again(msgspec.json.decode(request.body), model, ANSWER_TOKENS_MAX)
     return Request(id=f"{request.id}-copy", operation=request.operation, model=model, body=msgspec.json.encode(body))

@@ -10,18 +10,16 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from heterodyne.domain.audit import RequestEntry
+from heterodyne.domain.audit import CUT, RequestEntry
 from heterodyne.domain.operation import Operation
 from heterodyne.rollout.answer_signs import sign_values
+from heterodyne.rollout.asked_again import ASKED_AGAIN
 from heterodyne.rollout.bounds import Bounds, rate_bounds
 from heterodyne.rollout.evidence import NO_SUMS, Evidence, MetricSums, seen
 from heterodyne.rollout.judge import ALPHA, Verdict, judge
 from heterodyne.rollout.said import Said, tools_of, try_read_said
 
-CUT: Final = "[cut]"  # where the audit log kept no more
 ANSWER_TOKENS_MAX: Final = 512
-REPLAYED: Final = (Operation.CHAT, Operation.COMPLETION)
-NOT_REPLAYED: Final = ("stream", "stream_options", "n", "best_of", "seed", "user", "max_completion_tokens", "logprobs")
 
 
 class CapturedRequest(Struct, frozen=True, kw_only=True):
@@ -85,7 +83,7 @@ def try_capture(entry: RequestEntry) -> CapturedRequest | None:
     """A request that can be asked again; None: it was not kept, or not as a whole, or not answered."""
     if entry.prompt is None or not entry.answer or entry.status != 200 or entry.reason:
         return None
-    if entry.operation not in REPLAYED or CUT in entry.prompt or CUT in entry.answer:
+    if entry.operation not in ASKED_AGAIN or CUT in entry.prompt or CUT in entry.answer:
         return None
     try:
         body = msgspec.json.decode(entry.prompt)
@@ -96,14 +94,6 @@ def try_capture(entry: RequestEntry) -> CapturedRequest | None:
     # Of a stream the log has the words, of a whole answer its JSON.
     said = try_read_said(entry.answer.encode(), is_stream=False) or Said(text=entry.answer)
     return CapturedRequest(id=entry.id, operation=Operation(entry.operation), body=body, said=said)
-
-
-def body_again(captured: CapturedRequest, model: str) -> dict[str, Any]:
-    """The same question, to be answered once, whole, and always alike."""
-    body = {name: value for name, value in captured.body.items() if name not in NOT_REPLAYED}
-    asked = captured.body.get("max_completion_tokens") or captured.body.get("max_tokens")
-    limit = min(asked, ANSWER_TOKENS_MAX) if isinstance(asked, int) else ANSWER_TOKENS_MAX
-    return body | {"model": model, "temperature": 0, "max_tokens": limit}
 
 
 def compared_with_before(captured: CapturedRequest, said: Said | None) -> ReplaySeen:

@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-ANSWER_BYTES_MAX: Final = 1 << 20  # of an answer that is read
+ANSWER_BYTES_MAX: Final = 128 << 10  # of an answer that is read: what takes a millisecond or two of a worker's loop
 
 
 class CalledTool(Struct, frozen=True):

@@ -6,6 +6,7 @@ import pytest
 
 from heterodyne.domain.audit import RequestEntry
 from heterodyne.domain.operation import Operation
+from heterodyne.rollout.asked_again import body_again
 from heterodyne.rollout.evidence import seen
 from heterodyne.rollout.preference import judge_questions, preference_of
 from heterodyne.rollout.replay import (
@@ -13,7 +14,6 @@ from heterodyne.rollout.replay import (
     CapturedRequest,
     JudgePreference,
     ReplaySeen,
-    body_again,
     compared_with_before,
     try_capture,
     word_likeness,
@@ -68,16 +68,20 @@ def test_what_was_not_cannot(fields: dict[str, object]) -> None:
     assert try_capture(entry(**fields)) is None
 
 
+def again(asked: dict[str, object]) -> dict[str, object]:
+    return body_again(captured(prompt=asked).body, "next", ANSWER_TOKENS_MAX)
+
+
 def test_it_is_asked_once_whole_and_always_alike() -> None:
     asked = ASKED | {"stream": True, "n": 3, "seed": 7, "temperature": 0.9, "max_tokens": 9000, "top_p": 0.5}
-    assert body_again(captured(prompt=asked), "next") == {
+    assert again(asked) == {
         "model": "next",
         "messages": ASKED["messages"],
         "temperature": 0,
         "top_p": 0.5,
         "max_tokens": ANSWER_TOKENS_MAX,
     }
-    assert body_again(captured(prompt=ASKED | {"max_completion_tokens": 5}), "next")["max_tokens"] == 5
+    assert again(ASKED | {"max_completion_tokens": 5})["max_tokens"] == 5
 
 
 def test_answers_are_judged_as_a_canary_s_are() -> None:

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from msgspec import Struct
 
 from heterodyne.cli.chat.openai_client import OpenAIClient
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.operation import Operation
+from heterodyne.rollout.asked_again import body_again
 from heterodyne.rollout.preference import JUDGE_TOKENS_MAX, judge_questions, preference_of
-from heterodyne.rollout.replay import CapturedRequest, ReplaySeen, body_again, compared_with_before
+from heterodyne.rollout.replay import ANSWER_TOKENS_MAX, CapturedRequest, ReplaySeen, compared_with_before
 from heterodyne.rollout.said import Said, try_read_said
 
 PATHS = {Operation.CHAT: "/v1/chat/completions", Operation.COMPLETION: "/v1/completions"}
@@ -50,7 +52,7 @@ class Replayer:
 
     def _try_answer(self, captured: CapturedRequest) -> Said | None:
         try:
-            answer = self._candidate.client.ask(PATHS[captured.operation], body_again(captured, self._candidate.model))
+            answer = self._candidate.client.ask(PATHS[captured.operation], self._body(captured))
         except HeterodyneError as error:
             self.first_error = self.first_error or str(error)
             return None
@@ -58,6 +60,9 @@ class Replayer:
         if said is None:
             self.first_error = self.first_error or "an answer that cannot be read"
         return said
+
+    def _body(self, captured: CapturedRequest) -> dict[str, Any]:
+        return body_again(captured.body, self._candidate.model, ANSWER_TOKENS_MAX)
 
     def _judged(self, question: str) -> str:
         """Raises where the judge does not answer: a comparison without it would look like a tie."""

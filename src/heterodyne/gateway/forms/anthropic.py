@@ -9,7 +9,7 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.gateway.forms.anthropic_stream import AnthropicStream
 from heterodyne.gateway.forms.anthropic_words import error_of, message_id, stop_of, used
-from heterodyne.gateway.forms.chat_answer import SaidCall, SaidMessage, arguments_of, read_chat
+from heterodyne.gateway.forms.chat_answer import SaidCall, SaidMessage, arguments_of, read_chat, tokens_counted
 from heterodyne.gateway.forms.form import ClientForm
 
 Json = dict[str, Any]
@@ -25,7 +25,7 @@ def error_body(error: HeterodyneError) -> bytes:
 def whole(request: Request, answer: bytes) -> bytes:
     """A message, or how many tokens a prompt has."""
     if request.operation is Operation.TOKENIZE:
-        return _encode({"input_tokens": _counted(answer)})
+        return _encode({"input_tokens": tokens_counted(answer)})
     said = read_chat(answer)
     choice = next((one for one in said.choices if one.message is not None), None)
     if choice is None or choice.message is None:
@@ -64,10 +64,3 @@ def _call_block(call: SaidCall) -> Json:
         "name": function.name or "",
         "input": arguments_of(function),
     }
-
-
-def _counted(answer: bytes) -> int:
-    try:
-        return int(msgspec.json.decode(answer)["count"])
-    except (msgspec.DecodeError, LookupError, TypeError, ValueError) as error:
-        raise EngineGarbage("The engine does not say how many tokens there are.") from error

@@ -56,7 +56,14 @@ class SaidAnswer(Struct):
     usage: ReportedUsage | None = None
 
 
+class SaidCount(Struct):
+    """What an engine's tokenizer says."""
+
+    count: int
+
+
 _decode = msgspec.json.Decoder(SaidAnswer).decode
+_decode_count = msgspec.json.Decoder(SaidCount).decode
 
 
 def read_chat(data: bytes) -> SaidAnswer:
@@ -65,6 +72,14 @@ def read_chat(data: bytes) -> SaidAnswer:
         return _decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
         raise EngineGarbage("The engine's answer is no chat.") from error
+
+
+def tokens_counted(data: bytes) -> int:
+    """Of a prompt; raises EngineGarbage where the engine does not say."""
+    try:
+        return _decode_count(data).count
+    except msgspec.DecodeError as error:
+        raise EngineGarbage("The engine does not say how many tokens there are.") from error
 
 
 def arguments_of(function: SaidFunction) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
-from heterodyne.gateway.forms.chat_answer import SaidChoice, SaidMessage, read_chat
+from heterodyne.gateway.forms.chat_answer import SaidChoice, SaidMessage, read_chat, tokens_counted
 from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.forms.gemini_stream import GeminiStream
 from heterodyne.gateway.forms.gemini_words import answer_of, call_part, candidate, error_of
@@ -28,15 +28,8 @@ class SaidVectors(Struct):
     data: list[SaidVector]
 
 
-class SaidCount(Struct):
-    """What an engine's tokenizer is asked for."""
-
-    count: int
-
-
 _encode = msgspec.json.Encoder().encode
 _decode_vectors = msgspec.json.Decoder(SaidVectors).decode
-_decode_count = msgspec.json.Decoder(SaidCount).decode
 
 
 def error_body(error: HeterodyneError) -> bytes:
@@ -46,14 +39,13 @@ def error_body(error: HeterodyneError) -> bytes:
 
 def whole(request: Request, answer: bytes) -> bytes:
     """Words, how many tokens a prompt has, or vectors."""
-    try:
-        if request.operation is Operation.TOKENIZE:
-            return _encode({"totalTokens": _decode_count(answer).count})
-        if request.operation is Operation.EMBEDDING:
-            (vector,) = _decode_vectors(answer).data
-            return _encode({"embedding": {"values": vector.embedding}})
-    except ValueError as error:
-        raise EngineGarbage("The engine's answer cannot be read.") from error
+    if request.operation is Operation.TOKENIZE:
+        return _encode({"totalTokens": tokens_counted(answer)})
+    if request.operation is Operation.EMBEDDING:
+        vectors = _vectors(answer)
+        if len(vectors) != 1:
+            raise EngineGarbage("The engine's answer has not one vector.")
+        return _encode({"embedding": vectors[0]})
     said = read_chat(answer)
     candidates = [_candidate(choice, choice.message) for choice in said.choices if choice.message is not None]
     if not candidates:
@@ -63,14 +55,18 @@ def whole(request: Request, answer: bytes) -> bytes:
 
 def whole_batch(_: Request, answer: bytes) -> bytes:
     """Vectors, as many as were asked for."""
-    try:
-        return _encode({"embeddings": [{"values": one.embedding} for one in _decode_vectors(answer).data]})
-    except ValueError as error:
-        raise EngineGarbage("The engine's answer cannot be read.") from error
+    return _encode({"embeddings": _vectors(answer)})
 
 
 GEMINI: Final = ClientForm(error_body, whole=whole, stream=GeminiStream)
 GEMINI_BATCH: Final = ClientForm(error_body, whole=whole_batch)
+
+
+def _vectors(answer: bytes) -> list[Json]:
+    try:
+        return [{"values": one.embedding} for one in _decode_vectors(answer).data]
+    except msgspec.DecodeError as error:
+        raise EngineGarbage("The engine's answer has no vectors.") from error
 
 
 def _candidate(choice: SaidChoice, message: SaidMessage) -> Json:
