@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from heterodyne.domain.errors import StoreInvalid
 from heterodyne.ports.books import BookStore
+from heterodyne.ports.document_store import DocumentStore
 from heterodyne.ports.model_store import ModelStore
 from heterodyne.ports.rollout_store import RolloutStore
 from heterodyne.stores.sql.tenants.sql_tenants import SqlTenants
 from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
+from heterodyne.stores.sqlite.documents import SqliteDocuments
 from heterodyne.stores.sqlite.models import SqliteModels
 from heterodyne.stores.sqlite.rollouts import SqliteRollouts
 from heterodyne.stores.sqlite.tenants import SqliteTenants
@@ -78,6 +80,15 @@ def rollouts_in(database: "SqliteDatabase | PostgresDatabase") -> RolloutStore:
     from heterodyne.stores.postgres.rollouts import PostgresRollouts  # noqa: PLC0415 - an extra
 
     return PostgresRollouts(database)
+
+
+def documents_in(database: "SqliteDatabase | PostgresDatabase") -> DocumentStore:
+    """Documents in an open database."""
+    if isinstance(database, SqliteDatabase):
+        return SqliteDocuments(database)
+    from heterodyne.stores.postgres.documents import PostgresDocuments  # noqa: PLC0415 - an extra
+
+    return PostgresDocuments(database)
 
 
 def sqlite_path(url: str, environ: Mapping[str, str]) -> Path:

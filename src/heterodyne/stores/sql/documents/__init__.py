@@ -1,0 +1,1 @@
+"""Objects that clients may ask for again."""
