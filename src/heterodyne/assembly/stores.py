@@ -12,7 +12,15 @@ from heterodyne.config.settings import Settings
 from heterodyne.console.live.recent_activity import RecentActivity
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.stores.leases.server import serve_leases
-from heterodyne.stores.open_store import books_in, models_in, open_database, rollouts_in, state_folder, tenants_in
+from heterodyne.stores.open_store import (
+    books_in,
+    documents_in,
+    models_in,
+    open_database,
+    rollouts_in,
+    state_folder,
+    tenants_in,
+)
 from heterodyne.supervisor.stores.leases import open_leases
 from heterodyne.supervisor.stores.shared_audit_log import SharedAuditLog
 from heterodyne.supervisor.stores.supervisor_books import SupervisorBooks
@@ -51,6 +59,7 @@ async def open_supervisor_stores(settings: Settings, run_dir: Path) -> AsyncIter
             books=books,
             rollouts=rollouts_in(database),
             models=models_in(database),
+            documents=documents_in(database),
             usage=usage,
             audit=audit,
             limits=leases,

@@ -24,6 +24,7 @@ from heterodyne.domain.errors import SettingsInvalid
 from heterodyne.domain.fleet import Health, Price
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.domain.usage import UsageEnding, UsageGroup, UsageOpening, UsageQuery
+from heterodyne.ports.document_store import Document
 from heterodyne.ports.tenant_changes import OrganisationDraft
 from heterodyne.stores.open_store import state_folder
 from heterodyne.supervisor.fleet.signal_reload import SIGNAL
@@ -191,6 +192,17 @@ async def test_replicas_that_are_up_and_paid_by_the_hour_are_in_the_books(
                 await asyncio.sleep(0.02)
         assert [(row.pool, row.hardware) for row in rows] == [("chat", "h100-sxm")]
         assert rows[0].paid_usd_micro == pytest.approx(rows[0].up_us * 3.6 / 3600, abs=1)
+
+
+async def test_documents_that_have_expired_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heterodyne.supervisor.stores.document_retention.INTERVAL_S", 0.01)
+    kept = Document(id="a", project="acme/search", kind="response", created_at=1.0, expires_at=1e12, body=b"{}")
+    async with opened(tmp_path) as stores:
+        await stores.documents.add([kept, msgspec.structs.replace(kept, id="b", expires_at=2.0)])
+        async with asyncio.timeout(WITHIN_S):
+            while await stores.documents.get("acme/search", "response", "b", 0.0):
+                await asyncio.sleep(0.02)
+        assert await stores.documents.get("acme/search", "response", "a", 0.0) == kept
 
 
 @pytest.mark.parametrize(("refuses", "outcome"), [(False, ""), (True, "settings_invalid")])

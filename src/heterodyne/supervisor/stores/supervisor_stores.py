@@ -7,6 +7,7 @@ from heterodyne.books.collector import CollectorState
 from heterodyne.console.live.recent_activity import RecentActivity
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.ports.books import BookStore
+from heterodyne.ports.document_store import DocumentStore
 from heterodyne.ports.leases import LimitReader
 from heterodyne.ports.model_store import ModelStore
 from heterodyne.ports.rollout_store import RolloutStore
@@ -24,6 +25,7 @@ class SupervisorStores(Struct, frozen=True, kw_only=True, eq=False):
     books: BookStore
     rollouts: RolloutStore
     models: ModelStore  # of the registry
+    documents: DocumentStore
     usage: SupervisorBooks | None  # collects what workers spool; None: no books are kept
     audit: SharedAuditLog
     limits: LimitReader  # how far their counters have got
