@@ -133,3 +133,12 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             description="Answers that one request may have generated: prompts times the larger of `n` and `best_of`.",
         ),
     ] = 128
+    stored_days: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=36500,
+            description="For how many days responses, conversations and stored chat completions are kept after they "
+            "were last used.",
+        ),
+    ] = 30.0
