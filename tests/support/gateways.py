@@ -20,6 +20,7 @@ from heterodyne.gateway.server import ServerSnapshot
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.leases import LeaseSource
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.stores.settings import StoreSettings
 from heterodyne.supervisor.configured_replicas import model_rules, remote_replicas
 from heterodyne.supervisor.workers.live_gateway import LiveGateway
 from heterodyne.telemetry.settings import TelemetrySettings
@@ -90,6 +91,7 @@ async def gateway_over(
     pool: dict[str, Any] | None = None,
     routing: dict[str, Any] | None = None,
     model: dict[str, Any] | None = None,
+    stores: dict[str, Any] | None = None,
     beside: dict[str, ScriptedEngine | Behaviour] | None = None,
     tenants: TenantSnapshot | None = None,
     leases: LeaseSource | None = None,
@@ -107,6 +109,7 @@ async def gateway_over(
         gateway=GatewaySettings(port=0, **(gateway or {})),
         admission=AdmissionSettings(**(admission or {})),
         routing=RoutingSettings(**(routing or {})),
+        stores=StoreSettings(**(stores or {})),
         models={(pool or {}).get("model", requests.MODEL): ModelSettings(**model)} if model else {},
         telemetry=TelemetrySettings(records=str(records) if records else "off", log_level="error"),
         pools={

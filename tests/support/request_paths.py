@@ -8,7 +8,7 @@ from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.hold import Hold
 from heterodyne.admission.tokens import TokenEstimator
-from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.record import RequestRecord
@@ -30,6 +30,8 @@ from heterodyne.gateway.render import IdentityHeaders
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.stored.documents import Documents, OpenedStore
+from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.upstream import Place, Upstream
 from heterodyne.ports.engine import DeliveredText, EngineDialect, EventEdit
 from heterodyne.ports.engine_request import EngineRequest
@@ -106,6 +108,10 @@ class Records:
         self.written.extend(records)
 
 
+async def _no_store() -> OpenedStore:
+    raise StoreUnavailable("There is no store here.")
+
+
 class RequestPath:
     """One worker's upstream and what is made for each request; replicas are known by their ports."""
 
@@ -144,6 +150,7 @@ class RequestPath:
         )
         self._beside = MemoryTransport(self.upstream.offload)
         self.identity = IdentityHeaders(lambda: WALL_S)
+        self.stored = StoredRoom(Documents(_no_store, lambda: 30.0, lambda: WALL_S))
         self.records = Records()
         tokens = TokenEstimator()
         self.builder = RoutingRequestBuilder(tokens)
@@ -187,7 +194,14 @@ class RequestPath:
     def answer(
         self, client: MemoryClient, request: Request, hold: Hold | None = None, form: ClientForm = OPENAI
     ) -> ClientAnswer:
-        return ClientAnswer(client.connection, request, hold or Hold(LOCAL, self.clock()), self.identity, form)
+        return ClientAnswer(
+            client.connection,
+            request,
+            hold or Hold(LOCAL, self.clock()),
+            self.identity,
+            form,
+            keeper=self.stored.keeper,
+        )
 
     def exchange(
         self,

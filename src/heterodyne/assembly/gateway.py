@@ -13,6 +13,7 @@ from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.assembly.documents import stored_room
 from heterodyne.assembly.request_path import live_gateway, open_request_path, request_handler
 from heterodyne.assembly.traces import tracer_of, try_exporter
 from heterodyne.config.settings import Settings
@@ -91,8 +92,9 @@ async def running_gateway(
     upstream = _upstream(settings, snapshot, router, adapters, request_log, tracer=tracer)
     listener = KvListener(router, clock=clock, chance=chance)
     watch = _watch(priors, upstream, adapters, listener)
+    stored = stored_room(settings.stores.url, lambda: priors.settings.gateway.stored_days, wall_clock)
     path = open_request_path(
-        settings, upstream, request_log, lease_client, tracer=tracer, wall_clock=wall_clock, chance=chance
+        settings, upstream, request_log, lease_client, stored, tracer=tracer, wall_clock=wall_clock, chance=chance
     )
     tenants = tenants or TenantSnapshot()
     handler = request_handler(settings, path, tenants, console_key_sha256, name=name, run_dir=run_dir)

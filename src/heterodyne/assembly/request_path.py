@@ -21,6 +21,7 @@ from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.server import GatewayServer
+from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.supervisor.workers.live_gateway import LiveGateway, caller_ring, host_names
@@ -40,6 +41,7 @@ class RequestPath(NamedTuple):
     gate: AdmissionGate
     ledger: ServerLedger
     holdings: HoldingsWatch
+    stored: StoredRoom
 
 
 def open_request_path(
@@ -47,6 +49,7 @@ def open_request_path(
     upstream: Upstream,
     request_log: RequestLog,
     lease_client: LeaseClient,
+    stored: StoredRoom,
     *,
     tracer: Tracer | None,
     wall_clock: Callable[[], float],
@@ -65,10 +68,13 @@ def open_request_path(
         request_builder=builder,
         tracer=tracer,
         identity=identity,
+        keeper=stored.keeper,
         settings=settings.gateway,
     )
     holdings = HoldingsWatch(gate.in_flight, controller, upstream, request_log, book)
-    return RequestPath(upstream, request_log, builder, tracer, identity, controller, gate, ServerLedger(), holdings)
+    return RequestPath(
+        upstream, request_log, builder, tracer, identity, controller, gate, ServerLedger(), holdings, stored
+    )
 
 
 def request_handler(
@@ -93,6 +99,7 @@ def request_handler(
         request_log=request_log,
         tracer=path.tracer,
         offload=upstream.offload,
+        stored=path.stored,
         identity=path.identity,
         ids=RequestIds(os.urandom(6).hex()),
         note_gauges=Gauges(path.ledger, upstream, gate, path.holdings, request_log).note,

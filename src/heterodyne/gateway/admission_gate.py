@@ -21,6 +21,7 @@ from heterodyne.gateway.render import IdentityHeaders
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.stored.keeper import Keeper
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.routing_choice import RoutingChoice
@@ -79,6 +80,7 @@ class AdmissionGate:
         request_builder: RoutingRequestBuilder,
         tracer: Tracer | None,
         identity: IdentityHeaders,
+        keeper: Keeper,
         settings: GatewaySettings,
     ) -> None:
         self._controller = controller
@@ -89,6 +91,7 @@ class AdmissionGate:
         self._request_builder = request_builder
         self._tracer = tracer
         self._identity = identity
+        self._keeper = keeper
         self._settings = settings
         self._clock, self._wall_clock = upstream.clock, identity.wall_clock
 
@@ -207,7 +210,7 @@ class AdmissionGate:
         form: ClientForm,
     ) -> Exchange:
         race = Race(self._upstream, request, routing_request, hold.caller, trace)
-        answer = ClientAnswer(connection, request, hold, self._identity, form)
+        answer = ClientAnswer(connection, request, hold, self._identity, form, keeper=self._keeper)
         return Exchange(self.in_flight, self._request_log, self._settings, answer, race)
 
     def _fail(self, queued: QueuedRequest, error: Exception) -> None:

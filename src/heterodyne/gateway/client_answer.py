@@ -5,16 +5,29 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
 from heterodyne.gateway.forms.form import ClientForm, StreamForm
+from heterodyne.gateway.forms.kept import KeptAnswer, KeptStream
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
 from heterodyne.gateway.partial_answer import PartialAnswer
 from heterodyne.gateway.race import Race
+from heterodyne.gateway.stored.keeper import Keeper, WhenKept
 from heterodyne.wire.server_connection import ServerConnection
 
 
 class ClientAnswer:
     """Writes to the client's connection. One per exchange."""
 
-    __slots__ = ("_form", "_identity", "_request", "client", "first_byte_at_s", "hold", "stream_form")
+    __slots__ = (
+        "_form",
+        "_identity",
+        "_keeper",
+        "_kept",
+        "_kept_stream",
+        "_request",
+        "client",
+        "first_byte_at_s",
+        "hold",
+        "stream_form",
+    )
 
     def __init__(
         self,
@@ -23,14 +36,23 @@ class ClientAnswer:
         hold: Hold,
         identity: render.IdentityHeaders,
         form: ClientForm,
+        *,
+        keeper: Keeper,
     ) -> None:
         self.client = client
         self._request = request
         self.hold = hold
         self._identity = identity
         self._form = form
-        # None: events pass as they are.
-        self.stream_form: StreamForm | None = form.stream(request) if request.stream and form.stream else None
+        self._keeper = keeper
+        self._kept: KeptAnswer | None = None  # of a whole answer that is to be kept
+        self._kept_stream: KeptStream | None = None  # the stream form, where its answer is to be kept
+        self.stream_form: StreamForm | None = None  # None: events pass as they are
+        if request.stream:
+            if request.is_stored and form.kept_stream is not None:
+                self.stream_form = self._kept_stream = form.kept_stream(request)
+            elif form.stream is not None:
+                self.stream_form = form.stream(request)
         self.first_byte_at_s = 0.0  # 0: nothing was sent yet
 
     @property
@@ -60,10 +82,33 @@ class ClientAnswer:
 
     def formed(self, answer: TranslatedAnswer) -> TranslatedAnswer:
         """The same in the words of the client's API; raises EngineGarbage where it cannot be told in them."""
-        tell = self._form.whole
-        if tell is None:
+        request, form = self._request, self._form
+        if request.is_stored and form.kept_whole is not None:
+            self._kept = form.kept_whole(request, b"".join(answer.pieces))
+            return TranslatedAnswer([self._kept.response(is_kept=True)], answer.usage, is_error=False)
+        if form.whole is None:
             return answer
-        return TranslatedAnswer([tell(self._request, b"".join(answer.pieces))], answer.usage, is_error=False)
+        return TranslatedAnswer([form.whole(request, b"".join(answer.pieces))], answer.usage, is_error=False)
+
+    def keep(self, then: WhenKept) -> None:
+        """Keep what is to be kept before the client hears of the end, for it may go on from there at once, elsewhere.
+
+        `then` hears whether nothing is missing that should have been kept.
+        """
+        kept = self._kept if self._kept_stream is None else self._kept_stream.kept()
+        if kept is None:
+            then(True)
+        else:
+            self._keeper.keep(kept, self.hold.caller, then)
+
+    def unkept(self, answer: TranslatedAnswer) -> TranslatedAnswer:
+        """The whole answer, which says of itself that nobody kept it."""
+        assert self._kept is not None
+        return TranslatedAnswer([self._kept.response(is_kept=False)], answer.usage, is_error=False)
+
+    def last_events(self, *, is_kept: bool) -> bytes:
+        """Those that end a stream which is kept."""
+        return b"" if self._kept_stream is None else self._kept_stream.last(is_kept=is_kept)
 
     def whole(self, answer: TranslatedAnswer, headers: bytes) -> None:
         """All of it at once."""

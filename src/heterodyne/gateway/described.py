@@ -3,8 +3,8 @@
 from msgspec import Struct
 
 from heterodyne.domain import errors
-from heterodyne.domain.errors import HeterodyneError
-from heterodyne.gateway import answers, anthropic_answers, gemini_answers
+from heterodyne.gateway import answers, anthropic_answers, described_stored, gemini_answers
+from heterodyne.gateway.description import Described
 from heterodyne.gateway.dialects.anthropic_fields import AnthropicPromptFields, MessagesFields
 from heterodyne.gateway.dialects.chat_fields import ChatFields
 from heterodyne.gateway.dialects.completion import CompletionFields
@@ -17,8 +17,6 @@ from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.forms.gemini import GEMINI, GEMINI_BATCH
 from heterodyne.gateway.forms.passing import OPEN_INFERENCE
 
-ErrorKind = type[HeterodyneError]
-
 MODEL_PATH = "/v1/models/{model}"
 TENSOR_MODEL_PATH = "/v2/models/{model}"
 TENSOR_MODEL_READY_PATH = "/v2/models/{model}/ready"
@@ -27,19 +25,8 @@ INFER_VERSION_PATH = "/v2/models/{model}/versions/{version}/infer"
 GEMINI_PATH = "/v1beta/models/{model}"
 
 
-class Described(Struct, frozen=True, kw_only=True):
-    """What a route cannot say of itself."""
-
-    summary: str
-    answer: type[Struct] | None = None  # None: plain text
-    fields: type[Struct] | None = None  # of the request body
-    event: type[Struct] | None = None  # of each event, where the answer may be streamed
-    ends_with_done: bool = False  # as OpenAI's streams do
-    refusals: dict[int, type[Struct]] = {}  # statuses with an answer of their own beside the error shape
-    raises: tuple[ErrorKind, ...] = ()
-
-
 DESCRIBED: dict[str, Described] = {
+    **described_stored.DESCRIBED,
     "/v1/chat/completions": Described(
         summary="Answer a conversation",
         fields=ChatFields,
@@ -123,6 +110,7 @@ OWN_ERRORS: dict[ClientForm, type[Struct]] = {
     GEMINI_BATCH: gemini_answers.GeminiError,
 }
 NAMED: dict[str, str] = {  # in paths
+    **described_stored.NAMED,
     "model": "The model's name.",
     "version": "The version of the model, as its engine calls it.",
 }

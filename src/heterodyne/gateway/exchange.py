@@ -148,8 +148,7 @@ class Exchange:
         relay = attempt.relay
         assert relay is not None
         self._race.succeed(attempt, relay.usage, events=relay.events)
-        self._end(200, "", relay.usage, relay.bytes_sent, relay=relay)
-        self._answer.client.finish_stream()
+        self._answer.keep(lambda is_kept: self._finish_stream(relay, relay.usage, is_kept=is_kept))
 
     def attempt_unsent(self, attempt: Attempt, error: HeterodyneError) -> None:
         self._refused(attempt, error)
@@ -234,6 +233,13 @@ class Exchange:
         race.succeed(attempt, answer.usage)
         if race.slot is not None and answer.usage is not None:
             race.slot.delivered = answer.usage.completion_tokens
+        self._answer.keep(lambda is_kept: self._finish_whole(answer, inside, headers, is_kept=is_kept))
+
+    def _finish_whole(self, answer: TranslatedAnswer, inside: list[bytes], headers: bytes, *, is_kept: bool) -> None:
+        if self._is_ended:
+            return
+        if not is_kept:
+            answer = self._answer.unkept(answer)
         sent = None if answer.pieces is inside else answer.pieces
         self._end(200, "", answer.usage, answer.size, answer=inside, sent=sent)
         self._answer.whole(answer, headers)
@@ -262,9 +268,19 @@ class Exchange:
         tokens, prompt_tokens = sent.delivered_text.tokens, self._race.routing_request.prompt_tokens
         reported = Usage(prompt_tokens=prompt_tokens, completion_tokens=tokens, is_estimated=True)
         self._answer.end_for_engine(sent, reported)
-        self._end(200, "", reported, broken.bytes_sent if broken is not None else 0, relay=broken)
-        self._answer.client.finish_stream()
+        self._answer.keep(lambda is_kept: self._finish_stream(broken, reported, is_kept=is_kept))
         return True
+
+    def _finish_stream(self, relay: StreamRelay | None, reported: Usage | None, *, is_kept: bool) -> None:
+        """Its client has all of it, but for what tells that it was kept."""
+        if self._is_ended:
+            return
+        answer = self._answer
+        last = answer.last_events(is_kept=is_kept)
+        if last and relay is not None:
+            relay.tell(last)
+        self._end(200, "", reported, relay.bytes_sent if relay is not None else 0, relay=relay)
+        answer.client.finish_stream()
 
     def _fail(self, error: HeterodyneError, relay: StreamRelay | None = None) -> None:
         if self._is_ended:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from heterodyne import __version__
 from heterodyne.domain import errors
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway import answers
+from heterodyne.gateway import answers, described_stored
 from heterodyne.gateway.described import (
     DESCRIBED,
     GEMINI_PATH,
@@ -21,10 +21,10 @@ from heterodyne.gateway.described import (
     OWN_ERRORS,
     TENSOR_MODEL_PATH,
     TENSOR_MODEL_READY_PATH,
-    Described,
-    ErrorKind,
 )
+from heterodyne.gateway.description import Described, ErrorKind
 from heterodyne.gateway.dialects.gemini import VERBS
+from heterodyne.gateway.route import Route
 from heterodyne.gateway.routes import (
     API_KEY,
     GOOGLE_KEY,
@@ -32,7 +32,6 @@ from heterodyne.gateway.routes import (
     ROUTES,
     TENSOR_MODEL_READY_ROUTE,
     TENSOR_MODEL_ROUTE,
-    Route,
     find,
 )
 from heterodyne.routing.catalogue import OBJECTIVES
@@ -124,7 +123,7 @@ def document() -> Json:
 
 def described_routes() -> dict[str, Route]:
     """Every route under its path, those with names in them included."""
-    routes = {path.decode(): route for path, route in ROUTES.items()}
+    routes = {path.decode(): route for path, route in ROUTES.items()} | described_stored.ROUTES
     routes |= {MODEL_PATH: MODEL_ROUTE, TENSOR_MODEL_PATH: TENSOR_MODEL_ROUTE}
     routes[TENSOR_MODEL_READY_PATH] = TENSOR_MODEL_READY_ROUTE
     for path in (INFER_PATH, INFER_VERSION_PATH, *(f"{GEMINI_PATH}:{verb}" for verb in VERBS)):
@@ -135,7 +134,15 @@ def described_routes() -> dict[str, Route]:
 
 
 def _path(path: str, route: Route) -> Json:
-    described = DESCRIBED[path]
+    """All methods of a path."""
+    operations = {route.method.decode().lower(): _operation(path, route, DESCRIBED[path])}
+    for method, other in route.also.items():
+        name = method.decode()
+        operations[name.lower()] = _operation(path, other, DESCRIBED[f"{name} {path}"])
+    return operations
+
+
+def _operation(path: str, route: Route, described: Described) -> Json:
     operation: Json = {
         "operationId": _operation_id(path, route),
         "summary": described.summary,
@@ -145,7 +152,7 @@ def _path(path: str, route: Route) -> Json:
     }
     if described.fields is not None:
         operation["requestBody"] = {"required": True, "content": _json(_reference(described.fields))}
-    return {route.method.decode().lower(): operation}
+    return operation
 
 
 def _security(route: Route) -> list[Json]:

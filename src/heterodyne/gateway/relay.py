@@ -192,8 +192,11 @@ class StreamRelay:
         if self._keep is not None:
             self._keep.append(framed)
         told = b"".join([form.events(one[:-2]) for one in events])
-        if not told:
-            return
+        if told:
+            self.tell(told)
+
+    def tell(self, told: bytes) -> None:
+        """Events in the words of another API."""
         data = chunk(told) if self._is_chunked else told
         self.bytes_sent += len(data)
         if self._sent is not None:

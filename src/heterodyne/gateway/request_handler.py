@@ -1,20 +1,18 @@
 """The steps between a complete HTTP request and an exchange with an engine, in order."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from heterodyne.admission.callers import BEARER, LOCAL, CallerRing
+from heterodyne.admission.callers import LOCAL, CallerRing
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import (
     ClientGone,
     HeterodyneError,
     InternalError,
-    InvalidField,
-    MethodNotAllowed,
     UnknownModel,
     UnknownPath,
-    UnsupportedMediaType,
 )
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.request import Request
@@ -23,21 +21,25 @@ from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.body_size import LARGE_BYTES, SMALL_BYTES, is_large
-from heterodyne.gateway.dialects import open_inference
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.head_fields import check_media_type, key_line, longest_wait_s
 from heterodyne.gateway.known_models import no_such_model
 from heterodyne.gateway.offload.job import ReadBody
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.offload.reading import LargeReads
 from heterodyne.gateway.open_pages import page_caller
+from heterodyne.gateway.pages import PageResponse
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.request_log import RequestLog
-from heterodyne.gateway.routed_head import RoutedHead
+from heterodyne.gateway.route import Route
+from heterodyne.gateway.routed_head import Arrival, RoutedHead
 from heterodyne.gateway.routing_hints import read_routing_hints
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.scoped import scoped
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.stored.recall import Recalled
+from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.telemetry import log
 from heterodyne.wire.message import HttpRequest
@@ -62,6 +64,7 @@ class RequestHandler:
         request_log: RequestLog,
         tracer: Tracer | None,
         offload: Offload,
+        stored: StoredRoom,
         identity: render.IdentityHeaders,
         ids: RequestIds,
         note_gauges: Callable[[], None],
@@ -84,6 +87,7 @@ class RequestHandler:
         self.note_gauges = note_gauges
         self._clock, self._wall_clock = clock, identity.wall_clock
         self.large_reads = LargeReads(offload)
+        self.stored = stored
         self.started_at = started_at
         self.worker_name = worker_name
         self.run_dir = run_dir  # where workers leave their numbers for each other; None where there is only one
@@ -122,16 +126,15 @@ class RequestHandler:
             if route is None:
                 raise UnknownPath(f"There is no {http.path.decode('ascii', 'replace')[:200]} here.")
             if http.method != route.method and not (http.method == b"HEAD" and route.method == b"GET"):
-                allow = route.method.decode()
-                raise MethodNotAllowed(f"This path takes {allow} only.", allow=allow)
+                route = route.of_method(http.method)
             if not route.is_probe:
                 host_names.check(http.headers.get(b"host"))
             if route.is_open:
                 return RoutedHead(http, route, LOCAL, callers, host_names, body_bytes_max=0)
-            caller = callers.check(_key_line(http.headers, route), now_wall_s)
-            if route.page is not None:
+            caller = callers.check(key_line(http.headers, route.key_headers), now_wall_s)
+            if not route.takes_body:
                 return RoutedHead(http, route, caller, callers, host_names, body_bytes_max=0)
-            _check_media_type(http.headers)
+            check_media_type(http.headers)
             connection.last_check = head = RoutedHead(http, route, caller, callers, host_names)
             return head
         except HeterodyneError as error:
@@ -159,15 +162,14 @@ class RequestHandler:
             if route.is_open:
                 caller = self._page_caller(route, http, connection)
             if route.page is not None:
-                answer = route.page(self, http, caller)
-                headers = answer.headers + self._identity.of(request_id)
-                is_head = http.method == b"HEAD"
-                connection.finish(
-                    render.whole(
-                        answer.status, headers, answer.body, keeps_alive=connection.keeps_alive, is_head=is_head
-                    )
-                )
+                self._show(route.page(self, http, caller), connection, http, request_id)
                 return None
+            if route.stored_page is not None:
+                return self.stored.works.start(
+                    partial(route.stored_page, self.stored.documents, http, caller),
+                    lambda page: self._show(page, connection, http, request_id),
+                    lambda error: self._refuse(error, connection, request_id, http, caller),
+                )
             return self._infer(route, http, connection, request_id, caller)
         except HeterodyneError as error:
             self._refuse(error, connection, request_id, http, caller)
@@ -181,7 +183,14 @@ class RequestHandler:
         """Bytes that never became a request."""
         answer_error(error, self._identity, connection, self._ids.next())
 
-    def _page_caller(self, route: routes.Route, http: HttpRequest, connection: ServerConnection) -> Caller:
+    def _show(self, page: PageResponse, connection: ServerConnection, http: HttpRequest, request_id: str) -> None:
+        if not connection.is_answering(http):
+            return  # its client has left
+        headers, is_head = page.headers + self._identity.of(request_id), http.method == b"HEAD"
+        keeps_alive = connection.keeps_alive
+        connection.finish(render.whole(page.status, headers, page.body, keeps_alive=keeps_alive, is_head=is_head))
+
+    def _page_caller(self, route: Route, http: HttpRequest, connection: ServerConnection) -> Caller:
         return page_caller(
             http.headers,
             "" if connection.peer is None else connection.peer[0],
@@ -192,88 +201,100 @@ class RequestHandler:
         )
 
     def _infer(
-        self, route: routes.Route, http: HttpRequest, connection: ServerConnection, request_id: str, caller: Caller
+        self, route: Route, http: HttpRequest, connection: ServerConnection, request_id: str, caller: Caller
     ) -> Responder | None:
-        assert route.read is not None
         self._limit.check_room()
         if self._request_log.is_audited:
             self._request_log.check()
         arrived_s, settings = self._clock(), self.settings
         asked = http.headers.get(b"x-heterodyne-deadline-ms")
-        deadline_s = arrived_s + (
-            settings.deadline_default_s if asked is None else _deadline_s(asked, settings.deadline_max_s)
+        wait_s = settings.deadline_default_s if asked is None else longest_wait_s(asked, settings.deadline_max_s)
+        arrival = Arrival(
+            route,
+            http,
+            connection,
+            caller,
+            request_id=request_id,
+            arrived_s=arrived_s,
+            deadline_s=arrived_s + wait_s,
         )
-        body, request = http.body, None
+        recall = None if route.try_recall is None else route.try_recall(http.body)
+        return self._read(arrival, http.body) if recall is None else self._recall(arrival, recall)
+
+    def _recall(self, arrival: Arrival, recall: Recalled) -> Responder:
+        """The same of a body that follows what was kept, which is put into it first."""
+
+        def recalled(body: bytes) -> None:
+            self._go_on(arrival, partial(self._read, arrival, body))
+
+        look_up = partial(recall, self.stored.documents, arrival.caller.project, self.settings.body_bytes_max)
+        return self.stored.works.start(look_up, recalled, partial(self._refuse_arrival, arrival))
+
+    def _read(self, arrival: Arrival, body: bytes) -> Responder | None:
+        route, request = arrival.route, None
+        assert route.read is not None
         if len(body) > SMALL_BYTES:
             if route.try_read_long is not None and len(body) <= LARGE_BYTES:
-                request = route.try_read_long(body, request_id, deadline_s, settings)
+                request = route.try_read_long(body, arrival.request_id, arrival.deadline_s, self.settings)
             if request is None and is_large(body):
-                return self._read_large(
-                    route, http, connection, caller, request_id=request_id, arrived_s=arrived_s, deadline_s=deadline_s
-                )
+                return self._read_large(arrival, body)
         if request is None:
-            request = route.read(body, request_id, deadline_s, settings)
-        return self._admit(route, http, connection, request, caller, arrived_s=arrived_s)
+            request = route.read(body, arrival.request_id, arrival.deadline_s, self.settings)
+        return self._admit(arrival, request)
 
-    def _read_large(
-        self,
-        route: routes.Route,
-        http: HttpRequest,
-        connection: ServerConnection,
-        caller: Caller,
-        *,
-        request_id: str,
-        arrived_s: float,
-        deadline_s: float,
-    ) -> Responder:
+    def _read_large(self, arrival: Arrival, body: bytes) -> Responder:
         """The same, with the body read beside the worker's loop."""
 
         def understood(request: Request) -> None:
-            try:
-                self._limit.check_room()  # others may have come in meanwhile
-                responder = self._admit(route, http, connection, request, caller, arrived_s=arrived_s)
-                if responder is not None and connection.is_answering(http):
-                    connection.hand_over(responder)
-            except HeterodyneError as error:
-                refused(error)
-            except Exception as error:  # noqa: BLE001  # the root of a request, as in `handle`
-                _log.error("request_failed", request_id=request_id, exc_info=error)
-                refused(InternalError("An internal error; the log has the details."))
-
-        def refused(error: HeterodyneError) -> None:
-            self._refuse(error, connection, request_id, http, caller)
+            self._go_on(arrival, partial(self._admit, arrival, request))
 
         job = ReadBody(
-            path=http.path,
-            request_id=request_id,
-            deadline_s=deadline_s,
+            path=arrival.http.path,
+            request_id=arrival.request_id,
+            deadline_s=arrival.deadline_s,
             settings=self.settings,
             wants_prompt=any(len(replicas) > 1 for replicas in self.fleet.by_model.values()),
         )
-        return self.large_reads.read(job, http.body, caller.salt, understood, refused)
+        return self.large_reads.read(job, body, arrival.caller.salt, understood, partial(self._refuse_arrival, arrival))
 
-    def _admit(
-        self,
-        route: routes.Route,
-        http: HttpRequest,
-        connection: ServerConnection,
-        request: Request,
-        caller: Caller,
-        *,
-        arrived_s: float,
-    ) -> Responder | None:
-        builder, fleet = self._request_builder, self._fleet.snapshot
+    def _go_on(self, arrival: Arrival, step: Callable[[], Responder | None]) -> None:
+        """Take the next step with a request that has waited."""
+        try:
+            self._limit.check_room()  # others may have come in meanwhile
+            responder = step()
+            if responder is not None and arrival.connection.is_answering(arrival.http):
+                arrival.connection.hand_over(responder)
+        except HeterodyneError as error:
+            self._refuse_arrival(arrival, error)
+        except Exception as error:  # noqa: BLE001  # the root of a request, as in `handle`
+            _log.error("request_failed", request_id=arrival.request_id, exc_info=error)
+            self._refuse_arrival(arrival, InternalError("An internal error; the log has the details."))
+
+    def _refuse_arrival(self, arrival: Arrival, error: HeterodyneError) -> None:
+        self._refuse(error, arrival.connection, arrival.request_id, arrival.http, arrival.caller)
+
+    def _admit(self, arrival: Arrival, request: Request) -> Responder | None:
+        builder, fleet, caller, http = self._request_builder, self._fleet.snapshot, arrival.caller, arrival.http
+        if request.received is not None:
+            request.received = http.body  # and not what was recalled with it
         routing_request = builder.routing_request(request, read_routing_hints(http.headers), caller.salt, fleet)
         try:
             if caller.scopes:
                 request, routing_request = scoped(request, routing_request, caller, builder)
             trace = None if self._tracer is None else self._tracer.begin(http.headers)
             return self._gate.receive(
-                connection, request, routing_request, caller, form=route.form, arrived_s=arrived_s, trace=trace
+                arrival.connection,
+                request,
+                routing_request,
+                caller,
+                form=arrival.route.form,
+                arrived_s=arrival.arrived_s,
+                trace=trace,
             )
         except HeterodyneError as error:
             shown = no_such_model(request.model, caller, fleet) if type(error) is UnknownModel else error
-            self._refuse(shown, connection, request.id, http, caller, request=request, urgency=routing_request.urgency)
+            urgency = routing_request.urgency
+            self._refuse(shown, arrival.connection, request.id, http, caller, request=request, urgency=urgency)
             return None
 
     def _refuse(
@@ -319,32 +340,3 @@ class RequestHandler:
                 is_stranger=caller is None,
             )
         self._request_log.refused(record, caller, urgency, http.body)
-
-
-def _key_line(headers: dict[bytes, bytes], route: routes.Route) -> bytes | None:
-    """The key as an Authorization header has it, wherever the clients of an API put it; None: there is none."""
-    authorization = headers.get(b"authorization")
-    if authorization is not None or not route.key_headers:
-        return authorization
-    key = next((headers[name] for name in route.key_headers if name in headers), None)
-    return None if key is None else BEARER + key
-
-
-def _check_media_type(headers: dict[bytes, bytes]) -> None:
-    """Only declared JSON: a web page cannot send that to a loopback port without being asked first."""
-    declared = headers.get(b"content-type", b"")
-    if not declared.lower().startswith(b"application/json"):
-        if b"inference-header-content-length" in headers:
-            raise UnsupportedMediaType(open_inference.BINARY)
-        raise UnsupportedMediaType("Send the body as JSON with the header `Content-Type: application/json`.")
-    if headers.get(b"content-encoding", b"identity") != b"identity":
-        raise UnsupportedMediaType("Compressed request bodies are not supported.")
-
-
-def _deadline_s(asked: bytes, longest_s: float) -> float:
-    if not asked.isdigit() or len(asked) > 12 or not 0 < int(asked) <= longest_s * 1000:
-        raise InvalidField(
-            f"x-heterodyne-deadline-ms: a whole number of milliseconds up to {longest_s * 1000:.0f} is expected.",
-            param="x-heterodyne-deadline-ms",
-        )
-    return int(asked) / 1000

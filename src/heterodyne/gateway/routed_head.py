@@ -8,8 +8,10 @@ from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.forms.form import ClientForm
-from heterodyne.gateway.routes import Route, form_of
+from heterodyne.gateway.route import Route
+from heterodyne.gateway.routes import form_of
 from heterodyne.wire.message import BODY_BYTES_ANY, HeadCheck, HttpRequest
+from heterodyne.wire.server_connection import ServerConnection
 
 NONE: Final = b""
 
@@ -85,3 +87,29 @@ class RoutedHead(HeadCheck):
         """Whether the headers of other APIs have the same keys."""
         pairs = zip(self._key_headers, self._keys, strict=True)
         return all(compare_digest(http.headers.get(name, NONE), key) for name, key in pairs)
+
+
+@final
+class Arrival:
+    """A request that was let in by its head and is not understood yet. Times are of the worker's own clock."""
+
+    __slots__ = ("arrived_s", "caller", "connection", "deadline_s", "http", "request_id", "route")
+
+    def __init__(
+        self,
+        route: Route,
+        http: HttpRequest,
+        connection: ServerConnection,
+        caller: Caller,
+        *,
+        request_id: str,
+        arrived_s: float,
+        deadline_s: float,
+    ) -> None:
+        self.route = route
+        self.http = http
+        self.connection = connection
+        self.caller = caller
+        self.request_id = request_id
+        self.arrived_s = arrived_s
+        self.deadline_s = deadline_s

@@ -1,20 +1,27 @@
 """The API: which path is answered by what. Authorisation belongs to the route, never to the spelling of a path."""
 
-from collections.abc import Callable
 from typing import Final
 from urllib.parse import unquote
 
-from msgspec import Struct
-
-from heterodyne.domain.tenant import Caller
 from heterodyne.gateway import open_inference_pages, pages
-from heterodyne.gateway.dialects import anthropic, chat, completion, embedding, gemini, open_inference, tokenization
-from heterodyne.gateway.dialects.body import LongReader, Reader
+from heterodyne.gateway.dialects import (
+    anthropic,
+    chat,
+    completion,
+    embedding,
+    gemini,
+    open_inference,
+    responses,
+    tokenization,
+)
 from heterodyne.gateway.forms.anthropic import ANTHROPIC
 from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.forms.gemini import GEMINI, GEMINI_BATCH
 from heterodyne.gateway.forms.passing import OPEN_INFERENCE, OPENAI
-from heterodyne.wire.message import HttpRequest
+from heterodyne.gateway.forms.responses import RESPONSES
+from heterodyne.gateway.route import Route
+from heterodyne.gateway.stored.recall import try_recall
+from heterodyne.gateway.stored.routes import COMPLETIONS_ROUTE, CONVERSATIONS_ROUTE, STORED, find_stored
 
 API_KEY: Final = b"x-api-key"
 GOOGLE_KEY: Final = pages.GOOGLE_HEADER
@@ -23,25 +30,15 @@ MESSAGES: Final = b"/v1/messages"
 GEMINI_MODELS: Final = (b"/v1beta/models/", b"/v1/models/")  # older and newer clients
 BATCH_VERB: Final = "batchEmbedContents"
 
-Page = Callable[[pages.PageSource, HttpRequest, Caller], pages.PageResponse]
-
-
-class Route(Struct, frozen=True, kw_only=True):
-    """One path: either an inference call that is read into a request, or a page answered at once."""
-
-    method: bytes
-    read: Reader | None = None
-    try_read_long: LongReader | None = None  # a quicker one, for bodies that are long by their texts
-    form: ClientForm = OPENAI
-    key_headers: tuple[bytes, ...] = ()  # beside Authorization, where clients of its APIs put their key
-    page: Page | None = None
-    is_open: bool = False  # needs no key
-    is_metrics: bool = False  # open by gateway.metrics_access
-    is_probe: bool = False  # answers to any name, as probes call us by our address
-
-
 ROUTES: dict[bytes, Route] = {
-    b"/v1/chat/completions": Route(method=b"POST", read=chat.read, try_read_long=chat.try_read_long),
+    b"/v1/chat/completions": Route(
+        method=b"POST",
+        read=chat.read,
+        try_read_long=chat.try_read_long,
+        also={b"GET": COMPLETIONS_ROUTE},
+    ),
+    b"/v1/responses": Route(method=b"POST", read=responses.read, form=RESPONSES, try_recall=try_recall),
+    b"/v1/conversations": CONVERSATIONS_ROUTE,
     b"/v1/completions": Route(method=b"POST", read=completion.read),
     b"/v1/embeddings": Route(method=b"POST", read=embedding.read),
     b"/v1/messages": Route(method=b"POST", read=anthropic.read, form=ANTHROPIC, key_headers=(API_KEY,)),
@@ -76,6 +73,8 @@ def find(path: bytes) -> Route | None:
         return route
     if path.startswith(b"/v2/"):
         return _find_tensors(path)
+    if path.startswith(STORED):
+        return find_stored(path)
     if path.startswith(GEMINI_MODELS):
         found = _find_gemini(path)
         return MODEL_ROUTE if found is None and path.startswith(b"/v1/models/") else found

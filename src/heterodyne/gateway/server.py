@@ -131,8 +131,8 @@ class GatewayServer:
             self._server.close()
         clock = self._clock
         until_s = clock() + self._settings.drain_timeout_s
-        reads = self._request_handler.large_reads
-        while (self._in_flight.exchanges or self._controller.waiting or reads) and clock() < until_s:
+        reads, works = self._request_handler.large_reads, self._request_handler.stored.works
+        while (self._in_flight.exchanges or self._controller.waiting or reads or works) and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
         self._end_all()
         # Answers that are complete here may still be on their way out.
@@ -175,6 +175,7 @@ class GatewayServer:
         for connection in tuple(self._ledger.connections):
             connection.abort()
         self._request_log.write_down()
+        await self._request_handler.stored.close()
         await self._upstream.offload.close()
         await self._upstream.pool.close()
 

@@ -50,6 +50,7 @@ class Door:
             request_builder=self.path.builder,
             tracer=None,
             identity=self.path.identity,
+            keeper=self.path.stored.keeper,
             settings=GatewaySettings(),
         )
 

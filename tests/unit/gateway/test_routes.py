@@ -14,6 +14,13 @@ NAMED = (
     b"/v2/models/a/ready",
     b"/v2/models/a/infer",
     b"/v2/models/a/versions/1/infer",
+    b"/v1/responses/a",
+    b"/v1/responses/a/input_items",
+    b"/v1/conversations/a",
+    b"/v1/conversations/a/items",
+    b"/v1/conversations/a/items/b",
+    b"/v1/chat/completions/a",
+    b"/v1/chat/completions/a/messages",
 )
 
 
@@ -29,8 +36,9 @@ def test_every_route_either_reads_a_request_or_is_a_page() -> None:
     for path in (*routes.ROUTES, *NAMED):
         route = routes.find(path)
         assert route is not None
-        assert (route.read is None) != (route.page is None)
-        assert route.method == (b"POST" if route.read else b"GET")
+        for one in (route, *route.also.values()):
+            assert [one.read, one.page, one.stored_page].count(None) == 2
+        assert route.method == (b"POST" if route.takes_body else b"GET")
 
 
 @pytest.mark.parametrize("path", [b"/v1/models/a", b"/v1/models/org/name", b"/v1/models/a%2Fb"])

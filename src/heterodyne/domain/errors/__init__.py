@@ -9,6 +9,7 @@ HeterodyneError
 │   ├── Unauthenticated             401 invalid_api_key
 │   ├── NotAllowed                  403 not_allowed           outside the scopes of the key
 │   ├── UnknownModel                404 model_not_found
+│   ├── UnknownObject               404 object_not_found
 │   ├── UnknownPath                 404 unknown_path
 │   ├── MethodNotAllowed            405 method_not_allowed
 │   ├── RequestTooSlow              408 request_timeout
@@ -68,6 +69,7 @@ from heterodyne.domain.errors.caller import (
     Unauthenticated,
     UnknownHost,
     UnknownModel,
+    UnknownObject,
     UnknownPath,
     UnsupportedMediaType,
 )
@@ -148,6 +150,7 @@ __all__ = [
     "UnknownHost",
     "UnknownModel",
     "UnknownName",
+    "UnknownObject",
     "UnknownPath",
     "UnsupportedMediaType",
     "WeightsCorrupt",

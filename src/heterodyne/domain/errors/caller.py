@@ -50,6 +50,13 @@ class UnknownModel(CallerError):
     status = 404
 
 
+class UnknownObject(CallerError):
+    """A response, a conversation or the like that is not there: never kept, deleted, expired, or another project's."""
+
+    code = "object_not_found"
+    status = 404
+
+
 class UnknownPath(CallerError):
     """A path that is not part of the API."""
 

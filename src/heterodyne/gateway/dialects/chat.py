@@ -117,6 +117,7 @@ def _request(body: bytes, chat: ParsedChat, request_id: str, deadline_s: float, 
         sequences=sequences,
         has_logprobs=fields.logprobs is not None,
         deadline_s=deadline_s,
+        is_stored=fields.store is True,
     )
 
 

@@ -69,6 +69,7 @@ class ChatFields(GenerationFields, kw_only=True):
     response_format: ResponseFormat | None = None
     logprobs: bool | None = None
     top_logprobs: Annotated[int, Meta(ge=0, le=20)] | None = None
+    store: bool | None = None
 
 
 decoder = msgspec.json.Decoder(ChatFields)

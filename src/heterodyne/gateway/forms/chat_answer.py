@@ -39,6 +39,12 @@ class SaidMessage(Struct):
         return self.reasoning_content or self.reasoning or ""
 
 
+class SaidLogprobs(Struct):
+    """Of the tokens of a message, or of one event's."""
+
+    content: list[msgspec.Raw] | None = None
+
+
 class SaidChoice(Struct):
     """The answer."""
 
@@ -47,6 +53,7 @@ class SaidChoice(Struct):
     delta: SaidMessage | None = None
     finish_reason: str | None = None
     stop_reason: str | int | None = None  # of vLLM and SGLang: the text that ended it
+    logprobs: SaidLogprobs | None = None
 
 
 class SaidAnswer(Struct):
@@ -54,6 +61,7 @@ class SaidAnswer(Struct):
 
     choices: list[SaidChoice] = []
     usage: ReportedUsage | None = None
+    created: int = 0
 
 
 class SaidCount(Struct):

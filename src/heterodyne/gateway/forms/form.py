@@ -5,6 +5,7 @@ from typing import Protocol, final
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request
+from heterodyne.gateway.forms.kept import KeptAnswer, KeptStream
 
 
 class StreamForm(Protocol):
@@ -23,7 +24,7 @@ class StreamForm(Protocol):
 class ClientForm:
     """One API. Without `whole` and `stream`, answers pass as they are inside."""
 
-    __slots__ = ("error_body", "stream", "whole")
+    __slots__ = ("error_body", "kept_stream", "kept_whole", "stream", "whole")
 
     def __init__(
         self,
@@ -31,7 +32,12 @@ class ClientForm:
         *,
         whole: Callable[[Request, bytes], bytes] | None = None,
         stream: Callable[[Request], StreamForm] | None = None,
+        kept_whole: Callable[[Request, bytes], KeptAnswer] | None = None,
+        kept_stream: Callable[[Request], KeptStream] | None = None,
     ) -> None:
         self.error_body = error_body
         self.whole = whole  # raises EngineGarbage for an answer that cannot be told
         self.stream = stream
+        # The same of answers that are kept; None: this API keeps none.
+        self.kept_whole = kept_whole
+        self.kept_stream = kept_stream

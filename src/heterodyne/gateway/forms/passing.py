@@ -4,6 +4,7 @@ from typing import Final
 
 from heterodyne.gateway import render
 from heterodyne.gateway.forms.form import ClientForm
+from heterodyne.gateway.forms.stored_chat import StoredChatStream, kept_whole
 
-OPENAI: Final = ClientForm(render.error_body)
+OPENAI: Final = ClientForm(render.error_body, kept_whole=kept_whole, kept_stream=StoredChatStream)
 OPEN_INFERENCE: Final = ClientForm(render.plain_error_body)

@@ -1,0 +1,19 @@
+"""What the API description needs to know of a path beside its route."""
+
+from msgspec import Struct
+
+from heterodyne.domain.errors import HeterodyneError
+
+ErrorKind = type[HeterodyneError]
+
+
+class Described(Struct, frozen=True, kw_only=True):
+    """What a route cannot say of itself."""
+
+    summary: str
+    answer: type[Struct] | None = None  # None: plain text
+    fields: type[Struct] | None = None  # of the request body
+    event: type[Struct] | None = None  # of each event, where the answer may be streamed
+    ends_with_done: bool = False  # as OpenAI's streams do
+    refusals: dict[int, type[Struct]] = {}  # statuses with an answer of their own beside the error shape
+    raises: tuple[ErrorKind, ...] = ()

@@ -1,0 +1,70 @@
+"""The tools of a Responses body as a chat's. Engines know functions only, so that a tool which takes any text is one
+with a single argument."""
+
+from typing import Any, Final
+
+import msgspec
+
+from heterodyne.domain.errors import InvalidField
+from heterodyne.gateway.dialects.not_carried import NotCarried
+from heterodyne.gateway.dialects.responses_fields import ResponsesFields, ResponsesTool, ResponsesToolChoice
+
+Json = dict[str, Any]
+
+ARGUMENT: Final = "input"
+ANY_TEXT: Final = {
+    "type": "object",
+    "properties": {ARGUMENT: {"type": "string"}},
+    "required": [ARGUMENT],
+    "additionalProperties": False,
+}
+CHOICES: Final = ("none", "auto", "required")
+
+
+def custom_arguments(text: str) -> str:
+    """What a tool that takes any text was called with, as the arguments of the function that stands for it."""
+    return msgspec.json.encode({ARGUMENT: text}).decode()
+
+
+def chat_tools(tools: list[ResponsesTool], lost: NotCarried) -> list[Json]:
+    """The client's own; those that OpenAI runs are nowhere else."""
+    found = []
+    for number, tool in enumerate(tools):
+        path = f"tools[{number}]"
+        if tool.type not in ("function", "custom"):
+            raise InvalidField(
+                f"{path}.type: {tool.type!r} is run by OpenAI; only tools of the types `function` and `custom` are "
+                "known here.",
+                param=f"{path}.type",
+            )
+        if not tool.name:
+            raise InvalidField(f"{path}.name: a name is expected.", param=f"{path}.name")
+        function: Json = {"name": tool.name, "parameters": ANY_TEXT if tool.type == "custom" else tool.parameters or {}}
+        lost.note("tools.format", is_set=tool.format is not None and tool.format.get("type") != "text")
+        if tool.description:
+            function["description"] = tool.description
+        if tool.strict is not None:
+            function["strict"] = tool.strict
+        found.append({"type": "function", "function": function})
+    return found
+
+
+def chat_tool_choice(fields: ResponsesFields, tools: list[Json]) -> Json:
+    """The members of a chat that say the same; of tools that may be called, only those are shown."""
+    choice = fields.tool_choice
+    if choice is None:
+        return {}
+    if isinstance(choice, str):
+        if choice not in CHOICES:
+            raise InvalidField(f"tool_choice: one of {', '.join(CHOICES)} is expected.", param="tool_choice")
+        return {"tool_choice": choice}
+    if choice.type == "allowed_tools":
+        names = {one.name for one in choice.tools}
+        return {"tool_choice": choice.mode, "tools": [one for one in tools if one["function"]["name"] in names]}
+    return {"tool_choice": {"type": "function", "function": {"name": _named(choice, tools)}}}
+
+
+def _named(choice: ResponsesToolChoice, tools: list[Json]) -> str:
+    if choice.type not in ("function", "custom") or all(one["function"]["name"] != choice.name for one in tools):
+        raise InvalidField("tool_choice: the name of one of the tools is expected.", param="tool_choice.name")
+    return choice.name

@@ -1,0 +1,44 @@
+"""What of an answer is kept, so that its client can ask for it again."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from heterodyne.domain.errors import HeterodyneError
+
+
+class KeptObject(Struct, frozen=True, kw_only=True):
+    """One, as its API tells it; its tenant and its times are the store's to add."""
+
+    kind: str
+    id: str
+    body: bytes  # JSON
+    parent: str = ""  # what it follows; empty: nothing
+    conversation: str = ""  # that goes on with it; empty: none
+    items: list[bytes] = []  # that it adds to the conversation
+
+
+class KeptAnswer(Protocol):
+    """A whole answer that is kept before its client hears of it."""
+
+    def response(self, *, is_kept: bool) -> bytes:
+        """As its client gets it."""
+        ...
+
+    def kept(self) -> KeptObject: ...
+
+
+class KeptStream(Protocol):
+    """A stream form whose answer is kept before its client hears of the end."""
+
+    def events(self, event: bytes) -> bytes: ...
+
+    def error_event(self, error: HeterodyneError) -> bytes: ...
+
+    def last(self, *, is_kept: bool) -> bytes:
+        """The events that end it."""
+        ...
+
+    def kept(self) -> KeptAnswer:
+        """What is to be kept of it, once all of it has come."""
+        ...

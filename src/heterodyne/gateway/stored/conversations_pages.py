@@ -1,0 +1,147 @@
+"""Conversations: items that several responses share, whoever added them."""
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct, structs
+
+from heterodyne.domain.errors import InvalidField, StoreUnavailable
+from heterodyne.domain.tenant import Caller
+from heterodyne.gateway.dialects.body import decode
+from heterodyne.gateway.dialects.responses_fields import InputItem, Metadata
+from heterodyne.gateway.forms.responses_kept import named_item
+from heterodyne.gateway.forms.responses_words import new_id
+from heterodyne.gateway.pages import PageResponse
+from heterodyne.gateway.stored.documents import Documents, unknown
+from heterodyne.gateway.stored.keeper import ITEM, item_id
+from heterodyne.gateway.stored.pages import ListQuery, body_of, deleted, encode, id_in, listed, shown
+from heterodyne.gateway.stored.recall import CONVERSATION
+from heterodyne.wire.message import HttpRequest
+
+ID: Final = 2  # its place in the path
+ITEM_ID: Final = 4
+ITEMS_AT_ONCE_MAX: Final = 20
+
+
+class ConversationFields(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A new conversation."""
+
+    items: list[Raw] | None = None
+    metadata: Metadata | None = None
+
+
+class ConversationChange(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What may be changed of one."""
+
+    metadata: Metadata | None = None
+
+
+class NewItems(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Items to add."""
+
+    items: list[Raw]
+
+
+_fields = msgspec.json.Decoder(ConversationFields)
+_change = msgspec.json.Decoder(ConversationChange)
+_new_items = msgspec.json.Decoder(NewItems)
+_item = msgspec.json.Decoder(InputItem)
+_members = msgspec.json.Decoder(dict[str, Any])
+
+
+async def create(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """POST /v1/conversations"""
+    fields = body_of(http, _fields)
+    items = _named(fields.items or [])
+    id = new_id("conv")
+    body = _conversation(id, int(documents.wall_clock()), fields.metadata)
+    await documents.add(caller.project, kind=CONVERSATION, id=id, body=body)
+    if items:
+        await documents.append(caller.project, id, ITEM, items)
+    return shown(body)
+
+
+async def conversation(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """GET /v1/conversations/{id}"""
+    return shown((await documents.get(caller.project, CONVERSATION, id_in(http, ID))).body)
+
+
+async def update(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """POST /v1/conversations/{id}: other metadata."""
+    change = body_of(http, _change)
+    found = await documents.get(caller.project, CONVERSATION, id_in(http, ID))
+    body = _conversation(found.id, int(found.created_at), change.metadata)
+    if not await documents.replace(structs.replace(found, body=body, revision=found.revision + 1)):
+        raise StoreUnavailable("The conversation was changed at the same time; try again.", retry_after_s=1)
+    return shown(body)
+
+
+async def delete(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """DELETE /v1/conversations/{id}, and its items."""
+    id = id_in(http, ID)
+    await documents.delete(caller.project, CONVERSATION, id)
+    await documents.delete_children(caller.project, ITEM, id)
+    return deleted(id, "conversation.deleted")
+
+
+async def add_items(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """POST /v1/conversations/{id}/items"""
+    items, id = _named(body_of(http, _new_items).items), id_in(http, ID)
+    if not await documents.append(caller.project, id, ITEM, items):
+        raise unknown(CONVERSATION, id)
+    return listed([item for _, item in items], [name for name, _ in items], has_more=False)
+
+
+async def items(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """GET /v1/conversations/{id}/items"""
+    query, id = ListQuery(http, is_descending=True), id_in(http, ID)
+    await documents.get(caller.project, CONVERSATION, id)
+    found, has_more = await documents.page(
+        caller.project, ITEM, parent=id, after=query.after, limit=query.limit, is_descending=query.is_descending
+    )
+    return listed([one.body for one in found], [one.id for one in found], has_more=has_more)
+
+
+async def item(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """GET /v1/conversations/{id}/items/{item}"""
+    found = await documents.get(caller.project, ITEM, id_in(http, ITEM_ID))
+    if found.parent != id_in(http, ID):
+        raise unknown(ITEM, found.id)
+    return shown(found.body)
+
+
+async def delete_item(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """DELETE /v1/conversations/{id}/items/{item}: the conversation goes on without it."""
+    await item(documents, http, caller)
+    await documents.delete(caller.project, ITEM, id_in(http, ITEM_ID))
+    return await conversation(documents, http, caller)
+
+
+def _conversation(id: str, created_at: int, metadata: dict[str, str] | None) -> bytes:
+    return encode({"id": id, "object": CONVERSATION, "created_at": created_at, "metadata": metadata or {}})
+
+
+def _named(items: list[Raw]) -> list[tuple[str, bytes]]:
+    if len(items) > ITEMS_AT_ONCE_MAX:
+        raise InvalidField(f"items: {len(items)} items; the limit is {ITEMS_AT_ONCE_MAX}.", param="items")
+    found = []
+    for number, one in enumerate(items):
+        try:
+            item = decode(_item, one)
+        except InvalidField as error:
+            path = f"items[{number}].{error.param}" if error.param else f"items[{number}]"
+            raise InvalidField(f"items[{number}].{error.message}", param=path) from error
+        body = named_item(_completed(bytes(one), item))
+        found.append((item_id(body), body))
+    return found
+
+
+def _completed(body: bytes, item: InputItem) -> bytes:
+    """A message with its content in parts and a status, as its clients expect to find it."""
+    if item.type != "message":
+        return body
+    members = _members.decode(body)
+    if isinstance(item.content, str):
+        part = "output_text" if item.role == "assistant" else "input_text"
+        members["content"] = [{"type": part, "text": item.content}]
+    return encode({**members, "status": "completed"})

@@ -1,0 +1,47 @@
+"""Responses that were kept: /v1/responses/{id} and what it was asked."""
+
+from typing import Final
+
+from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.tenant import Caller
+from heterodyne.gateway.forms.responses_kept import KIND
+from heterodyne.gateway.pages import PageResponse
+from heterodyne.gateway.stored.documents import Documents
+from heterodyne.gateway.stored.keeper import item_id
+from heterodyne.gateway.stored.pages import ListQuery, deleted, id_in, listed, shown
+from heterodyne.gateway.stored.recall import decode_stored, items_of
+from heterodyne.wire.message import HttpRequest
+
+ID: Final = 2  # its place in the path
+
+
+async def response(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """GET /v1/responses/{id}"""
+    if b"stream=true" in http.query.split(b"&"):
+        raise InvalidField("stream: a response that was kept is told at once.", param="stream")
+    found = await documents.get(caller.project, KIND, id_in(http, ID))
+    return shown(bytes(decode_stored(found.body).response))
+
+
+async def delete_response(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """DELETE /v1/responses/{id}: those that follow it cannot be followed any more."""
+    id = id_in(http, ID)
+    await documents.delete(caller.project, KIND, id)
+    return deleted(id, "response")
+
+
+async def input_items(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """GET /v1/responses/{id}/input_items: all that the model was shown, what was followed included."""
+    query, id = ListQuery(http, is_descending=True), id_in(http, ID)
+    found = await documents.get(caller.project, KIND, id)
+    chain = await documents.chain(caller.project, KIND, found.parent) if found.parent else ()
+    items = [item for document in chain for item in items_of(document)]
+    items += [bytes(item) for item in decode_stored(found.body).input]
+    named = [(item_id(item), item) for item in items]
+    if query.is_descending:
+        named.reverse()
+    ids = [name for name, _ in named]
+    start = ids.index(query.after) + 1 if query.after in ids else 0
+    page = named[start : start + query.limit]
+    has_more = start + query.limit < len(named)
+    return listed([item for _, item in page], [name for name, _ in page], has_more=has_more)
