@@ -1,5 +1,6 @@
 """What a user of OpenAI's own client sees of the Responses API, of the embedded model and of scripted engines."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -341,3 +342,58 @@ async def test_chats_are_kept_where_that_is_asked_for(tmp_path: Path) -> None:
         assert (await client.chat.completions.delete(whole.id)).deleted
         with pytest.raises(openai.NotFoundError):
             await client.chat.completions.retrieve(whole.id)
+
+
+async def until(client: AsyncOpenAI, response_id: str) -> Any:
+    async with asyncio.timeout(60):
+        while (found := await client.responses.retrieve(response_id)).status in ("queued", "in_progress"):
+            await asyncio.sleep(0.05)
+    return found
+
+
+async def test_what_runs_in_the_background_is_there_when_it_is_done(tmp_path: Path) -> None:
+    async with asking(tmp_path, saying({"content": "Done."})) as (rig, client):
+        first = await client.responses.create(model=requests.MODEL, input="Go.", background=True, instructions="Slow.")
+        assert (first.status, first.background, first.output) == ("queued", True, [])
+        done = await until(client, first.id)
+        assert (done.status, done.output_text, done.instructions) == ("completed", "Done.", "Slow.")
+        again = await client.responses.create(
+            model=requests.MODEL, input="More.", previous_response_id=first.id, background=True
+        )
+        assert (await until(client, again.id)).output_text == "Done."
+        assert len(json.loads(rig.engine.calls[-1].body)["messages"]) == 3
+        cancelled = await client.responses.cancel(first.id)
+        assert cancelled.status == "completed", "what is done stays done"
+        at_once = await client.responses.create(model=requests.MODEL, input="Now.")
+        with pytest.raises(openai.BadRequestError, match="background"):
+            await client.responses.cancel(at_once.id)
+        await rig.wait_empty()
+
+
+async def test_what_runs_in_the_background_can_be_cancelled(tmp_path: Path) -> None:
+    async def sleeping(call: EngineCall) -> None:
+        await asyncio.sleep(60)
+
+    async with asking(tmp_path, sleeping) as (rig, client):
+        first = await client.responses.create(model=requests.MODEL, input="Go.", background=True)
+        async with asyncio.timeout(30):
+            while not rig.engine.calls:
+                await asyncio.sleep(0.01)
+        assert (await client.responses.cancel(first.id)).status == "cancelled"
+        await rig.wait_empty()
+        assert (await client.responses.retrieve(first.id)).status == "cancelled"
+
+
+async def test_what_fails_in_the_background_says_why(tmp_path: Path) -> None:
+    async with asking(tmp_path, behaviours.refuse(400, "no such thing")) as (_, client):
+        first = await client.responses.create(model=requests.MODEL, input="Go.", background=True)
+        failed = await until(client, first.id)
+        assert (failed.status, failed.error.code) == ("failed", "invalid_prompt")
+        assert "no such thing" in failed.error.message
+        other = await client.responses.create(model="no-such-model", input="Go.", background=True)
+        assert "no-such-model" in (await until(client, other.id)).error.message
+        for wrong, where in (({"store": False}, "store"), ({"stream": True}, "stream")):
+            body = {"model": requests.MODEL, "input": "x", "background": True, **wrong}
+            with pytest.raises(openai.BadRequestError) as refused:
+                await client.post("/responses", body=body, cast_to=object)
+            assert refused.value.param == where

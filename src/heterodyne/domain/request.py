@@ -10,7 +10,7 @@ FIELDS: Final = (
     *("id", "operation", "model", "body", "model_version", "stream", "wants_usage"),
     *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
     *("choices", "prompts", "sequences", "dimensions", "has_logprobs", "is_large", "changes"),
-    *("deadline_s", "received", "not_carried", "is_stored"),
+    *("deadline_s", "received", "not_carried", "is_stored", "stored_id"),
 )
 
 
@@ -68,6 +68,7 @@ class Request:
         received: bytes | None = None,
         not_carried: Sequence[str] = (),
         is_stored: bool = False,
+        stored_id: str = "",
     ) -> None:
         self.id = id
         self.operation = operation
@@ -95,6 +96,7 @@ class Request:
         self.received = received  # the client's own body, where that was of another API; None: it is `body`
         self.not_carried = not_carried  # by path, what another API's body says and no engine can be told
         self.is_stored = is_stored  # its answer is kept, for the client to ask for again
+        self.stored_id = stored_id  # under this id, which stands in the store already; empty: a new one
 
     @property
     def received_body(self) -> bytes:

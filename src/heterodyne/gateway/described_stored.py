@@ -15,6 +15,7 @@ ITEM_PATH = f"{CONVERSATION_PATH}/items/{{item}}"
 COMPLETION_PATH = "/v1/chat/completions/{completion}"
 ROUTES: dict[str, Route] = {
     RESPONSE_PATH: stored.RESPONSE_ROUTE,
+    f"{RESPONSE_PATH}/cancel": stored.CANCEL_ROUTE,
     f"{RESPONSE_PATH}/input_items": stored.INPUT_ITEMS_ROUTE,
     CONVERSATION_PATH: stored.CONVERSATION_ROUTE,
     f"{CONVERSATION_PATH}/items": stored.ITEMS_ROUTE,
@@ -39,6 +40,11 @@ DESCRIBED: dict[str, Described] = {
         summary="A response that was kept", answer=stored_answers.AnsweredResponse, raises=(*GONE, errors.InvalidField)
     ),
     f"DELETE {RESPONSE_PATH}": Described(summary="Delete a response", answer=stored_answers.DeletedObject, raises=GONE),
+    f"{RESPONSE_PATH}/cancel": Described(
+        summary="Cancel a response that runs in the background",
+        answer=stored_answers.AnsweredResponse,
+        raises=CHANGED,
+    ),
     f"{RESPONSE_PATH}/input_items": Described(
         summary="What a response was asked", answer=stored_answers.ItemList, raises=LISTED
     ),

@@ -1,6 +1,6 @@
 """The steps between a complete HTTP request and an exchange with an engine, in order."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -38,6 +38,7 @@ from heterodyne.gateway.routing_hints import read_routing_hints
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.scoped import scoped
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.stored.inner_call import STORED_ID
 from heterodyne.gateway.stored.recall import Recalled
 from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.tracer import Tracer
@@ -165,11 +166,8 @@ class RequestHandler:
                 self._show(route.page(self, http, caller), connection, http, request_id)
                 return None
             if route.stored_page is not None:
-                return self.stored.works.start(
-                    partial(route.stored_page, self.stored.documents, http, caller),
-                    lambda page: self._show(page, connection, http, request_id),
-                    lambda error: self._refuse(error, connection, request_id, http, caller),
-                )
+                arrival = Arrival(route, http, connection, caller, request_id=request_id)
+                return self._show_stored(arrival, partial(route.stored_page, self.stored.documents, http, caller))
             return self._infer(route, http, connection, request_id, caller)
         except HeterodyneError as error:
             self._refuse(error, connection, request_id, http, caller)
@@ -182,6 +180,12 @@ class RequestHandler:
     def refuse(self, error: HeterodyneError, connection: ServerConnection) -> None:
         """Bytes that never became a request."""
         answer_error(error, self._identity, connection, self._ids.next())
+
+    def _show_stored(self, arrival: Arrival, work: Callable[[], Awaitable[PageResponse]]) -> Responder:
+        def shown(page: PageResponse) -> None:
+            self._show(page, arrival.connection, arrival.http, arrival.request_id)
+
+        return self.stored.works.start(work, shown, partial(self._refuse_arrival, arrival))
 
     def _show(self, page: PageResponse, connection: ServerConnection, http: HttpRequest, request_id: str) -> None:
         if not connection.is_answering(http):
@@ -218,6 +222,8 @@ class RequestHandler:
             arrived_s=arrived_s,
             deadline_s=arrived_s + wait_s,
         )
+        if route.is_deferred is not None and STORED_ID not in http.headers and route.is_deferred(http.body):
+            return self._show_stored(arrival, partial(self.stored.background.begin, http, caller, wait_s))
         recall = None if route.try_recall is None else route.try_recall(http.body)
         return self._read(arrival, http.body) if recall is None else self._recall(arrival, recall)
 
@@ -277,6 +283,8 @@ class RequestHandler:
         builder, fleet, caller, http = self._request_builder, self._fleet.snapshot, arrival.caller, arrival.http
         if request.received is not None:
             request.received = http.body  # and not what was recalled with it
+        if request.is_stored:
+            request.stored_id = http.headers.get(STORED_ID, b"").decode()
         routing_request = builder.routing_request(request, read_routing_hints(http.headers), caller.salt, fleet)
         try:
             if caller.scopes:

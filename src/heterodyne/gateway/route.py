@@ -29,6 +29,7 @@ class Route(Struct, frozen=True, kw_only=True):
     form: ClientForm = OPENAI
     key_headers: tuple[bytes, ...] = ()  # beside Authorization, where clients of its APIs put their key
     try_recall: TryRecall | None = None  # what a body follows is looked up before it is read
+    is_deferred: Callable[[bytes], bool] | None = None  # whether a body is to be answered in the background
     page: Page | None = None
     stored_page: StoredPage | None = None
     also: Mapping[bytes, "Route"] = MappingProxyType({})  # the routes of the path's other methods

@@ -103,8 +103,8 @@ class Arrival:
         caller: Caller,
         *,
         request_id: str,
-        arrived_s: float,
-        deadline_s: float,
+        arrived_s: float = 0.0,
+        deadline_s: float = 0.0,
     ) -> None:
         self.route = route
         self.http = http

@@ -20,6 +20,7 @@ from heterodyne.gateway.forms.gemini import GEMINI, GEMINI_BATCH
 from heterodyne.gateway.forms.passing import OPEN_INFERENCE, OPENAI
 from heterodyne.gateway.forms.responses import RESPONSES
 from heterodyne.gateway.route import Route
+from heterodyne.gateway.stored.background import check_background
 from heterodyne.gateway.stored.recall import try_recall
 from heterodyne.gateway.stored.routes import COMPLETIONS_ROUTE, CONVERSATIONS_ROUTE, STORED, find_stored
 
@@ -37,7 +38,9 @@ ROUTES: dict[bytes, Route] = {
         try_read_long=chat.try_read_long,
         also={b"GET": COMPLETIONS_ROUTE},
     ),
-    b"/v1/responses": Route(method=b"POST", read=responses.read, form=RESPONSES, try_recall=try_recall),
+    b"/v1/responses": Route(
+        method=b"POST", read=responses.read, form=RESPONSES, try_recall=try_recall, is_deferred=check_background
+    ),
     b"/v1/conversations": CONVERSATIONS_ROUTE,
     b"/v1/completions": Route(method=b"POST", read=completion.read),
     b"/v1/embeddings": Route(method=b"POST", read=embedding.read),

@@ -14,10 +14,12 @@ from heterodyne.gateway.loop_lag import LoopLagMonitor
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.stored.inner_call import InnerCall
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.telemetry import log
 from heterodyne.wire.limits import WireLimits
+from heterodyne.wire.message import HttpRequest
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
 _log = log.get("gateway")
@@ -70,6 +72,7 @@ class GatewayServer:
         self._limits = _limits(settings)
         self._server: asyncio.Server | None = None
         self._tls = _tls(settings)
+        request_handler.stored.background.ask = self._ask
         self._loop_lag = LoopLagMonitor()
         self.port = 0
 
@@ -131,8 +134,8 @@ class GatewayServer:
             self._server.close()
         clock = self._clock
         until_s = clock() + self._settings.drain_timeout_s
-        reads, works = self._request_handler.large_reads, self._request_handler.stored.works
-        while (self._in_flight.exchanges or self._controller.waiting or reads or works) and clock() < until_s:
+        reads, stored = self._request_handler.large_reads, self._request_handler.stored
+        while (self._in_flight.exchanges or self._controller.waiting or reads or stored) and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
         self._end_all()
         # Answers that are complete here may still be on their way out.
@@ -184,6 +187,17 @@ class GatewayServer:
         self._gate.close()
         for exchange in tuple(self._in_flight.exchanges):
             exchange.give_up(Draining("The gateway shut down before the answer was complete."))
+
+    def _ask(self, http: HttpRequest, stored_id: str) -> InnerCall:
+        """Ask ourselves."""
+        return InnerCall(
+            self._connection,
+            self._request_handler,
+            self._ledger,
+            http,
+            stored_id=stored_id,
+            answer_bytes_max=self._settings.answer_bytes_max,
+        )
 
     def _connection(self) -> ServerConnection:
         self._loop_lag.wake()

@@ -16,6 +16,7 @@ class KeptObject(Struct, frozen=True, kw_only=True):
     parent: str = ""  # what it follows; empty: nothing
     conversation: str = ""  # that goes on with it; empty: none
     items: list[bytes] = []  # that it adds to the conversation
+    is_begun: bool = False  # it stands in the store already, and is complete now
 
 
 class KeptAnswer(Protocol):

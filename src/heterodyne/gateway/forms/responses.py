@@ -26,7 +26,7 @@ def told(request: Request, answer: bytes) -> KeptResponse:
     choice = next((one for one in said.choices if one.message is not None), None)
     if choice is None or choice.message is None:
         raise EngineGarbage("The engine's answer has no message.")
-    words = ResponseWords(request)
+    words = ResponseWords(request.received_body, request.stored_id)
     reason = REASONS.get(choice.finish_reason or "", "")
     return KeptResponse(
         request,

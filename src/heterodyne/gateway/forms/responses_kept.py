@@ -59,6 +59,7 @@ class KeptResponse:
             body=b'{"response":%b,"input":[%b]}' % (self.response(is_kept=True), b",".join(asked)),
             conversation=words.asked.conversation_id,
             items=asked + self._output,
+            is_begun=bool(self._request.stored_id),
         )
 
 

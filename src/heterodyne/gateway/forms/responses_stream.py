@@ -25,7 +25,7 @@ class ResponsesStream:
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._words = ResponseWords(request)
+        self._words = ResponseWords(request.received_body, request.stored_id)
         self._number = 0  # of the next event
         self._output: list[bytes] = []  # items that are complete
         self._item: GrowingItem | None = None  # the one that is not

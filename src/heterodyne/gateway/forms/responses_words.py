@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Raw, Struct
 
 from heterodyne.domain.errors import HeterodyneError, LimitReached
-from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects.responses import THOUGHTS
 from heterodyne.gateway.dialects.responses_fields import ConversationName
 from heterodyne.gateway.usage_fields import ReportedUsage
@@ -35,6 +34,7 @@ class EchoedTool(Struct):
 class AskedResponse(Struct, kw_only=True):
     """What of its request an answer tells again. The input is not read: it may be long."""
 
+    model: str = ""
     instructions: Raw = NULL
     metadata: Raw = NULL
     parallel_tool_calls: bool | None = None
@@ -77,8 +77,8 @@ def new_id(prefix: str) -> str:
 class ResponseWords:
     """One response: its id, and what it tells of its request, encoded once for all events that tell it."""
 
-    def __init__(self, request: Request, response_id: str = "") -> None:
-        self.asked = _decode_asked(request.received_body)
+    def __init__(self, body: bytes, response_id: str = "") -> None:
+        self.asked = _decode_asked(body)
         self.id = response_id or new_id("resp")
         self.created_at = int(time.time())
         tools = [_decode_tool(tool) for tool in self.asked.tools or ()]
@@ -86,7 +86,6 @@ class ResponseWords:
         self.custom_tools = frozenset(tool.name for tool in tools if tool.type == "custom")
         # Whether the client carries thoughts from turn to turn itself.
         self.seals_thoughts = THOUGHTS in (self.asked.include or ())
-        self._model = request.model
         self._echo: bytes | None = None
 
     def response(
@@ -101,7 +100,7 @@ class ResponseWords:
     ) -> bytes:
         """The response as it stands; `output` and `usage` are JSON."""
         if self._echo is None:
-            self._echo = encode(_echo(self.asked, self._model))[1:]
+            self._echo = encode(_echo(self.asked))[1:]
         completed_at = b"%d" % int(time.time()) if status == COMPLETED else b"null"
         details = {"reason": reason} if reason else None
         return (
@@ -147,10 +146,10 @@ def error_of(error: HeterodyneError) -> Json:
     return {"code": "invalid_prompt" if 400 <= error.status < 500 else "server_error", "message": error.message}
 
 
-def _echo(asked: AskedResponse, model: str) -> Json:
+def _echo(asked: AskedResponse) -> Json:
     conversation = asked.conversation_id
     return {
-        "model": model,
+        "model": asked.model,
         "instructions": asked.instructions,
         "metadata": _or(asked.metadata, {}),
         "parallel_tool_calls": asked.parallel_tool_calls is not False,

@@ -5,12 +5,13 @@ from functools import partial
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.tenant import Caller
-from heterodyne.gateway.forms.kept import KeptAnswer
+from heterodyne.gateway.forms.kept import KeptAnswer, KeptObject
 from heterodyne.gateway.stored.documents import Documents
+from heterodyne.gateway.stored.running import is_running
 from heterodyne.gateway.stored.work import StoredWorks
 from heterodyne.telemetry import log
 
@@ -54,10 +55,20 @@ class Keeper:
 
     async def _keep(self, answer: KeptAnswer, project: str) -> None:
         one, documents = answer.kept(), self._documents
+        if one.is_begun and not await self._complete(project, one):
+            return
         if one.conversation:
             items = [(item_id(item), item) for item in one.items]
             await documents.append(project, one.conversation, ITEM, items)
-        await documents.add(project, kind=one.kind, id=one.id, body=one.body, parent=one.parent)
+        if not one.is_begun:
+            await documents.add(project, kind=one.kind, id=one.id, body=one.body, parent=one.parent)
+
+    async def _complete(self, project: str, one: KeptObject) -> bool:
+        """Whether it took the place of what was begun; False: that was cancelled, or deleted."""
+        found = await self._documents.try_get(project, one.kind, one.id)
+        if found is None or not is_running(found):
+            return False
+        return await self._documents.replace(structs.replace(found, body=one.body, revision=found.revision + 1))
 
 
 def item_id(item: bytes) -> str:

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec import structs
+
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.forms.responses_kept import KIND
@@ -10,9 +12,11 @@ from heterodyne.gateway.stored.documents import Documents
 from heterodyne.gateway.stored.keeper import item_id
 from heterodyne.gateway.stored.pages import ListQuery, deleted, id_in, listed, shown
 from heterodyne.gateway.stored.recall import decode_stored, items_of
+from heterodyne.gateway.stored.running import as_it_stands, changed, is_background, is_running
 from heterodyne.wire.message import HttpRequest
 
 ID: Final = 2  # its place in the path
+TRIES: Final = 3  # to change what others change
 
 
 async def response(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
@@ -20,7 +24,23 @@ async def response(documents: Documents, http: HttpRequest, caller: Caller) -> P
     if b"stream=true" in http.query.split(b"&"):
         raise InvalidField("stream: a response that was kept is told at once.", param="stream")
     found = await documents.get(caller.project, KIND, id_in(http, ID))
-    return shown(bytes(decode_stored(found.body).response))
+    return shown(as_it_stands(found, documents.wall_clock()))
+
+
+async def cancel_response(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+    """POST /v1/responses/{id}/cancel: of one that runs in the background; the worker that runs it hears of it soon."""
+    id = id_in(http, ID)
+    for _ in range(TRIES):
+        found = await documents.get(caller.project, KIND, id)
+        if not is_background(found):
+            raise InvalidField("Only what runs in the background can be cancelled.", param=None)
+        if not is_running(found):
+            break
+        cancelled = structs.replace(found, body=changed(found, status="cancelled"), revision=found.revision + 1)
+        if await documents.replace(cancelled):
+            found = cancelled
+            break
+    return shown(as_it_stands(found, documents.wall_clock()))
 
 
 async def delete_response(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:

@@ -13,6 +13,7 @@ RESPONSE_ROUTE: Final = Route(
     stored_page=responses_pages.response,
     also={b"DELETE": Route(method=b"DELETE", stored_page=responses_pages.delete_response)},
 )
+CANCEL_ROUTE: Final = Route(method=b"POST", stored_page=responses_pages.cancel_response)
 INPUT_ITEMS_ROUTE: Final = Route(method=b"GET", stored_page=responses_pages.input_items)
 CONVERSATION_ROUTE: Final = Route(
     method=b"GET",
@@ -51,6 +52,8 @@ def find_stored(path: bytes) -> Route | None:
             return RESPONSE_ROUTE
         case [b"responses", id, b"input_items"] if id:
             return INPUT_ITEMS_ROUTE
+        case [b"responses", id, b"cancel"] if id:
+            return CANCEL_ROUTE
         case [b"conversations", id] if id:
             return CONVERSATION_ROUTE
         case [b"conversations", id, b"items"] if id:
