@@ -49,9 +49,9 @@ class AnsweredResponse(Struct):
     top_p: float
     error: ResponseProblem | None
     incomplete_details: dict[str, str] | None
-    usage: ResponseUsage | None
     previous_response_id: str | None
     store: bool
+    usage: ResponseUsage | None = None  # once it was counted
 
 
 class ResponseEvent(Struct):

@@ -11,6 +11,7 @@ KIND = "response"
 PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
 OTHER_PREFIX = "item"
 REFERENCE = "item_reference"
+COMPLETED = Raw(b'"completed"')
 
 
 class AskedInput(msgspec.Struct):
@@ -20,9 +21,10 @@ class AskedInput(msgspec.Struct):
 
 
 class TypedItem(msgspec.Struct):
-    """Of an item, what it is."""
+    """Of an item, what it is and whose."""
 
     type: str = "message"
+    role: str = ""
 
 
 _decode_input = msgspec.json.Decoder(AskedInput).decode
@@ -67,16 +69,28 @@ def input_items(body: bytes) -> list[bytes]:
     """What a turn says, each item with an id and a type."""
     asked = bytes(_decode_input(body).input)
     if not asked.startswith(b"["):
-        part = encode([{"type": "input_text", "text": msgspec.json.decode(asked, type=str)}])
-        return [b'{"id":"%b","type":"message","role":"user","content":%b}' % (new_id("msg").encode(), part)]
+        return [named_item(b'{"role":"user","content":%b}' % asked)]
     return [named_item(bytes(item)) for item in _decode_items(asked)]
 
 
 def named_item(item: bytes) -> bytes:
-    """The same with an id and a type; those that it brings are its client's own and may be somebody else's."""
-    kind = _decode_typed(item).type
+    """The same as it is told again, under an id of ours: one that it brings may be somebody else's."""
+    typed = _decode_typed(item)
+    kind = typed.type
     if kind == REFERENCE:
         return item
     members = _decode_members(item)
+    if kind == "message":
+        members |= {"content": _parts(members.get("content"), typed.role), "status": COMPLETED}
     members |= {"id": Raw(encode(new_id(PREFIXES.get(kind, OTHER_PREFIX)))), "type": Raw(encode(kind))}
     return encode(members)
+
+
+def _parts(content: Raw | None, role: str) -> Raw:
+    """What a message says, in parts."""
+    text = b"" if content is None else bytes(content)
+    if not text.startswith(b'"'):
+        return Raw(text or b"[]")
+    if role == "assistant":
+        return Raw(b'[{"type":"output_text","annotations":[],"logprobs":[],"text":%b}]' % text)
+    return Raw(b'[{"type":"input_text","text":%b}]' % text)

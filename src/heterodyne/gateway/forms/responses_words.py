@@ -17,8 +17,9 @@ Json = dict[str, Any]
 COMPLETED: Final = "completed"
 INCOMPLETE: Final = "incomplete"
 REASONS: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
-NO_USAGE: Final = b"null"
+NO_USAGE: Final = b""  # nothing was counted yet
 TEXT_FORMAT: Final = {"format": {"type": "text"}}
+NAMES: Final = ("user", "safety_identifier", "prompt_cache_key")  # told where they were given
 NULL: Final = Raw(b"null")
 
 encode = msgspec.json.Encoder().encode
@@ -105,7 +106,7 @@ class ResponseWords:
         details = {"reason": reason} if reason else None
         return (
             b'{"id":"%b","object":"response","created_at":%d,"completed_at":%b,"status":"%b","store":%b,"error":%b,'
-            b'"incomplete_details":%b,"output":%b,"usage":%b,%b'
+            b'"incomplete_details":%b,"output":%b,%b%b'
             % (
                 self.id.encode(),
                 self.created_at,
@@ -115,7 +116,7 @@ class ResponseWords:
                 encode(error),
                 encode(details),
                 output,
-                usage,
+                b'"usage":%b,' % usage if usage else b"",
                 self._echo,
             )
         )
@@ -165,11 +166,9 @@ def _echo(asked: AskedResponse) -> Json:
         "text": asked.text if asked.text and "format" in asked.text else {**TEXT_FORMAT, **(asked.text or {})},
         "top_logprobs": asked.top_logprobs or 0,
         "truncation": asked.truncation or "disabled",
-        "user": asked.user,
-        "safety_identifier": asked.safety_identifier,
-        "prompt_cache_key": asked.prompt_cache_key,
         "service_tier": "default",
         "background": bool(asked.background),
+        **{name: value for name in NAMES if (value := getattr(asked, name)) is not None},
     }
 
 

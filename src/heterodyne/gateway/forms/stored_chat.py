@@ -45,6 +45,9 @@ class KeptChat:
         asked = _decode_asked(self._request.received_body)
         completion: dict[str, Any] = msgspec.json.decode(self._completion)
         completion |= {"metadata": asked.metadata or {}, "model": self._request.model}
+        for choice in completion.get("choices") or ():
+            choice.setdefault("logprobs", None)  # clients expect both, and not every engine says them
+            choice.get("message", {}).setdefault("refusal", None)
         body = _encode({"completion": completion, "messages": asked.messages})
         return KeptObject(kind=KIND, id=self._id, body=body)
 

@@ -1,6 +1,6 @@
 """Conversations: items that several responses share, whoever added them."""
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Raw, Struct, structs
@@ -46,7 +46,6 @@ _fields = msgspec.json.Decoder(ConversationFields)
 _change = msgspec.json.Decoder(ConversationChange)
 _new_items = msgspec.json.Decoder(NewItems)
 _item = msgspec.json.Decoder(InputItem)
-_members = msgspec.json.Decoder(dict[str, Any])
 
 
 async def create(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
@@ -127,21 +126,10 @@ def _named(items: list[Raw]) -> list[tuple[str, bytes]]:
     found = []
     for number, one in enumerate(items):
         try:
-            item = decode(_item, one)
+            decode(_item, one)
         except InvalidField as error:
             path = f"items[{number}].{error.param}" if error.param else f"items[{number}]"
             raise InvalidField(f"items[{number}].{error.message}", param=path) from error
-        body = named_item(_completed(bytes(one), item))
+        body = named_item(bytes(one))
         found.append((item_id(body), body))
     return found
-
-
-def _completed(body: bytes, item: InputItem) -> bytes:
-    """A message with its content in parts and a status, as its clients expect to find it."""
-    if item.type != "message":
-        return body
-    members = _members.decode(body)
-    if isinstance(item.content, str):
-        part = "output_text" if item.role == "assistant" else "input_text"
-        members["content"] = [{"type": part, "text": item.content}]
-    return encode({**members, "status": "completed"})
