@@ -16,7 +16,7 @@ from heterodyne.engines.wire_errors import engine_error
 from heterodyne.gateway import usage
 from heterodyne.gateway.forms.form import StreamForm
 from heterodyne.ports.engine import EventEdit
-from heterodyne.wire.chunks import unframe
+from heterodyne.wire.chunks import COMMON_SIZES, unframe
 from heterodyne.wire.errors import WireError
 from heterodyne.wire.message import chunk
 from heterodyne.wire.server_connection import ServerConnection
@@ -56,6 +56,7 @@ class StreamRelay:
         "_passes_chunks",
         "_sent",
         "_tail",
+        "_tells_plain",
         "_wants_usage",
         "_word",
         "_words",
@@ -102,6 +103,7 @@ class StreamRelay:
         self._event_bytes_max = event_bytes_max
         self._is_chunked = connection.speaks_chunked
         self._passes_chunks = self._is_chunked and edit is None and form is None
+        self._tells_plain = self._is_chunked and edit is None and form is not None
         self._tail = b""  # of an event whose end has not come
         self._more: list[bytes] = []  # of the same event, behind the tail
         self._more_bytes = 0
@@ -140,6 +142,8 @@ class StreamRelay:
             if self._keep is not None:
                 self._keep.append(data)
             self._write(data)
+        elif self._tells_plain and self.events and not self._tail:
+            self._tell_plain(data, chunks)
         else:
             self._sort(data, chunks)
 
@@ -181,6 +185,33 @@ class StreamRelay:
         if self._keep is not None:
             self._keep.append(data)
         self._write(data)
+
+    def _tell_plain(self, data: bytes, chunks: int) -> None:
+        """Chunks that begin with events which only add text, in the words of another API; the rest is looked into."""
+        form = self._form
+        assert form is not None
+        told: list[bytes] = []
+        rest, length = 0, len(data)
+        while rest < length:
+            line_end = data.find(b"\r\n", rest, rest + 10)
+            end = line_end + COMMON_SIZES.get(data[rest:line_end], 0) + 4
+            if not data.startswith(b"data: ", line_end + 2) or data[end - 4 : end] != EVENT_TAIL:
+                break
+            one = form.plain(data[line_end + 8 : end - 4])
+            if not one:
+                break
+            told.append(one)
+            rest = end
+        if told:
+            self.last_at_s = self._clock()
+            self.events += len(told)
+            if self._words is not None:
+                self._words[self._word] = self._before + self.events
+            if self._keep is not None:
+                self._keep.append(data[:rest])
+            self.tell(b"".join(told))
+        if rest < length:
+            self._sort(data[rest:], chunks - len(told))
 
     def _tell(self, form: StreamForm, events: list[bytes], framed: bytes) -> None:
         """The same in the words of another API."""

@@ -10,13 +10,18 @@ import msgspec
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request
 from heterodyne.gateway.forms.anthropic_words import error_of, message_id, stop_of, used
-from heterodyne.gateway.forms.chat_answer import SaidCall, SaidChoice, read_chat
+from heterodyne.gateway.forms.chat_answer import SaidCall, SaidChoice, plain_text_of, read_chat
+from heterodyne.gateway.forms.plain_text import PlainText
 from heterodyne.gateway.usage_fields import ReportedUsage
 
 Json = dict[str, Any]
 
 DONE: Final = b"[DONE]"
 NO_CALL: Final = -1
+TEXT_DELTA: Final = (
+    b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,'
+    b'"delta":{"type":"text_delta","text":%b}}\n\n'
+)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -31,6 +36,7 @@ class AnthropicStream:
         self._number = 0  # of the block
         self._last: SaidChoice | None = None  # the event that said why it ended
         self._usage: ReportedUsage | None = None
+        self._plain = PlainText(b"content")
 
     def events(self, event: bytes) -> bytes:
         if not event.startswith(b"data:"):
@@ -43,7 +49,14 @@ class AnthropicStream:
         told = [] if self._has_begun else [self._begin()]
         for choice in said.choices:
             told += self._grow(choice)
+        text = plain_text_of(said)
+        if text:
+            self._plain.learn(data, text)
         return b"".join(told)
+
+    def plain(self, data: bytes) -> bytes:
+        text = self._plain.try_text(data) if self._block == "text" else None
+        return b"" if text is None else TEXT_DELTA % (self._number, text)
 
     def error_event(self, error: HeterodyneError) -> bytes:
         return _event("error", error_of(error))

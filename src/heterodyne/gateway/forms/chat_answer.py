@@ -82,6 +82,18 @@ def read_chat(data: bytes) -> SaidAnswer:
         raise EngineGarbage("The engine's answer is no chat.") from error
 
 
+def plain_text_of(said: SaidAnswer) -> str:
+    """What an event adds where that is text and nothing else; empty: it may say more."""
+    if len(said.choices) != 1 or said.usage is not None:
+        return ""
+    choice = said.choices[0]
+    delta = choice.delta
+    if delta is None or choice.finish_reason is not None or choice.logprobs is not None:
+        return ""
+    has_more = delta.thoughts or delta.refusal or delta.tool_calls
+    return "" if has_more else delta.content or ""
+
+
 def tokens_counted(data: bytes) -> int:
     """Of a prompt; raises EngineGarbage where the engine does not say."""
     try:

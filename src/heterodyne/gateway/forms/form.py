@@ -15,6 +15,10 @@ class StreamForm(Protocol):
         """What takes the place of one of OpenAI's, without the empty line at its end; may be nothing."""
         ...
 
+    def plain(self, data: bytes) -> bytes:
+        """The same of the data of an event that only adds text as the one before did; nothing where it may not."""
+        ...
+
     def error_event(self, error: HeterodyneError) -> bytes:
         """The last event of a stream that cannot be completed."""
         ...

@@ -6,14 +6,17 @@ import msgspec
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request
-from heterodyne.gateway.forms.chat_answer import SaidCall, SaidChoice, read_chat
+from heterodyne.gateway.forms.chat_answer import SaidCall, SaidChoice, plain_text_of, read_chat
 from heterodyne.gateway.forms.gemini_words import answer_of, call_part, candidate, error_of
+from heterodyne.gateway.forms.plain_text import PlainText
 from heterodyne.gateway.usage_fields import ReportedUsage
 
 Json = dict[str, Any]
 Place = tuple[int, int]  # of a call: which answer's, and which of its calls
 
 DONE: Final = b"[DONE]"
+MARK: Final = "\0"  # in no name
+MARKED: Final = b'"\\u0000"'
 _encode = msgspec.json.Encoder().encode
 
 
@@ -25,6 +28,8 @@ class GeminiStream:
         self._calls: dict[Place, SaidCall] = {}  # as far as they have come
         self._last: dict[int, SaidChoice] = {}  # by answer, the event that said why it ended
         self._usage: ReportedUsage | None = None
+        self._plain = PlainText(b"content")
+        self._head = self._tail = b""  # of events, around their text
 
     def events(self, event: bytes) -> bytes:
         if not event.startswith(b"data:"):
@@ -35,13 +40,25 @@ class GeminiStream:
         said = read_chat(data)
         self._usage = said.usage or self._usage
         told = [one for choice in said.choices for one in self._grown(choice)]
+        text = plain_text_of(said)
+        if text:
+            self._learn(data, text, said.choices[0].index)
         return self._event(told, None) if told else b""
+
+    def plain(self, data: bytes) -> bytes:
+        text = self._plain.try_text(data)
+        return b"" if text is None else b"%b%b%b" % (self._head, text, self._tail)
 
     def error_event(self, error: HeterodyneError) -> bytes:
         return b"data: %b\n\n" % _encode(error_of(error))
 
     def _event(self, candidates: list[Json], usage: ReportedUsage | None) -> bytes:
         return b"data: %b\n\n" % _encode(answer_of(self._request, candidates, usage))
+
+    def _learn(self, data: bytes, text: str, index: int) -> None:
+        self._plain.learn(data, text)
+        whole = self._event([candidate(index, [{"text": MARK}], None)], None)
+        self._head, _, self._tail = whole.partition(MARKED)
 
     def _grown(self, choice: SaidChoice) -> list[Json]:
         """What came since; why it ended is told with what was used, at the end."""

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+import msgspec
 from msgspec import Raw
 
 from heterodyne.gateway.forms.chat_answer import SaidCall
@@ -21,6 +22,9 @@ Events = list[tuple[str, bytes]]
 IN_PROGRESS: Final = "in_progress"
 PREFIXES: Final = {"reasoning": "rs", "message": "msg"}
 NO_LOGPROBS: Final = b',"logprobs":[]'
+
+
+_decode_text = msgspec.json.Decoder(str).decode
 
 
 class GrowingItem:
@@ -57,7 +61,7 @@ class GrowingText(GrowingItem):
         self.kind = kind
         self.part = ""  # the type of the part that comes; empty: none
         self._parts: list[Json] = []  # that are complete
-        self._pieces: list[str] = []
+        self._pieces: list[bytes] = []  # strings in JSON
         self._logprobs: list[Raw] = []
         self._delta = b""  # how every event of the part begins, and what follows its number
         self._middle = b""
@@ -74,14 +78,14 @@ class GrowingText(GrowingItem):
         self._middle = (NO_LOGPROBS if part == "output_text" else b"") + b',"delta":'
         return [*ended, ("response.content_part.added", b'%b,"part":%b' % (self._where(), encode(self._part(""))))]
 
-    def delta(self, text: str, number: int, logprobs: list[Raw] | None) -> bytes:
-        """A piece more. This runs for every token."""
+    def delta(self, text: bytes, number: int, logprobs: list[Raw] | None = None) -> bytes:
+        """A piece more, in JSON. This runs for every token."""
         self._pieces.append(text)
         middle = self._middle
         if logprobs:
             self._logprobs += [Raw(bytes(one)) for one in logprobs]
             middle = b',"logprobs":%b,"delta":' % encode(logprobs)
-        return b"%b%d%b%b}\n\n" % (self._delta, number, middle, encode(text))
+        return b"%b%d%b%b}\n\n" % (self._delta, number, middle, text)
 
     def end(self, status: str) -> Events:
         return [*self._end_part(), self._done(self._item(status))]
@@ -89,9 +93,10 @@ class GrowingText(GrowingItem):
     def _end_part(self) -> Events:
         if not self.part:
             return []
-        text, where = "".join(self._pieces), self._where()
-        part = self._part(text)
-        done = b'%b,"%b":%b' % (where, b"refusal" if self.part == "refusal" else b"text", encode(text))
+        where = self._where()
+        whole = b'"%b"' % b"".join([piece[1:-1] for piece in self._pieces])  # strings in JSON, as one
+        part = self._part(_decode_text(whole))
+        done = b'%b,"%b":%b' % (where, b"refusal" if self.part == "refusal" else b"text", whole)
         if self.part == "output_text":
             done += b',"logprobs":%b' % encode(self._logprobs)
         events = [

@@ -9,10 +9,19 @@ from typing import Final
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request
-from heterodyne.gateway.forms.chat_answer import SaidCall, SaidChoice, read_chat
+from heterodyne.gateway.forms.chat_answer import SaidCall, SaidChoice, plain_text_of, read_chat
+from heterodyne.gateway.forms.plain_text import PlainText
 from heterodyne.gateway.forms.responses_growing import GrowingCall, GrowingItem, GrowingText
 from heterodyne.gateway.forms.responses_kept import KeptResponse
-from heterodyne.gateway.forms.responses_words import COMPLETED, INCOMPLETE, REASONS, ResponseWords, error_of, used
+from heterodyne.gateway.forms.responses_words import (
+    COMPLETED,
+    INCOMPLETE,
+    REASONS,
+    ResponseWords,
+    encode,
+    error_of,
+    used,
+)
 from heterodyne.gateway.usage_fields import ReportedUsage
 
 DONE: Final = b"[DONE]"
@@ -32,6 +41,7 @@ class ResponsesStream:
         self._has_begun = False
         self._reason = ""  # why it is incomplete
         self._usage: ReportedUsage | None = None
+        self._plain = PlainText(b"content")
 
     def events(self, event: bytes) -> bytes:
         if not event.startswith(b"data:"):
@@ -45,7 +55,20 @@ class ResponsesStream:
         told_now = self._begun()
         for choice in said.choices:
             told_now += self._grow(choice)
+        text = plain_text_of(said)
+        if text:
+            self._plain.learn(data, text)
         return b"".join(told_now)
+
+    def plain(self, data: bytes) -> bytes:
+        item = self._item
+        if not isinstance(item, GrowingText) or item.part != "output_text":
+            return b""
+        text = self._plain.try_text(data)
+        if text is None:
+            return b""
+        number, self._number = self._number, self._number + 1
+        return item.delta(text, number)
 
     def kept(self) -> KeptResponse:
         """What is to be kept of it, once all of it has come."""
@@ -103,7 +126,7 @@ class ResponsesStream:
             told += self._events(item.begin_part(part))
         logprobs = choice.logprobs.content if choice.logprobs is not None and part == "output_text" else None
         number, self._number = self._number, self._number + 1
-        told.append(item.delta(text, number, logprobs))
+        told.append(item.delta(encode(text), number, logprobs))
         return told
 
     def _called(self, call: SaidCall) -> list[bytes]:
