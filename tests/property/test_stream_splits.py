@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from heterodyne.domain.errors import EngineError, HeterodyneError
 from heterodyne.gateway.relay import StreamRelay
+from heterodyne.ports.engine import EventEdit
 from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.chunks import ChunkDecoder
 from heterodyne.wire.client_connection import ClientConnection
@@ -31,8 +32,9 @@ class Pool:
 class Passage:
     """An engine connection and a client connection with a relay between them, no sockets anywhere."""
 
-    def __init__(self, *, wants_usage: bool) -> None:
+    def __init__(self, *, wants_usage: bool, edit: EventEdit | None = None) -> None:
         self._wants_usage = wants_usage
+        self._edit = edit
         self.ends: list[str] = []
         self.relay: StreamRelay | None = None
         limits = WireLimits()
@@ -59,7 +61,7 @@ class Passage:
     # The engine's side.
 
     def on_head(self, status: int, headers: dict[bytes, bytes]) -> None:
-        self.relay = StreamRelay(self._to_client, self, lambda: 0.0, wants_usage=self._wants_usage)
+        self.relay = StreamRelay(self._to_client, self, lambda: 0.0, wants_usage=self._wants_usage, edit=self._edit)
         self._to_engine.listener = self.relay
 
     def on_framed(self, data: bytes, chunks: int) -> None: ...

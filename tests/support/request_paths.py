@@ -78,6 +78,9 @@ class MistakenDialect:
     name, health_path = "mistaken", "/"
     client_fields: frozenset[str] = frozenset()
 
+    def header_lines(self, key: str) -> bytes:
+        return b""
+
     def call(self, request: Request, replica: Replica) -> EngineRequest:
         if request.id == "mistaken":
             raise ZeroDivisionError

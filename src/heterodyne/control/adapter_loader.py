@@ -21,7 +21,7 @@ from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.errors import AdapterUnavailable, EngineError, EngineGarbage, EngineStalled
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.engines.error_answer import read_error
-from heterodyne.engines.key_line import key_line
+from heterodyne.engines.header_lines import header_lines
 from heterodyne.ports.adapters import Ready
 from heterodyne.ports.engine_control import ControlCall, EngineControl
 from heterodyne.telemetry import log, metrics
@@ -179,7 +179,7 @@ class AdapterLoader:
             _address(replica),
             replica.base_path + engine.models_path,
             timeout_s=LIST_TIMEOUT_S,
-            headers=key_line(replica),
+            headers=header_lines(replica, engine),
         )
         if page.status == 200:
             try:
@@ -240,7 +240,7 @@ class AdapterLoader:
                 path,
                 call.body,
                 timeout_s=self._load_timeout_s,
-                headers=key_line(replica),
+                headers=header_lines(replica, self._engines[replica.engine]),
             )
         except EngineStalled as error:
             metrics.adapter_failures.add((replica.model, replica.pool, "timeout"))

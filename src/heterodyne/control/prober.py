@@ -8,7 +8,7 @@ from heterodyne.control.engine_fetch import get
 from heterodyne.domain.engine_load import EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineError, EngineGarbage, EngineRefused
 from heterodyne.domain.fleet import Replica
-from heterodyne.engines.key_line import key_line
+from heterodyne.engines.header_lines import header_lines
 from heterodyne.ports.engine_control import EngineControl
 from heterodyne.wire.address import Address
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -47,7 +47,7 @@ class Prober:
         self._address = Address(replica.host, replica.port, replica.tls)
         self._base_path = replica.base_path
         self._load_address = self._address if engine.load_port is None else Address(replica.host, engine.load_port)
-        self._headers = key_line(replica)
+        self._headers = header_lines(replica, engine)
 
     @property
     def addresses(self) -> tuple[Address, ...]:

@@ -5,7 +5,7 @@ from heterodyne.domain.errors import EngineRefused
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.engines.catalogue import ENGINES
-from heterodyne.engines.key_line import key_line
+from heterodyne.engines.header_lines import header_lines
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.wire.address import Address
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -17,7 +17,7 @@ async def call_replica(connections: ConnectionPool, replica: Replica, request: R
     """The whole answer; raises an EngineError where there is none."""
     dialect = ENGINES[replica.engine]
     address = Address(replica.host, replica.port, replica.tls)
-    headers = key_line(replica)
+    headers = header_lines(replica, dialect)
     answer: bytes | EngineRequest = dialect.call(request, replica)
     while isinstance(answer, EngineRequest):
         fetched = await post(connections, address, answer.path, answer.body, timeout_s=timeout_s, headers=headers)

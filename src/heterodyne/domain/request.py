@@ -9,7 +9,7 @@ CHARS_PER_TOKEN_MAX: Final = 16  # of whole prompts; no tokenizer does better on
 FIELDS: Final = (
     *("id", "operation", "model", "body", "model_version", "stream", "wants_usage"),
     *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
-    *("choices", "prompts", "sequences", "dimensions", "has_logprobs", "is_large", "changes"),
+    *("choices", "prompts", "sequences", "dimensions", "wants_base64", "has_logprobs", "is_large", "changes"),
     *("deadline_s", "received", "not_carried", "is_stored", "stored_id"),
 )
 
@@ -61,6 +61,7 @@ class Request:
         prompts: int = 1,
         sequences: int = 1,
         dimensions: int | None = None,
+        wants_base64: bool = False,
         has_logprobs: bool = False,
         is_large: bool = False,
         changes: dict[str, bytes] | None = None,
@@ -89,6 +90,7 @@ class Request:
         self.prompts = prompts
         self.sequences = sequences  # that are generated: for each prompt, as many as its best choices are taken from
         self.dimensions = dimensions  # of the vectors that are wanted; None: as many as the model's have
+        self.wants_base64 = wants_base64  # of the vectors, rather than numbers
         self.has_logprobs = has_logprobs  # the client asks for log probabilities, or says that it wants none
         self.is_large = is_large  # what is proportional to the body is done beside the worker
         self.changes = changes  # of a large one: members to set, in JSON, when it is sent

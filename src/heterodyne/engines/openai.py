@@ -49,11 +49,11 @@ class OpenAIDialect:
 
     def call(self, request: Request, replica: Replica) -> EngineRequest:
         """What the engine lacks is refused here."""
-        if request.operation not in self.operations:
-            raise EngineRefused(f"The engine of this model has no {request.operation} call.", status=501)
-        if request.choices != 1 and not self.has_choices:
-            raise InvalidField("n: the engine of this model writes one answer for each request.", param="n")
+        self._check(request)
         return EngineRequest(replica.base_path + PATHS[request.operation], openai_body(request, replica))
+
+    def header_lines(self, key: str) -> bytes:
+        return bearer_line(key)
 
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
         return body
@@ -95,9 +95,20 @@ class OpenAIDialect:
     def wake(self) -> ControlCall | None:
         return None
 
+    def _check(self, request: Request) -> None:
+        if request.operation not in self.operations:
+            raise EngineRefused(f"The engine of this model has no {request.operation} call.", status=501)
+        if request.choices != 1 and not self.has_choices:
+            raise InvalidField("n: the engine of this model writes one answer for each request.", param="n")
+
     def _is_about_context(self, message: str) -> bool:
         lower = message.lower()
         return any(words in lower for words in self.context_words)
+
+
+def bearer_line(key: str) -> bytes:
+    """The header line of most keys; empty without one."""
+    return f"authorization: Bearer {key}\r\n".encode() if key else b""
 
 
 class OwnEngineDialect(OpenAIDialect):

@@ -1,5 +1,6 @@
 """One try of a request on one replica, from asking for a connection to exactly one outcome."""
 
+from collections.abc import Sequence
 from typing import Final, Protocol
 
 from heterodyne.domain.errors import (
@@ -221,6 +222,12 @@ class Attempt:
         self.heard_at_s = self._upstream.clock()
         if self._connection is not None:
             self._connection.resume()
+
+    @property
+    def not_carried(self) -> Sequence[str]:
+        """By path, hints of the request that the replica's engine was not told."""
+        call = self._call
+        return () if isinstance(call, LargeCall) else call.not_carried
 
     def silent_since_s(self) -> float:
         """When the replica was last heard of."""

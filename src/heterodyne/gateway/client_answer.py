@@ -67,8 +67,11 @@ class ClientAnswer:
         if race.wire is None or race.choice is None:
             return headers
         headers += race.wire.answer_headers(race.choice, asked_model=race.routing_request.model)
-        if self._request.not_carried:
-            headers += b"x-heterodyne-not-carried: %b\r\n" % ", ".join(self._request.not_carried).encode()
+        winner, lost = race.winner, self._request.not_carried
+        if winner is not None and winner.not_carried:
+            lost = (*lost, *winner.not_carried)
+        if lost:
+            headers += b"x-heterodyne-not-carried: %b\r\n" % ", ".join(lost).encode()
         hold = self.hold
         return headers + hold.headers(identity.wall_clock) if hold.is_counted or hold.queued_s else headers
 

@@ -1,7 +1,7 @@
 """The latest fleet snapshot, with the bytes that every request to a replica begins with."""
 
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
-from heterodyne.engines.key_line import key_line
+from heterodyne.engines.header_lines import header_lines
 from heterodyne.gateway.render import decision_header, model_header
 from heterodyne.ports.engine import EngineDialect
 from heterodyne.routing.routing_choice import RoutingChoice
@@ -14,8 +14,8 @@ class ReplicaWire:
     __slots__ = (
         "_choice",
         "_decision_header",
+        "_header_lines",
         "_host_line",
-        "_key_line",
         "address",
         "client_fields",
         "dialect",
@@ -43,7 +43,7 @@ class ReplicaWire:
         self.response_headers = f"x-heterodyne-pool: {replica.pool}\r\nx-heterodyne-replica: {replica.id}\r\n".encode()
         host = f"[{replica.host}]" if ":" in replica.host else replica.host
         self._host_line = f"{host}:{replica.port}".encode()
-        self._key_line = key_line(replica)
+        self._header_lines = header_lines(replica, dialect)
         self._choice: RoutingChoice | None = None
         self._decision_header = b""
 
@@ -72,7 +72,7 @@ class ReplicaWire:
         return (
             b"POST %b HTTP/1.1\r\nhost: %b\r\ncontent-type: application/json\r\n%bx-request-id: %b\r\n"
             b"%bcontent-length: %d\r\n\r\n"
-            % (path.encode(), self._host_line, self._key_line, request_id.encode(), trace_lines, body_bytes)
+            % (path.encode(), self._host_line, self._header_lines, request_id.encode(), trace_lines, body_bytes)
         )
 
     def answer_headers(self, choice: RoutingChoice, *, asked_model: str) -> bytes:

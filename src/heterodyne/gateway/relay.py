@@ -281,9 +281,10 @@ class StreamRelay:
             raise EngineGarbage("The engine sent an event larger than `gateway.event_bytes_max`.")
 
     def _edited(self, event: bytes) -> tuple[bytes, ...]:
-        if self._edit is None or not event.startswith(b"data:"):
+        if self._edit is None:
             return (event,)
-        return tuple(b"data: " + data for data in self._edit(event[5:].strip()))
+        data = _try_data(event)
+        return (event,) if data is None else tuple(b"data: " + one for one in self._edit(data))
 
     def _is_wanted(self, event: bytes) -> bool:
         if not event.startswith(FIELDS):
@@ -307,6 +308,14 @@ class StreamRelay:
             self.error_event = event
             raise EngineBroke("The engine gave up in the middle of its answer.")
         return self._wants_usage or not news.is_usage_only
+
+
+def _try_data(event: bytes) -> bytes | None:
+    """What an event says; None: it is a comment. Some providers say its type on a line before."""
+    if event.startswith(b"data:"):
+        return event[5:].strip()
+    start = event.find(b"\ndata:")
+    return None if start < 0 else event[start + 6 :].strip()
 
 
 def _plain_bytes(data: bytes, chunks: int) -> int:

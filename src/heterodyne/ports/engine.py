@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
+from heterodyne.ports.engine_headers import EngineHeaders
 from heterodyne.ports.engine_request import EngineRequest
 
 
@@ -20,7 +21,7 @@ class DeliveredText(NamedTuple):
 EventEdit = Callable[[bytes], tuple[bytes, ...]]
 
 
-class EngineDialect(Protocol):
+class EngineDialect(EngineHeaders, Protocol):
     """One engine's wire. Pure: no sockets, no clocks."""
 
     name: str

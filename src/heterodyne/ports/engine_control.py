@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from heterodyne.domain.engine_load import Capability, EngineLoad, ServedModel
+from heterodyne.ports.engine_headers import EngineHeaders
 
 
 class ControlCall(NamedTuple):
@@ -14,7 +15,7 @@ class ControlCall(NamedTuple):
     body: bytes = b""
 
 
-class EngineControl(Protocol):
+class EngineControl(EngineHeaders, Protocol):
     """The side of an engine that no client sees. Pure: no sockets, no clocks."""
 
     name: str

@@ -49,5 +49,6 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
         prompt_tokens=tokens,
         prompts=count(fields.input),
         dimensions=fields.dimensions,
+        wants_base64=fields.encoding_format == "base64",
         deadline_s=deadline_s,
     )

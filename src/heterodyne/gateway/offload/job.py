@@ -66,6 +66,7 @@ class CallMade(Struct, frozen=True, kw_only=True, tag=True):
 
     path: str
     is_same: bool
+    not_carried: tuple[str, ...] = ()
 
 
 class AnswerRead(Struct, frozen=True, kw_only=True, tag=True):

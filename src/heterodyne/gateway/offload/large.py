@@ -68,7 +68,8 @@ class LargeCall:
                 when_made(error_of(result))
                 return
             assert isinstance(result, CallMade)
-            when_made(EngineRequest(result.path, self._request.body if result.is_same else made))
+            body = self._request.body if result.is_same else made
+            when_made(EngineRequest(result.path, body, result.not_carried))
 
         self._job = self._offload.submit(job, (self._request.body,), self._owner, done)
 

@@ -82,7 +82,8 @@ def _make(job: MakeCall, body: bytes, dialect: EngineDialect) -> tuple[Result, b
         request = rest
     call = dialect.call(request, job.replica)
     is_same = call.body is body
-    return CallMade(path=call.path, is_same=is_same), b"" if is_same else call.body
+    made = CallMade(path=call.path, is_same=is_same, not_carried=tuple(call.not_carried))
+    return made, b"" if is_same else call.body
 
 
 def _answer(job: ReadAnswer, body: bytes, dialect: EngineDialect) -> tuple[Result, bytes]:

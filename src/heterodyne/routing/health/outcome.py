@@ -15,7 +15,7 @@ class Outcome(StrEnum):
     STALLED_BEFORE_FIRST_TOKEN = "stalled_before_first_token"  # noqa: S105  # a word, no secret
     STALLED_MIDSTREAM = "stalled_midstream"
     ENGINE_FAILED = "engine_failed"  # a 5xx of the engine's own
-    REFUSED_BUSY = "refused_busy"  # a 429 or 503: the engine works, and has enough to do
+    REFUSED_BUSY = "refused_busy"  # a 429, 503 or 529: the engine works, and has enough to do
     CALLER_ERROR = "caller_error"  # any other 4xx: says nothing about the replica
     CANCELLED = "cancelled"  # says nothing about the replica
 
@@ -32,6 +32,8 @@ FAILURES = frozenset(
         Outcome.ENGINE_FAILED,
     }
 )
+
+BUSY = (429, 503, 529)  # the last is Anthropic's word for too much to do
 
 # On the request path an enum's member costs five times as much as a global.
 SUCCESS, CALLER_ERROR, CANCELLED = Outcome.SUCCESS, Outcome.CALLER_ERROR, Outcome.CANCELLED
@@ -54,7 +56,7 @@ def outcome_of_status(status: int) -> Outcome:
     """What a whole answer says about the replica."""
     if status == 200:
         return SUCCESS
-    if status in (429, 503):
+    if status in BUSY:
         return Outcome.REFUSED_BUSY
     if status >= 500 or status in (401, 403):  # a key that it refuses is the replica's trouble, not the caller's
         return Outcome.ENGINE_FAILED
