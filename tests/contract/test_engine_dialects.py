@@ -29,7 +29,8 @@ from tests.support.requests_copied import changed
 from tests.support.surfaces import MODEL, page
 
 EMULATED = tuple(kind.value for kind in EngineKind)
-CHATS = tuple(name for name in ENGINES if name not in ("jetstream", "open_inference"))
+TRANSLATED = ("anthropic", "bedrock", "gemini")  # whose bodies have other words than OpenAI's
+CHATS = tuple(name for name in ENGINES if name not in ("jetstream", "open_inference", *TRANSLATED))
 CONTINUES_CHAT = ("llamacpp", "vllm", "sglang", "tgi", "lmdeploy")
 CONTINUES_TEXT = (*CONTINUES_CHAT, "tensorrt-llm", "mlx-lm")
 GENERATES = {Operation.CHAT, Operation.COMPLETION}
@@ -42,6 +43,10 @@ CALLED = {  # where it is not every operation on text
     "ollama": GENERATES | {Operation.EMBEDDING},
     "mlx-lm": GENERATES,
     "open_inference": {Operation.INFER},
+    "anthropic": {Operation.CHAT},
+    "bedrock": {Operation.CHAT},
+    "azure-openai": GENERATES | {Operation.EMBEDDING},
+    "gemini": {Operation.CHAT, Operation.EMBEDDING},
 }
 QUESTION = [{"role": "user", "content": "why is the sky blue?"}]
 GARBAGE = (
@@ -136,6 +141,50 @@ def test_more_answers_than_the_engine_writes_are_refused_and_not_left_out(engine
     with pytest.raises(errors.InvalidField) as refused:
         ENGINES[engine].call(text(n=2), replica(engine))
     assert refused.value.param == "n"
+
+
+# Dialects that tell a chat in other words.
+
+
+@pytest.mark.parametrize("engine", TRANSLATED)
+def test_a_translated_call_has_what_its_provider_lets_pass_and_what_an_operator_opened(engine: str) -> None:
+    call = ENGINES[engine].call(chat(x_unknown={"a": [1, None]}), replica(engine, base_path="/base"))
+    assert call.path.startswith("/base/")
+    assert msgspec.json.decode(call.body)["x_unknown"] == {"a": [1, None]}
+    assert QUESTION[0]["content"].encode() in call.body
+
+
+@pytest.mark.parametrize("engine", TRANSLATED)
+@pytest.mark.parametrize("body", [*GARBAGE, b"[" * 5000, b'{"choices":[]}'])
+def test_a_translated_answer_that_is_none_is_garbage(engine: str, body: bytes) -> None:
+    with pytest.raises(EngineGarbage):
+        ENGINES[engine].answer(chat(), replica(engine), body)
+
+
+@pytest.mark.parametrize("engine", TRANSLATED)
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"\xff\x00", b"[" * 5000])
+def test_a_translated_event_that_is_none_is_garbage(engine: str, body: bytes) -> None:
+    edit = ENGINES[engine].stream_edit(chat(stream=True))
+    assert edit is not None
+    with pytest.raises(EngineGarbage):
+        edit(body)
+
+
+@pytest.mark.parametrize("engine", TRANSLATED)
+def test_a_translated_question_that_asks_for_log_probabilities_is_refused(engine: str) -> None:
+    with pytest.raises(errors.InvalidField) as refused:
+        ENGINES[engine].call(chat(logprobs=True), replica(engine))
+    assert refused.value.param == "logprobs"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_key_is_in_the_lines_of_the_head_and_they_are_whole(engine: str) -> None:
+    with_key, without = ENGINES[engine].header_lines("k3y"), ENGINES[engine].header_lines("")
+    assert b"k3y" in with_key
+    assert b"k3y" not in without
+    for lines in (with_key, without):
+        assert not lines or lines.endswith(b"\r\n")
+        assert all(b": " in line for line in lines.split(b"\r\n")[:-1])
 
 
 # Refusals.

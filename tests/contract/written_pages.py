@@ -72,5 +72,20 @@ HEALTH: dict[str, tuple[Health, ...]] = {
         Health(400, b"", False),
         DOWN,
     ),
+    "anthropic": (
+        Health(200, b'{"data":[],"has_more":false}', True),
+        Health(401, b"{}", True),
+        Health(403, b"{}", True),
+        Health(529, b"{}", False),
+        DOWN,
+    ),
+    "gemini": (
+        Health(200, b'{"models":[]}', True),
+        Health(403, b"{}", True),
+        Health(400, b'{"error":{"code":400,"message":"API key not valid."}}', False),
+        DOWN,
+    ),
+    "azure-openai": (Health(200, b'{"data":[]}', True), Health(401, b"{}", True), DOWN),
+    "bedrock": (OK, Health(403, b"{}", True), Health(404, b"{}", True), DOWN),
     "mlx-lm": (Health(200, b'{"status": "ok"}', True), Health(503, b'{"status": "unavailable"}', False)),
 }

@@ -2,6 +2,10 @@
 
 from typing import Protocol
 
+from heterodyne.engines.anthropic.bedrock import BedrockDialect
+from heterodyne.engines.anthropic.dialect import AnthropicDialect
+from heterodyne.engines.azure_openai import AzureOpenAIDialect
+from heterodyne.engines.gemini.dialect import GeminiDialect
 from heterodyne.engines.jetstream import JetStreamDialect
 from heterodyne.engines.llamacpp.dialect import LlamaCppDialect
 from heterodyne.engines.lmdeploy import LmdeployDialect
@@ -33,6 +37,10 @@ _ENGINES: tuple[Engine, ...] = (
     OllamaDialect(),
     MlxLmDialect(),
     OpenInferenceDialect(),
+    AnthropicDialect(),
+    GeminiDialect(),
+    AzureOpenAIDialect(),
+    BedrockDialect(),
 )
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in _ENGINES}
 DIALECTS: dict[str, EngineDialect] = {**ENGINES}  # what the data plane needs to know of them

@@ -76,6 +76,10 @@ LLAMACPP = (
     | {"grammar", "json_schema", "cache_prompt", "samplers", "min_keep", "t_max_predict_ms", "timings_per_token"}
     | {"reasoning_format"}
 )
+# How much an answer is thought over, in the words of each.
+ANTHROPIC = frozenset({"top_k", "thinking"})
+GEMINI = frozenset({"top_k"})
+AZURE_OPENAI: frozenset[str] = frozenset()
 # Of tensors: how they are to be read and written.
 OPEN_INFERENCE = frozenset(
     {

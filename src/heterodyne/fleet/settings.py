@@ -16,6 +16,10 @@ EngineName = Literal[
     "ollama",
     "mlx-lm",
     "open_inference",
+    "anthropic",
+    "gemini",
+    "azure-openai",
+    "bedrock",
 ]
 
 
@@ -34,9 +38,9 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     engine_model: Annotated[
         str | None, Meta(description="The name the engine knows the model by; the public name when absent.")
     ] = None
-    api_key_env: Annotated[
-        str | None, Meta(description="Environment variable that holds the bearer key these URLs want.")
-    ] = None
+    api_key_env: Annotated[str | None, Meta(description="Environment variable that holds the key these URLs want.")] = (
+        None
+    )
     api_key_origins: Annotated[
         tuple[str, ...],
         Meta(
