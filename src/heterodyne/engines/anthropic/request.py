@@ -9,7 +9,7 @@ from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.engines.anthropic.turns import told_turns
 from heterodyne.engines.hosted.asked_chat import AskedChat, AskedFormat, AskedTool, read_asked
-from heterodyne.engines.hosted.carried import HINTS, REFUSED, NotTold, check_carried, rest_of
+from heterodyne.engines.hosted.carried import HINTS, KEPT_HERE, REFUSED, NotTold, check_carried, rest_of
 
 Json = dict[str, Any]
 
@@ -21,7 +21,9 @@ EFFORTS: Final = {"minimal": "low", "low": "low", "medium": "medium", "high": "h
 UNKNOWN: Final = {**REFUSED, "presence_penalty": None, "frequency_penalty": None}
 NOTED: Final = HINTS | {"seed"}
 # Everything of OpenAI's; what a body has beside it is Anthropic's own.
-KNOWN: Final = frozenset({"model", "n", "stream", "stream_options", *AskedChat.__struct_fields__, *UNKNOWN, *NOTED})
+KNOWN: Final = frozenset(
+    {"model", "n", "stream", "stream_options", *AskedChat.__struct_fields__, *UNKNOWN, *NOTED, *KEPT_HERE}
+)
 
 _encode = msgspec.json.Encoder().encode
 

@@ -8,7 +8,7 @@ from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Request
 from heterodyne.engines.gemini.contents import PROVIDER, told_contents
 from heterodyne.engines.hosted.asked_chat import AskedChat, AskedFormat, AskedTool, Members, read_asked
-from heterodyne.engines.hosted.carried import HINTS, REFUSED, NotTold, check_carried, rest_of
+from heterodyne.engines.hosted.carried import HINTS, KEPT_HERE, REFUSED, NotTold, check_carried, rest_of
 
 Json = dict[str, Any]
 
@@ -29,7 +29,16 @@ BUDGETS: Final = {"minimal": 1024, "low": 1024, "medium": 8192, "high": 24576, "
 NOTED: Final = HINTS | {"user", "safety_identifier"}
 # Everything of OpenAI's; what a body has beside it is Gemini's own.
 KNOWN: Final = frozenset(
-    {"model", "stream", "stream_options", *AskedChat.__struct_fields__, *(ours for ours, _ in SAME), *REFUSED, *NOTED}
+    {
+        "model",
+        "stream",
+        "stream_options",
+        *AskedChat.__struct_fields__,
+        *(ours for ours, _ in SAME),
+        *REFUSED,
+        *NOTED,
+        *KEPT_HERE,
+    }
 )
 
 _encode = msgspec.json.Encoder().encode

@@ -153,7 +153,6 @@ class AskedChat(Struct):
 
 _chat = msgspec.json.Decoder(AskedChat).decode
 _members = msgspec.json.Decoder(Members).decode
-_object = msgspec.json.Decoder(Members).decode
 
 
 def read_asked(body: bytes) -> tuple[AskedChat, Members]:
@@ -172,7 +171,7 @@ def arguments_object(function: AskedFunction, where: str) -> Raw:
     """A call's arguments as the JSON object that they are."""
     text = function.arguments.strip() or "{}"
     try:
-        _object(text)
+        _members(text)
     except (msgspec.DecodeError, RecursionError) as error:
         path = f"{where}.function.arguments"
         raise InvalidField(f"{path}: JSON of an object is expected.", param=path) from error

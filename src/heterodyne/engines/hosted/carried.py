@@ -29,10 +29,10 @@ HINTS: Final = frozenset(
         "prompt_cache_options",
         "prompt_cache_retention",
         "service_tier",
-        "store",
         "verbosity",
     }
 )
+KEPT_HERE: Final = frozenset({"store"})  # the gateway does it
 NO_HINTS: Final[tuple[Any, ...]] = (None, False, "auto", "default", {}, "")
 
 

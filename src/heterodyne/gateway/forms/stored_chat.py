@@ -19,14 +19,14 @@ DONE: Final = b"data: [DONE]"
 _encode = msgspec.json.Encoder().encode
 
 
-class AskedChat(Struct):
+class KeptChatFields(Struct):
     """What of its request a completion keeps."""
 
     messages: list[Raw] = []
     metadata: dict[str, str] | None = None
 
 
-_decode_asked = msgspec.json.Decoder(AskedChat).decode
+_decode_asked = msgspec.json.Decoder(KeptChatFields).decode
 
 
 class KeptChat:

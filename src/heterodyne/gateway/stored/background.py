@@ -4,18 +4,18 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from heterodyne.domain.errors import HeterodyneError, InvalidField, Overloaded
 from heterodyne.domain.tenant import Caller
+from heterodyne.engines.error_answer import read_error
 from heterodyne.gateway.dialects.body import decode
 from heterodyne.gateway.dialects.responses_fields import decoder
 from heterodyne.gateway.forms.responses_kept import KIND, input_items
 from heterodyne.gateway.forms.responses_words import ResponseWords
 from heterodyne.gateway.pages import PageResponse
 from heterodyne.gateway.stored.documents import Documents
-from heterodyne.gateway.stored.inner_call import InnerCall
+from heterodyne.gateway.stored.inner_call import InnerAnswer, InnerCall
 from heterodyne.gateway.stored.pages import shown
 from heterodyne.gateway.stored.running import LOST, changed, is_running
 from heterodyne.ports.document_store import Document
@@ -29,22 +29,6 @@ LEAVE_S: Final = 5.0  # for what is to be written when the worker ends
 Ask = Callable[[HttpRequest, str], InnerCall]
 
 _log = log.get("gateway")
-
-
-class ErrorWords(Struct):
-    """What an error says."""
-
-    message: str = ""
-    type: str | None = None
-
-
-class ErrorAnswer(Struct):
-    """An answer that is an error."""
-
-    error: ErrorWords
-
-
-_decode_error = msgspec.json.Decoder(ErrorAnswer).decode
 
 
 class Background:
@@ -94,7 +78,7 @@ class Background:
                     return
             answer = call.answer()
             if answer.status != 200:  # one that was answered is in the store by now
-                await self._fail(document, answer.body)
+                await self._fail(document, answer)
         except Exception as error:  # noqa: BLE001  # the root of a task: the response says so where it can
             _log.error("background_failed", response=document.id, exc_info=error)
         finally:
@@ -107,23 +91,19 @@ class Background:
             return True  # the store is away; what runs goes on
         return found is not None and is_running(found)
 
-    async def _fail(self, document: Document, body: bytes) -> None:
+    async def _fail(self, document: Document, answer: InnerAnswer) -> None:
         found = await self._documents.try_get(document.project, KIND, document.id)
         if found is not None and is_running(found):
-            failed = changed(found, status="failed", error=_error(body))
+            failed = changed(found, status="failed", error=_error(answer))
             await self._documents.replace(structs.replace(found, body=failed, revision=found.revision + 1))
 
 
-def _error(body: bytes) -> dict[str, Any]:
-    """Of an answer that is an error."""
-    try:
-        error = _decode_error(body).error
-    except msgspec.DecodeError:
+def _error(answer: InnerAnswer) -> dict[str, Any]:
+    """Of an answer that is one."""
+    if not answer.status:
         return LOST
-    code = "rate_limit_exceeded" if error.type == "rate_limit_error" else "server_error"
-    if error.type == "invalid_request_error":
-        code = "invalid_prompt"
-    return {"code": code, "message": error.message}
+    code = "invalid_prompt" if 400 <= answer.status < 500 else "server_error"
+    return {"code": "rate_limit_exceeded" if answer.status == 429 else code, "message": read_error(answer.body)[0]}
 
 
 def check_background(body: bytes) -> bool:

@@ -260,7 +260,7 @@ def test_hints_are_left_out_and_named() -> None:
         verbosity="low",
     )
     assert lost.not_carried == (
-        "messages.name", "metadata", "prompt_cache_key", "seed", "service_tier", "store", "verbosity",
+        "messages.name", "metadata", "prompt_cache_key", "seed", "service_tier", "verbosity",
     )  # fmt: skip
     assert set(json.loads(lost.body)) == {"model", "max_tokens", "messages"}
     nothing = called(

@@ -227,7 +227,7 @@ def test_a_turn_that_cannot_be_told_is_refused_by_its_path(message: dict[str, An
 
 def test_hints_are_left_out_and_named() -> None:
     lost = called(user="u", metadata={"a": "b"}, store=True, safety_identifier="s")
-    assert lost.not_carried == ("metadata", "safety_identifier", "store", "user")
+    assert lost.not_carried == ("metadata", "safety_identifier", "user")
     assert set(json.loads(lost.body)) == {"contents"}
 
 
