@@ -2,10 +2,10 @@
 
 from heterodyne.domain import errors
 from heterodyne.gateway import stored_answers
+from heterodyne.gateway import stored_routes as stored
 from heterodyne.gateway.description import Described
 from heterodyne.gateway.dialects.responses_fields import ResponsesFields
 from heterodyne.gateway.route import Route
-from heterodyne.gateway.stored import routes as stored
 from heterodyne.gateway.stored.chat_pages import CompletionChange
 from heterodyne.gateway.stored.conversations_pages import ConversationChange, ConversationFields, NewItems
 

@@ -22,7 +22,7 @@ from heterodyne.gateway.forms.responses import RESPONSES
 from heterodyne.gateway.route import Route
 from heterodyne.gateway.stored.background import check_background
 from heterodyne.gateway.stored.recall import try_recall
-from heterodyne.gateway.stored.routes import COMPLETIONS_ROUTE, CONVERSATIONS_ROUTE, STORED, find_stored
+from heterodyne.gateway.stored_routes import COMPLETIONS_ROUTE, CONVERSATIONS_ROUTE, STORED, find_stored
 
 API_KEY: Final = b"x-api-key"
 GOOGLE_KEY: Final = pages.GOOGLE_HEADER
