@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from heterodyne.domain.errors import BodyTooLarge
 from heterodyne.ports.document_store import Document, DocumentQuery, DocumentStore
 from heterodyne.stores.open_store import documents_in
 from heterodyne.stores.postgres.database import PostgresDatabase
@@ -30,8 +31,10 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
             database = await SqliteDatabase.open(tmp_path / "documents.sqlite")
         else:
             database = await PostgresDatabase.open(request.getfixturevalue("postgres_url"))
-        yield documents_in(database)
-        await database.close()
+        try:
+            yield documents_in(database)
+        finally:
+            await database.close()
 
     return store
 
@@ -54,7 +57,7 @@ async def ids_of(store: DocumentStore, kind: str, parent: str | None = None, **o
 async def chained(
     store: DocumentStore, id: str, *, project: str = OURS, now: float = NOW, most: int = 100
 ) -> list[str]:
-    return [one.id for one in await store.chain(project, "response", id, now, most)]
+    return [one.id for one in await store.chain(project, "response", id, now, most=most, bytes_max=1 << 20)]
 
 
 async def test_what_was_added_is_there_for_whoever_opens_it_again(opened: Opened) -> None:
@@ -140,7 +143,7 @@ async def test_a_chain_that_is_broken_shows_where(opened: Opened) -> None:
     async with opened() as store:
         await store.add([document("a"), document("b", "a", expires_at=NOW), document("c", "b"), document("d", "c")])
         await store.add([document("item", "conv"), document("conv", kind="conversation")])
-        (first, _) = await store.chain(OURS, "response", "d", NOW, 100)
+        (first, _) = await store.chain(OURS, "response", "d", NOW, most=100, bytes_max=1 << 20)
         assert (first.id, first.parent) == ("c", "b"), "it has expired"
         assert await chained(store, "d", now=NOW - 1) == ["a", "b", "c", "d"]
         assert await store.delete(OURS, "response", "c")
@@ -300,3 +303,17 @@ async def test_workers_who_have_opened_the_same_store_write_at_once(opened: Open
 
 def _all() -> DocumentQuery:
     return DocumentQuery(project=OURS, kind="response", limit=1000, now=NOW)
+
+
+async def test_no_more_is_read_than_may_be(opened: Opened) -> None:
+    async with opened() as store:
+        await store.add([document("a", body=b"1" * 100), document("b", parent="a", body=b"2" * 100)])
+        assert len(await store.chain(OURS, "response", "b", NOW, most=10, bytes_max=200)) == 2
+        with pytest.raises(BodyTooLarge, match="200 bytes; the limit is 199"):
+            await store.chain(OURS, "response", "b", NOW, most=10, bytes_max=199)
+        query = DocumentQuery(project=OURS, kind="response", limit=10, now=NOW, bytes_max=200)
+        assert len(await store.page(query)) == 2
+        with pytest.raises(BodyTooLarge):
+            await store.page(structs.replace(query, bytes_max=199))
+        assert len(await store.page(structs.replace(query, bytes_max=100, limit=1))) == 1
+        assert await store.chain(OURS, "response", "none", NOW, most=10, bytes_max=0) == ()

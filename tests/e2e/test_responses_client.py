@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +13,10 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 from pydantic import BaseModel
 
+from heterodyne.admission.callers import LOCAL
+from heterodyne.ports.document_store import Document
+from heterodyne.stores.open_store import documents_in
+from heterodyne.stores.sqlite.database import SqliteDatabase
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall
 from heterodyne.testing.serve_process import ServeProcess
@@ -360,3 +365,54 @@ async def test_what_fails_in_the_background_says_why(tmp_path: Path) -> None:
             with pytest.raises(openai.BadRequestError) as refused:
                 await client.post("/responses", body=body, cast_to=object)
             assert refused.value.param == where
+
+
+async def test_an_answer_that_cannot_be_kept_is_still_an_answer_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "documents.db").mkdir()  # no file can be there
+    async with asking(tmp_path, saying({"content": "Hi."}, {"content": "Hi."})) as (_, client):
+        for response in await both(client, model=requests.MODEL, input="Go."):
+            assert (response.output_text, response.to_dict()["store"]) == ("Hi.", False)
+        with pytest.raises(openai.InternalServerError):
+            await client.responses.create(model=requests.MODEL, input="x", previous_response_id="resp_1")
+        with pytest.raises(openai.InternalServerError):
+            await client.responses.create(model=requests.MODEL, input="x", background=True)
+
+
+async def test_more_than_a_model_can_be_shown_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    limits = {"body_bytes_max": 20_000}
+    async with asking(tmp_path, saying({"content": "Hi."}), gateway=limits) as (_, client):
+        first = await client.responses.create(model=requests.MODEL, input="x" * 15_000)
+        with pytest.raises(openai.APIStatusError) as refused:
+            await client.responses.create(model=requests.MODEL, input="x" * 15_000, previous_response_id=first.id)
+        assert refused.value.status_code == 413
+        conversation = await client.conversations.create()
+        for _ in range(2):
+            said: Any = [{"type": "message", "role": "user", "content": "x" * 15_000}]
+            await client.conversations.items.create(conversation.id, items=said)
+        with pytest.raises(openai.APIStatusError) as refused:
+            await client.responses.create(model=requests.MODEL, input="x", conversation=conversation.id)
+        assert refused.value.status_code == 413
+
+
+async def test_what_a_dead_worker_ran_has_failed(tmp_path: Path) -> None:
+    response = {"id": "resp_1", "object": "response", "status": "in_progress", "background": True, "output": []}
+    now = time.time()
+    begun = Document(
+        id="resp_1",
+        project=LOCAL.project,
+        kind="response",
+        created_at=now - 3600,
+        expires_at=now + 3600,
+        body=json.dumps({"response": response, "input": [], "running_until": now - 1800}).encode(),
+    )
+    database = await SqliteDatabase.open(tmp_path / "documents.db")
+    await documents_in(database).add([begun])
+    await database.close()
+    async with asking(tmp_path, saying({"content": "x"})) as (_, client):
+        found = await client.responses.retrieve("resp_1")
+        assert found.status == "failed"
+        assert found.error is not None
+        assert "has ended" in found.error.message
+        with pytest.raises(openai.BadRequestError, match="not complete"):
+            await client.responses.create(model=requests.MODEL, input="x", previous_response_id="resp_1")
+        assert (await client.responses.cancel("resp_1")).status == "cancelled"

@@ -153,7 +153,7 @@ class RequestPath:
         )
         self._beside = MemoryTransport(self.upstream.offload)
         self.identity = IdentityHeaders(lambda: WALL_S)
-        self.stored = StoredRoom(Documents(_no_store, lambda: 30.0, lambda: WALL_S))
+        self.stored = StoredRoom(Documents(_no_store, GatewaySettings, lambda: WALL_S))
         self.records = Records()
         tokens = TokenEstimator()
         self.builder = RoutingRequestBuilder(tokens)

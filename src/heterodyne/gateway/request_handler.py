@@ -233,7 +233,7 @@ class RequestHandler:
         def recalled(body: bytes) -> None:
             self._go_on(arrival, partial(self._read, arrival, body))
 
-        look_up = partial(recall, self.stored.documents, arrival.caller.project, self.settings.body_bytes_max)
+        look_up = partial(recall, self.stored.documents, arrival.caller.project)
         return self.stored.works.start(look_up, recalled, partial(self._refuse_arrival, arrival))
 
     def _read(self, arrival: Arrival, body: bytes) -> Responder | None:

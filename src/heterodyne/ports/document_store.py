@@ -33,6 +33,7 @@ class DocumentQuery(Struct, frozen=True, kw_only=True):
     limit: int
     is_descending: bool = False
     now: float  # seconds since the epoch
+    bytes_max: int | None = None  # of all bodies together; more of them raise BodyTooLarge
 
 
 class DocumentStore(Protocol):
@@ -57,10 +58,13 @@ class DocumentStore(Protocol):
         """None: it is not there, or is another project's."""
         ...
 
-    async def chain(self, project: str, kind: str, id: str, now: float, most: int) -> tuple[Document, ...]:
+    async def chain(
+        self, project: str, kind: str, id: str, now: float, *, most: int, bytes_max: int
+    ) -> tuple[Document, ...]:
         """It and what it follows, the oldest first; no more than the latest `most`, and none where it is not there.
 
-        Where the first has a parent, that one is gone, or is beyond `most`.
+        Where the first has a parent, that one is gone, or is beyond `most`. Raises BodyTooLarge where their bodies
+        have more than `bytes_max` together, before they are read.
         """
         ...
 

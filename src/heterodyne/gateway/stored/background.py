@@ -17,7 +17,7 @@ from heterodyne.gateway.pages import PageResponse
 from heterodyne.gateway.stored.documents import Documents
 from heterodyne.gateway.stored.inner_call import InnerAnswer, InnerCall
 from heterodyne.gateway.stored.pages import shown
-from heterodyne.gateway.stored.running import LOST, changed, is_running
+from heterodyne.gateway.stored.running import LOST, changed, completed, is_running
 from heterodyne.ports.document_store import Document
 from heterodyne.telemetry import log
 from heterodyne.wire.message import HttpRequest
@@ -76,9 +76,7 @@ class Background:
             while not await call.is_done_within(LOOK_S):
                 if not await self._is_wanted(document):
                     return
-            answer = call.answer()
-            if answer.status != 200:  # one that was answered is in the store by now
-                await self._fail(document, answer)
+            await self._settle(document, call.answer())
         except Exception as error:  # noqa: BLE001  # the root of a task: the response says so where it can
             _log.error("background_failed", response=document.id, exc_info=error)
         finally:
@@ -91,11 +89,17 @@ class Background:
             return True  # the store is away; what runs goes on
         return found is not None and is_running(found)
 
-    async def _fail(self, document: Document, answer: InnerAnswer) -> None:
+    async def _settle(self, document: Document, answer: InnerAnswer) -> None:
+        """What was answered is in the store by now, unless that was away for a moment."""
         found = await self._documents.try_get(document.project, KIND, document.id)
-        if found is not None and is_running(found):
-            failed = changed(found, status="failed", error=_error(answer))
-            await self._documents.replace(structs.replace(found, body=failed, revision=found.revision + 1))
+        if found is None or not is_running(found):
+            return
+        body = (
+            completed(found, answer.body)
+            if answer.status == 200
+            else changed(found, status="failed", error=_error(answer))
+        )
+        await self._documents.replace(structs.replace(found, body=body, revision=found.revision + 1))
 
 
 def _error(answer: InnerAnswer) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, NamedTuple
 
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable, UnknownObject
+from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.document_store import Document, DocumentQuery, DocumentStore
 
 DAY_S: Final = 86400.0
@@ -26,9 +27,11 @@ OpenStore = Callable[[], Awaitable[OpenedStore]]
 class Documents:
     """One per worker. What is another project's is not there."""
 
-    def __init__(self, open_store: OpenStore, kept_days: Callable[[], float], wall_clock: Callable[[], float]) -> None:
+    def __init__(
+        self, open_store: OpenStore, settings: Callable[[], GatewaySettings], wall_clock: Callable[[], float]
+    ) -> None:
         self._open_store = open_store
-        self._kept_days = kept_days
+        self._settings = settings  # as they are now
         self.wall_clock = wall_clock
         self._opened_store: OpenedStore | None = None
         self._opening = asyncio.Lock()
@@ -59,9 +62,12 @@ class Documents:
         return found
 
     async def chain(self, project: str, kind: str, id: str) -> tuple[Document, ...]:
-        """It and what it follows, the oldest first; empty where it is not there, or something before it is not."""
+        """It and what it follows, the oldest first; empty where it is not there, or something before it is not.
+
+        Both this and `children` raise BodyTooLarge for more than a model can be shown.
+        """
         store = await self._opened()
-        found = await store.chain(project, kind, id, self.wall_clock(), CHAIN_MAX)
+        found = await store.chain(project, kind, id, self.wall_clock(), most=CHAIN_MAX, bytes_max=self.bytes_max)
         if not found or found[0].parent:
             return ()
         await self._prolong(store, project, found)
@@ -70,7 +76,14 @@ class Documents:
     async def children(self, parent: Document, kind: str) -> tuple[Document, ...]:
         """All, in their order."""
         project = parent.project
-        query = DocumentQuery(project=project, kind=kind, parent=parent.id, limit=ITEMS_MAX, now=self.wall_clock())
+        query = DocumentQuery(
+            project=project,
+            kind=kind,
+            parent=parent.id,
+            limit=ITEMS_MAX,
+            now=self.wall_clock(),
+            bytes_max=self.bytes_max,
+        )
         store = await self._opened()
         found = await store.page(query)
         await self._prolong(store, project, (parent, *found))
@@ -101,14 +114,19 @@ class Documents:
         await (await self._opened()).delete_children(project, kind, parent)
 
     @property
+    def bytes_max(self) -> int:
+        """Of what the model is shown."""
+        return self._settings().body_bytes_max
+
+    @property
     def expires_at(self) -> float:
         """Of what is used now."""
-        return self.wall_clock() + self._kept_days() * DAY_S
+        return self.wall_clock() + self._settings().stored_days * DAY_S
 
     async def _prolong(self, store: DocumentStore, project: str, used: Sequence[Document]) -> None:
         """What is used is kept for as long as what is new; that is noted once in a while, not in every turn."""
         expires_at = self.expires_at
-        due = expires_at - PROLONGED_SHARE * self._kept_days() * DAY_S
+        due = expires_at - PROLONGED_SHARE * self._settings().stored_days * DAY_S
         old = [one.id for one in used if one.expires_at < due]
         if old:
             await store.prolong(project, old, expires_at)

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw, Struct
 
-from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.errors import BodyTooLarge, InvalidField
 from heterodyne.engines.json_edit import put
 from heterodyne.gateway.dialects.body import Name, decode
 from heterodyne.gateway.dialects.responses_fields import ConversationName
@@ -14,13 +14,14 @@ from heterodyne.gateway.dialects.responses_fields import decoder as turn_decoder
 from heterodyne.gateway.forms.responses_kept import KIND, REFERENCE, input_items
 from heterodyne.gateway.stored.documents import Documents
 from heterodyne.gateway.stored.keeper import ITEM
+from heterodyne.gateway.stored.running import is_running
 from heterodyne.ports.document_store import Document
 
 CONVERSATION: Final = "conversation"
 PREVIOUS: Final = "previous_response_id"
 MEMBERS: Final = (b'"previous_response_id"', b'"conversation"')
 
-Recalled = Callable[[Documents, str, int], Awaitable[bytes]]  # for a project, a body of at most so many bytes
+Recalled = Callable[[Documents, str], Awaitable[bytes]]  # for a project, the whole body
 
 
 class FollowingTurn(Struct):
@@ -68,11 +69,11 @@ def try_recall(body: bytes) -> Recalled | None:
 
     decode(turn_decoder, body)  # what is wrong with it is told by its own places, before others stand before them
 
-    async def recalled(documents: Documents, project: str, bytes_max: int) -> bytes:
+    async def recalled(documents: Documents, project: str) -> bytes:
         items: list[bytes] = []
         for item in (*await _followed(documents, project, turn), *input_items(body)):
             items.append(_resolved(item, items))
-        return _with_input(body, items, bytes_max)
+        return _with_input(body, items, documents.bytes_max)
 
     return recalled
 
@@ -85,6 +86,8 @@ async def _followed(documents: Documents, project: str, turn: FollowingTurn) -> 
                 f"{PREVIOUS}: there is no response {turn.previous_response_id[:100]!r}, or one before it is gone.",
                 param=PREVIOUS,
             )
+        if is_running(chain[-1]):
+            raise InvalidField(f"{PREVIOUS}: the response is not complete yet.", param=PREVIOUS)
         return [item for document in chain for item in items_of(document)]
     found = turn.conversation
     id = found.id if isinstance(found, ConversationName) else found or ""
@@ -112,8 +115,5 @@ def _resolved(item: bytes, known: list[bytes]) -> bytes:
 def _with_input(body: bytes, items: list[bytes], bytes_max: int) -> bytes:
     whole = b"[%b]" % b",".join(items)
     if len(body) + len(whole) > bytes_max:
-        raise InvalidField(
-            f"{PREVIOUS}: with what it follows, the turn has more than {bytes_max} bytes (`gateway.body_bytes_max`).",
-            param=PREVIOUS,
-        )
+        raise BodyTooLarge(f"With what it follows, the turn has more than {bytes_max} bytes, which is the limit.")
     return put(body, {"input": whole})

@@ -51,6 +51,12 @@ def changed(document: Document, **members: Any) -> bytes:
     return _encode(RunningResponse(Raw(_encode(response)), kept.input, kept.running_until))
 
 
+def completed(document: Document, response: bytes) -> bytes:
+    """The body with the response that it has come to."""
+    members = _decode_members(response) | {"store": Raw(b"true")}
+    return _encode(RunningResponse(Raw(_encode(members)), _decode(document.body).input))
+
+
 def as_it_stands(document: Document, now: float) -> bytes:
     """The response; one whose worker died has failed."""
     kept = _decode(document.body)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
+from heterodyne.domain.errors import BodyTooLarge
 from heterodyne.ports.document_store import Document, DocumentQuery
 from heterodyne.stores.sql.books.conditions import Conditions
 from heterodyne.stores.sql.script import Row, Script, Statement
@@ -13,15 +14,16 @@ COLUMNS = ", ".join(FIELDS)
 ROWS_AT_ONCE = 50  # added or deleted by one statement
 
 # Ids first and bodies once at the end. A circle ends at $5, and has each of its documents once.
-CHAIN = f"""
+FOLLOWED = """
     WITH RECURSIVE followed (id, parent, depth) AS (
         SELECT id, parent, 1 FROM documents WHERE id = $1 AND project = $2 AND kind = $3 AND expires_at > $4
         UNION ALL
         SELECT one.id, one.parent, followed.depth + 1 FROM followed JOIN documents AS one ON one.id = followed.parent
         WHERE one.project = $2 AND one.kind = $3 AND one.expires_at > $4 AND followed.depth < $5
     ), nearest (link, distance) AS (SELECT id, MIN(depth) FROM followed GROUP BY id)
-    SELECT {COLUMNS} FROM nearest JOIN documents ON id = link ORDER BY distance DESC
-"""  # noqa: S608  # columns of ours
+"""
+CHAIN = f"{FOLLOWED} SELECT {COLUMNS} FROM nearest JOIN documents ON id = link ORDER BY distance DESC"  # noqa: S608
+CHAIN_BYTES = f"{FOLLOWED} SELECT SUM(LENGTH(body)) FROM nearest JOIN documents ON id = link"  # noqa: S608  # both are ours
 
 
 class IdTaken(Exception):
@@ -87,8 +89,12 @@ def get(project: str, kind: str, id: str, now: float) -> Script[Document | None]
     return next(iter(_documents(rows)), None)
 
 
-def chain(project: str, kind: str, id: str, now: float, most: int) -> Script[tuple[Document, ...]]:
-    rows = yield Statement(CHAIN, (_asked(id), project, kind, now, most))
+def chain(project: str, kind: str, id: str, now: float, *, most: int, bytes_max: int) -> Script[tuple[Document, ...]]:
+    """Raises BodyTooLarge."""
+    values = (_asked(id), project, kind, now, most)
+    [(size,)] = yield Statement(CHAIN_BYTES, values)
+    _check_size(size, bytes_max)
+    rows = yield Statement(CHAIN, values)
     return _documents(rows)
 
 
@@ -112,6 +118,10 @@ def page(query: DocumentQuery) -> Script[tuple[Document, ...]]:
     conditions.add("expires_at > {}", query.now)
     where, limit = conditions.sql(), conditions.place(query.limit)
     sorting = ", ".join(f"{column} DESC" if query.is_descending else column for column in order)
+    if query.bytes_max is not None:
+        bodies = f"SELECT body FROM documents {where} ORDER BY {sorting} LIMIT {limit}"  # noqa: S608  # ours
+        [(size,)] = yield Statement(f"SELECT SUM(LENGTH(body)) FROM ({bodies}) AS bodies", conditions.values)  # noqa: S608
+        _check_size(size, query.bytes_max)
     rows = yield Statement(
         f"SELECT {COLUMNS} FROM documents {where} ORDER BY {sorting} LIMIT {limit}",  # noqa: S608  # ours
         conditions.values,
@@ -158,6 +168,11 @@ def forget(before_at: float, most: int) -> Script[int]:
         )
         count += len(gone)
     return count
+
+
+def _check_size(size: int | None, bytes_max: int) -> None:
+    if (size or 0) > bytes_max:
+        raise BodyTooLarge(f"What it follows has {size} bytes; the limit is {bytes_max}.")
 
 
 def _places(rows: int) -> str:

@@ -41,8 +41,10 @@ class SqlDocuments(ABC):
     async def get(self, project: str, kind: str, id: str, now: float) -> Document | None:
         return await self._read(scripts.get(project, kind, id, now))
 
-    async def chain(self, project: str, kind: str, id: str, now: float, most: int) -> tuple[Document, ...]:
-        return await self._read(scripts.chain(project, kind, id, now, most))
+    async def chain(
+        self, project: str, kind: str, id: str, now: float, *, most: int, bytes_max: int
+    ) -> tuple[Document, ...]:
+        return await self._read(scripts.chain(project, kind, id, now, most=most, bytes_max=bytes_max))
 
     async def page(self, query: DocumentQuery) -> tuple[Document, ...]:
         return await self._read(scripts.page(query))
