@@ -1,12 +1,43 @@
 """The request each measure repeats, and by how many connections at once."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 from msgspec import Struct
 
 from benchmarks.gateway.upstream import MODEL, TOKENS
 
 PROMPT_BYTES = 400_000
+SYSTEM = "You are a helpful assistant."
+MESSAGES_PATH, RESPONSES_PATH = "/v1/messages", "/v1/responses"
+GEMINI_PATH = f"/v1beta/models/{MODEL}:streamGenerateContent"
+Json = dict[str, Any]
+
+
+def _messages(model: str, prompt: str) -> Json:
+    asked = [{"role": "user", "content": prompt}]
+    return {"model": model, "system": SYSTEM, "messages": asked, "max_tokens": TOKENS, "temperature": 0, "stream": True}
+
+
+def _responses(model: str, prompt: str) -> Json:
+    asked = {"model": model, "instructions": SYSTEM, "input": prompt, "max_output_tokens": TOKENS, "temperature": 0}
+    return asked | {"stream": True, "store": False}
+
+
+def _gemini(_: str, prompt: str) -> Json:
+    return {
+        "systemInstruction": {"parts": [{"text": SYSTEM}]},
+        "contents": [{"role": "user", "parts": [{"text": prompt}]}],
+        "generationConfig": {"maxOutputTokens": TOKENS, "temperature": 0},
+    }
+
+
+OTHER_BODIES: dict[str, Callable[[str, str], Json]] = {
+    MESSAGES_PATH: _messages,
+    RESPONSES_PATH: _responses,
+    GEMINI_PATH: _gemini,
+}
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
@@ -17,20 +48,23 @@ class Scenario(Struct, frozen=True, kw_only=True):
     connections: int
     stream: bool
     prompt: str
+    path: str = "/v1/chat/completions"  # of another API, which says the same in its own words
 
     def request(self) -> bytes:
         """The whole HTTP request, the same every time."""
         body = self.body(MODEL)
         head = (
-            "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer sk-benchmark\r\n"
+            f"POST {self.path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer sk-benchmark\r\n"
             f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body
 
     def body(self, model: str) -> bytes:
         """Its JSON, for a model by this name."""
+        if self.path in OTHER_BODIES:
+            return json.dumps(OTHER_BODIES[self.path](model, self.prompt), separators=(",", ":")).encode()
         messages = [
-            {"role": "system", "content": "You are a helpful assistant."},
+            {"role": "system", "content": SYSTEM},
             {"role": "user", "content": self.prompt},
         ]
         fields = {"model": model, "messages": messages, "max_tokens": TOKENS, "temperature": 0}
@@ -49,4 +83,12 @@ ALONE = Scenario(name="alone", title="one request at a time", connections=1, str
 HALF = Scenario(name="half", title="half of what it bears", connections=64, stream=False, prompt=SHORT)
 MEASURED = (REQUEST, STREAM, PROMPT, ALONE, HALF)  # of every gateway
 CROWD = Scenario(name="crowd", title="whole answers of many clients", connections=64, stream=False, prompt=SHORT)
-SCENARIOS = {scenario.name: scenario for scenario in (*MEASURED, CROWD)}
+APIS = tuple(
+    Scenario(name=name, title=title, connections=16, stream=True, prompt=SHORT, path=path)
+    for name, title, path in (
+        ("messages", "Anthropic's Messages", MESSAGES_PATH),
+        ("responses", "Responses, not kept", RESPONSES_PATH),
+        ("gemini", "Gemini's API", GEMINI_PATH),
+    )
+)
+SCENARIOS = {scenario.name: scenario for scenario in (*MEASURED, CROWD, *APIS)}
