@@ -51,8 +51,8 @@ def _page(cpu_us: dict[str, list[float]]) -> str:
         "",
         f"Written by `make bench-apis`; run of {day}, {describe()}, {form}. CPU of the supervisor and its one worker "
         f"for a stream of {TOKENS} tokens, 16 at once, medians of {len(chat)} rounds in turns. Inside, a request is a "
-        "chat, whose events pass as they are; those of other APIs are told anew. Ratios are of the same round; the target "
-        f"is {TARGET}.",
+        "chat, whose events pass as they are; those of other APIs are told anew. Ratios are of the same round; the "
+        f"target is {TARGET}.",
         "",
         "| Stream | CPU | beside chat |",
         "|---|--:|--:|",
