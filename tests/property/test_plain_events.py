@@ -62,7 +62,7 @@ class Slow:
     def __init__(self, form: StreamForm) -> None:
         self.events, self.error_event = form.events, form.error_event
 
-    def plain(self, data: bytes) -> bytes:
+    def plain(self, data: bytes, start: int, end: int) -> bytes:
         return b""
 
 

@@ -195,9 +195,9 @@ class StreamRelay:
         while rest < length:
             line_end = data.find(b"\r\n", rest, rest + 10)
             end = line_end + COMMON_SIZES.get(data[rest:line_end], 0) + 4
-            if not data.startswith(b"data: ", line_end + 2) or data[end - 4 : end] != EVENT_TAIL:
+            if not data.startswith(b"data: ", line_end + 2) or not data.startswith(EVENT_TAIL, end - 4):
                 break
-            one = form.plain(data[line_end + 8 : end - 4])
+            one = form.plain(data, line_end + 8, end - 4)
             if not one:
                 break
             told.append(one)

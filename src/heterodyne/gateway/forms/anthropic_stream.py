@@ -54,8 +54,8 @@ class AnthropicStream:
             self._plain.learn(data, text)
         return b"".join(told)
 
-    def plain(self, data: bytes) -> bytes:
-        text = self._plain.try_text(data) if self._block == "text" else None
+    def plain(self, data: bytes, start: int, end: int) -> bytes:
+        text = self._plain.try_text(data, start, end) if self._block == "text" else None
         return b"" if text is None else TEXT_DELTA % (self._number, text)
 
     def error_event(self, error: HeterodyneError) -> bytes:

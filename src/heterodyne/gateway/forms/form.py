@@ -15,8 +15,11 @@ class StreamForm(Protocol):
         """What takes the place of one of OpenAI's, without the empty line at its end; may be nothing."""
         ...
 
-    def plain(self, data: bytes) -> bytes:
-        """The same of the data of an event that only adds text as the one before did; nothing where it may not."""
+    def plain(self, data: bytes, start: int, end: int) -> bytes:
+        """The same of an event that only adds text as the one before did, whose data stands between these places.
+
+        Nothing where it may do more.
+        """
         ...
 
     def error_event(self, error: HeterodyneError) -> bytes:

@@ -45,8 +45,8 @@ class GeminiStream:
             self._learn(data, text, said.choices[0].index)
         return self._event(told, None) if told else b""
 
-    def plain(self, data: bytes) -> bytes:
-        text = self._plain.try_text(data)
+    def plain(self, data: bytes, start: int, end: int) -> bytes:
+        text = self._plain.try_text(data, start, end)
         return b"" if text is None else b"%b%b%b" % (self._head, text, self._tail)
 
     def error_event(self, error: HeterodyneError) -> bytes:

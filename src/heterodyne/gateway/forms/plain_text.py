@@ -38,14 +38,17 @@ class PlainText:
         if is_text:
             self._head, self._tail = data[:start], data[end + 1 :]
 
-    def try_text(self, data: bytes) -> bytes | None:
-        """The text of an event that looks like the one before, in JSON; None: it has to be looked into."""
+    def try_text(self, data: bytes, start: int, end: int) -> bytes | None:
+        """The text of an event that looks like the one before, in JSON; None: it has to be looked into.
+
+        The event stands in `data` from `start` to `end`: this runs for every token, and a copy costs as much as the
+        rest of it.
+        """
         head, tail = self._head, self._tail
-        if not head or not data.startswith(head) or not data.endswith(tail):
+        first, last = start + len(head), end - len(tail) - 1  # where its quotes should be
+        if last - first < 2 or not head or not data.startswith(head, start) or not data.startswith(tail, last + 1):
             return None
-        text = data[len(head) : len(data) - len(tail)]
-        last = len(text) - 1
         # Without a quote or an escape that ends it inside, it is one string, and no more than that.
-        if last < 2 or text[0] != QUOTE or text[last] != QUOTE or text[last - 1] == BACKSLASH:
+        if data[first] != QUOTE or data[last] != QUOTE or data[last - 1] == BACKSLASH:
             return None
-        return text if text.find(b'"', 1, last) < 0 else None
+        return data[first : last + 1] if data.find(b'"', first + 1, last) < 0 else None

@@ -60,11 +60,11 @@ class ResponsesStream:
             self._plain.learn(data, text)
         return b"".join(told_now)
 
-    def plain(self, data: bytes) -> bytes:
+    def plain(self, data: bytes, start: int, end: int) -> bytes:
         item = self._item
         if not isinstance(item, GrowingText) or item.part != "output_text":
             return b""
-        text = self._plain.try_text(data)
+        text = self._plain.try_text(data, start, end)
         if text is None:
             return b""
         number, self._number = self._number, self._number + 1

@@ -75,7 +75,7 @@ class StoredChatStream:
         self._events.append(told)
         return told
 
-    def plain(self, data: bytes) -> bytes:
+    def plain(self, data: bytes, start: int, end: int) -> bytes:
         return b""  # each has to be told by another id
 
     def last(self, *, is_kept: bool) -> bytes:
