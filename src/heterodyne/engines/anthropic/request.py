@@ -44,6 +44,7 @@ def messages_body(request: Request, replica: Replica) -> tuple[bytes, tuple[str,
     user = chat.safety_identifier or chat.user
     if user:
         body["metadata"] = {"user_id": user}
+    lost.note_description(chat.response_format)
     lost.note_hints(members, NOTED)
     return _encode(body | rest_of(members, KNOWN)), lost.paths
 

@@ -57,10 +57,11 @@ def generate_body(request: Request, model: str) -> tuple[bytes, tuple[str, ...]]
     body: Json = {"contents": contents}
     if system:
         body["systemInstruction"] = {"parts": system}
-    body |= _tools(chat)
+    body |= _tools(chat, lost)
     config = _generation(chat, members, model)
     if config:
         body["generationConfig"] = config
+    lost.note_description(chat.response_format)
     lost.note_hints(members, NOTED)
     return _encode(body | rest_of(members, KNOWN)), lost.paths
 
@@ -102,21 +103,22 @@ def _thinking(effort: str, model: str) -> Json:
     return {"thinkingLevel": LEVELS[effort], "includeThoughts": True}
 
 
-def _tools(chat: AskedChat) -> Json:
+def _tools(chat: AskedChat, lost: NotTold) -> Json:
     said: Json = {}
     if chat.tools:
-        said["tools"] = [{"functionDeclarations": [_tool(tool, number) for number, tool in enumerate(chat.tools)]}]
+        declared = [_tool(tool, number, lost) for number, tool in enumerate(chat.tools)]
+        said["tools"] = [{"functionDeclarations": declared}]
     if chat.tool_choice is not None and chat.tools:
         said["toolConfig"] = {"functionCallingConfig": _choice(chat)}
     return said
 
 
-def _tool(tool: AskedTool, number: int) -> Json:
-    """Whether arguments keep to their schema strictly is nothing that it can be told."""
+def _tool(tool: AskedTool, number: int, lost: NotTold) -> Json:
     declared = tool.function
     if tool.type != "function" or declared is None:
         path = f"tools[{number}].type"
         raise InvalidField(f"{path}: only functions can be told to {PROVIDER}.", param=path)
+    lost.note("tools.function.strict", is_set=bool(declared.strict))
     said: Json = {"name": declared.name}
     if declared.description:
         said["description"] = declared.description

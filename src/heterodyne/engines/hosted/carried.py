@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from heterodyne.domain.errors import InvalidField
-from heterodyne.engines.hosted.asked_chat import Members
+from heterodyne.engines.hosted.asked_chat import AskedFormat, Members
 
 # Of OpenAI's API, and the value that asks for nothing beside null, false, zero and empty.
 REFUSED: Final[Mapping[str, Any]] = {
@@ -50,6 +50,11 @@ class NotTold:
         for name in sorted(names):
             if name in members:
                 self.note(name, is_set=msgspec.json.decode(members[name]) not in NO_HINTS)
+
+    def note_description(self, wanted: AskedFormat | None) -> None:
+        """Providers keep to a schema, and have no place for what it is for."""
+        schema = None if wanted is None else wanted.json_schema
+        self.note("response_format.json_schema.description", is_set=schema is not None and bool(schema.description))
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -45,12 +45,16 @@ def used(usage: ReportedUsage | None) -> Json:
         return {"input_tokens": 0, "output_tokens": 0}
     details = usage.prompt_tokens_details
     cached = 0 if details is None else details.cached_tokens or 0
-    return {
+    found: Json = {
         "input_tokens": max(0, (usage.prompt_tokens or 0) - cached),
         "output_tokens": usage.completion_tokens or 0,
         "cache_read_input_tokens": cached,
         "cache_creation_input_tokens": 0,
     }
+    more = usage.completion_tokens_details
+    if more is not None and more.reasoning_tokens:
+        found["output_tokens_details"] = {"thinking_tokens": more.reasoning_tokens}
+    return found
 
 
 def error_of(error: HeterodyneError) -> Json:

@@ -269,6 +269,12 @@ def test_hints_are_left_out_and_named() -> None:
     assert nothing.not_carried == ()
 
 
+def test_what_a_schema_is_for_is_named() -> None:
+    schema = {"name": "city", "schema": {"type": "object"}, "description": "Of a city."}
+    lost = called(response_format={"type": "json_schema", "json_schema": schema})
+    assert lost.not_carried == ("response_format.json_schema.description",)
+
+
 def test_a_field_that_an_operator_opened_passes_as_it_came() -> None:
     assert body(cache_control={"type": "ephemeral"})["cache_control"] == {"type": "ephemeral"}
 

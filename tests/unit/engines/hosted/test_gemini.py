@@ -231,6 +231,13 @@ def test_hints_are_left_out_and_named() -> None:
     assert set(json.loads(lost.body)) == {"contents"}
 
 
+def test_what_a_schema_is_for_and_a_strict_tool_are_named() -> None:
+    schema = {"name": "city", "schema": {"type": "object"}, "description": "Of a city."}
+    tool = {"type": "function", "function": {"name": "weather", "strict": True}}
+    lost = called(response_format={"type": "json_schema", "json_schema": schema}, tools=[tool])
+    assert lost.not_carried == ("tools.function.strict", "response_format.json_schema.description")
+
+
 def test_a_field_that_an_operator_opened_passes_as_it_came() -> None:
     assert body(safetySettings=[{"category": "x"}])["safetySettings"] == [{"category": "x"}]
 

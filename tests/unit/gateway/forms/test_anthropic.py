@@ -48,6 +48,13 @@ def test_an_answer_is_a_message() -> None:
     }
 
 
+def test_tokens_of_thoughts_are_told_apart() -> None:
+    usage = behaviours.usage(20, 5) | {"completion_tokens_details": {"reasoning_tokens": 3}}
+    answer = behaviours.chat_answer() | {"usage": usage}
+    found = json.loads(ANTHROPIC.whole(REQUEST, json.dumps(answer).encode()))["usage"]
+    assert (found["output_tokens"], found["output_tokens_details"]) == (5, {"thinking_tokens": 3})
+
+
 def test_thoughts_words_and_calls_are_blocks_in_this_order() -> None:
     found = whole({"reasoning_content": "Hm.", "content": "Let me see.", "tool_calls": [CALL]}, "tool_calls")
     assert found["content"] == [
