@@ -41,6 +41,14 @@ def decode(decoder: "msgspec.json.Decoder[Shape]", body: bytes | msgspec.Raw) ->
         raise MalformedJson("The body is nested too deeply.") from error
 
 
+def convert(shape: type[Shape], value: object) -> Shape:
+    """The same of JSON that is decoded already."""
+    try:
+        return msgspec.convert(value, shape)
+    except msgspec.ValidationError as error:
+        raise _invalid(str(error)) from error
+
+
 def check_count(field: str, things: str, count: int, most: int) -> None:
     """Raise where there are more of them than there may be."""
     if count > most:

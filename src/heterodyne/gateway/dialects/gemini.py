@@ -9,7 +9,7 @@ import msgspec
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects import chat, embedding, tokenization
-from heterodyne.gateway.dialects.body import Reader, check_count, decode
+from heterodyne.gateway.dialects.body import Reader, check_count
 from heterodyne.gateway.dialects.effort import effort_of
 from heterodyne.gateway.dialects.gemini_contents import (
     chat_contents,
@@ -29,6 +29,7 @@ from heterodyne.gateway.dialects.gemini_fields import (
     embed_decoder,
     generate_decoder,
 )
+from heterodyne.gateway.dialects.gemini_spelling import decode_either
 from heterodyne.gateway.dialects.not_carried import NotCarried
 from heterodyne.gateway.settings import GatewaySettings
 
@@ -57,7 +58,7 @@ def try_reader(model: str, verb: str) -> Reader | None:
 def _read(
     model: str, body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings, *, stream: bool = False
 ) -> Request:
-    fields, lost = decode(generate_decoder, body), NotCarried()
+    fields, lost = decode_either(generate_decoder, body), NotCarried()
     said = _prompt(model, fields, settings, lost) | _generation(fields.generation_config, lost)
     if stream:
         said |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -69,7 +70,7 @@ def _read(
 
 
 def _read_count(model: str, body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
-    fields, lost = decode(count_decoder, body), NotCarried()
+    fields, lost = decode_either(count_decoder, body), NotCarried()
     asked = fields.generate_content_request or fields
     if not asked.contents:
         raise InvalidField("contents: at least one turn is expected.", param="contents")
@@ -78,13 +79,13 @@ def _read_count(model: str, body: bytes, request_id: str, deadline_s: float, set
 
 
 def _read_embed(model: str, body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
-    return _embedding(model, [decode(embed_decoder, body)], body, request_id, deadline_s, settings)
+    return _embedding(model, [decode_either(embed_decoder, body)], body, request_id, deadline_s, settings)
 
 
 def _read_batch_embed(
     model: str, body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings
 ) -> Request:
-    return _embedding(model, decode(batch_embed_decoder, body).requests, body, request_id, deadline_s, settings)
+    return _embedding(model, decode_either(batch_embed_decoder, body).requests, body, request_id, deadline_s, settings)
 
 
 VERBS: Final[dict[str, Callable[..., Request]]] = {

@@ -138,7 +138,8 @@ def _asked(content: GeminiContent, path: str, calls: Calls) -> Iterator[Json]:
 def _picture(part: GeminiPart, where: str) -> str:
     inline, file = part.inline_data, part.file_data
     if inline is not None and inline.mime_type.startswith(PICTURES):
-        return f"data:{inline.mime_type};base64,{inline.data}"
+        # Google's client writes the alphabet of addresses, which others do not read.
+        return f"data:{inline.mime_type};base64,{inline.data.replace('-', '+').replace('_', '/')}"
     if file is not None and (file.mime_type or PICTURES).startswith(PICTURES):
         return file.file_uri
     raise _unknown(where)

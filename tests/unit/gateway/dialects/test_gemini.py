@@ -129,6 +129,31 @@ def test_schemas_and_thoughts() -> None:
     assert request.not_carried == ("generationConfig.thinkingConfig.thinkingBudget",)
 
 
+def test_underscores_are_another_spelling_as_google_s_client_has_them() -> None:
+    schema = {"type": "object", "properties": {"is_big": {"type": "boolean"}}}
+    picture = {"file_data": {"file_uri": "https://example.org/a.png", "mime_type": "image/png"}}
+    called = {"functionCall": {"name": "f", "args": {"is_big": 2**70}}}
+    found = said(
+        contents=[{"parts": [picture]}, {"role": "model", "parts": [called]}],
+        tools=[{"functionDeclarations": [{"name": "f", "parameters_json_schema": schema}]}],
+        generationConfig={"thinking_config": {"thinking_level": "LOW"}, "max_output_tokens": 5},
+    )
+    assert found["messages"][0]["content"][0]["image_url"] == {"url": "https://example.org/a.png"}
+    assert json.loads(found["messages"][1]["tool_calls"][0]["function"]["arguments"])["is_big"] == pytest.approx(2**70)
+    assert found["tools"][0]["function"]["parameters"] == schema
+    assert (found["reasoning_effort"], found["max_tokens"]) == ("low", 5)
+    both = {"max_output_tokens": 5, "maxOutputTokens": 6}
+    assert "`max_output_tokens`" in refused(generationConfig=both)
+    wrong = refused(contents=[{"parts": [{"file_data": {"file_uri": 5}}]}])
+    assert wrong.startswith("contents[0].parts[0].fileData.fileUri: ")
+
+
+def test_pictures_are_told_in_the_alphabet_that_everybody_reads() -> None:
+    picture = {"inlineData": {"mimeType": "image/png", "data": "-_-_"}}
+    [part] = said(contents=[{"parts": [picture]}])["messages"][0]["content"]
+    assert part["image_url"] == {"url": "data:image/png;base64,+/+/"}
+
+
 def test_what_no_engine_can_be_told_is_noted() -> None:
     request = read(contents=HELLO, safetySettings=[{"category": "X", "threshold": "Y"}], labels={"team": "a"})
     assert request.not_carried == ("safetySettings", "labels")
