@@ -12,7 +12,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing bench-apis faults chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing bench-apis faults translation chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,10 @@ screenshots: $(VENV)/.test  ## the console's views as pictures for the docs, fro
 faults: $(VENV)/.test  ## run the fault matrix, regenerate docs/fault-matrix.md
 	$(BIN)/python -m tests.faults.matrix_page docs/fault-matrix.md
 	$(WRAP) docs/fault-matrix.md
+
+translation: $(VENV)/.test  ## every client's API through every engine's, regenerate docs/translation-matrix.md
+	$(BIN)/python -m tests.translation.page docs/translation-matrix.md
+	$(WRAP) docs/translation-matrix.md
 
 chaos: $(VENV)/.test  ## take disk, databases, memory and clocks away, regenerate docs/chaos.md
 	$(BIN)/python -m tests.chaos.chaos_page docs/chaos.md

@@ -15,7 +15,8 @@ def decode_either(decoder: "msgspec.json.Decoder[Shape]", body: bytes) -> Shape:
         return decoder.decode(body)
     except msgspec.ValidationError:
         # Only what has a type here is spelled anew: schemas and arguments have names of the caller's.
-        return convert(decoder.type, _in_camel_case(msgspec.json.decode(body), _type_of(decoder.type)))
+        shape: Any = decoder.type
+        return convert(decoder.type, _in_camel_case(msgspec.json.decode(body), _type_of(shape)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return decode(decoder, body)
 
