@@ -22,7 +22,6 @@ from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.body_size import LARGE_BYTES, SMALL_BYTES, is_large
 from heterodyne.gateway.fleet_view import FleetView
-from heterodyne.gateway.head_fields import check_media_type, key_line, longest_wait_s
 from heterodyne.gateway.known_models import no_such_model
 from heterodyne.gateway.offload.job import ReadBody
 from heterodyne.gateway.offload.process import Offload
@@ -33,7 +32,7 @@ from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.route import Route
-from heterodyne.gateway.routed_head import Arrival, RoutedHead
+from heterodyne.gateway.routed_head import Arrival, RoutedHead, check_media_type, key_line, longest_wait_s
 from heterodyne.gateway.routing_hints import read_routing_hints
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.scoped import scoped
