@@ -42,9 +42,10 @@ tensors = schemathesis.openapi.from_dict(document()).include(path_regex="^/v2")
 
 
 @pytest.fixture(scope="module")
-def url() -> Iterator[str]:
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A gateway over an engine that answers everything, in a thread of its own."""
-    with in_thread(gateway_over(answer_everything())) as rig:
+    stores = {"url": f"sqlite:{tmp_path_factory.mktemp('stores') / 'documents.db'}"}
+    with in_thread(gateway_over(answer_everything(), stores=stores)) as rig:
         yield f"http://127.0.0.1:{rig.port}"
 
 
@@ -72,7 +73,7 @@ def map_body(context: schemathesis.HookContext, body: object) -> object:
 @tensors.hook
 def map_path_parameters(context: schemathesis.HookContext, path_parameters: dict[str, str] | None) -> object:
     """The same for the paths with a name in them."""
-    if path_parameters and len(path_parameters["model"]) < MADE_UP_CHARS:
+    if path_parameters and len(path_parameters.get("model", "a made-up name")) < MADE_UP_CHARS:
         return {**path_parameters, "model": MODEL}
     return path_parameters
 

@@ -31,8 +31,8 @@ async def test_a_query_is_no_part_of_the_path() -> None:
 @pytest.mark.parametrize(
     ("request_bytes", "allow"),
     [
-        (get("/v1/chat/completions"), "POST"),
-        (get("/v1/chat/completions", method="OPTIONS"), "POST"),
+        (get("/v1/completions"), "POST"),
+        (get("/v1/chat/completions", method="OPTIONS"), "POST, GET"),
         (get("/v1/models", method="DELETE"), "GET"),
         (post("/v1/models", b"{}"), "GET"),
         (get("/v1/models", method="BREW"), "GET, POST"),

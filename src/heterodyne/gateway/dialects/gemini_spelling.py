@@ -1,24 +1,29 @@
 """Gemini's bodies in either spelling: its API takes camel case and underscores, and Google's client mixes them."""
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import inspect
 
 from heterodyne.gateway.dialects.body import Shape, convert, decode
 
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 
 def decode_either(decoder: "msgspec.json.Decoder[Shape]", body: bytes) -> Shape:
     """Decode or raise the caller's error."""
     try:
         return decoder.decode(body)
-    except msgspec.ValidationError:
-        # Only what has a type here is spelled anew: schemas and arguments have names of the caller's.
-        shape: Any = decoder.type
-        return convert(decoder.type, _in_camel_case(msgspec.json.decode(body), _type_of(shape)))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return decode(decoder, body)
+    except UNREADABLE:
+        pass
+    try:
+        value = msgspec.json.decode(body)
+    except UNREADABLE:
+        return decode(decoder, body)  # which says what is wrong
+    # Only what has a type here is spelled anew: schemas and arguments have names of the caller's.
+    shape: Any = decoder.type
+    return convert(decoder.type, _in_camel_case(value, _type_of(shape)))
 
 
 _type_of = cache(inspect.type_info)

@@ -48,7 +48,7 @@ class ResponsesStream:
             return event + b"\n\n"  # a comment that keeps the connection open
         data = event[5:].strip()
         if data == DONE:
-            told = b"".join(self._begun() + self._close())
+            told = b"".join(self._begun() + self._said_nothing() + self._close())
             return told if self._request.is_stored else told + self.last(is_kept=False)
         said = read_chat(data)
         self._usage = said.usage or self._usage
@@ -97,6 +97,13 @@ class ResponsesStream:
         self._has_begun = True
         response = b'"response":%b' % self._words.response(IN_PROGRESS, b"[]", is_stored=self._request.is_stored)
         return [self._event("response.created", response), self._event("response.in_progress", response)]
+
+    def _said_nothing(self) -> list[bytes]:
+        """An empty message, where nothing else has come: clients expect one."""
+        if self._item is not None or self._output:
+            return []
+        self._item = GrowingText("message", 0, self._words)
+        return self._events(self._item.begin())
 
     def _grow(self, choice: SaidChoice) -> list[bytes]:
         told: list[bytes] = []

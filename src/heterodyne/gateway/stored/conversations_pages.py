@@ -1,9 +1,9 @@
 """Conversations: items that several responses share, whoever added them."""
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
-from msgspec import Raw, Struct, structs
+from msgspec import Meta, Raw, Struct, structs
 
 from heterodyne.domain.errors import InvalidField, StoreUnavailable
 from heterodyne.domain.tenant import Caller
@@ -39,7 +39,7 @@ class ConversationChange(Struct, kw_only=True, forbid_unknown_fields=True):
 class NewItems(Struct, kw_only=True, forbid_unknown_fields=True):
     """Items to add."""
 
-    items: list[Raw]
+    items: Annotated[list[Raw], Meta(min_length=1)]
 
 
 _fields = msgspec.json.Decoder(ConversationFields)
