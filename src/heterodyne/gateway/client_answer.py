@@ -4,8 +4,8 @@ from heterodyne.admission.hold import Hold
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
-from heterodyne.gateway.forms.form import ClientForm, StreamForm
-from heterodyne.gateway.forms.kept import KeptAnswer, KeptStream
+from heterodyne.gateway.forms.form import ClientForm, KeptStream, StreamForm
+from heterodyne.gateway.forms.kept import KeptAnswer
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
 from heterodyne.gateway.partial_answer import PartialAnswer
 from heterodyne.gateway.race import Race

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.path_notes import PathNotes
 from heterodyne.engines.hosted.asked_chat import AskedFormat, Members
 
 # Of OpenAI's API, and the value that asks for nothing beside null, false, zero and empty.
@@ -36,15 +37,8 @@ KEPT_HERE: Final = frozenset({"store"})  # the gateway does it
 NO_HINTS: Final[tuple[Any, ...]] = (None, False, "auto", "default", {}, "")
 
 
-class NotTold:
-    """By path, once each, what the provider was not told."""
-
-    def __init__(self) -> None:
-        self._paths: dict[str, None] = {}
-
-    def note(self, path: str, *, is_set: bool) -> None:
-        if is_set:
-            self._paths[path] = None
+class NotTold(PathNotes):
+    """Of one chat, what the provider was not told."""
 
     def note_hints(self, members: Members, names: Iterable[str]) -> None:
         for name in sorted(names):
@@ -55,10 +49,6 @@ class NotTold:
         """Providers keep to a schema, and have no place for what it is for."""
         schema = None if wanted is None else wanted.json_schema
         self.note("response_format.json_schema.description", is_set=schema is not None and bool(schema.description))
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        return tuple(self._paths)
 
 
 def check_carried(members: Members, refused: Mapping[str, Any], provider: str) -> None:

@@ -149,3 +149,8 @@ class ResponsesFields(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 decoder = msgspec.json.Decoder(ResponsesFields)
+
+
+def conversation_id(named: str | ConversationName | None) -> str:
+    """Of the conversation that a turn names; empty: it names none."""
+    return named.id if isinstance(named, ConversationName) else named or ""

@@ -5,7 +5,7 @@ from typing import Protocol, final
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request
-from heterodyne.gateway.forms.kept import KeptAnswer, KeptStream
+from heterodyne.gateway.forms.kept import KeptAnswer
 
 
 class StreamForm(Protocol):
@@ -24,6 +24,18 @@ class StreamForm(Protocol):
 
     def error_event(self, error: HeterodyneError) -> bytes:
         """The last event of a stream that cannot be completed."""
+        ...
+
+
+class KeptStream(StreamForm, Protocol):
+    """One whose answer is kept before its client hears of the end."""
+
+    def last(self, *, is_kept: bool) -> bytes:
+        """The events that end it."""
+        ...
+
+    def kept(self) -> KeptAnswer:
+        """What is to be kept of it, once all of it has come."""
         ...
 
 

@@ -4,8 +4,6 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from heterodyne.domain.errors import HeterodyneError
-
 
 class KeptObject(Struct, frozen=True, kw_only=True):
     """One, as its API tells it; its tenant and its times are the store's to add."""
@@ -27,21 +25,3 @@ class KeptAnswer(Protocol):
         ...
 
     def kept(self) -> KeptObject: ...
-
-
-class KeptStream(Protocol):
-    """A stream form whose answer is kept before its client hears of the end."""
-
-    def events(self, event: bytes) -> bytes: ...
-
-    def plain(self, data: bytes, start: int, end: int) -> bytes: ...
-
-    def error_event(self, error: HeterodyneError) -> bytes: ...
-
-    def last(self, *, is_kept: bool) -> bytes:
-        """The events that end it."""
-        ...
-
-    def kept(self) -> KeptAnswer:
-        """What is to be kept of it, once all of it has come."""
-        ...

@@ -14,15 +14,13 @@ from heterodyne.gateway.forms.responses_items import (
     refusal_part,
     text_part,
 )
-from heterodyne.gateway.forms.responses_words import ResponseWords, encode, new_id
+from heterodyne.gateway.forms.responses_words import IN_PROGRESS, ResponseWords, encode, new_id
 
 Json = dict[str, Any]
 Events = list[tuple[str, bytes]]
 
-IN_PROGRESS: Final = "in_progress"
 PREFIXES: Final = {"reasoning": "rs", "message": "msg"}
 NO_LOGPROBS: Final = b',"logprobs":[]'
-
 
 _decode_text = msgspec.json.Decoder(str).decode
 

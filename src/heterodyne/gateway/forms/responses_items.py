@@ -1,16 +1,14 @@
 """The items of an answer: thoughts, words, calls."""
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
 from heterodyne.gateway.dialects.responses_thoughts import seal
-from heterodyne.gateway.forms.responses_words import ResponseWords, new_id
+from heterodyne.gateway.forms.responses_words import COMPLETED, ResponseWords, new_id
 
 Json = dict[str, Any]
-
-COMPLETED: Final = "completed"
 
 
 class CustomArguments(Struct):

@@ -4,6 +4,7 @@ import msgspec
 from msgspec import Raw
 
 from heterodyne.domain.request import Request
+from heterodyne.gateway.dialects.responses_fields import conversation_id
 from heterodyne.gateway.forms.kept import KeptObject
 from heterodyne.gateway.forms.responses_words import ResponseWords, encode, new_id
 
@@ -59,7 +60,7 @@ class KeptResponse:
             id=words.id,
             parent=words.asked.previous_response_id or "",
             body=b'{"response":%b,"input":[%b]}' % (self.response(is_kept=True), b",".join(asked)),
-            conversation=words.asked.conversation_id,
+            conversation=conversation_id(words.asked.conversation),
             items=asked + self._output,
             is_begun=bool(self._request.stored_id),
         )

@@ -15,6 +15,7 @@ from heterodyne.gateway.forms.responses_growing import GrowingCall, GrowingItem,
 from heterodyne.gateway.forms.responses_kept import KeptResponse
 from heterodyne.gateway.forms.responses_words import (
     COMPLETED,
+    IN_PROGRESS,
     INCOMPLETE,
     REASONS,
     ResponseWords,
@@ -26,7 +27,6 @@ from heterodyne.gateway.usage_fields import ReportedUsage
 
 DONE: Final = b"[DONE]"
 FAILED: Final = "failed"
-IN_PROGRESS: Final = "in_progress"
 
 
 class ResponsesStream:

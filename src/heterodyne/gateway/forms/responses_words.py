@@ -9,13 +9,14 @@ from msgspec import Raw, Struct
 
 from heterodyne.domain.errors import HeterodyneError, LimitReached
 from heterodyne.gateway.dialects.responses import THOUGHTS
-from heterodyne.gateway.dialects.responses_fields import ConversationName
+from heterodyne.gateway.dialects.responses_fields import ConversationName, conversation_id
 from heterodyne.gateway.usage_fields import ReportedUsage
 
 Json = dict[str, Any]
 
 COMPLETED: Final = "completed"
 INCOMPLETE: Final = "incomplete"
+IN_PROGRESS: Final = "in_progress"
 REASONS: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
 NO_USAGE: Final = b""  # nothing was counted yet
 TEXT_FORMAT: Final = {"format": {"type": "text"}}
@@ -56,13 +57,6 @@ class AskedResponse(Struct, kw_only=True):
     prompt_cache_key: str | None = None
     background: bool | None = None
     include: list[str] | None = None
-    store: bool | None = None
-
-    @property
-    def conversation_id(self) -> str:
-        """Empty: it is of none."""
-        found = self.conversation
-        return found.id if isinstance(found, ConversationName) else found or ""
 
 
 _decode_asked = msgspec.json.Decoder(AskedResponse).decode
@@ -88,6 +82,7 @@ class ResponseWords:
         # Whether the client carries thoughts from turn to turn itself.
         self.seals_thoughts = THOUGHTS in (self.asked.include or ())
         self._echo: bytes | None = None
+        self._completed_at = b""  # once it is: what is kept and what is told say the same
 
     def response(
         self,
@@ -102,7 +97,8 @@ class ResponseWords:
         """The response as it stands; `output` and `usage` are JSON."""
         if self._echo is None:
             self._echo = encode(_echo(self.asked))[1:]
-        completed_at = b"%d" % int(time.time()) if status == COMPLETED else b"null"
+        if status == COMPLETED:
+            self._completed_at = self._completed_at or b"%d" % int(time.time())
         details = {"reason": reason} if reason else None
         return (
             b'{"id":"%b","object":"response","created_at":%d,"completed_at":%b,"status":"%b","store":%b,"error":%b,'
@@ -110,7 +106,7 @@ class ResponseWords:
             % (
                 self.id.encode(),
                 self.created_at,
-                completed_at,
+                self._completed_at or b"null",
                 status.encode(),
                 b"true" if is_stored else b"false",
                 encode(error),
@@ -148,7 +144,7 @@ def error_of(error: HeterodyneError) -> Json:
 
 
 def _echo(asked: AskedResponse) -> Json:
-    conversation = asked.conversation_id
+    conversation = conversation_id(asked.conversation)
     return {
         "model": asked.model,
         "instructions": asked.instructions,

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-from msgspec import structs
-
 from heterodyne.domain.errors import HeterodyneError, InvalidField, Overloaded
 from heterodyne.domain.tenant import Caller
 from heterodyne.engines.error_answer import read_error
@@ -99,7 +97,7 @@ class Background:
             if answer.status == 200
             else changed(found, status="failed", error=_error(answer))
         )
-        await self._documents.replace(structs.replace(found, body=body, revision=found.revision + 1))
+        await self._documents.replace(found, body)
 
 
 def _error(answer: InnerAnswer) -> dict[str, Any]:

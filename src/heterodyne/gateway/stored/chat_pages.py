@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 import msgspec
-from msgspec import Raw, Struct, structs
+from msgspec import Raw, Struct
 
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.tenant import Caller
@@ -70,8 +70,7 @@ async def update(documents: Documents, http: HttpRequest, caller: Caller) -> Pag
     found = await documents.get(caller.project, KIND, id_in(http, ID))
     kept = _kept.decode(found.body)
     kept.completion["metadata"] = change.metadata or {}
-    replaced = structs.replace(found, body=encode(kept), revision=found.revision + 1)
-    if not await documents.replace(replaced):
+    if not await documents.replace(found, encode(kept)):
         raise StoreUnavailable("The completion was changed at the same time; try again.", retry_after_s=1)
     return shown(encode(kept.completion))
 
@@ -91,13 +90,7 @@ async def messages(documents: Documents, http: HttpRequest, caller: Caller) -> P
     for number, message in enumerate(_kept.decode(found.body).messages):
         name = f"{found.id}-{number}"
         told.append((name, encode({"id": name, **msgspec.json.decode(message)})))
-    if query.is_descending:
-        told.reverse()
-    names = [name for name, _ in told]
-    start = names.index(query.after) + 1 if query.after in names else 0
-    page = told[start : start + query.limit]
-    has_more = start + query.limit < len(told)
-    return listed([body for _, body in page], [name for name, _ in page], has_more=has_more)
+    return query.listed(told)
 
 
 def _completion(document: Document) -> dict[str, Any]:

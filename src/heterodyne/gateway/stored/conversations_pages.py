@@ -3,7 +3,7 @@
 from typing import Annotated, Final
 
 import msgspec
-from msgspec import Meta, Raw, Struct, structs
+from msgspec import Meta, Raw, Struct
 
 from heterodyne.domain.errors import InvalidField, StoreUnavailable
 from heterodyne.domain.tenant import Caller
@@ -70,7 +70,7 @@ async def update(documents: Documents, http: HttpRequest, caller: Caller) -> Pag
     change = body_of(http, _change)
     found = await documents.get(caller.project, CONVERSATION, id_in(http, ID))
     body = _conversation(found.id, int(found.created_at), change.metadata)
-    if not await documents.replace(structs.replace(found, body=body, revision=found.revision + 1)):
+    if not await documents.replace(found, body):
         raise StoreUnavailable("The conversation was changed at the same time; try again.", retry_after_s=1)
     return shown(body)
 

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, NamedTuple
 
+from msgspec import structs
+
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable, UnknownObject
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.document_store import Document, DocumentQuery, DocumentStore
@@ -47,9 +49,10 @@ class Documents:
         documents = [self._document(project, kind=kind, id=id, body=body, parent=parent) for id, body in items]
         return await (await self._opened()).append(documents, self.wall_clock())
 
-    async def replace(self, document: Document) -> bool:
-        """Whether it took the place of the revision before."""
-        return await (await self._opened()).replace(document)
+    async def replace(self, document: Document, body: bytes) -> bool:
+        """Whether it says this now; False: somebody has changed it since it was read."""
+        changed = structs.replace(document, body=body, revision=document.revision + 1)
+        return await (await self._opened()).replace(changed)
 
     async def try_get(self, project: str, kind: str, id: str) -> Document | None:
         return await (await self._opened()).get(project, kind, id, self.wall_clock())

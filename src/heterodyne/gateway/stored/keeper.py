@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.tenant import Caller
@@ -68,7 +68,7 @@ class Keeper:
         found = await self._documents.try_get(project, one.kind, one.id)
         if found is None or not is_running(found):
             return False
-        return await self._documents.replace(structs.replace(found, body=one.body, revision=found.revision + 1))
+        return await self._documents.replace(found, one.body)
 
 
 def item_id(item: bytes) -> str:

@@ -37,6 +37,14 @@ class ListQuery:
             raise InvalidField("order: asc or desc is expected.", param="order")
         self.is_descending = order == "desc"
 
+    def listed(self, named: Sequence[tuple[str, bytes]]) -> PageResponse:
+        """What it asks for of all there are, by their ids and in their order."""
+        ordered = list(reversed(named)) if self.is_descending else list(named)
+        ids = [name for name, _ in ordered]
+        start = ids.index(self.after) + 1 if self.after in ids else 0
+        end = start + self.limit
+        return listed([body for _, body in ordered[start:end]], ids[start:end], has_more=end < len(ordered))
+
 
 def id_in(http: HttpRequest, place: int) -> str:
     """The segment of the path that names something, counted from 0."""

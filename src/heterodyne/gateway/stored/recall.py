@@ -8,13 +8,12 @@ from msgspec import Raw, Struct
 
 from heterodyne.domain.errors import BodyTooLarge, InvalidField
 from heterodyne.engines.json_edit import put
-from heterodyne.gateway.dialects.body import Name, decode
-from heterodyne.gateway.dialects.responses_fields import ConversationName
-from heterodyne.gateway.dialects.responses_fields import decoder as turn_decoder
+from heterodyne.gateway.dialects.body import decode
+from heterodyne.gateway.dialects.responses_fields import ResponsesFields, conversation_id, decoder
 from heterodyne.gateway.forms.responses_kept import KIND, REFERENCE, input_items
 from heterodyne.gateway.stored.documents import Documents
 from heterodyne.gateway.stored.keeper import ITEM
-from heterodyne.gateway.stored.running import is_running
+from heterodyne.gateway.stored.running import decode_stored, is_running
 from heterodyne.ports.document_store import Document
 
 CONVERSATION: Final = "conversation"
@@ -24,24 +23,10 @@ MEMBERS: Final = (b'"previous_response_id"', b'"conversation"')
 Recalled = Callable[[Documents, str], Awaitable[bytes]]  # for a project, the whole body
 
 
-class FollowingTurn(Struct):
-    """What a turn says it follows."""
-
-    previous_response_id: Name | None = None
-    conversation: Name | ConversationName | None = None
-
-
 class KeptOutput(Struct):
     """What a response said."""
 
     output: list[Raw] = []
-
-
-class StoredResponse(Struct):
-    """A response as it is kept."""
-
-    response: Raw
-    input: list[Raw] = []
 
 
 class ReferenceItem(Struct):
@@ -51,8 +36,6 @@ class ReferenceItem(Struct):
     id: str | None = None
 
 
-_decoder = msgspec.json.Decoder(FollowingTurn)
-decode_stored = msgspec.json.Decoder(StoredResponse).decode
 _decode_output = msgspec.json.Decoder(KeptOutput).decode
 _decode_reference = msgspec.json.Decoder(ReferenceItem).decode
 
@@ -61,13 +44,11 @@ def try_recall(body: bytes) -> Recalled | None:
     """What has to be looked up first; None: nothing, as in most bodies."""
     if body.find(MEMBERS[0]) < 0 and body.find(MEMBERS[1]) < 0:
         return None
-    turn = decode(_decoder, body)
+    turn = decode(decoder, body)  # what is wrong with it is told by its own places, before others stand before them
     if turn.previous_response_id and turn.conversation:
         raise InvalidField("conversation: a turn follows a response or a conversation, not both.", param=CONVERSATION)
     if not turn.previous_response_id and not turn.conversation:
         return None
-
-    decode(turn_decoder, body)  # what is wrong with it is told by its own places, before others stand before them
 
     async def recalled(documents: Documents, project: str) -> bytes:
         items: list[bytes] = []
@@ -78,7 +59,7 @@ def try_recall(body: bytes) -> Recalled | None:
     return recalled
 
 
-async def _followed(documents: Documents, project: str, turn: FollowingTurn) -> list[bytes]:
+async def _followed(documents: Documents, project: str, turn: ResponsesFields) -> list[bytes]:
     if turn.previous_response_id:
         chain = await documents.chain(project, KIND, turn.previous_response_id)
         if not chain:
@@ -89,9 +70,7 @@ async def _followed(documents: Documents, project: str, turn: FollowingTurn) -> 
         if is_running(chain[-1]):
             raise InvalidField(f"{PREVIOUS}: the response is not complete yet.", param=PREVIOUS)
         return [item for document in chain for item in items_of(document)]
-    found = turn.conversation
-    id = found.id if isinstance(found, ConversationName) else found or ""
-    conversation = await documents.get(project, CONVERSATION, id)
+    conversation = await documents.get(project, CONVERSATION, conversation_id(turn.conversation))
     return [document.body for document in await documents.children(conversation, ITEM)]
 
 

@@ -2,17 +2,15 @@
 
 from typing import Final
 
-from msgspec import structs
-
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.forms.responses_kept import KIND
 from heterodyne.gateway.pages import PageResponse
 from heterodyne.gateway.stored.documents import Documents
 from heterodyne.gateway.stored.keeper import item_id
-from heterodyne.gateway.stored.pages import ListQuery, deleted, id_in, listed, shown
-from heterodyne.gateway.stored.recall import decode_stored, items_of
-from heterodyne.gateway.stored.running import as_it_stands, changed, is_background, is_running
+from heterodyne.gateway.stored.pages import ListQuery, deleted, id_in, shown
+from heterodyne.gateway.stored.recall import items_of
+from heterodyne.gateway.stored.running import as_it_stands, changed, decode_stored, is_background, is_running
 from heterodyne.wire.message import HttpRequest
 
 ID: Final = 2  # its place in the path
@@ -36,10 +34,9 @@ async def cancel_response(documents: Documents, http: HttpRequest, caller: Calle
             raise InvalidField("Only what runs in the background can be cancelled.", param=None)
         if not is_running(found):
             break
-        cancelled = structs.replace(found, body=changed(found, status="cancelled"), revision=found.revision + 1)
-        if await documents.replace(cancelled):
-            found = cancelled
-            break
+        cancelled = changed(found, status="cancelled")
+        if await documents.replace(found, cancelled):
+            return shown(bytes(decode_stored(cancelled).response))
     return shown(as_it_stands(found, documents.wall_clock()))
 
 
@@ -57,11 +54,4 @@ async def input_items(documents: Documents, http: HttpRequest, caller: Caller) -
     chain = await documents.chain(caller.project, KIND, found.parent) if found.parent else ()
     items = [item for document in chain for item in items_of(document)]
     items += [bytes(item) for item in decode_stored(found.body).input]
-    named = [(item_id(item), item) for item in items]
-    if query.is_descending:
-        named.reverse()
-    ids = [name for name, _ in named]
-    start = ids.index(query.after) + 1 if query.after in ids else 0
-    page = named[start : start + query.limit]
-    has_more = start + query.limit < len(named)
-    return listed([item for _, item in page], [name for name, _ in page], has_more=has_more)
+    return query.listed([(item_id(item), item) for item in items])

@@ -19,15 +19,15 @@ class RunningStatus(Struct):
     background: bool = False
 
 
-class RunningResponse(Struct, omit_defaults=True):
-    """As it is kept."""
+class StoredResponse(Struct, omit_defaults=True):
+    """A response as it is kept."""
 
     response: Raw
     input: list[Raw] = []
-    running_until: float | None = None
+    running_until: float | None = None  # of one that is not complete
 
 
-_decode = msgspec.json.Decoder(RunningResponse).decode
+decode_stored = msgspec.json.Decoder(StoredResponse).decode
 _decode_status = msgspec.json.Decoder(RunningStatus).decode
 _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 _encode = msgspec.json.Encoder().encode
@@ -35,31 +35,31 @@ _encode = msgspec.json.Encoder().encode
 
 def is_running(document: Document) -> bool:
     """Whether it is still to be answered."""
-    return _decode_status(_decode(document.body).response).status in RUNNING
+    return _decode_status(decode_stored(document.body).response).status in RUNNING
 
 
 def is_background(document: Document) -> bool:
     """Whether nobody waits for it."""
-    return _decode_status(_decode(document.body).response).background
+    return _decode_status(decode_stored(document.body).response).background
 
 
 def changed(document: Document, **members: Any) -> bytes:
     """The body with other members of the response."""
-    kept = _decode(document.body)
+    kept = decode_stored(document.body)
     response = _decode_members(kept.response)
     response |= {name: Raw(_encode(value)) for name, value in members.items()}
-    return _encode(RunningResponse(Raw(_encode(response)), kept.input, kept.running_until))
+    return _encode(StoredResponse(Raw(_encode(response)), kept.input, kept.running_until))
 
 
 def completed(document: Document, response: bytes) -> bytes:
     """The body with the response that it has come to."""
     members = _decode_members(response) | {"store": Raw(b"true")}
-    return _encode(RunningResponse(Raw(_encode(members)), _decode(document.body).input))
+    return _encode(StoredResponse(Raw(_encode(members)), decode_stored(document.body).input))
 
 
 def as_it_stands(document: Document, now: float) -> bytes:
     """The response; one whose worker died has failed."""
-    kept = _decode(document.body)
+    kept = decode_stored(document.body)
     if kept.running_until is None or now < kept.running_until + GRACE_S or not is_running(document):
         return bytes(kept.response)
-    return bytes(_decode(changed(document, status="failed", error=LOST)).response)
+    return bytes(decode_stored(changed(document, status="failed", error=LOST)).response)
