@@ -1,0 +1,1 @@
+"""The bytes of files that clients send and batches write."""
