@@ -68,7 +68,7 @@ def is_operators(caller: Caller) -> bool:
 class CallerRing:
     """The callers of one snapshot, and those whose digests are in the settings."""
 
-    __slots__ = ("_held", "_local", "_unreadable", "is_keyless", "version")
+    __slots__ = ("_by_id", "_held", "_local", "_unreadable", "is_keyless", "version")
 
     def __init__(
         self,
@@ -85,6 +85,7 @@ class CallerRing:
         if console_digest:
             digest = bytes.fromhex(console_digest)
             self._held[digest] = (digest, FOREVER, CONSOLE)
+        self._by_id: dict[str, tuple[float, Caller]] | None = None  # made when it is first needed
         self._unreadable = frozenset(snapshot.unreadable)
         self._local = _of_tier(LOCAL, context_tokens_by_tier)
         self.is_keyless = is_keyless
@@ -116,6 +117,17 @@ class CallerRing:
                 "What is stored of this API key cannot be read by this gateway; its operator has to mend it."
             )
         raise Unauthenticated("The API key is not valid.")
+
+    def of_key(self, key: str, now_wall_s: float) -> Caller:
+        """Whose it is, by its id: for work that was asked for with it before; raises where it is over."""
+        if self._by_id is None:
+            self._by_id = {caller.key: (ends_at, caller) for _, ends_at, caller in self._held.values()}
+        if key == self._local.key and self.is_keyless:
+            return self._local
+        ends_at, caller = self._by_id.get(key, (-FOREVER, LOCAL))
+        if now_wall_s < ends_at:
+            return caller
+        raise Unauthenticated("The API key that this was asked for with is no longer valid.")
 
     def salt_of(self, digest: str) -> bytes:
         """What prompts under the key with this SHA-256, in hexadecimal, are hashed with; empty: without a key."""

@@ -14,7 +14,7 @@ from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.assembly.documents import stored_room
-from heterodyne.assembly.request_path import live_gateway, open_request_path, request_handler
+from heterodyne.assembly.request_path import RequestPath, batch_runner, live_gateway, open_request_path, request_handler
 from heterodyne.assembly.traces import tracer_of, try_exporter
 from heterodyne.config.settings import Settings
 from heterodyne.control.adapter_loader import AdapterLoader
@@ -36,7 +36,6 @@ from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.gateway.usage_recorder import UsageRecorder
 from heterodyne.ports.leases import LeaseSource
-from heterodyne.routing.arms import Arms
 from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.router import Router
@@ -92,7 +91,7 @@ async def running_gateway(
     upstream = _upstream(settings, snapshot, router, adapters, request_log, tracer=tracer)
     listener = KvListener(router, clock=clock, chance=chance)
     watch = _watch(priors, upstream, adapters, listener)
-    stored = stored_room(settings.stores.url, lambda: priors.settings.gateway, wall_clock)
+    stored = stored_room(settings.stores.url, lambda: priors.settings, wall_clock)
     path = open_request_path(
         settings, upstream, request_log, lease_client, stored, tracer=tracer, wall_clock=wall_clock, chance=chance
     )
@@ -108,7 +107,7 @@ async def running_gateway(
         "kv events": listener.run,
         "leases": lease_client.run,
         "copies": ShadowCaller(request_log.shadow.next, lambda: upstream.fleet.snapshot, request_log.arms.add_copy).run,
-        **_shared_loops(gateway, router, path.builder.arms, run_dir, name, workers=workers),
+        **_shared_loops(gateway, path, run_dir, name, workers=workers),
     }
     try:
         async with _running(gateway, loops, reuse_port=reuse_port):
@@ -121,13 +120,15 @@ async def running_gateway(
 
 
 def _shared_loops(
-    gateway: LiveGateway, router: Router, arms: Arms, run_dir: Path | None, name: str, *, workers: int
+    gateway: LiveGateway, path: RequestPath, run_dir: Path | None, name: str, *, workers: int
 ) -> dict[str, Callable[[], Awaitable[object]]]:
-    """What a worker tells the others."""
+    """What a worker tells the others, and the work that it shares with them."""
     if run_dir is None:
         return {}
+    router, arms = path.upstream.router, path.builder.arms
     loops: dict[str, Callable[[], Awaitable[object]]] = {
-        "meters": partial(_write_meters, gateway.note_gauges, run_dir, name)
+        "meters": partial(_write_meters, gateway.note_gauges, run_dir, name),
+        "batches": batch_runner(gateway, path, run_dir).run,
     }
     if workers > 1:
         loops["hearsay"] = GossipChannel(run_dir, name, router.take_gossip, router.receive_gossip).run

@@ -10,7 +10,9 @@ from heterodyne.admission.controller import AdmissionController
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.admission_gate import AdmissionGate
+from heterodyne.gateway.batches.runner import BatchRunner
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.gauges import Gauges
 from heterodyne.gateway.holdings import HoldingsWatch
@@ -155,4 +157,17 @@ def live_gateway(
         explainer=explainer,
         console_key_sha256=console_key_sha256,
         version=version,
+    )
+
+
+def batch_runner(gateway: LiveGateway, path: RequestPath, run_dir: Path) -> BatchRunner:
+    """The worker's share of batches; lines of them take the way of every request."""
+    queues, limit = path.controller.queues, path.upstream.limit
+    return BatchRunner(
+        run_dir,
+        gateway.server.ask,
+        waiting=lambda project: sum(queue.tenant_depth(project, Urgency.BATCH) for _, queue in queues),
+        is_draining=lambda: limit.is_draining,
+        longest_s=gateway.settings.gateway.deadline_max_s,
+        clock=path.upstream.clock,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from heterodyne.assembly.batches import batch_clerk
 from heterodyne.assembly.console import AdminAccess, build_instruments
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
@@ -91,7 +92,14 @@ async def run_supervisor(
     parts = build_store_parts(
         stores, owner, owner.take_tenants, run_dir, meters.samples, rollouts=rollouts, registry=registry
     )
-    loops = {**parts.loops, "fleet meters": meters.run, "rollouts": rollouts.run, "drift": drifts.run}
+    clerk = batch_clerk(owner, stores.documents, run_dir)
+    loops = {
+        **parts.loops,
+        "batches": clerk.run,
+        "fleet meters": meters.run,
+        "rollouts": rollouts.run,
+        "drift": drifts.run,
+    }
     if alerts is not None:
         loops["alerts"] = alerts.run
     admin = None

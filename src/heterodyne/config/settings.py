@@ -7,6 +7,7 @@ from msgspec import Meta, Struct, field
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.audit.settings import AuditSettings
+from heterodyne.batches.settings import BatchSettings
 from heterodyne.books.settings import BookSettings
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.fleet.model_settings import ModelSettings
@@ -29,6 +30,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     routing: RoutingSettings = field(default_factory=RoutingSettings)
     stores: StoreSettings = field(default_factory=StoreSettings)
     books: BookSettings = field(default_factory=BookSettings)
+    batches: BatchSettings = field(default_factory=BatchSettings)
     audit: AuditSettings = field(default_factory=AuditSettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     alerts: AlertSettings = field(default_factory=AlertSettings)
@@ -49,6 +51,7 @@ SECTIONS: dict[str, type[Struct]] = {
     "routing": RoutingSettings,
     "stores": StoreSettings,
     "books": BookSettings,
+    "batches": BatchSettings,
     "audit": AuditSettings,
     "telemetry": TelemetrySettings,
     "alerts": AlertSettings,

@@ -231,8 +231,6 @@ class Exchange:
         race.win(attempt, now_s)
         headers = render.JSON + self._answer.headers(race)
         race.succeed(attempt, answer.usage)
-        if race.slot is not None and answer.usage is not None:
-            race.slot.delivered = answer.usage.completion_tokens
         self._answer.keep(lambda is_kept: self._finish_whole(answer, inside, headers, is_kept=is_kept))
 
     def _finish_whole(self, answer: TranslatedAnswer, inside: list[bytes], headers: bytes, *, is_kept: bool) -> None:
@@ -241,8 +239,15 @@ class Exchange:
         if not is_kept:
             answer = self._answer.unkept(answer)
         sent = None if answer.pieces is inside else answer.pieces
+        is_last = not self._answer.client.keeps_alive
+        if is_last:  # nothing waits behind it, and what a batch has got is never in the books alone
+            self._answer.whole(answer, headers)
+        slot = self._race.slot
+        if slot is not None and answer.usage is not None:
+            slot.delivered = answer.usage.completion_tokens
         self._end(200, "", answer.usage, answer.size, answer=inside, sent=sent)
-        self._answer.whole(answer, headers)
+        if not is_last:
+            self._answer.whole(answer, headers)
 
     def _refused(self, attempt: Attempt, error: HeterodyneError) -> None:
         """The answer is an error of the engine, or about the request, which no other replica would answer better."""

@@ -32,7 +32,7 @@ from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.route import Route
-from heterodyne.gateway.routed_head import Arrival, RoutedHead, check_media_type, key_line, longest_wait_s
+from heterodyne.gateway.routed_head import Arrival, RoutedHead, caller_of, check_media_type, longest_wait_s
 from heterodyne.gateway.routing_hints import read_routing_hints
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.scoped import scoped
@@ -131,7 +131,7 @@ class RequestHandler:
                 host_names.check(http.headers.get(b"host"))
             if route.is_open:
                 return RoutedHead(http, route, LOCAL, callers, host_names, body_bytes_max=0)
-            caller = callers.check(key_line(http.headers, route.key_headers), now_wall_s)
+            caller = caller_of(http.headers, route, callers, now_wall_s)
             if not route.takes_body:
                 return RoutedHead(http, route, caller, callers, host_names, body_bytes_max=0)
             check_media_type(http.headers)

@@ -11,6 +11,7 @@ from heterodyne.gateway.dialects import open_inference
 from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.route import Route
 from heterodyne.gateway.routes import form_of
+from heterodyne.gateway.stored.inner_call import KEY_ID
 from heterodyne.wire.message import BODY_BYTES_ANY, HeadCheck, HttpRequest
 from heterodyne.wire.server_connection import ServerConnection
 
@@ -114,6 +115,14 @@ class Arrival:
         self.request_id = request_id
         self.arrived_s = arrived_s
         self.deadline_s = deadline_s
+
+
+def caller_of(headers: dict[bytes, bytes], route: Route, callers: CallerRing, now_wall_s: float) -> Caller:
+    """Whose request it is; raises where its key does not open."""
+    inner = headers.get(KEY_ID)
+    if inner is not None:
+        return callers.of_key(inner.decode(), now_wall_s)
+    return callers.check(key_line(headers, route.key_headers), now_wall_s)
 
 
 def key_line(headers: dict[bytes, bytes], key_headers: tuple[bytes, ...]) -> bytes | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -14,7 +15,7 @@ from heterodyne.gateway.loop_lag import LoopLagMonitor
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.settings import GatewaySettings
-from heterodyne.gateway.stored.inner_call import InnerCall
+from heterodyne.gateway.stored.inner_call import InnerAnswer, InnerCall
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.telemetry import log
@@ -72,7 +73,7 @@ class GatewayServer:
         self._limits = _limits(settings)
         self._server: asyncio.Server | None = None
         self._tls = _tls(settings)
-        request_handler.stored.background.ask = self._ask
+        request_handler.stored.background.ask = self.ask
         self._loop_lag = LoopLagMonitor()
         self.port = 0
 
@@ -188,15 +189,15 @@ class GatewayServer:
         for exchange in tuple(self._in_flight.exchanges):
             exchange.give_up(Draining("The gateway shut down before the answer was complete."))
 
-    def _ask(self, http: HttpRequest, stored_id: str) -> InnerCall:
+    def ask(self, http: HttpRequest, ended: Callable[[InnerAnswer], None] | None = None) -> InnerCall:
         """Ask ourselves."""
         return InnerCall(
             self._connection,
             self._request_handler,
             self._ledger,
             http,
-            stored_id=stored_id,
             answer_bytes_max=self._settings.answer_bytes_max,
+            ended=ended,
         )
 
     def _connection(self) -> ServerConnection:

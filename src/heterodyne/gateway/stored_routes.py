@@ -3,9 +3,9 @@
 from typing import Final
 
 from heterodyne.gateway.route import Route
-from heterodyne.gateway.stored import chat_pages, conversations_pages, responses_pages
+from heterodyne.gateway.stored import batch_pages, chat_pages, conversations_pages, responses_pages
 
-STORED: Final = (b"/v1/responses/", b"/v1/conversations/", b"/v1/chat/completions/")
+STORED: Final = (b"/v1/responses/", b"/v1/conversations/", b"/v1/chat/completions/", b"/v1/batches/")
 
 CONVERSATIONS_ROUTE: Final = Route(method=b"POST", stored_page=conversations_pages.create)
 RESPONSE_ROUTE: Final = Route(
@@ -43,6 +43,13 @@ COMPLETION_ROUTE: Final = Route(
     },
 )
 MESSAGES_ROUTE: Final = Route(method=b"GET", stored_page=chat_pages.messages)
+BATCHES_ROUTE: Final = Route(
+    method=b"POST",
+    stored_page=batch_pages.create,
+    also={b"GET": Route(method=b"GET", stored_page=batch_pages.batches)},
+)
+BATCH_ROUTE: Final = Route(method=b"GET", stored_page=batch_pages.batch)
+CANCEL_BATCH_ROUTE: Final = Route(method=b"POST", stored_page=batch_pages.cancel)
 
 
 def find_stored(path: bytes) -> Route | None:
@@ -64,4 +71,8 @@ def find_stored(path: bytes) -> Route | None:
             return COMPLETION_ROUTE
         case [b"chat", b"completions", id, b"messages"] if id:
             return MESSAGES_ROUTE
+        case [b"batches", id] if id:
+            return BATCH_ROUTE
+        case [b"batches", id, b"cancel"] if id:
+            return CANCEL_BATCH_ROUTE
     return None

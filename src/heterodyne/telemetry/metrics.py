@@ -329,6 +329,9 @@ writes_failed = Counter(
     "counters of limits (limits), request records (records). They are written again when there is something newer.",
     ("kind",),
 )
+batch_lines = Counter(
+    "heterodyne_batches_lines_total", "Lines of batches that have a result, by whether it is an answer.", ("result",)
+)
 loop_failures = Counter(
     "heterodyne_telemetry_loop_failures_total",
     "Errors that reached the root of background work, which went on after a pause; the log says what they were.",
@@ -469,6 +472,7 @@ ALL: tuple[Meter, ...] = (
     gossip_dropped,
     records_dropped,
     writes_failed,
+    batch_lines,
     loop_failures,
     spans_exported,
     spans_dropped,

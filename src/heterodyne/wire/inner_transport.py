@@ -1,14 +1,19 @@
 """A connection without a socket: the gateway asks itself, by the way that every request takes."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 
 class InnerTransport(asyncio.Transport):
     """What is written to it is the answer, once it is closed; cut off, there is none."""
 
-    def __init__(self, protocol: asyncio.BaseProtocol, bytes_max: int) -> None:
+    def __init__(
+        self, protocol: asyncio.BaseProtocol, bytes_max: int, ended: Callable[[bytes], None] | None = None
+    ) -> None:
+        """`ended` hears of the answer as it ends, before anything else happens."""
         super().__init__()
+        self._ended = ended
         self._protocol = protocol
         self._bytes_max = bytes_max
         self._loop = asyncio.get_running_loop()
@@ -55,6 +60,8 @@ class InnerTransport(asyncio.Transport):
             return
         self._is_closing = True
         self._pieces.clear()
+        if self._ended is not None:
+            self._ended(answer)
         if not self.answer.done():
             self.answer.set_result(answer)
         self._loop.call_soon(self._protocol.connection_lost, None)

@@ -13,7 +13,7 @@ from heterodyne.gateway.forms.responses_kept import KIND, input_items
 from heterodyne.gateway.forms.responses_words import ResponseWords
 from heterodyne.gateway.pages import PageResponse
 from heterodyne.gateway.stored.documents import Documents
-from heterodyne.gateway.stored.inner_call import InnerAnswer, InnerCall
+from heterodyne.gateway.stored.inner_call import STORED_ID, InnerAnswer, InnerCall
 from heterodyne.gateway.stored.pages import shown
 from heterodyne.gateway.stored.running import LOST, changed, completed, is_running
 from heterodyne.ports.document_store import Document
@@ -24,7 +24,7 @@ RUNNING_MAX: Final = 1024
 LOOK_S: Final = 2.0  # between two looks at whether one was cancelled
 LEAVE_S: Final = 5.0  # for what is to be written when the worker ends
 
-Ask = Callable[[HttpRequest, str], InnerCall]
+Ask = Callable[[HttpRequest], InnerCall]
 
 _log = log.get("gateway")
 
@@ -69,7 +69,7 @@ class Background:
 
     async def _run(self, http: HttpRequest, document: Document) -> None:
         assert self.ask is not None
-        call = self.ask(http, document.id)
+        call = self.ask(_with_id(http, document.id))
         try:
             while not await call.is_done_within(LOOK_S):
                 if not await self._is_wanted(document):
@@ -98,6 +98,20 @@ class Background:
             else changed(found, status="failed", error=_error(answer))
         )
         await self._documents.replace(found, body)
+
+
+def _with_id(http: HttpRequest, id: str) -> HttpRequest:
+    """The same request, whose answer is kept by this id."""
+    named = HttpRequest(
+        method=http.method,
+        path=http.path,
+        query=http.query,
+        headers={**http.headers, STORED_ID: id.encode()},
+        keep_alive=False,
+        speaks_chunked=True,
+    )
+    named.body = http.body
+    return named
 
 
 def _error(answer: InnerAnswer) -> dict[str, Any]:

@@ -6,11 +6,13 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
+from heterodyne.batches.settings import BatchSettings
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable, UnknownObject
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.document_store import Document, DocumentQuery, DocumentStore
 
 DAY_S: Final = 86400.0
+HOUR_S: Final = 3600.0
 CHAIN_MAX: Final = 1000  # responses that follow each other
 ITEMS_MAX: Final = 10_000  # of a conversation, that the model is shown
 PROLONGED_SHARE: Final = 0.1  # of the days that things are kept for, between two notes that they were used
@@ -30,10 +32,15 @@ class Documents:
     """One per worker. What is another project's is not there."""
 
     def __init__(
-        self, open_store: OpenStore, settings: Callable[[], GatewaySettings], wall_clock: Callable[[], float]
+        self,
+        open_store: OpenStore,
+        settings: Callable[[], GatewaySettings],
+        batches: Callable[[], BatchSettings],
+        wall_clock: Callable[[], float],
     ) -> None:
         self._open_store = open_store
         self._settings = settings  # as they are now
+        self._batches = batches
         self.wall_clock = wall_clock
         self._opened_store: OpenedStore | None = None
         self._opening = asyncio.Lock()
@@ -43,6 +50,10 @@ class Documents:
         document = self._document(project, kind=kind, id=id, body=body, parent=parent)
         await (await self._opened()).add([document])
         return document
+
+    async def add_all(self, documents: Sequence[Document]) -> None:
+        """New ones, all or none, as they are."""
+        await (await self._opened()).add(documents)
 
     async def append(self, project: str, parent: str, kind: str, items: Sequence[tuple[str, bytes]]) -> bool:
         """Ids and bodies, behind those that the parent has; False: there is no such parent."""
@@ -120,6 +131,11 @@ class Documents:
     def bytes_max(self) -> int:
         """Of what the model is shown."""
         return self._settings().body_bytes_max
+
+    @property
+    def window_max_s(self) -> float:
+        """The longest that a batch may take."""
+        return self._batches().window_max_hours * HOUR_S
 
     @property
     def expires_at(self) -> float:

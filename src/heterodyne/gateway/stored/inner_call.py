@@ -1,6 +1,7 @@
 """A request of the gateway to itself, in the name of a caller who has its key checked as any other."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -8,7 +9,9 @@ from heterodyne.wire.inner_transport import InnerTransport
 from heterodyne.wire.message import HttpRequest
 from heterodyne.wire.server_connection import Handler, ServerConnection, ServerLedger
 
-STORED_ID: Final = b":stored-id"  # no header of a client's has a colon in its name
+# No header of a client's has a colon in its name.
+STORED_ID: Final = b":stored-id"  # what its answer is to be kept by
+KEY_ID: Final = b":key-id"  # whose it is, where the key itself is not known any more
 HEAD_BYTES_MAX: Final = 65536
 
 
@@ -17,10 +20,16 @@ class InnerAnswer(NamedTuple):
 
     status: int
     body: bytes
+    request_id: str = ""
+    retry_after_s: int | None = None
+
+
+REQUEST_ID: Final = re.compile(rb"\r\nx-request-id: ([^\r]*)")
+RETRY_AFTER: Final = re.compile(rb"\r\nretry-after: (\d{1,9})\r")
 
 
 class InnerCall:
-    """One of them; begun when it is made."""
+    """One of them; begun when it is made. `ended` hears of its answer in the same moment, before the books do."""
 
     def __init__(
         self,
@@ -29,17 +38,18 @@ class InnerCall:
         ledger: ServerLedger,
         http: HttpRequest,
         *,
-        stored_id: str,
         answer_bytes_max: int,
+        ended: Callable[[InnerAnswer], None] | None = None,
     ) -> None:
         connection = connect()
-        self._transport = InnerTransport(connection, answer_bytes_max + HEAD_BYTES_MAX)
+        told = None if ended is None else lambda answer: ended(_read(answer))
+        self._transport = InnerTransport(connection, answer_bytes_max + HEAD_BYTES_MAX, told)
         connection.connection_made(self._transport)
         asked = HttpRequest(
             method=http.method,
             path=http.path,
             query=http.query,
-            headers={**http.headers, STORED_ID: stored_id.encode()},
+            headers=http.headers,
             keep_alive=False,
             speaks_chunked=True,
         )
@@ -55,9 +65,21 @@ class InnerCall:
 
     def answer(self) -> InnerAnswer:
         """Once it is there."""
-        head, _, body = self._transport.answer.result().partition(b"\r\n\r\n")
-        return InnerAnswer(int(head[9:12]) if head else 0, body)
+        return _read(self._transport.answer.result())
 
     def abort(self) -> None:
         """Its answer is no longer wanted: the engine that works on it is stopped."""
         self._transport.abort()
+
+
+def _read(answer: bytes) -> InnerAnswer:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    if not head:
+        return InnerAnswer(0, b"")
+    named, later = REQUEST_ID.search(head), RETRY_AFTER.search(head + b"\r\n")
+    return InnerAnswer(
+        int(head[9:12]),
+        body,
+        "" if named is None else named[1].decode("ascii", "replace"),
+        None if later is None else int(later[1]),
+    )

@@ -1,0 +1,26 @@
+"""Settings of batches."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+
+class BatchSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How large piles of work may be, and how long they may wait."""
+
+    is_on: Annotated[
+        bool, Meta(description="Whether this gateway works on batches; they are taken in either case.")
+    ] = True
+    lines_max: Annotated[int, Meta(ge=1, le=1_000_000, description="Requests that one batch may have.")] = 50_000
+    window_max_hours: Annotated[
+        int, Meta(ge=1, le=24 * 30, description="The longest `completion_window` that a batch may ask for.")
+    ] = 168
+    running_max: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1000,
+            description="Batches that are worked on at once; others wait, and of one project no more than a quarter "
+            "of them run while others' wait.",
+        ),
+    ] = 32

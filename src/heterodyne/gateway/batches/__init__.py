@@ -1,0 +1,1 @@
+"""Works on batches beside the requests that somebody waits for."""

@@ -1,0 +1,208 @@
+"""One worker's part of one batch: pieces that it has taken, lines of them that are asked, results that it writes."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Final
+
+from heterodyne.batches.notice import WorkNotice
+from heterodyne.batches.result_words import WORDS, LineAnswer
+from heterodyne.batches.work_folder import Piece, WorkFolder, WorkLine, result_line
+from heterodyne.gateway.stored.inner_call import KEY_ID, InnerAnswer, InnerCall
+from heterodyne.telemetry import log, metrics
+from heterodyne.wire.message import HttpRequest
+
+LINES_LOW: Final = 32  # fewer that can be asked, and the next piece is taken
+TRIES_MAX: Final = 5  # of a line whose engines fail
+LOOK_AGAIN_S: Final = 1.0  # for a piece, where others have all there are
+PAUSE_S: Final = 0.2  # after a refusal that does not say how long
+PAUSE_MAX_S: Final = 15.0
+LATER: Final = frozenset({429, 503})  # there was no place for it: that is no fault of the line, nor of an engine
+AGAIN: Final = frozenset({408, 500, 502, 504})
+
+Ask = Callable[[HttpRequest, Callable[[InnerAnswer], None]], InnerCall]
+
+_log = log.get("batches")
+
+
+class LineTask:
+    """One line, until it has a result."""
+
+    __slots__ = ("line", "piece", "tries")
+
+    def __init__(self, piece: "TakenPiece", line: WorkLine) -> None:
+        self.piece = piece
+        self.line = line
+        self.tries = 0
+
+
+class TakenPiece:
+    """A piece, and how many of its lines have no result."""
+
+    __slots__ = ("left", "piece")
+
+    def __init__(self, piece: Piece) -> None:
+        self.piece = piece
+        self.left = len(piece.left)
+
+
+class BatchRun:
+    """Asks lines when it is told to; never waits itself."""
+
+    def __init__(
+        self, notice: WorkNotice, ask: Ask, clock: Callable[[], float], wake: Callable[[], None], longest_s: float
+    ) -> None:
+        self.notice = notice
+        self._folder = WorkFolder(Path(notice.work_folder))
+        self._ask = ask
+        self._clock = clock
+        self._wake = wake
+        self._words = WORDS[notice.api]
+        self._headers = {
+            b"host": b"localhost",
+            b"content-type": b"application/json",
+            b"x-heterodyne-class": b"batch",
+            b"x-heterodyne-deadline-ms": b"%d" % (longest_s * 1000),
+            KEY_ID: notice.key.encode(),
+        }
+        self._tasks: deque[LineTask] = deque()
+        self._calls: dict[LineTask, InnerCall] = {}
+        self._taken: set[TakenPiece] = set()
+        self._works: set[asyncio.Task[None]] = set()  # pieces being taken or finished
+        self._is_taking = False
+        self._look_at_s = 0.0
+        self._pause_until_s = 0.0
+        self._is_stopped = False
+
+    @property
+    def in_flight(self) -> int:
+        """Lines that are asked now."""
+        return len(self._calls)
+
+    def may_ask(self) -> bool:
+        """Whether there is a line, and no reason to wait; where few are left, more are taken in the meantime."""
+        now_s = self._clock()
+        if len(self._tasks) < LINES_LOW and not self._is_taking and now_s >= self._look_at_s:
+            self._is_taking = True
+            self._start(self._take())
+        return bool(self._tasks) and now_s >= self._pause_until_s
+
+    def ask_next(self) -> None:
+        """Ask one line; its result is written when it comes."""
+        task = self._tasks.popleft()
+        http = HttpRequest(
+            method=b"POST",
+            path=self.notice.endpoint.encode(),
+            query=b"",
+            headers=self._headers,
+            keep_alive=False,
+            speaks_chunked=True,
+        )
+        http.body = bytes(task.line.body)
+        ended = False
+
+        def end(answer: InnerAnswer) -> None:
+            nonlocal ended
+            ended = True
+            self._calls.pop(task, None)
+            self._end(task, answer)
+
+        call = self._ask(http, end)
+        if not ended:
+            self._calls[task] = call
+
+    async def stop(self) -> None:
+        """Nothing more is asked; what is asked is cut off, and pieces are let go."""
+        self._is_stopped = True
+        for call in tuple(self._calls.values()):
+            call.abort()
+        if self._works:
+            await asyncio.wait(tuple(self._works))
+        for taken in self._taken:
+            taken.piece.close()
+        self._taken.clear()
+        self._tasks.clear()
+
+    def _end(self, task: LineTask, answer: InnerAnswer) -> None:
+        """Called as the answer ends, before the books have it: a result that is written is never paid for twice."""
+        self._wake()
+        if self._is_stopped and not answer.status:
+            return
+        if answer.status in LATER:
+            self._pause(answer.retry_after_s)
+            self._again(task)
+        elif answer.status in AGAIN and task.tries < TRIES_MAX:
+            task.tries += 1
+            self._pause(answer.retry_after_s)
+            self._again(task)
+        elif not answer.status:
+            self._again(task)
+        else:
+            self._write(task, answer)
+
+    def _write(self, task: LineTask, answer: InnerAnswer) -> None:
+        is_answer = answer.status == 200
+        told = self._words.answered(task.line.custom_id, LineAnswer(answer.status, answer.request_id, answer.body))
+        taken = task.piece
+        try:
+            taken.piece.write(result_line(task.line.number, told, is_answer=is_answer))
+        except OSError as error:  # a full disk, above all
+            _log.error("result_not_written", batch=self.notice.batch, error=str(error))
+            self._pause(int(PAUSE_MAX_S))
+            self._again(task)
+            return
+        metrics.batch_lines.add(("answered" if is_answer else "failed",))
+        taken.left -= 1
+        if not taken.left:
+            self._start(self._finish(taken))
+
+    def _again(self, task: LineTask) -> None:
+        self._tasks.appendleft(task)
+
+    def _pause(self, seconds: int | None) -> None:
+        pause_s = PAUSE_S if seconds is None else min(max(PAUSE_S, float(seconds)), PAUSE_MAX_S)
+        self._pause_until_s = max(self._pause_until_s, self._clock() + pause_s)
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._works.add(task)
+        task.add_done_callback(self._works.discard)
+
+    async def _take(self) -> None:
+        """The first piece that nobody has."""
+        try:
+            piece = await asyncio.to_thread(_take_first, self._folder)
+        except OSError as error:
+            _log.error("piece_not_taken", batch=self.notice.batch, error=str(error))
+            piece = None
+        finally:
+            self._is_taking = False
+        if piece is None:
+            self._look_at_s = self._clock() + LOOK_AGAIN_S
+            return
+        if self._is_stopped:
+            piece.close()
+            return
+        taken = TakenPiece(piece)
+        self._taken.add(taken)
+        self._tasks.extend(LineTask(taken, line) for line in piece.left)
+        if not taken.left:
+            await self._finish(taken)
+        self._wake()
+
+    async def _finish(self, taken: TakenPiece) -> None:
+        try:
+            await asyncio.to_thread(taken.piece.finish)
+        except OSError as error:  # its lines are done; whoever takes it next finds that, and tries again
+            _log.error("piece_not_finished", batch=self.notice.batch, error=str(error))
+            taken.piece.close()
+        self._taken.discard(taken)
+
+
+def _take_first(folder: WorkFolder) -> Piece | None:
+    for name in folder.pieces():
+        piece = folder.try_take(name)
+        if piece is not None:
+            return piece
+    return None
