@@ -35,6 +35,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     policy: str
     slo: Slo
     more: str = ""  # settings besides, as TOML
+    has_queue: bool = False  # of its own, as gateways have
 
 
 def laid_out() -> tuple[LaidOutPool, ...]:
@@ -53,7 +54,7 @@ def live_fleet(folder: Path, rules: Rules) -> Iterator[EmulatedFleet]:
 def settings(rules: Rules, urls: Mapping[str, str]) -> str:
     """The gateway's settings file."""
     # The simulated gateway has no queue of its own: what finds a replica full waits inside the engine.
-    parts = ["[admission]\nqueue_max = 0\n", rules.more]
+    parts = ["" if rules.has_queue else "[admission]\nqueue_max = 0\n", rules.more]
     for name, pool in POOLS.items():
         parts.append(
             f'[pools.{name}]\nmodel = "{MODEL}"\nengine = "{pool.engine}"\nurls = ["{urls[name]}"]\n'

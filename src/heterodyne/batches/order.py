@@ -24,3 +24,8 @@ def order_key(line: BatchLine) -> bytes:
         key += told.digest()
         done = length
     return key
+
+
+def begin_alike(one: bytes, other: bytes) -> bool:
+    """Whether two keys are of prompts that share at least the shortest of the lengths."""
+    return one[: 2 * DIGEST_BYTES] == other[: 2 * DIGEST_BYTES]

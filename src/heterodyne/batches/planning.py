@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from heterodyne.batches.batch import ANTHROPIC_API, Batch, BatchProblem
 from heterodyne.batches.lines import BatchLine, LineProblem, read_line
-from heterodyne.batches.order import order_key
+from heterodyne.batches.order import begin_alike, order_key
 from heterodyne.batches.result_words import WORDS
 from heterodyne.batches.work_folder import WorkFolder, WorkLine, WorkPlan, result_line
 
@@ -95,10 +95,12 @@ def _lines(content: mmap.mmap) -> Iterator[tuple[int, int, int]]:
 
 def _pieces(batch: Batch, content: mmap.mmap, found: list[Found]) -> Iterator[list[WorkLine]]:
     piece: list[WorkLine] = []
-    size = 0
-    for _, number, start, end in found:
+    size, before = 0, b""
+    for key, number, start, end in found:
         line = _read(batch, number, content[start:end])
-        piece.append(WorkLine(number, line.custom_id, Raw(line.body)))
+        follows = bool(piece) and begin_alike(before, key)
+        piece.append(WorkLine(number, line.custom_id, Raw(line.body), follows))
+        before = key
         size += end - start
         if len(piece) >= PIECE_LINES or size >= PIECE_BYTES:
             yield piece

@@ -33,6 +33,7 @@ class WorkLine(Struct, frozen=True):
     number: int
     custom_id: str
     body: Raw
+    follows: bool = False  # its prompt begins as that of the line before it in the piece
 
 
 class WorkPlan(Struct, frozen=True, kw_only=True):

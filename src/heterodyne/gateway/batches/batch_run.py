@@ -14,11 +14,14 @@ from heterodyne.telemetry import log, metrics
 from heterodyne.wire.message import HttpRequest
 
 LINES_LOW: Final = 32  # fewer that can be asked, and the next piece is taken
+LINES_HELD_MAX: Final = 8192  # in pieces that are taken
+FOLLOWERS: Final = 2
 TRIES_MAX: Final = 5  # of a line whose engines fail
 LOOK_AGAIN_S: Final = 1.0  # for a piece, where others have all there are
-PAUSE_S: Final = 0.2  # after a refusal that does not say how long
+PAUSE_S: Final = 0.25  # where there was no room: that may be so for a moment only
 PAUSE_MAX_S: Final = 15.0
-LATER: Final = frozenset({429, 503})  # there was no place for it: that is no fault of the line, nor of an engine
+NO_ROOM: Final = 503  # no fault of the line, nor of an engine
+LIMITED: Final = 429
 AGAIN: Final = frozenset({408, 500, 502, 504})
 
 Ask = Callable[[HttpRequest, Callable[[InnerAnswer], None]], InnerCall]
@@ -29,12 +32,15 @@ _log = log.get("batches")
 class LineTask:
     """One line, until it has a result."""
 
-    __slots__ = ("line", "piece", "tries")
+    __slots__ = ("line", "piece", "tries", "waiting")
 
-    def __init__(self, piece: "TakenPiece", line: WorkLine) -> None:
+    def __init__(self, piece: "TakenPiece", line: WorkLine, waiting: "deque[LineTask]") -> None:
         self.piece = piece
         self.line = line
         self.tries = 0
+        # Lines that begin as it does, and are not asked yet: each result lets two more go. What they share is then
+        # computed once on each replica that is drawn in, and not by all of them at the same time.
+        self.waiting = waiting
 
 
 class TakenPiece:
@@ -83,7 +89,8 @@ class BatchRun:
     def may_ask(self) -> bool:
         """Whether there is a line, and no reason to wait; where few are left, more are taken in the meantime."""
         now_s = self._clock()
-        if len(self._tasks) < LINES_LOW and not self._is_taking and now_s >= self._look_at_s:
+        is_low = len(self._tasks) < LINES_LOW and sum(taken.left for taken in self._taken) < LINES_HELD_MAX
+        if is_low and not self._is_taking and now_s >= self._look_at_s:
             self._is_taking = True
             self._start(self._take())
         return bool(self._tasks) and now_s >= self._pause_until_s
@@ -129,13 +136,13 @@ class BatchRun:
         self._wake()
         if self._is_stopped and not answer.status:
             return
-        if answer.status in LATER:
-            self._pause(answer.retry_after_s)
-            self._again(task)
+        if answer.status == LIMITED:
+            self._again(task, answer.retry_after_s)
+        elif answer.status == NO_ROOM:
+            self._again(task, PAUSE_S)
         elif answer.status in AGAIN and task.tries < TRIES_MAX:
             task.tries += 1
-            self._pause(answer.retry_after_s)
-            self._again(task)
+            self._again(task, answer.retry_after_s)
         elif not answer.status:
             self._again(task)
         else:
@@ -149,19 +156,19 @@ class BatchRun:
             taken.piece.write(result_line(task.line.number, told, is_answer=is_answer))
         except OSError as error:  # a full disk, above all
             _log.error("result_not_written", batch=self.notice.batch, error=str(error))
-            self._pause(int(PAUSE_MAX_S))
-            self._again(task)
+            self._again(task, PAUSE_MAX_S)
             return
         metrics.batch_lines.add(("answered" if is_answer else "failed",))
+        for _ in range(min(FOLLOWERS, len(task.waiting))):
+            self._tasks.appendleft(task.waiting.popleft())
         taken.left -= 1
         if not taken.left:
             self._start(self._finish(taken))
 
-    def _again(self, task: LineTask) -> None:
+    def _again(self, task: LineTask, pause_s: float | None = None) -> None:
+        """Ask it again, after a pause for all."""
         self._tasks.appendleft(task)
-
-    def _pause(self, seconds: int | None) -> None:
-        pause_s = PAUSE_S if seconds is None else min(max(PAUSE_S, float(seconds)), PAUSE_MAX_S)
+        pause_s = PAUSE_S if pause_s is None else min(max(PAUSE_S, pause_s), PAUSE_MAX_S)
         self._pause_until_s = max(self._pause_until_s, self._clock() + pause_s)
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
@@ -186,7 +193,7 @@ class BatchRun:
             return
         taken = TakenPiece(piece)
         self._taken.add(taken)
-        self._tasks.extend(LineTask(taken, line) for line in piece.left)
+        self._tasks.extend(_leaders(taken))
         if not taken.left:
             await self._finish(taken)
         self._wake()
@@ -198,6 +205,18 @@ class BatchRun:
             _log.error("piece_not_finished", batch=self.notice.batch, error=str(error))
             taken.piece.close()
         self._taken.discard(taken)
+
+
+def _leaders(taken: TakenPiece) -> list[LineTask]:
+    """Of each run of lines that begin alike the first one; the others wait."""
+    leaders: list[LineTask] = []
+    for line in taken.piece.left:
+        if leaders and line.follows:
+            waiting = leaders[-1].waiting
+            waiting.append(LineTask(taken, line, waiting))
+        else:
+            leaders.append(LineTask(taken, line, deque()))
+    return leaders
 
 
 def _take_first(folder: WorkFolder) -> Piece | None:

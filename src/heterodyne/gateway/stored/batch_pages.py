@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from heterodyne.batches.batch import KIND, Batch, BatchStatus, decode_batch, encode_batch, openai_batch, work_document
 from heterodyne.batches.file_object import KIND as FILE
 from heterodyne.batches.file_object import new_file_id
-from heterodyne.batches.batch import KIND, Batch, BatchStatus, decode_batch, encode_batch, openai_batch, work_document
 from heterodyne.batches.lines import ENDPOINTS
 from heterodyne.domain.errors import InvalidField, StoreUnavailable
 from heterodyne.domain.tenant import Caller

@@ -1,0 +1,228 @@
+"""`make bench-batches`: a batch beside interactive traffic, the traffic without it, and the batch without the traffic."""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import uvloop
+from msgspec import Struct
+
+from benchmarks.batches.lines import BatchShape
+from benchmarks.emulated_fleet import EmulatedFleet
+from benchmarks.machine import describe
+from benchmarks.routing_live.client import OUTPUT_TOKENS_MAX, Reply, replay
+from benchmarks.routing_live.fleet import CONTEXT_TOKENS, MODEL, Rules, laid_out, live_fleet
+from benchmarks.traces.traces import AZURE, read_traces
+from heterodyne.domain.record import RequestRecord
+from heterodyne.domain.urgency import Urgency
+from heterodyne.physics.serving import Slo
+from heterodyne.simulator.capacity import capacity_rps
+from heterodyne.simulator.workload import SimulatedRequest, workload
+
+WARM_S = 10.0  # of a batch, that its pace is not measured in
+ENDS = ("completed", "failed", "expired", "cancelled")
+
+
+class Measured(Struct, kw_only=True):
+    """One of the three runs."""
+
+    attainment: float | None = None  # of interactive requests, those whose promise was kept
+    interactive: int = 0
+    failed: int = 0
+    lines_per_s: float | None = None
+    lines: int = 0
+    cached_tokens: int = 0
+    cached_share: float | None = None  # of what lines could share
+    usd_per_million_interactive: float | None = None
+    usd_per_million_batch: float | None = None
+    behind: list[str] = []
+    pools: dict[str, int] = {}
+
+
+def main() -> int:
+    """Print what was found."""
+    options = _options()
+    slo = Slo(ttft_s=options.slo_ttft_ms / 1000, itl_s=options.slo_itl_ms / 1000)
+    shape = BatchShape(
+        lines=options.lines,
+        groups=options.groups,
+        shared_tokens=options.shared_tokens,
+        own_tokens=options.own_tokens,
+        output_tokens=options.output_tokens,
+    )
+    arrivals = _arrivals(slo, options)
+    runs = {
+        "interactive alone": _run(arrivals, None, slo, options),
+        "batch alone": _run((), shape, slo, options),
+        "both": _run(arrivals, shape, slo, options),
+    }
+    print(describe())
+    for name, run in runs.items():
+        print(name, run)
+    alone, both = runs["batch alone"], runs["both"]
+    before, after = runs["interactive alone"].attainment, both.attainment
+    assert before is not None
+    assert after is not None
+    print(f"attainment {100 * before:.2f} % -> {100 * after:.2f} %: {100 * (after - before):+.2f} points")
+    if alone.lines_per_s and both.lines_per_s:
+        left = (1 - options.load) * alone.lines_per_s
+        print(f"batch {both.lines_per_s:.1f} lines/s, {both.lines_per_s / left:.2f} of the {left:.1f} left over")
+    if both.usd_per_million_batch and both.usd_per_million_interactive:
+        print(
+            f"$ per million tokens: {both.usd_per_million_batch / both.usd_per_million_interactive:.2f} of interactive"
+        )
+    return 0
+
+
+def _arrivals(slo: Slo, options: argparse.Namespace) -> Sequence[SimulatedRequest]:
+    trace = read_traces(options.data)[AZURE]
+    rate = options.load * capacity_rps(laid_out(), workload(trace.part(options.seed, 20_000)), slo)
+    wanted = int(rate * options.seconds)
+    log = [
+        one
+        for one in trace.part(options.seed, 2 * wanted)
+        if one.prompt_tokens + OUTPUT_TOKENS_MAX <= CONTEXT_TOKENS and one.output_tokens <= OUTPUT_TOKENS_MAX
+    ][:wanted]
+    print(f"{len(log)} interactive requests, {rate:.1f}/s", file=sys.stderr)
+    return workload(log, rate=rate).arrivals
+
+
+def _run(
+    arrivals: Sequence[SimulatedRequest], shape: BatchShape | None, slo: Slo, options: argparse.Namespace
+) -> Measured:
+    rules = Rules(policy=options.policy, slo=slo, has_queue=True)
+    with tempfile.TemporaryDirectory() as name, live_fleet(Path(name), rules) as fleet:
+        measured, replies, failures, lines_per_s = uvloop.run(_drive(fleet, arrivals, shape, options))
+        records = fleet.end()
+        measured.behind = fleet.behind()
+    _add_replies(measured, replies, failures, slo, len(arrivals))
+    measured.lines_per_s = lines_per_s
+    _add_records(measured, records, shape)
+    print(measured, file=sys.stderr)
+    return measured
+
+
+async def _drive(
+    fleet: EmulatedFleet,
+    arrivals: Sequence[SimulatedRequest],
+    shape: BatchShape | None,
+    options: argparse.Namespace,
+) -> tuple[Measured, list[Reply], list[str], float | None]:
+    batch = None if shape is None else await asyncio.to_thread(_submit, fleet.url, shape, options.seed)
+    watching = None if batch is None else asyncio.create_task(_watch(fleet.url, batch["id"], options.seconds))
+    replies: list[Reply] = []
+    failures: list[str] = []
+    if arrivals:
+        replies, failures = await replay(fleet.url, MODEL, arrivals)
+    lines_per_s = None if watching is None else await watching
+    return Measured(), replies, failures, lines_per_s
+
+
+async def _watch(url: str, id: str, seconds: float) -> float:
+    """Lines answered in a second, from when it is warm until it is over or the time is."""
+    began_s = time.monotonic()
+    first: tuple[float, int] | None = None
+    last = (began_s, 0)
+    while True:
+        batch = await asyncio.to_thread(_get, f"{url}/v1/batches/{id}")
+        done = batch["request_counts"]["completed"]
+        now_s = time.monotonic()
+        if done > last[1]:
+            last = (now_s, done)
+        if first is None and done and now_s - began_s >= WARM_S:
+            first = (now_s, done)
+        if batch["status"] in ENDS or now_s - began_s > seconds:
+            break
+        await asyncio.sleep(0.5)
+    if batch["status"] not in ENDS:
+        await asyncio.to_thread(_post, f"{url}/v1/batches/{id}/cancel", b"{}", "application/json")
+        while batch["status"] not in ENDS:
+            await asyncio.sleep(0.5)
+            batch = await asyncio.to_thread(_get, f"{url}/v1/batches/{id}")
+    if first is None or last[0] <= first[0]:
+        return 0.0
+    return (last[1] - first[1]) / (last[0] - first[0])
+
+
+def _submit(url: str, shape: BatchShape, seed: int) -> Any:
+    content, line = shape.write(MODEL, seed), "batch-boundary"
+    body = (
+        (
+            f'--{line}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
+            f'--{line}\r\ncontent-disposition: form-data; name="file"; filename="in.jsonl"\r\n\r\n'
+        ).encode()
+        + content
+        + f"\r\n--{line}--\r\n".encode()
+    )
+    file = _post(f"{url}/v1/files", body, f"multipart/form-data; boundary={line}")
+    asked = {"input_file_id": file["id"], "endpoint": "/v1/completions", "completion_window": "24h"}
+    return _post(f"{url}/v1/batches", json.dumps(asked).encode(), "application/json")
+
+
+def _add_replies(
+    measured: Measured, replies: Sequence[Reply], failures: Sequence[str], slo: Slo, arrivals: int
+) -> None:
+    measured.interactive, measured.failed = arrivals, len(failures)
+    if arrivals:
+        kept = sum(one.ttft_s <= slo.ttft_s and one.itl_s <= slo.itl_s for one in replies)
+        measured.attainment = kept / arrivals
+
+
+def _add_records(measured: Measured, records: Sequence[RequestRecord], shape: BatchShape | None) -> None:
+    by_class: dict[bool, list[RequestRecord]] = {True: [], False: []}
+    for one in records:
+        if one.status == 200 and one.usd is not None:
+            by_class[one.urgency == Urgency.BATCH].append(one)
+    measured.usd_per_million_batch = _usd_per_million(by_class[True])
+    measured.usd_per_million_interactive = _usd_per_million(by_class[False])
+    lines = by_class[True]
+    measured.lines, measured.cached_tokens = len(lines), sum(one.cached_tokens for one in lines)
+    measured.pools = dict(Counter(one.pool for one in lines))
+    if shape is not None and lines:
+        shareable = shape.shared_tokens * (len(lines) - shape.groups)
+        measured.cached_share = measured.cached_tokens / max(1, shareable)
+
+
+def _usd_per_million(records: Sequence[RequestRecord]) -> float | None:
+    tokens = sum(one.prompt_tokens + one.completion_tokens for one in records)
+    return sum(one.usd or 0.0 for one in records) / tokens * 1e6 if tokens else None
+
+
+def _get(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        return json.load(answer)
+
+
+def _post(url: str, body: bytes, media_type: str) -> Any:
+    request = urllib.request.Request(url, body, {"content-type": media_type})
+    with urllib.request.urlopen(request, timeout=300) as answer:
+        return json.load(answer)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the traces")
+    parser.add_argument("--lines", type=int, default=50_000)
+    parser.add_argument("--groups", type=int, default=100)
+    parser.add_argument("--shared-tokens", type=int, default=512)
+    parser.add_argument("--own-tokens", type=int, default=64)
+    parser.add_argument("--output-tokens", type=int, default=64)
+    parser.add_argument("--load", type=float, default=0.6, help="of the rate at which the fleet keeps its promise")
+    parser.add_argument("--seconds", type=float, default=300.0, help="of interactive traffic")
+    parser.add_argument("--policy", default="slo")
+    parser.add_argument("--slo-ttft-ms", type=float, default=1000.0)
+    parser.add_argument("--slo-itl-ms", type=float, default=50.0)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

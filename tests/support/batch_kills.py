@@ -1,0 +1,173 @@
+"""A batch that is worked off while its gateway is killed again and again, and what must be true at the end."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import sqlite3
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from heterodyne.batches.file_object import file_document
+from heterodyne.books.encoding import decode_batch
+from heterodyne.stores.open_store import documents_in, open_database
+from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
+from heterodyne.testing.serve_process import ServeProcess
+from tests.support.threads import in_thread
+
+MODEL = "chat"
+FILE = "file-0123456789abcdef"
+ENDS = ("completed", "failed", "expired", "cancelled")
+WORKERS = 2
+COLLECT_S = 60.0
+
+
+async def counting(call: EngineCall) -> None:
+    """Answers with as many tokens as the line's number says, after a moment."""
+    number = int(call.json["messages"][-1]["content"])
+    await asyncio.sleep(0.05)
+    choice = {"index": 0, "message": {"role": "assistant", "content": f"re {number}"}, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 7, "completion_tokens": 1 + number % 50, "total_tokens": 8 + number % 50}
+    call.whole(
+        200, {"id": "c", "object": "chat.completion", "created": 1, "model": "chat", "choices": [choice], "usage": usage}
+    )
+
+
+def line(number: int) -> str:
+    body = {"model": MODEL, "messages": [{"role": "user", "content": str(number)}]}
+    return json.dumps({"custom_id": f"r-{number}", "method": "POST", "url": "/v1/chat/completions", "body": body})
+
+
+def get(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return json.load(answer)
+
+
+def post(url: str, body: object) -> Any:
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.load(answer)
+
+
+@contextmanager
+def serving(folder: Path, url: str) -> Iterator[ServeProcess]:
+    config = f'[pools.own]\nmodel = "{MODEL}"\nengine = "vllm"\nurls = ["{url}"]\nprice_usd_per_hour = 3.6\n'
+    with ServeProcess(folder, "--workers", str(WORKERS), config=config) as serve:
+        serve.wait_ready()
+        yield serve
+
+
+async def put_input(folder: Path, lines: int) -> None:
+    """As an upload leaves it."""
+    files = folder / "state" / "heterodyne" / "files"
+    files.mkdir(parents=True, exist_ok=True)
+    (files / FILE).write_text("".join(f"{line(number)}\n" for number in range(lines)))
+    database = await open_database("sqlite:", {"XDG_STATE_HOME": str(folder / "state")})
+    now = time.time()
+    document = file_document(
+        "local/local",
+        id=FILE,
+        filename="in.jsonl",
+        purpose="batch",
+        size_bytes=1,
+        created_at=now,
+        expires_at=now + 86400,
+        is_expiry_told=False,
+    )
+    await documents_in(database).add([document])
+    await database.close()
+
+
+def kill(serve: ServeProcess, chance: random.Random) -> str:
+    """Somebody, at once."""
+    whom = chance.choice(("worker", "supervisor", "all"))
+    pids = [serve.pid_of(f"worker-{number}") for number in range(WORKERS)]
+    if whom == "worker":
+        pids = [chance.choice(pids)]
+    elif whom == "supervisor":
+        pids = [serve.process.pid]
+    else:
+        pids = [serve.process.pid, *pids]
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return whom
+
+
+def work_off(folder: Path, *, lines: int, kills: int, seed: int, told: Callable[[str], None]) -> None:
+    """Raises where a line is lost or answered twice, or the books do not say what the answers do."""
+    chance = random.Random(seed)
+    asyncio.run(put_input(folder, lines))
+    batch: Any = None
+    left = kills
+    with in_thread(ScriptedEngine(counting, model=MODEL)) as engine:
+        while True:
+            with serving(folder, engine.url) as serve:
+                if batch is None:
+                    asked = {"input_file_id": FILE, "endpoint": "/v1/chat/completions", "completion_window": "24h"}
+                    batch = post(f"{serve.url}/v1/batches", asked)
+                while serve.process.poll() is None:
+                    batch = _see(serve, batch["id"], chance, left)
+                    if batch["status"] in ENDS:
+                        assert not left, f"it was done with {left} kills to come; give it more lines"
+                        check(folder, batch, lines, told)
+                        return
+                    whom = kill(serve, chance)
+                    left -= 1
+                    counts = batch["request_counts"]
+                    told(f"{whom} killed at {counts['completed']} of {counts['total']}, {batch['status']}")
+                    if whom != "worker":
+                        serve.process.wait(20)
+
+
+def _see(serve: ServeProcess, id: str, chance: random.Random, left: int) -> Any:
+    """Until the next kill is due, or the batch is over."""
+    until_s = time.monotonic() + (chance.random() * 1.5 if left else 300.0)
+    while True:
+        try:
+            batch = get(f"{serve.url}/v1/batches/{id}")
+        except OSError:  # of a worker that was just killed
+            time.sleep(0.1)
+            continue
+        if batch["status"] in ENDS or time.monotonic() >= until_s:
+            return batch
+        time.sleep(0.05)
+
+
+def check(folder: Path, batch: Any, lines: int, told: Callable[[str], None]) -> None:
+    """Each line once, in order, and the books have what its answer says."""
+    assert (batch["status"], batch["error_file_id"]) == ("completed", None), batch
+    state = folder / "state" / "heterodyne"
+    output = [json.loads(one) for one in (state / "files" / batch["output_file_id"]).read_text().splitlines()]
+    assert [one["custom_id"] for one in output] == [f"r-{number}" for number in range(lines)]
+    answers = [one["response"]["body"] for one in output]
+    assert [one["choices"][0]["message"]["content"] for one in answers] == [f"re {n}" for n in range(lines)]
+    ids = Counter(one["response"]["request_id"] for one in output)
+    assert len(ids) == lines, "no answer stands for two lines"
+    wanted = {one["response"]["request_id"]: one["response"]["body"]["usage"]["completion_tokens"] for one in output}
+    until_s = time.monotonic() + COLLECT_S
+    while True:
+        found = records(state / "heterodyne.db")
+        paid = {id: tokens for id, tokens in found.items() if tokens}
+        if paid.keys() >= wanted.keys() or time.monotonic() > until_s:
+            break
+        time.sleep(0.5)
+    told(f"{len(found)} records, {len(paid)} with tokens, {len(paid.keys() - wanted.keys())} beside the output")
+    assert paid == wanted, "what is in the output is paid once, and nothing else is"
+    assert batch["usage"]["output_tokens"] == sum(wanted.values())
+
+
+def records(file: Path) -> dict[str, int]:
+    """Completion tokens by request, of all that the books have."""
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=5)) as database:
+        blocks = database.execute("SELECT content FROM usage_block").fetchall()
+    found = [record for (block,) in blocks for record in decode_batch(block)]
+    by_id = {record.id: record.completion_tokens for record in found}
+    assert len(by_id) == len(found), "each once"
+    return by_id
