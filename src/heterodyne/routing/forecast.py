@@ -84,7 +84,7 @@ def forecast_on(
     risk = 0.0
     if request.ttft_slo_s < inf or request.itl_slo_s < inf:
         slower_s = (speed.sequence_s + speed.context_token_s * sequence_tokens) * stretch
-        risk = _risk(request, state, band, ttft_s, itl_s, own_s=own_s, slower_s=slower_s, busy=busy)
+        risk = _risk(request, state, band, ttft_s, itl_s, own_s=own_s, slower_s=slower_s, busy=busy - state.patient)
     share_s = own_s + answer * (speed.token_share_s + speed.context_token_s * sequence_tokens)
     # By place: uncompiled, with sixteen names a forecast takes half as long again.
     return Forecast(
@@ -118,7 +118,8 @@ def _risk(
 ) -> float:
     """SLOs that the request is expected to miss here.
 
-    `own_s` is what its prompt takes, `slower_s` by how much it slows each step of the `busy` sequences that are there.
+    `own_s` is what its prompt takes, `slower_s` by how much it slows each step of the `busy` sequences that are there
+    and were promised something.
     """
     ttft_slo_s, itl_slo_s, speed = request.ttft_slo_s, request.itl_slo_s, state.speed
     itl_band = speed.itl_band

@@ -44,6 +44,7 @@ class ReplicaState:
         "kv_tokens",
         "least_s",
         "others",
+        "patient",
         "place",
         "replica",
         "replica_id",
@@ -62,6 +63,7 @@ class ReplicaState:
         self.place = place
         self.speed = speed
         self.in_flight = 0
+        self.patient = 0  # in flight, of batch and background work: nobody was promised anything
         self.waiting = 0  # in flight, without a first token
         self.decoding = 0
         self.is_gone = False  # its replica has left, and another may have its place

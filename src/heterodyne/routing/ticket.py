@@ -46,6 +46,8 @@ class Ticket:
         self._said_tokens = 0 if model_router is None else model_router.start(request, state, now_s)
         if forecast.link_s:
             self._said_tokens = 0
+        if request.urgency is not INTERACTIVE:
+            state.patient += 1
         if request.streams:
             state.start(request, forecast, now_s)
         else:
@@ -69,7 +71,9 @@ class Ticket:
         assert not self._is_over, "a ticket ends once"
         self._is_over = True
         request, state, model_router = self.request, self.state, self._model_router
-        if model_router is not None and request.urgency is INTERACTIVE:
+        if request.urgency is not INTERACTIVE:
+            state.patient -= 1
+        elif model_router is not None:
             model_router.reserve.end()
         if model_router is not None and (self._said_tokens or self._picker is not None):
             ended = FinishedRequestStats(
@@ -94,7 +98,8 @@ class Ticket:
         """How long a complete answer took."""
         forecast, state, first_at_s = self.forecast, self.state, self._first_at_s
         if first_at_s is None:
-            if not self.request.streams:
+            # Batch work comes and goes in crowds: what one of it takes says more of the crowd than of the pool.
+            if not self.request.streams and self.request.urgency is INTERACTIVE:
                 state.speed.learn_whole(forecast, now_s - self._started_at_s, output_tokens, state.step_prior_s)
         elif output_tokens >= TOKENS_MIN:
             state.speed.learn_pace(
