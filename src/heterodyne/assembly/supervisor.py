@@ -30,6 +30,7 @@ from heterodyne.supervisor.meters.supervisor import SupervisorMeters
 from heterodyne.supervisor.run import AdminPort, Loops, supervise
 from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
 from heterodyne.supervisor.stores.document_retention import forget_documents
+from heterodyne.supervisor.stores.file_retention import forget_files
 from heterodyne.supervisor.stores.shared_audit_log import take_audit_log
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
 from heterodyne.supervisor.stores.tenant_publisher import PublishTenants, TenantPublisher
@@ -64,6 +65,7 @@ def build_store_parts(
         "tenants": publisher.follow,
         "audit": partial(take_audit_log, stores.audit),
         "documents": partial(forget_documents, stores.documents),
+        "files": partial(forget_files, stores.documents, stores.contents, stores.uploads),
         "reloads": reload.run,
         "meters": partial(write_meters, run_dir, stores.collecting, stores.auditing, samples),
     }

@@ -44,6 +44,10 @@ class Documents:
         await (await self._opened()).add([document])
         return document
 
+    async def keep(self, document: Document) -> None:
+        """A new one that says itself how long it is kept."""
+        await (await self._opened()).add([document])
+
     async def append(self, project: str, parent: str, kind: str, items: Sequence[tuple[str, bytes]]) -> bool:
         """Ids and bodies, behind those that the parent has; False: there is no such parent."""
         documents = [self._document(project, kind=kind, id=id, body=body, parent=parent) for id, body in items]

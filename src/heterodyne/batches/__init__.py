@@ -1,0 +1,1 @@
+"""Pure: files and batches in the words of OpenAI's API."""
