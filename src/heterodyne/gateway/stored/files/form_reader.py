@@ -12,6 +12,7 @@ FORM: Final = b"multipart/form-data"
 HEADERS_BYTES_MAX: Final = 8192  # of one part
 VALUE_BYTES_MAX: Final = 1024  # of a field that is no file
 BOUNDARY_CHARS_MAX: Final = 70
+BOUNDARIES_MAX: Final = 16  # in one piece; each costs the parser as much as a kilobyte
 
 # What it warns of is in the error that it raises, and of strangers' bodies there may be many.
 logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
@@ -28,7 +29,7 @@ class FormParts(Protocol):
 def boundary_of(headers: dict[bytes, bytes]) -> bytes:
     """What parts the form that a head declares; raises UnsupportedMediaType or InvalidField."""
     media_type, options = parse_options_header(headers.get(b"content-type", b""))
-    if media_type != FORM:
+    if media_type.lower() != FORM:
         raise UnsupportedMediaType("Send the file as `multipart/form-data` with the parts `file` and `purpose`.")
     if headers.get(b"content-encoding", b"identity") != b"identity":
         raise UnsupportedMediaType("Compressed request bodies are not supported.")
@@ -43,6 +44,7 @@ class FormReader:
 
     def __init__(self, boundary: bytes, parts: FormParts) -> None:
         self._parts = parts
+        self._delimiter = b"--" + boundary
         self._parser = MultipartParser(
             boundary,
             {
@@ -65,6 +67,8 @@ class FormReader:
 
     def feed(self, piece: bytes) -> None:
         """The next of the body; raises what its parts raise, and InvalidField where it is no form."""
+        if piece.count(self._delimiter) > BOUNDARIES_MAX:
+            raise InvalidField("The boundary of the form is in what it parts; choose another.")
         try:
             self._parser.write(piece)
         except FormParserError as error:

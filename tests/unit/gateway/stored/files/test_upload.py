@@ -91,6 +91,7 @@ async def test_a_file_says_when_it_expires(tmp_path: Path) -> None:
         (form(PURPOSE, FILE)[:-20], None, "last boundary is missing"),
         (b"", None, "last boundary is missing"),
         (b"nonsense", None, "not the form"),
+        (form(PURPOSE, part("file", b"\r\n--boundaryx" * 2000, "x"))[:20_000], None, "last boundary|choose another"),
         (b"--other\r\n", None, "not the form"),
         (form(part("purpose", b"batch"), part("file", b"", "x")), "file", "empty"),
         (form(part("purpose", b"batch"), part("file", b"\xff\n", "x")), "file", "not UTF-8"),
