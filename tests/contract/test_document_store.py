@@ -317,3 +317,12 @@ async def test_no_more_is_read_than_may_be(opened: Opened) -> None:
             await store.page(structs.replace(query, bytes_max=199))
         assert len(await store.page(structs.replace(query, bytes_max=100, limit=1))) == 1
         assert await store.chain(OURS, "response", "none", NOW, most=10, bytes_max=0) == ()
+
+
+async def test_which_of_many_ids_are_there_is_told_of_all_projects(opened: Opened) -> None:
+    ours = [document(f"a-{number}") for number in range(120)]
+    async with opened() as store:
+        await store.add([*ours, document("theirs", project=THEIRS, kind="file"), document("old", expires_at=NOW)])
+        asked = [*(one.id for one in ours), "theirs", "old", "none", "odd\x00\ud800"]
+        assert await store.known(asked, NOW) == {*(one.id for one in ours), "theirs"}
+        assert await store.known([], NOW) == frozenset()

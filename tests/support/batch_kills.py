@@ -22,7 +22,7 @@ from heterodyne.testing.serve_process import ServeProcess
 from tests.support.threads import in_thread
 
 MODEL = "chat"
-FILE = "file-0123456789abcdef"
+FILE = f"file-{bytes(24).hex()}"
 ENDS = ("completed", "failed", "expired", "cancelled")
 WORKERS = 2
 COLLECT_S = 60.0
@@ -35,7 +35,8 @@ async def counting(call: EngineCall) -> None:
     choice = {"index": 0, "message": {"role": "assistant", "content": f"re {number}"}, "finish_reason": "stop"}
     usage = {"prompt_tokens": 7, "completion_tokens": 1 + number % 50, "total_tokens": 8 + number % 50}
     call.whole(
-        200, {"id": "c", "object": "chat.completion", "created": 1, "model": "chat", "choices": [choice], "usage": usage}
+        200,
+        {"id": "c", "object": "chat.completion", "created": 1, "model": "chat", "choices": [choice], "usage": usage},
     )
 
 

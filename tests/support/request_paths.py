@@ -1,6 +1,7 @@
 """The parts of the request path over replicas in memory: real collaborators, and a clock that a test sets."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -31,6 +32,8 @@ from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.stored.documents import Documents, OpenedStore
+from heterodyne.gateway.stored.files.files import Files
+from heterodyne.gateway.stored.files.staging import Staging
 from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.upstream import Place, Upstream
 from heterodyne.ports.engine import DeliveredText, EngineDialect, EventEdit
@@ -41,6 +44,7 @@ from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import SAMPLES_MIN, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.stores.files.folder import FolderContents
 from heterodyne.telemetry.tracing.context import Hop, Trace
 from heterodyne.testing.behaviours import chat_event
 from heterodyne.testing.memory_transport import MemoryTransport
@@ -153,7 +157,8 @@ class RequestPath:
         )
         self._beside = MemoryTransport(self.upstream.offload)
         self.identity = IdentityHeaders(lambda: WALL_S)
-        self.stored = StoredRoom(Documents(_no_store, GatewaySettings, lambda: WALL_S))
+        documents, folder = Documents(_no_store, GatewaySettings, lambda: WALL_S), Path("no-folder")
+        self.stored = StoredRoom(documents, Files(documents, FolderContents(folder), Staging(folder), GatewaySettings))
         self.records = Records()
         tokens = TokenEstimator()
         self.builder = RoutingRequestBuilder(tokens)

@@ -3,20 +3,21 @@
 import os
 from pathlib import Path
 
-from heterodyne.ports.document_store import DocumentStore
-from heterodyne.stores.files.folder import FolderContents
-from heterodyne.stores.open_store import state_folder
+from heterodyne.stores.files.open_contents import own_folder
 from heterodyne.supervisor.batches.clerk import BatchClerk
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
+from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
+
+WORK = ".work"  # beside the files of the same database
 
 
-def batch_clerk(owner: FleetOwner, documents: DocumentStore, run_dir: Path) -> BatchClerk:
+def batch_clerk(owner: FleetOwner, stores: SupervisorStores, run_dir: Path) -> BatchClerk:
     """Over the stores that are open; settings are as they are then."""
-    state_dir = state_folder(os.environ)
+    files = own_folder(owner.settings.stores.url, os.environ)
     return BatchClerk(
-        documents,
-        FolderContents(state_dir / "files"),
-        state_dir / "batches",
+        stores.documents,
+        stores.contents,
+        files.with_name(f"{files.name}{WORK}"),
         run_dir,
         settings=lambda: owner.settings.batches,
         kept_days=lambda: owner.settings.gateway.stored_days,

@@ -91,7 +91,7 @@ async def running_gateway(
     upstream = _upstream(settings, snapshot, router, adapters, request_log, tracer=tracer)
     listener = KvListener(router, clock=clock, chance=chance)
     watch = _watch(priors, upstream, adapters, listener)
-    stored = stored_room(settings.stores.url, lambda: priors.settings, wall_clock)
+    stored = stored_room(settings, lambda: priors.settings, wall_clock)
     path = open_request_path(
         settings, upstream, request_log, lease_client, stored, tracer=tracer, wall_clock=wall_clock, chance=chance
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from heterodyne.config.settings import Settings
 from heterodyne.console.live.recent_activity import RecentActivity
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.stores.files.open_contents import open_contents, uploads_folder
 from heterodyne.stores.leases.server import serve_leases
 from heterodyne.stores.open_store import (
     books_in,
@@ -60,6 +61,8 @@ async def open_supervisor_stores(settings: Settings, run_dir: Path) -> AsyncIter
             rollouts=rollouts_in(database),
             models=models_in(database),
             documents=documents_in(database),
+            contents=open_contents(settings.gateway.files_url, settings.stores.url, os.environ),
+            uploads=uploads_folder(os.environ),
             usage=usage,
             audit=audit,
             limits=leases,

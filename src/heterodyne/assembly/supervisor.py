@@ -31,6 +31,7 @@ from heterodyne.supervisor.meters.supervisor import SupervisorMeters
 from heterodyne.supervisor.run import AdminPort, Loops, supervise
 from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
 from heterodyne.supervisor.stores.document_retention import forget_documents
+from heterodyne.supervisor.stores.file_retention import forget_files
 from heterodyne.supervisor.stores.shared_audit_log import take_audit_log
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
 from heterodyne.supervisor.stores.tenant_publisher import PublishTenants, TenantPublisher
@@ -65,6 +66,7 @@ def build_store_parts(
         "tenants": publisher.follow,
         "audit": partial(take_audit_log, stores.audit),
         "documents": partial(forget_documents, stores.documents),
+        "files": partial(forget_files, stores.documents, stores.contents, stores.uploads),
         "reloads": reload.run,
         "meters": partial(write_meters, run_dir, stores.collecting, stores.auditing, samples),
     }
@@ -92,7 +94,7 @@ async def run_supervisor(
     parts = build_store_parts(
         stores, owner, owner.take_tenants, run_dir, meters.samples, rollouts=rollouts, registry=registry
     )
-    clerk = batch_clerk(owner, stores.documents, run_dir)
+    clerk = batch_clerk(owner, stores, run_dir)
     loops = {
         **parts.loops,
         "batches": clerk.run,

@@ -18,6 +18,7 @@ HEADER = """\
 # this file. `heterodyne config check` finds mistakes, `heterodyne config show` prints what holds.
 """
 EXAMPLES: dict[str, object] = {  # what to show where the default is to be absent
+    "files_url": "s3://bucket/heterodyne-files",
     "tls_certificate": "/etc/heterodyne/tls.crt",
     "tls_key": "/etc/heterodyne/tls.key",
     "cache_dir": "/var/cache/heterodyne",

@@ -152,6 +152,8 @@ def _operation(path: str, route: Route, described: Described) -> Json:
     }
     if described.fields is not None:
         operation["requestBody"] = {"required": True, "content": _json(_reference(described.fields))}
+    if described.form is not None:
+        operation["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": described.form}}}
     return operation
 
 
@@ -215,7 +217,7 @@ def _error(route: Route) -> Json:
 
 def _success(described: Described) -> Json:
     if described.answer is None:
-        return {"text/plain": {"schema": {"type": "string"}}}
+        return {described.media_type: {"schema": {"type": "string"}}}
     content = _json(_reference(described.answer))
     if described.event is not None:
         events = f"Server-sent events; the data of each is of the type {described.event.__name__}."

@@ -1,5 +1,6 @@
 """Answers the gateway gives by itself: models, health, metrics, the API description."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 from urllib.parse import unquote
@@ -15,6 +16,7 @@ from heterodyne.gateway.known_models import check_visible, is_visible, no_such_m
 from heterodyne.telemetry import exposition
 from heterodyne.telemetry import metrics as meters
 from heterodyne.wire.message import HttpRequest
+from heterodyne.wire.server_connection import ServerConnection
 
 # By these their clients are known, where paths are the same.
 ANTHROPIC_HEADER: Final = b"anthropic-version"
@@ -47,12 +49,20 @@ class PageSource(Protocol):
         """Bring the gauges up to date."""
 
 
+class PageRest(NamedTuple):
+    """A body that is sent piece by piece."""
+
+    size_bytes: int
+    send: Callable[[ServerConnection], None]  # begins to, once the head is written
+
+
 class PageResponse(NamedTuple):
     """Status, headers, body."""
 
     status: int
     headers: bytes
     body: bytes
+    rest: PageRest | None = None  # what comes in the place of the body
 
 
 def models(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:

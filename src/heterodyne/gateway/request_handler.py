@@ -27,6 +27,7 @@ from heterodyne.gateway.offload.job import ReadBody
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.offload.reading import LargeReads
 from heterodyne.gateway.open_pages import page_caller
+from heterodyne.gateway.page_answer import answer_page
 from heterodyne.gateway.pages import PageResponse
 from heterodyne.gateway.refusal import answer_error, refused_record
 from heterodyne.gateway.request_ids import RequestIds
@@ -134,6 +135,9 @@ class RequestHandler:
             caller = caller_of(http.headers, route, callers, now_wall_s)
             if not route.takes_body:
                 return RoutedHead(http, route, caller, callers, host_names, body_bytes_max=0)
+            if route.is_upload:
+                sink = self.stored.files.begin(http.headers)
+                return RoutedHead(http, route, caller, callers, host_names, body_sink=sink)
             check_media_type(http.headers)
             connection.last_check = head = RoutedHead(http, route, caller, callers, host_names)
             return head
@@ -162,11 +166,14 @@ class RequestHandler:
             if route.is_open:
                 caller = self._page_caller(route, http, connection)
             if route.page is not None:
-                self._show(route.page(self, http, caller), connection, http, request_id)
+                answer_page(route.page(self, http, caller), self._identity, connection, http, request_id)
                 return None
             if route.stored_page is not None:
                 arrival = Arrival(route, http, connection, caller, request_id=request_id)
                 return self._show_stored(arrival, partial(route.stored_page, self.stored.documents, http, caller))
+            if route.file_page is not None:
+                arrival = Arrival(route, http, connection, caller, request_id=request_id)
+                return self._show_stored(arrival, partial(route.file_page, self.stored.files, http, caller))
             return self._infer(route, http, connection, request_id, caller)
         except HeterodyneError as error:
             self._refuse(error, connection, request_id, http, caller)
@@ -182,16 +189,9 @@ class RequestHandler:
 
     def _show_stored(self, arrival: Arrival, work: Callable[[], Awaitable[PageResponse]]) -> Responder:
         def shown(page: PageResponse) -> None:
-            self._show(page, arrival.connection, arrival.http, arrival.request_id)
+            answer_page(page, self._identity, arrival.connection, arrival.http, arrival.request_id)
 
-        return self.stored.works.start(work, shown, partial(self._refuse_arrival, arrival))
-
-    def _show(self, page: PageResponse, connection: ServerConnection, http: HttpRequest, request_id: str) -> None:
-        if not connection.is_answering(http):
-            return  # its client has left
-        headers, is_head = page.headers + self._identity.of(request_id), http.method == b"HEAD"
-        keeps_alive = connection.keeps_alive
-        connection.finish(render.whole(page.status, headers, page.body, keeps_alive=keeps_alive, is_head=is_head))
+        return self.stored.works.start(work, shown, partial(self._refuse_arrival, arrival), arrival.route.longest_s)
 
     def _page_caller(self, route: Route, http: HttpRequest, connection: ServerConnection) -> Caller:
         return page_caller(

@@ -12,11 +12,14 @@ from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.forms.passing import OPENAI
 from heterodyne.gateway.pages import PageResponse, PageSource
 from heterodyne.gateway.stored.documents import Documents
+from heterodyne.gateway.stored.files.files import Files
 from heterodyne.gateway.stored.recall import Recalled
+from heterodyne.gateway.stored.work import TIMEOUT_S
 from heterodyne.wire.message import HttpRequest
 
 Page = Callable[[PageSource, HttpRequest, Caller], PageResponse]
 StoredPage = Callable[[Documents, HttpRequest, Caller], Awaitable[PageResponse]]
+FilePage = Callable[[Files, HttpRequest, Caller], Awaitable[PageResponse]]
 TryRecall = Callable[[bytes], Recalled | None]
 
 
@@ -32,6 +35,9 @@ class Route(Struct, frozen=True, kw_only=True):
     is_deferred: Callable[[bytes], bool] | None = None  # whether a body is to be answered in the background
     page: Page | None = None
     stored_page: StoredPage | None = None
+    file_page: FilePage | None = None
+    is_upload: bool = False  # its body is a form with a file, which goes to the disk as it comes
+    longest_s: float = TIMEOUT_S  # that what is kept may take
     also: Mapping[bytes, "Route"] = MappingProxyType({})  # the routes of the path's other methods
     is_open: bool = False  # needs no key
     is_metrics: bool = False  # open by gateway.metrics_access
@@ -40,7 +46,8 @@ class Route(Struct, frozen=True, kw_only=True):
     @property
     def takes_body(self) -> bool:
         """Whether what follows the head is read."""
-        return self.page is None and (self.stored_page is None or self.method == b"POST")
+        is_kept = self.stored_page is not None or self.file_page is not None
+        return self.page is None and (not is_kept or self.method == b"POST")
 
     def of_method(self, method: bytes) -> "Route":
         """The same path's route of another method; raises MethodNotAllowed where there is none."""

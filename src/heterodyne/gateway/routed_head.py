@@ -12,7 +12,7 @@ from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.route import Route
 from heterodyne.gateway.routes import form_of
 from heterodyne.gateway.stored.inner_call import KEY_ID
-from heterodyne.wire.message import BODY_BYTES_ANY, HeadCheck, HttpRequest
+from heterodyne.wire.message import BODY_BYTES_ANY, BodySink, HeadCheck, HttpRequest
 from heterodyne.wire.server_connection import ServerConnection
 
 NONE: Final = b""
@@ -47,8 +47,9 @@ class RoutedHead(HeadCheck):
         *,
         refusal: HeterodyneError | None = None,
         body_bytes_max: int = BODY_BYTES_ANY,
+        body_sink: BodySink | None = None,
     ) -> None:
-        super().__init__(refusal=refusal, body_bytes_max=body_bytes_max)
+        super().__init__(refusal=refusal, body_bytes_max=body_bytes_max, body_sink=body_sink)
         self.route = route
         self.caller = caller
         self.callers = callers

@@ -22,7 +22,14 @@ from heterodyne.gateway.forms.responses import RESPONSES
 from heterodyne.gateway.route import Route
 from heterodyne.gateway.stored.background import check_background
 from heterodyne.gateway.stored.recall import try_recall
-from heterodyne.gateway.stored_routes import BATCHES_ROUTE, COMPLETIONS_ROUTE, CONVERSATIONS_ROUTE, STORED, find_stored
+from heterodyne.gateway.stored_routes import (
+    BATCHES_ROUTE,
+    COMPLETIONS_ROUTE,
+    CONVERSATIONS_ROUTE,
+    FILES_ROUTE,
+    STORED,
+    find_stored,
+)
 
 API_KEY: Final = b"x-api-key"
 GOOGLE_KEY: Final = pages.GOOGLE_HEADER
@@ -43,6 +50,7 @@ ROUTES: dict[bytes, Route] = {
     ),
     b"/v1/conversations": CONVERSATIONS_ROUTE,
     b"/v1/batches": BATCHES_ROUTE,
+    b"/v1/files": FILES_ROUTE,
     b"/v1/completions": Route(method=b"POST", read=completion.read),
     b"/v1/embeddings": Route(method=b"POST", read=embedding.read),
     b"/v1/messages": Route(method=b"POST", read=anthropic.read, form=ANTHROPIC, key_headers=(API_KEY,)),

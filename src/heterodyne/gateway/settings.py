@@ -46,7 +46,20 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     headers_max: Annotated[
         int, Meta(ge=8, le=1000, description="Number of headers, or of trailers; more is answered 431.")
     ] = 100
-    body_bytes_max: Annotated[int, Meta(ge=1024, description="One request body; more is answered 413.")] = 33554432
+    body_bytes_max: Annotated[
+        int, Meta(ge=1024, description="One request body that is no file; more is answered 413.")
+    ] = 33554432
+    file_bytes_max: Annotated[
+        int, Meta(ge=1024, description="One file that is sent to `/v1/files`; more is answered 413.")
+    ] = 536870912
+    files_url: Annotated[
+        str | None,
+        Meta(
+            description="Where files are kept: a folder, or as in s3://bucket/files (through fsspec), for all gateways "
+            "of one `stores.url` and for no others; absent, in this user's state folder, or beside the SQLite file "
+            "that `stores.url` names."
+        ),
+    ] = None
     bodies_bytes_max: Annotated[
         int, Meta(ge=1024, description="All request bodies held by one worker; more is answered 503.")
     ] = 536870912
@@ -68,9 +81,12 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "is closed then."
         ),
     ] = 10.0
-    body_timeout_s: Annotated[Seconds, Meta(description="A request body must be complete in this time, else 408.")] = (
-        60.0
-    )
+    body_timeout_s: Annotated[
+        Seconds,
+        Meta(
+            description="A request body must be complete in this time, else 408; of one with a file, each 256 KiB must."
+        ),
+    ] = 60.0
     idle_timeout_s: Annotated[
         Seconds, Meta(description="A client connection with no request on it is closed after this time.")
     ] = 75.0
@@ -139,6 +155,6 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             gt=0,
             le=36500,
             description="For how many days responses, conversations and stored chat completions are kept after they "
-            "were last used.",
+            "were last used, and files after they were sent.",
         ),
     ] = 30.0

@@ -14,8 +14,8 @@ class Document(Struct, frozen=True, kw_only=True):
 
     id: str  # unguessable, and given by us; unique over all kinds and projects
     project: str  # whose it is; to others it is not there
-    kind: str  # "response", "chat.completion", "conversation", "item"
-    parent: str = ""  # the id of what it follows (a response) or belongs to (an item); "": nothing
+    kind: str  # "response", "chat.completion", "conversation", "item", "file"
+    parent: str = ""  # what it follows (a response), belongs to (an item) or is for (a file); "": nothing
     place: int = 0  # among those of its parent
     revision: int = 0  # how often it was replaced, or something was appended to it
     created_at: float  # seconds since the epoch
@@ -82,6 +82,10 @@ class DocumentStore(Protocol):
 
     async def prolong(self, project: str, ids: Sequence[str], expires_at: float) -> None:
         """Keep them until then at least; those that are kept for longer, or are not there, are left alone."""
+        ...
+
+    async def known(self, ids: Sequence[str], now: float) -> frozenset[str]:
+        """Which of them are there, of any kind and project."""
         ...
 
     async def forget(self, before_at: float, most: int) -> int:

@@ -7,14 +7,35 @@ from heterodyne.domain.errors import HeterodyneError
 BODY_BYTES_ANY: Final = 1 << 62  # more than any that comes
 
 
+class BodySink(Protocol):
+    """Where a body goes piece by piece, so that it is never held."""
+
+    bytes_max: int  # of the body; it holds in the place of the connection's own limit
+
+    def write(self, piece: bytes | memoryview) -> None:
+        """The next of it; raises HeterodyneError where no more of it is taken."""
+        ...
+
+    def discard(self) -> None:
+        """Its request has ended: what nobody has taken over is not wanted any more."""
+        ...
+
+
 class HeadCheck:
     """What a handler makes of a head before any of the body is held."""
 
-    __slots__ = ("body_bytes_max", "refusal")
+    __slots__ = ("body_bytes_max", "body_sink", "refusal")
 
-    def __init__(self, *, refusal: HeterodyneError | None = None, body_bytes_max: int = BODY_BYTES_ANY) -> None:
+    def __init__(
+        self,
+        *,
+        refusal: HeterodyneError | None = None,
+        body_bytes_max: int = BODY_BYTES_ANY,
+        body_sink: BodySink | None = None,
+    ) -> None:
         self.refusal = refusal
         self.body_bytes_max = body_bytes_max  # the connection's own limit holds beside it; at 0 the body is read past
+        self.body_sink = body_sink  # None: the body is held until its request ends
 
 
 ANY_BODY: Final = HeadCheck()
@@ -47,6 +68,13 @@ class HttpRequest:
         self.speaks_chunked = speaks_chunked  # HTTP/1.1; an older client gets its stream delimited by close
         self.head_check: HeadCheck | None = None  # what the handler made of the head
         self.body = b""
+
+    def let_go(self) -> int:
+        """It has its answer, or nobody waits for one; how many bytes were held for it."""
+        check = self.head_check
+        if check is not None and check.body_sink is not None:
+            check.body_sink.discard()
+        return len(self.body)
 
 
 class RequestSink(Protocol):

@@ -44,7 +44,6 @@ class RequestReader:
 
     __deletable__ = ("_check_head", "_parser", "_sink")  # for the compiler
     __slots__ = (
-        "_body",
         "_check_head",
         "_clock",
         "_fed",
@@ -65,6 +64,7 @@ class RequestReader:
         "_sink",
         "_speaks_chunked",
         "_url",
+        "body",
         "is_deaf",
         "reading",
         "since_s",
@@ -97,7 +97,7 @@ class RequestReader:
         self._url = b""
         self._headers: dict[bytes, bytes] = {}  # of the head, and then of the trailers
         self._repeats = 0  # headers whose name was there already
-        self._body = RequestBody(limits, budget)
+        self.body = RequestBody(limits, budget)
         self._is_beside_parser = False  # what is left of the body does not go through it
         self.reading = BETWEEN
         self.since_s = clock()  # when the input came to stand there
@@ -106,23 +106,23 @@ class RequestReader:
     @property
     def body_bytes_left(self) -> int:
         """How many of the next bytes are surely of the body; they are quickly read."""
-        return self._length - self._body.size if self.reading is BODY else 0
+        return self._length - self.body.size if self.reading is BODY else 0
 
     @property
     def has_leave(self) -> bool:
         """Whether a body is being read that may be as large as any."""
-        return self.reading is BODY and self._body.may_be_any
+        return self.reading is BODY and self.body.may_be_any
 
     def feed(self, data: bytes) -> None:
         """Take what the client sent, cut anywhere."""
         if self._is_beside_parser:
-            left = self._length - self._body.size
+            left = self._length - self.body.size
             self.feed_body(memoryview(data)[:left])
             data = data[left:]
         if self.is_deaf or not data:
             return
         self._fed, self._has_tab, self._is_behind_another = data, None, False
-        body_bytes = self._body.size
+        body_bytes = self.body.size
         while True:
             try:
                 self._parser.feed_data(data)
@@ -144,7 +144,7 @@ class RequestReader:
         if self.reading is HEAD and not self.is_deaf:
             self._count_head(data)
         elif self.reading is BODY and not self.is_deaf:
-            self._count_body(len(data), self._body.size - body_bytes)
+            self._count_body(len(data), self.body.size - body_bytes)
 
     def feed_body(self, data: memoryview) -> None:
         """Take bytes that are surely of the body."""
@@ -158,11 +158,11 @@ class RequestReader:
         if self.is_deaf:
             return
         try:
-            self._body.add_part(data)
+            self.body.add_part(data)
         except HeterodyneError as error:
             self._broken(error)
         else:
-            if self._body.size == self._length:
+            if self.body.size == self._length:
                 self._is_beside_parser = False
                 self._parser = httptools.HttpRequestParser(self)
                 self.on_message_complete()
@@ -235,18 +235,16 @@ class RequestReader:
             self._framing_bytes = -len(self._fed)  # counting begins with the next piece
         if self._head_bytes:
             self._raw_head = bytearray()
-        declared = headers.get(b"content-length")
-        length = 0
-        if declared is not None:
-            if len(declared) > LENGTH_DIGITS_MAX:
-                self._break(MalformedHttp("The header 'content-length' has too many digits."))
-            length = int(declared)
-        self._length = length
-        body_bytes_max = limits.body_bytes_max
-        if length > body_bytes_max:
-            self._break(body_too_large(length, body_bytes_max))
+        declared = headers.get(b"content-length", b"0")
+        if len(declared) > LENGTH_DIGITS_MAX:
+            self._break(MalformedHttp("The header 'content-length' has too many digits."))
+        self._length = length = int(declared)
         request.head_check = check = self._check_head(request, self._sink)
-        self._body.begin(check.body_bytes_max if check.body_bytes_max < body_bytes_max else body_bytes_max)
+        sink = check.body_sink
+        body_bytes_max = limits.body_bytes_max if sink is None else sink.bytes_max
+        self.body.begin(check.body_bytes_max if check.body_bytes_max < body_bytes_max else body_bytes_max, sink)
+        if length > body_bytes_max and check.refusal is None:
+            self._break(body_too_large(length, body_bytes_max))
         if b"expect" in headers and check.refusal is None and headers[b"expect"].lower() == b"100-continue":
             self._sink.on_expect_continue()
 
@@ -254,7 +252,7 @@ class RequestReader:
         if self.is_deaf:
             raise ParsingStopped
         try:
-            self._body.add(body)
+            self.body.add(body)
         except HeterodyneError as error:
             self._break(error)
 
@@ -266,7 +264,7 @@ class RequestReader:
             return  # of a head that is read again
         if self._is_chunked and self._headers and is_head_large(self._url, self._headers, self._limits):
             self._break(head_too_large(self._limits))
-        request.body = self._body.take()
+        request.body = self.body.take()
         self._request = None
         self._clear()
         self._is_behind_another = True
@@ -276,7 +274,7 @@ class RequestReader:
     def _clear(self) -> None:
         """For the next request."""
         self._url, self._headers, self._repeats = b"", {}, 0
-        self._body.drop()
+        self.body.drop()
 
     def _check_rules(self, host: bytes | None, coding: bytes | None) -> None:
         """The version is asked of the parser, too."""

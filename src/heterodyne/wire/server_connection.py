@@ -135,10 +135,9 @@ class ServerConnection(ServerSocket):
         self._ledger.connections.pop(self, None)
         self._unread.clear()
         self._problem, self._paced = None, None
-        held = sum(len(request.body) for request in self._pending)
+        self._ledger.body_bytes -= sum(request.let_go() for request in self._pending)
         if self._request is not None:
-            held += len(self._request.body)
-        self._ledger.body_bytes -= held
+            self._ledger.body_bytes -= self._request.let_go()
         self._pending.clear()
         self._request = None
         responder, self._responder = self._responder, None
@@ -200,7 +199,7 @@ class ServerConnection(ServerSocket):
             self._transport.write(last)
         request, self._request, self._responder = self._request, None, None
         if request is not None:
-            self._ledger.body_bytes -= len(request.body)
+            self._ledger.body_bytes -= request.let_go()
         if request is None or not request.keep_alive:
             self._linger()
             return
@@ -269,6 +268,8 @@ class ServerConnection(ServerSocket):
             part, timeout_s = (
                 ("head", limits.head_timeout_s) if reader.reading is HEAD else ("body", limits.body_timeout_s)
             )
+            if reader.body.has_advanced():
+                reader.since_s = now_s
             if now_s - max(reader.since_s, self._idle_since_s) > timeout_s:
                 self._refuse(RequestTooSlow(f"The request {part} took longer than {timeout_s:g} s."))
         elif self._ledger.is_draining or now_s - self._idle_since_s > (

@@ -4,7 +4,7 @@ from typing import Final, final
 
 from heterodyne.wire.request_reader import RequestReader
 
-SLICE_BYTES: Final = 16384  # read at once, unless they are of a body of known length
+SLICE_BYTES: Final = 16384  # read at once, unless they are of a body of known length that is held
 
 
 @final
@@ -27,7 +27,8 @@ class Unread:
     def feed(self, reader: RequestReader) -> None:
         """The next of it, as much as is quickly read."""
         start, body_bytes = self._at, reader.body_bytes_left
-        end = min(start + (body_bytes if body_bytes > 0 else SLICE_BYTES), len(self._data))
+        is_quick = body_bytes > 0 and (body_bytes <= SLICE_BYTES or not reader.body.has_sink)
+        end = min(start + (body_bytes if is_quick else SLICE_BYTES), len(self._data))
         data = self._data
         self._at, self.size = end, self.size - (end - start)
         if not self.size:

@@ -1,14 +1,14 @@
 """Batches: /v1/batches. A worker writes down what is wanted; the supervisor sees it through."""
 
 import re
+import secrets
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from heterodyne.batches import file_object
 from heterodyne.batches.batch import KIND, Batch, BatchStatus, decode_batch, encode_batch, openai_batch, work_document
-from heterodyne.batches.file_object import KIND as FILE
-from heterodyne.batches.file_object import new_file_id
 from heterodyne.batches.lines import ENDPOINTS
 from heterodyne.domain.errors import InvalidField, StoreUnavailable
 from heterodyne.domain.tenant import Caller
@@ -24,7 +24,6 @@ ID: Final = 2  # its place in the path
 TRIES: Final = 5  # to change what others change
 WINDOW: Final = re.compile(r"([1-9]\d{0,3})(m|h|d)")
 UNIT_S: Final = {"m": 60.0, "h": 3600.0, "d": 86400.0}
-INPUT: Final = "batch"  # the purpose of files that may be worked off
 
 
 class OutputExpiry(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -44,14 +43,7 @@ class BatchFields(Struct, kw_only=True, forbid_unknown_fields=True):
     output_expires_after: OutputExpiry | None = None
 
 
-class FilePurpose(Struct):
-    """Of a file."""
-
-    purpose: str
-
-
 _fields = msgspec.json.Decoder(BatchFields)
-_decode_purpose = msgspec.json.Decoder(FilePurpose).decode
 
 
 async def create(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
@@ -59,10 +51,10 @@ async def create(documents: Documents, http: HttpRequest, caller: Caller) -> Pag
     fields = body_of(http, _fields)
     if fields.endpoint not in ENDPOINTS:
         raise InvalidField(f"endpoint: one of {', '.join(ENDPOINTS)} is expected.", param="endpoint")
-    file = await documents.try_get(caller.project, FILE, fields.input_file_id)
-    if file is None or _decode_purpose(file.body).purpose != INPUT:
+    file = await documents.try_get(caller.project, file_object.KIND, fields.input_file_id)
+    if file is None or file_object.file_object(file).purpose != file_object.BATCH:
         raise InvalidField(
-            f"input_file_id: there is no file {fields.input_file_id[:100]!r} of the purpose {INPUT!r}.",
+            f"input_file_id: there is no file {fields.input_file_id[:100]!r} of the purpose {file_object.BATCH!r}.",
             param="input_file_id",
         )
     now = documents.wall_clock()
@@ -72,8 +64,8 @@ async def create(documents: Documents, http: HttpRequest, caller: Caller) -> Pag
         key=caller.key,
         endpoint=fields.endpoint,
         input_file=fields.input_file_id,
-        output_file=new_file_id(),
-        error_file=new_file_id(),
+        output_file=_new_file(),
+        error_file=_new_file(),
         window=fields.completion_window,
         expires_at=now + window_s(fields.completion_window, documents.window_max_s),
         metadata=fields.metadata,
@@ -120,6 +112,10 @@ async def cancelled(documents: Documents, project: str, id: str) -> Document:
         if await documents.replace(found, body):
             return msgspec.structs.replace(found, body=body)
     raise StoreUnavailable("The batch was changed at the same time; try again.", retry_after_s=1)
+
+
+def _new_file() -> str:
+    return file_object.file_id(secrets.token_bytes(file_object.ID_BYTES))
 
 
 def window_s(asked: str, longest_s: float) -> float:

@@ -52,7 +52,7 @@ class Documents:
         return document
 
     async def add_all(self, documents: Sequence[Document]) -> None:
-        """New ones, all or none, as they are."""
+        """New ones that say themselves how long they are kept; all, or none."""
         await (await self._opened()).add(documents)
 
     async def append(self, project: str, parent: str, kind: str, items: Sequence[tuple[str, bytes]]) -> bool:

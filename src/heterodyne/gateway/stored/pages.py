@@ -25,13 +25,15 @@ encode = msgspec.json.Encoder().encode
 class ListQuery:
     """How much of a list is asked for, and from where."""
 
-    def __init__(self, http: HttpRequest, *, is_descending: bool) -> None:
+    def __init__(
+        self, http: HttpRequest, *, is_descending: bool, limit: int = LIMIT, limit_max: int = LIMIT_MAX
+    ) -> None:
         self.members = dict(parse_qsl(http.query.decode("ascii", "replace")))
         self.after = self.members.get("after", "")[:ID_CHARS_MAX]
-        limit = self.members.get("limit", str(LIMIT))
-        if not limit.isdigit() or not 0 < int(limit[:9]) <= LIMIT_MAX:
-            raise InvalidField(f"limit: a whole number up to {LIMIT_MAX} is expected.", param="limit")
-        self.limit = int(limit)
+        asked = self.members.get("limit", str(limit))
+        if not asked.isdigit() or not 0 < int(asked[:9]) <= limit_max:
+            raise InvalidField(f"limit: a whole number up to {limit_max} is expected.", param="limit")
+        self.limit = int(asked)
         order = self.members.get("order", "desc" if is_descending else "asc")
         if order not in ORDERS:
             raise InvalidField("order: asc or desc is expected.", param="order")

@@ -2,6 +2,7 @@
 
 from heterodyne.gateway.stored.background import Background
 from heterodyne.gateway.stored.documents import Documents
+from heterodyne.gateway.stored.files.files import Files
 from heterodyne.gateway.stored.keeper import Keeper
 from heterodyne.gateway.stored.work import StoredWorks
 
@@ -9,18 +10,20 @@ from heterodyne.gateway.stored.work import StoredWorks
 class StoredRoom:
     """One per worker."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, files: Files) -> None:
         self.documents = documents
+        self.files = files
         self.works = StoredWorks()
         self.keeper = Keeper(documents, self.works)
         self.background = Background(documents)
 
     def __len__(self) -> int:
         """What is under way."""
-        return len(self.works) + len(self.background)
+        return len(self.works) + len(self.background) + len(self.files)
 
     async def close(self) -> None:
         """What is being written is written."""
+        self.files.close()
         await self.background.close()
         await self.works.close()
         await self.documents.close()

@@ -27,12 +27,16 @@ class StoredWorks:
         return len(self._works)
 
     def start(
-        self, work: Callable[[], Awaitable[T]], done: Callable[[T], None], refused: Callable[[HeterodyneError], None]
+        self,
+        work: Callable[[], Awaitable[T]],
+        done: Callable[[T], None],
+        refused: Callable[[HeterodyneError], None],
+        longest_s: float = TIMEOUT_S,
     ) -> "StoredWork":
         """Have it done; exactly one of the two is told, and `refused` also of a client that has left."""
         if len(self._works) >= WORKS_MAX:
             raise Overloaded(f"{WORKS_MAX} requests wait for the store already; try again shortly.", retry_after_s=1)
-        task = asyncio.get_running_loop().create_task(_run(work, done, refused))
+        task = asyncio.get_running_loop().create_task(_run(work, done, refused, longest_s))
         self._works.add(task)
         task.add_done_callback(self._works.discard)
         return StoredWork(task, refused)
@@ -68,15 +72,18 @@ class StoredWork:
 
 
 async def _run(
-    work: Callable[[], Awaitable[Any]], done: Callable[[Any], None], refused: Callable[[HeterodyneError], None]
+    work: Callable[[], Awaitable[Any]],
+    done: Callable[[Any], None],
+    refused: Callable[[HeterodyneError], None],
+    longest_s: float,
 ) -> None:
     try:
-        async with deadline(TIMEOUT_S):
+        async with deadline(longest_s):
             result = await work()
     except HeterodyneError as error:
         refused(error)
     except TimeoutError:
-        refused(StoreUnavailable(f"The store did not answer within {TIMEOUT_S:g} s."))
+        refused(StoreUnavailable(f"The store did not answer within {longest_s:g} s."))
     except Exception as error:  # noqa: BLE001  # the root of a request: our mistake must not cost an answer
         _log.error("stored_work_failed", exc_info=error)
         refused(InternalError("An internal error; the log has the details."))

@@ -3,17 +3,16 @@
 import re
 import time
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from heterodyne.domain.artifact import ArtifactFile
-from heterodyne.domain.errors import SettingsInvalid, WeightsUnavailable
+from heterodyne.domain.errors import WeightsUnavailable
 from heterodyne.domain.url_secrets import without_secrets
 from heterodyne.ports.blobs import OnBytes
 from heterodyne.registry.blobs.checked_copy import bring_checked
 from heterodyne.registry.blobs.ranged_read import ReadTerms
+from heterodyne.stores.files.file_system import open_file_system, written_at
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 PAUSE_FIRST_S, PAUSE_MAX_S = 0.2, 10.0
@@ -29,7 +28,7 @@ class ObjectBlobs:
         self._shown = without_secrets(url)
         self._terms = terms
         self._sleep = sleep
-        self._files, self._root = _opened(url, self._shown)
+        self._files, self._root = open_file_system(url, "registry.blobs_url")
 
     def has(self, sha256: str, size_bytes: int) -> bool:
         """Whether it is there; an object of another size was cut."""
@@ -77,7 +76,7 @@ class ObjectBlobs:
         for path, facts in found.items():
             name = path.rpartition("/")[2]
             if _SHA256.fullmatch(name):
-                yield name, _moment(facts)
+                yield name, written_at(facts)
 
     def _path(self, sha256: str) -> str:
         assert _SHA256.fullmatch(sha256), "a name is a hash"
@@ -99,36 +98,3 @@ class ObjectBlobs:
         raise WeightsUnavailable(
             f"{self._shown}: {type(last).__name__}: {last} ({self._terms.attempts_max} attempts)"
         ) from last
-
-
-def _opened(url: str, shown: str) -> tuple[Any, str]:
-    try:
-        from fsspec.core import url_to_fs  # noqa: PLC0415 - an extra, and half a second
-    except ImportError as error:
-        raise SettingsInvalid(
-            'registry.blobs_url needs the extra "object-store": pip install "heterodyne[object-store]"'
-        ) from error
-    try:
-        files, root = url_to_fs(url, use_listings_cache=False, skip_instance_cache=True, **_options(url))
-    except (ImportError, ValueError) as error:
-        raise SettingsInvalid(f"registry.blobs_url = {shown!r}: {error}") from error
-    return files, root.rstrip("/")
-
-
-def _options(url: str) -> dict[str, Any]:
-    """Of one library alone. Some stores that speak S3 send the whole object's checksum with a range of it, which its
-    client would refuse; we have hashes of our own."""
-    if urlsplit(url).scheme not in ("s3", "s3a"):
-        return {}
-    required = {"response_checksum_validation": "when_required", "request_checksum_calculation": "when_required"}
-    return {"config_kwargs": required}
-
-
-def _moment(facts: dict[str, Any]) -> float:
-    for name in ("LastModified", "last_modified", "mtime", "created", "updated"):
-        said = facts.get(name)
-        if isinstance(said, datetime):
-            return said.timestamp()
-        if isinstance(said, int | float):
-            return float(said)
-    return time.time()

@@ -31,7 +31,7 @@ class FolderContents:
         return await self._in_thread(self._read, id, start, bytes_max)
 
     async def delete(self, id: str) -> None:
-        await self._in_thread(self._path(id).unlink, True)
+        await self._in_thread(self._delete, id)
 
     async def all(self) -> list[StoredContent]:
         return await self._in_thread(self._all)
@@ -43,6 +43,7 @@ class FolderContents:
     def _put(self, id: str, source: Path) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         target = self._path(id)
+        _sync(source)  # what a document tells of is there after a power failure, too
         try:
             source.rename(target)
         except OSError:  # another file system
@@ -68,6 +69,11 @@ class FolderContents:
         finally:
             os.close(file)
 
+    def _delete(self, id: str) -> None:
+        path = self._path(id)
+        path.unlink(missing_ok=True)
+        path.with_name(path.name + PART).unlink(missing_ok=True)
+
     def _all(self) -> list[StoredContent]:
         if not self._folder.is_dir():
             return []
@@ -83,3 +89,11 @@ class FolderContents:
             return await asyncio.to_thread(work, *given)
         except OSError as error:
             raise StoreUnavailable(f"Files cannot be reached: {error.strerror or error}.") from error
+
+
+def _sync(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

@@ -20,6 +20,7 @@ RESTART_FIELDS = {
         "tls_key",
         "connect_timeout_s",
         "engine_connections_idle_max",
+        "files_url",
     ),
     "alerts": ("is_on", "webhooks"),
     "console": ("listens", "host", "port", "host_names", "is_behind_tls"),

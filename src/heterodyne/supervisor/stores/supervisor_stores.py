@@ -1,5 +1,7 @@
 """What the supervisor alone has open: the database, the audit log, the collector of usage and the source of limits."""
 
+from pathlib import Path
+
 from msgspec import Struct
 
 from heterodyne.audit.audit_writer import AuditWriterState
@@ -8,6 +10,7 @@ from heterodyne.console.live.recent_activity import RecentActivity
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.ports.books import BookStore
 from heterodyne.ports.document_store import DocumentStore
+from heterodyne.ports.file_contents import FileContents
 from heterodyne.ports.leases import LimitReader
 from heterodyne.ports.model_store import ModelStore
 from heterodyne.ports.rollout_store import RolloutStore
@@ -26,6 +29,8 @@ class SupervisorStores(Struct, frozen=True, kw_only=True, eq=False):
     rollouts: RolloutStore
     models: ModelStore  # of the registry
     documents: DocumentStore
+    contents: FileContents  # of those that are files
+    uploads: Path  # files that workers have not received whole yet
     usage: SupervisorBooks | None  # collects what workers spool; None: no books are kept
     audit: SharedAuditLog
     limits: LimitReader  # how far their counters have got

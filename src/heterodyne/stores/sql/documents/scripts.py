@@ -153,6 +153,18 @@ def prolong(project: str, ids: Iterable[str], expires_at: float) -> Script[None]
         )
 
 
+def known(ids: Sequence[str], now: float) -> Script[frozenset[str]]:
+    found: list[str] = []
+    for start in range(0, len(ids), ROWS_AT_ONCE):
+        some = ids[start : start + ROWS_AT_ONCE]
+        rows = yield Statement(
+            f"SELECT id FROM documents WHERE expires_at > $1 AND id IN ({_numbers(2, len(some))})",  # noqa: S608  # places
+            (now, *map(_asked, some)),
+        )
+        found += [id for (id,) in rows]
+    return frozenset(found)
+
+
 def forget(before_at: float, most: int) -> Script[int]:
     # One statement for both would have PostgreSQL look for the same ids again for each row that has expired.
     rows = yield Statement(
@@ -161,9 +173,8 @@ def forget(before_at: float, most: int) -> Script[int]:
     count = 0
     for start in range(0, len(rows), ROWS_AT_ONCE):
         some = tuple(id for (id,) in rows[start : start + ROWS_AT_ONCE])
-        places = ", ".join(f"${number}" for number in range(2, len(some) + 2))
         gone = yield Statement(
-            f"DELETE FROM documents WHERE expires_at < $1 AND id IN ({places}) RETURNING id",  # noqa: S608  # places
+            f"DELETE FROM documents WHERE expires_at < $1 AND id IN ({_numbers(2, len(some))}) RETURNING id",  # noqa: S608
             (before_at, *some),  # the time once more: one that was prolonged meanwhile is kept
         )
         count += len(gone)
@@ -173,6 +184,11 @@ def forget(before_at: float, most: int) -> Script[int]:
 def _check_size(size: int | None, bytes_max: int) -> None:
     if (size or 0) > bytes_max:
         raise BodyTooLarge(f"What it follows has {size} bytes; the limit is {bytes_max}.")
+
+
+def _numbers(first: int, count: int) -> str:
+    """The places of so many values."""
+    return ", ".join(f"${number}" for number in range(first, first + count))
 
 
 def _places(rows: int) -> str:

@@ -58,5 +58,8 @@ class SqlDocuments(ABC):
     async def prolong(self, project: str, ids: Sequence[str], expires_at: float) -> None:
         await self._write(scripts.prolong(project, ids, expires_at))
 
+    async def known(self, ids: Sequence[str], now: float) -> frozenset[str]:
+        return await self._read(scripts.known(ids, now))
+
     async def forget(self, before_at: float, most: int) -> int:
         return await self._write(scripts.forget(before_at, most))

@@ -1,0 +1,1 @@
+"""Files that clients send, and ask for again."""
