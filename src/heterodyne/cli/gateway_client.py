@@ -14,6 +14,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import CallerError, EngineBroke, HeterodyneError, OperatorError
 
 JSON = MappingProxyType({"content-type": "application/json"})
+SERVER_ERROR = 500  # of this and above nobody knows what was done
 
 Decoded = TypeVar("Decoded")
 Content = bytes | Iterable[bytes] | None  # pieces need a content-length among the headers

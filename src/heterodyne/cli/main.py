@@ -14,6 +14,7 @@ from heterodyne.domain.errors import HeterodyneError, InvalidSpec, SettingsInval
 COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of that name, one line about it
     "serve": ("heterodyne.cli.serve", "Serve the configured models over the OpenAI API."),
     "chat": ("heterodyne.cli.chat.command", "Ask a model something, or hold a conversation."),
+    "batch": ("heterodyne.cli.batch.command", "Have a file of requests answered when there is room for them."),
     "models": ("heterodyne.cli.models.command", "List the configured models and fetch their weights."),
     "parity": ("heterodyne.cli.parity.command", "Judge the builds of a model by what they were built from."),
     "rollout": ("heterodyne.cli.rollout.command", "Move a model to other pools, step by step, on evidence."),

@@ -11,7 +11,7 @@ import msgspec
 from heterodyne.cli.columns import laid_out
 
 COLOURS = {  # of cells that begin with the word
-    **dict.fromkeys(("ready", "works", "enabled", "chosen", "keeps", "yes", "within"), "green"),
+    **dict.fromkeys(("ready", "works", "enabled", "chosen", "keeps", "yes", "within", "completed"), "green"),
     **dict.fromkeys(("starting", "draining", "drained", "expired", "replaced", "probably", "backup"), "yellow"),
     **dict.fromkeys(("down", "disabled", "revoked", "misses", "excluded", "lacking"), "red"),
 }

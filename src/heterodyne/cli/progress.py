@@ -10,7 +10,7 @@ import click
 @contextmanager
 def counting(what: str, length: int, *, is_json: bool) -> Iterator[Callable[[int], None]]:
     """A bar; the function given is called with how many more are done."""
-    if not _is_watched(is_json=is_json):
+    if not is_watched(is_json=is_json):
         yield lambda _: None
         return
     with click.progressbar(length=length, label=what, file=sys.stderr) as bar:
@@ -20,7 +20,7 @@ def counting(what: str, length: int, *, is_json: bool) -> Iterator[Callable[[int
 @contextmanager
 def working(what: str, *, is_json: bool) -> Iterator[None]:
     """A word that work of unknown length goes on; it is gone when the work is done."""
-    if not _is_watched(is_json=is_json):
+    if not is_watched(is_json=is_json):
         yield
         return
     from rich.console import Console
@@ -29,5 +29,6 @@ def working(what: str, *, is_json: bool) -> Iterator[None]:
         yield
 
 
-def _is_watched(*, is_json: bool) -> bool:
+def is_watched(*, is_json: bool) -> bool:
+    """Whether somebody sees a bar, and no machine reads it."""
     return not is_json and sys.stderr.isatty()

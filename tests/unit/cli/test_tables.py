@@ -16,6 +16,9 @@ import pytest
 
 import heterodyne
 from heterodyne.audit.key import open_key
+from heterodyne.batches.batch import BatchCounts
+from heterodyne.cli.batch import batch_table
+from heterodyne.cli.batch.batch_client import BatchOutlook, ListedBatch
 from heterodyne.cli.calibrate import calibration_table
 from heterodyne.cli.columns import laid_out
 from heterodyne.cli.explain import decision_table
@@ -75,6 +78,17 @@ JUDGED = StoredArtifact(
             breaches=("KL 0.4 nats, at most 0.01",),
         ),
     ),
+)
+BATCH = ListedBatch(
+    id=f"batch_{'0a' * 24}",
+    endpoint="/v1/chat/completions",
+    input_file_id=f"file-{'0a' * 24}",
+    completion_window="24h",
+    status="in_progress",
+    created_at=1_700_000_000,
+    expires_at=1_700_086_400,
+    request_counts=BatchCounts(total=50_000, completed=12_345, failed=12),
+    heterodyne=BatchOutlook(expected_at=1_700_090_000, is_late=True),
 )
 COMMANDS = [  # each that prints a table and needs nobody
     ("hardware", "list"),
@@ -145,6 +159,8 @@ def test_tables_of_a_running_gateway_fit_too(
     decision_table.print_latest(DecisionPage(decisions=(RECORD, msgspec.structs.replace(RECORD, id="req_" + "0" * 20))))
     calibration_table.print_points((CalibrationPoint(concurrency=8, prompt_tokens=512, output_tokens=64),))
     verdict_table.print_verdicts([JUDGED])
+    batch_table.print_batches([BATCH])
+    batch_table.print_batch(BATCH, as_json=False)
     rollout_table.print_rollouts([in_canary()])
     rollout_table.print_rollout(observed(in_canary(), evidence(3), evidence(300), 5.0), as_json=False)
     rollout_table.print_rollout(observed(in_canary(), evidence(400, errors=12), evidence(40_000), 5.0), as_json=False)
@@ -155,7 +171,17 @@ def test_tables_of_a_running_gateway_fit_too(
     assert "times are compared at the same load: new-0 with old-2" in shown
     assert max(len(line) for line in shown.splitlines()) <= WIDTH
     assert all(word in shown for word in ("Connection", "refused", "0.0000645", "123", "(90-180)", "cheapest"))
-    words = ("93.8%", "3 tokens", "failed", "canary 1 %", "surely worse: errors", " pp", "unknown")
+    words = (
+        "93.8%",
+        "3 tokens",
+        "failed",
+        "canary 1 %",
+        "surely worse: errors",
+        " pp",
+        "unknown",
+        BATCH.id,
+        "12357/50000",
+    )
     assert all(word in shown for word in words)
 
 
@@ -165,7 +191,7 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
         *("hardware", "plan/hardware_table", "keys/command", "plan/memory_table", "plan/mix_tables"),
         *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
         *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
-        *("parity/verdict_table", "rollout/rollout_table"),
+        *("batch/batch_table", "parity/verdict_table", "rollout/rollout_table"),
     }
     folder = Path(heterodyne.__file__).parent / "cli"
     printing = {
