@@ -5,7 +5,8 @@ from enum import StrEnum
 from msgspec import Struct
 
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import Health, Price, Purpose
+from heterodyne.domain.fleet import Health, Purpose
+from heterodyne.domain.price import Price
 from heterodyne.routing.health.breaker import BreakerState
 from heterodyne.routing.health.snapshot import Obstacle
 

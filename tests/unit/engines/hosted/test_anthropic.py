@@ -321,7 +321,7 @@ def test_a_message_is_an_answer() -> None:
             "prompt_tokens": 22,
             "completion_tokens": 9,
             "total_tokens": 31,
-            "prompt_tokens_details": {"cached_tokens": 16},
+            "prompt_tokens_details": {"cached_tokens": 16, "cache_write_tokens": 2},
         },
     }
 
