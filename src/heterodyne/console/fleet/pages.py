@@ -33,6 +33,7 @@ class WorkerOpinion(Struct, frozen=True, kw_only=True):
     ejected_for_s: float | None  # None: it is not ejected
     in_flight: int
     in_flight_limit: int | None
+    remaining: dict[str, float] = {}  # of its provider's rate limits, by what they limit; empty: it says nothing
 
 
 class ReplicaRow(Struct, frozen=True, kw_only=True):
