@@ -220,4 +220,6 @@ async def test_a_limit_that_is_long_spent_is_refused_at_once() -> None:
         assert (first.status, first.headers["retry-after"]) == (429, "3600")
         again = await ask(rig.port, chat())
         assert (again.status, json.loads(again.body)["error"]["code"]) == (503, "engine_unavailable")
+        assert again.headers["retry-after"] == "3600"
+        assert "nothing left of their rate limits" in again.body.decode()
         assert len(rig.engine.calls) == 1

@@ -164,7 +164,14 @@ class FallbackRouter:
         # Where others could take it but for its length, those that are long enough are full.
         is_long = context > 0.0 and any(one.is_takeable and has_context(one, context) for one in replicas)
         is_full = health is not None and (health.is_full or is_long)
-        raise no_replica_error(model, self.snapshot, has_failed=has_failed, is_full=is_full, called=request.model)
+        raise no_replica_error(
+            model,
+            self.snapshot,
+            has_failed=has_failed,
+            is_full=is_full,
+            rate_limit_wait_s=0.0 if health is None else health.rate_limit_wait_s,
+            called=request.model,
+        )
 
     def _in_time(
         self,

@@ -143,6 +143,11 @@ class ModelHealth:
         """Whether some replica would be usable, held it not all that its operator allows, or its rate limit soon."""
         return any(one.is_crammed or 0.0 < one.rate_limit_wait_s < QUEUED_S_MAX for _, one in self._members)
 
+    @property
+    def rate_limit_wait_s(self) -> float:
+        """How soon a rate limit leaves room for the request that was last asked about; 0: none is in its way."""
+        return min([one.rate_limit_wait_s for _, one in self._members if one.rate_limit_wait_s], default=0.0)
+
     def snapshot(self, model: str, now_s: float) -> ModelHealthSnapshot:
         """As it is now."""
         return ModelHealthSnapshot(

@@ -49,7 +49,8 @@ class RateLimits:
         self.advance(now_s)
 
     def advance(self, now_s: float) -> None:
-        """See whether there is more than any request waits for."""
+        """See whether there is more than any request waits for; what was asked before no longer counts."""
+        self.wait_s = 0.0
         self.is_low = now_s < self._held_until_s or any(one.is_low(now_s) for one in self._allowances.values())
 
     def is_spent(self, now_s: float, tokens: float) -> bool:
