@@ -11,6 +11,7 @@ from heterodyne.domain.errors import EngineGarbage, EngineOverloaded, EngineRefu
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
+from heterodyne.engines.gemini.answer import GeneratedUsage, usage_of
 from heterodyne.engines.gemini.dialect import GeminiDialect
 from heterodyne.ports.engine_request import EngineRequest
 
@@ -475,3 +476,9 @@ def test_a_rate_limit_says_when_to_come_back(delay: str, seconds: int | None) ->
 
 def test_an_overload_is_not_now() -> None:
     assert isinstance(DIALECT.refusal(request(), 503, b"{}"), EngineOverloaded)
+
+
+def test_that_nothing_was_cached_is_said() -> None:
+    """Else the price of a prompt would go on being forecast as if much of it were."""
+    counted = usage_of(GeneratedUsage(prompt_token_count=9, candidates_token_count=2))
+    assert counted["prompt_tokens_details"] == {"cached_tokens": 0}
