@@ -230,5 +230,6 @@ def _generated(finished: Finished, event_tokens: EventTokens) -> int:
 
 def took(state: ReplicaState, used: Usage) -> tuple[float, float]:
     """Of the replica's time, and in dollars, which are infinite where nobody says what it costs."""
-    share_s = state.speed.share_s(used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens)
-    return share_s, state.usd(used.prompt_tokens, used.completion_tokens, share_s)
+    prompt, cached, answer = used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens
+    share_s = state.speed.share_s(prompt, cached, answer)
+    return share_s, state.usd(prompt, answer, share_s, cached, used.cache_write_tokens)
