@@ -9,6 +9,7 @@ from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.hold import Hold
 from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.batches.settings import BatchSettings
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.operation import Operation
@@ -162,7 +163,7 @@ class RequestPath:
         )
         self._beside = MemoryTransport(self.upstream.offload)
         self.identity = IdentityHeaders(lambda: WALL_S)
-        documents, folder = Documents(_no_store, GatewaySettings, lambda: WALL_S), Path("no-folder")
+        documents, folder = Documents(_no_store, GatewaySettings, BatchSettings, lambda: WALL_S), Path("no-folder")
         self.stored = StoredRoom(documents, Files(documents, FolderContents(folder), Staging(folder), GatewaySettings))
         self.records = Records()
         tokens = TokenEstimator()

@@ -26,7 +26,7 @@ class _Form:
 
     __slots__ = ("answer_usd", "caller", "hour_usd", "opening", "price", "prompt_usd", "replica")
 
-    def __init__(self, caller: Caller, replica: Replica, opening: OpeningForm) -> None:
+    def __init__(self, caller: Caller, replica: Replica, opening: OpeningForm, *, is_batch: bool) -> None:
         price = replica.price
         self.caller = caller
         self.replica = replica
@@ -34,6 +34,8 @@ class _Form:
         self.prompt_usd = price.usd_per_million_prompt_tokens
         self.answer_usd = price.usd_per_million_completion_tokens
         self.hour_usd = price.usd_per_hour
+        if is_batch and self.hour_usd is not None:
+            self.hour_usd *= caller.batch_price
         self.price = None if price.is_plain else price  # of hosted capacity; None: the three say it all
 
     def terms(self, routing_request: RoutingRequest, forecast: Forecast) -> TermsValues:
@@ -111,7 +113,8 @@ class UsageRecorder:
         if len(self._forms) >= FORMS_MAX:
             self._forms.clear()
         opening = OpeningForm(_opening(request, routing_request, caller, replica))
-        form = self._forms[names] = _Form(caller, replica, opening)
+        is_batch = routing_request.urgency is Urgency.BATCH
+        form = self._forms[names] = _Form(caller, replica, opening, is_batch=is_batch)
         return form
 
 

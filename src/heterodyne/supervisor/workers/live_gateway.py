@@ -150,6 +150,7 @@ def caller_ring(settings: Settings, tenants: TenantSnapshot, console_key_sha256:
         admission.api_keys_sha256,
         is_keyless=not _has_keys(settings, tenants),
         context_tokens_by_tier=admission.context_tokens_by_tier,
+        batch_price_by_tier=settings.batches.price_by_tier,
         console_digest=console_key_sha256,
     )
 
