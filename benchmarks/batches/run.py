@@ -1,4 +1,4 @@
-"""`make bench-batches`: a batch beside interactive traffic, the traffic without it, and the batch without the traffic."""
+"""`make bench-batches`: a batch beside interactive traffic, and each of the two alone."""
 
 import argparse
 import asyncio

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import Price, Replica
+from heterodyne.domain.fleet import Replica
+from heterodyne.domain.price import Price
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.routing.catalogue import OBJECTIVES, objective
 from heterodyne.routing.forecast import KEPT, forecast_on, slo_outlook

@@ -3,8 +3,9 @@
 from heterodyne.console.errors import ChangeRefused
 from heterodyne.console.fleet.forms import Addition, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded, ReplicaCondition, ReplicaRow, WorkerRow
-from heterodyne.domain.fleet import Health, Price
+from heterodyne.domain.fleet import Health
 from heterodyne.domain.nearest import unknown_name
+from heterodyne.domain.price import Price
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.explanation.explanation import ExplainedRequest, Explanation, PastDecision

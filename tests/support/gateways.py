@@ -93,16 +93,22 @@ async def gateway_over(
     model: dict[str, Any] | None = None,
     stores: dict[str, Any] | None = None,
     beside: dict[str, ScriptedEngine | Behaviour] | None = None,
+    rivals: dict[str, tuple[ScriptedEngine | Behaviour, dict[str, Any]]] | None = None,
     tenants: TenantSnapshot | None = None,
     leases: LeaseSource | None = None,
     records: Path | None = None,
     waits_ready: bool = True,
     wall_clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Rig]:
-    """A gateway over one pool of these engines, ready when the block begins; `beside` it, other models by name."""
+    """A gateway over one pool of these engines, ready when the block begins; `beside` it, other models by name.
+
+    `rivals` are other pools of the same model, by name, each with its settings.
+    """
     opened = tuple(map(_engine, engines))
     others = {name: _engine(one, model=name) for name, one in (beside or {}).items()}
-    for engine in (*opened, *others.values()):
+    same = {name: (_engine(one), more) for name, (one, more) in (rivals or {}).items()}
+    engines_all = (*opened, *others.values(), *(engine for engine, _ in same.values()))
+    for engine in engines_all:
         if not engine.port:
             await engine.open()
     settings = Settings(
@@ -117,6 +123,10 @@ async def gateway_over(
                 **{"model": requests.MODEL, "urls": tuple(engine.url for engine in opened), **(pool or {})}
             ),
             **{name: PoolSettings(model=name, urls=(engine.url,)) for name, engine in others.items()},
+            **{
+                name: PoolSettings(**{"model": requests.MODEL, "urls": (engine.url,), **more})
+                for name, (engine, more) in same.items()
+            },
         },
     )
     rules = model_rules(settings)
@@ -135,7 +145,7 @@ async def gateway_over(
             yield rig
         await rig.wait_empty()
     finally:
-        for engine in (*opened, *others.values()):
+        for engine in engines_all:
             await engine.close()
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Price, Replica, ReplicaId
+from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Replica, ReplicaId
+from heterodyne.domain.price import Price
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.prediction.pool_speed import PoolSpeed

@@ -1,6 +1,6 @@
 """The parts of the request path over replicas in memory: real collaborators, and a clock that a test sets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,9 +9,11 @@ from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.hold import Hold
 from heterodyne.admission.tokens import TokenEstimator
+from heterodyne.batches.settings import BatchSettings
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.operation import Operation
+from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.engines.catalogue import DIALECTS
@@ -80,6 +82,7 @@ class MistakenDialect:
     """An engine's words with a mistake of ours in each answer, and in the call of the request `mistaken`."""
 
     name, health_path = "mistaken", "/"
+    tells_limits = False
     client_fields: frozenset[str] = frozenset()
 
     def header_lines(self, key: str) -> bytes:
@@ -98,6 +101,9 @@ class MistakenDialect:
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         raise ZeroDivisionError
+
+    def limits(self, status: int, headers: Mapping[bytes, bytes]) -> ToldLimits | None:
+        return None
 
     def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         return None
@@ -157,7 +163,7 @@ class RequestPath:
         )
         self._beside = MemoryTransport(self.upstream.offload)
         self.identity = IdentityHeaders(lambda: WALL_S)
-        documents, folder = Documents(_no_store, GatewaySettings, lambda: WALL_S), Path("no-folder")
+        documents, folder = Documents(_no_store, GatewaySettings, BatchSettings, lambda: WALL_S), Path("no-folder")
         self.stored = StoredRoom(documents, Files(documents, FolderContents(folder), Staging(folder), GatewaySettings))
         self.records = Records()
         tokens = TokenEstimator()

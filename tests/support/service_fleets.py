@@ -6,7 +6,7 @@ from msgspec import structs
 
 from heterodyne.config.settings import Settings
 from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow
-from heterodyne.domain.fleet import Price
+from heterodyne.domain.price import Price
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings

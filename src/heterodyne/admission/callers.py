@@ -1,6 +1,7 @@
 """Pure: whose key an Authorization header carries. Every key that does not open is refused alike, after equal work."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Final
@@ -51,6 +52,7 @@ STRANGER: Final = Caller(  # who asks for an open page, brings no key and is not
 STATIC: Final = "static_"  # how the ids of keys in the settings begin
 FOREVER: Final = float("inf")
 NO_CONTEXTS: Final[Mapping[str, int]] = {}
+NO_PRICES: Final[Mapping[str, float]] = {}
 UNKNOWN_KEY: Final = (
     bytes(32),
     -FOREVER,
@@ -77,17 +79,19 @@ class CallerRing:
         *,
         is_keyless: bool = False,
         context_tokens_by_tier: Mapping[str, int] = NO_CONTEXTS,
+        batch_price_by_tier: Mapping[str, float] = NO_PRICES,
         console_digest: str = "",
     ) -> None:
         """Keyless, whoever brings no key of ours is `local`; that it is for loopback alone is checked at start-up.
         `console_digest` is of the key that the console's playground asks with; empty: there is none."""
-        self._held = _held(snapshot.callers, static_digests, context_tokens_by_tier)
+        of_tier = partial(_of_tier, contexts=context_tokens_by_tier, prices=batch_price_by_tier)
+        self._held = _held(snapshot.callers, static_digests, of_tier)
         if console_digest:
             digest = bytes.fromhex(console_digest)
             self._held[digest] = (digest, FOREVER, CONSOLE)
         self._by_id: dict[str, tuple[float, Caller]] | None = None  # made when it is first needed
         self._unreadable = frozenset(snapshot.unreadable)
-        self._local = _of_tier(LOCAL, context_tokens_by_tier)
+        self._local = of_tier(LOCAL)
         self.is_keyless = is_keyless
         self.version = snapshot.version
 
@@ -146,22 +150,25 @@ class CallerRing:
 
 
 def _held(
-    callers: Mapping[str, Caller], static_digests: tuple[str, ...], contexts: Mapping[str, int]
+    callers: Mapping[str, Caller], static_digests: tuple[str, ...], of_tier: Callable[[Caller], Caller]
 ) -> dict[bytes, Held]:
     """By digest; where both know a key, what the tenants say of it holds."""
     held: dict[bytes, Held] = {}
     for hexadecimal in static_digests:
         digest = bytes.fromhex(hexadecimal)
-        held[digest] = (digest, FOREVER, _of_tier(_static(digest), contexts))
+        held[digest] = (digest, FOREVER, of_tier(_static(digest)))
     for hexadecimal, caller in callers.items():
         digest = bytes.fromhex(hexadecimal)
         ends_at = FOREVER if caller.expires_at is None else caller.expires_at
-        held[digest] = (digest, ends_at, _of_tier(caller, contexts))
+        held[digest] = (digest, ends_at, of_tier(caller))
     return held
 
 
-def _of_tier(caller: Caller, contexts: Mapping[str, int]) -> Caller:
-    """What its tier may ask for is one scope more."""
+def _of_tier(caller: Caller, *, contexts: Mapping[str, int], prices: Mapping[str, float]) -> Caller:
+    """What its tier may ask for is one scope more; what it pays for batch work is its tier's, too."""
+    price = prices.get(caller.tier)
+    if price is not None:
+        caller = structs.replace(caller, batch_price=price)
     longest = contexts.get(caller.tier)
     if longest is None:
         return caller

@@ -102,6 +102,7 @@ class Batch(Struct, frozen=True, kw_only=True, omit_defaults=True):
             id=self.id,
             project=self.project,
             kind=KIND,
+            parent=self.api,  # by which lists ask
             created_at=created_at,
             expires_at=kept_until,
             body=encode_batch(self),

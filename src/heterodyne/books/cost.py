@@ -1,6 +1,6 @@
 """Pure: what a request costs, and what a pool does while no request asks it anything.
 
-- Hosted: `usd = prompt x usd_per_prompt_token + completion x usd_per_completion_token`.
+- Hosted: by the tokens of the prompt, those of it that were cached or written to a cache, and of the answer.
 - Own: `usd = usd_per_hour / 3600 x replica_s`, where `replica_s` is the share of a replica's time that it used.
 - A pool over some days: `idle = paid - busy`; dollars per million tokens are `busy / tokens x 1e6` while it worked and
   `paid / tokens x 1e6` with what it cost while idle.
@@ -10,7 +10,7 @@ Sums are kept in whole millionths of a dollar, so that they add up in any order.
 
 from msgspec import Struct
 
-from heterodyne.domain.fleet import Price
+from heterodyne.domain.price import Price
 from heterodyne.domain.usage import GATEWAY_KILLED, FlightTerms, IdleRow, UsageEnding
 
 MICRO = 1_000_000

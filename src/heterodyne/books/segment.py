@@ -27,7 +27,7 @@ BATCH_BYTES_MAX = 16 << 20  # a length beyond is no length
 _sync = getattr(os, "fdatasync", os.fsync)
 
 
-class Batch(NamedTuple):
+class WrittenBatch(NamedTuple):
     """Records, and where in the file they end."""
 
     records: tuple[UsageRecord, ...]
@@ -101,9 +101,9 @@ def spool_bytes(folder: Path) -> int:
     return total
 
 
-def read_batches(path: Path, start: int, bytes_max: int) -> tuple[list[Batch], SegmentTail]:
+def read_batches(path: Path, start: int, bytes_max: int) -> tuple[list[WrittenBatch], SegmentTail]:
     """Whole batches from `start` on, one at least and then up to so many bytes; and what follows them."""
-    batches: list[Batch] = []
+    batches: list[WrittenBatch] = []
     with path.open("rb") as file:
         file.seek(start)
         end = start
@@ -124,7 +124,7 @@ def read_batches(path: Path, start: int, bytes_max: int) -> tuple[list[Batch], S
             except msgspec.DecodeError:
                 return batches, SegmentTail.DAMAGED
             end += FRAME.size + length
-            batches.append(Batch(records, end))
+            batches.append(WrittenBatch(records, end))
     return batches, SegmentTail.MORE
 
 

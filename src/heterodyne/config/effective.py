@@ -4,6 +4,8 @@ import msgspec
 from msgspec import Struct
 
 from heterodyne.config.fields import Field, fields, named_fields
+from heterodyne.config.layers import Origin
+from heterodyne.config.listed_prices import PRICE_FIELDS
 from heterodyne.config.load import Resolved
 from heterodyne.config.settings import NAMED
 from heterodyne.config.template import toml_value
@@ -37,7 +39,10 @@ def _row(resolved: Resolved, field: Field) -> Effective:
     section, *_name, last = field.path
     holder = getattr(resolved.settings, section)
     value = msgspec.structs.asdict(holder[field.path[1]] if section in NAMED else holder)[last]
-    return Effective(path=field.dotted, value=_shown(field.dotted, value), origin=resolved.origin(field.path))
+    origin = resolved.origin(field.path)
+    if origin is Origin.DEFAULT and last in PRICE_FIELDS and value is not None:
+        origin = Origin.PRICE_LIST
+    return Effective(path=field.dotted, value=_shown(field.dotted, value), origin=origin)
 
 
 def _shown(path: str, value: object) -> object:

@@ -31,6 +31,7 @@ class Origin(StrEnum):
     FILE = "file"
     ENVIRONMENT = "env"
     FLAG = "flag"
+    PRICE_LIST = "price list"
 
 
 class Given(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from heterodyne.batches.settings import BatchSettings
 from heterodyne.books.settings import BookSettings
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.fleet.model_settings import ModelSettings
-from heterodyne.fleet.settings import PoolSettings
+from heterodyne.fleet.settings import FleetSettings, PoolSettings
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.physics.settings import PhysicsSettings
 from heterodyne.registry.defaults import DEFAULT_POOLS
@@ -36,6 +36,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     alerts: AlertSettings = field(default_factory=AlertSettings)
     registry: RegistrySettings = field(default_factory=RegistrySettings)
     physics: PhysicsSettings = field(default_factory=PhysicsSettings)
+    fleet: FleetSettings = field(default_factory=FleetSettings)
     pools: Annotated[
         dict[str, PoolSettings], Meta(description="Pools by name; the default pools when none is declared.")
     ] = field(default_factory=lambda: dict(DEFAULT_POOLS))
@@ -57,6 +58,7 @@ SECTIONS: dict[str, type[Struct]] = {
     "alerts": AlertSettings,
     "registry": RegistrySettings,
     "physics": PhysicsSettings,
+    "fleet": FleetSettings,
 }
 NAMED: dict[str, type[Struct]] = {  # tables of sections that the operator names: [pools.NAME], [models.NAME]
     "pools": PoolSettings,

@@ -9,6 +9,7 @@ from heterodyne.config.checks.catalogue import CHECKS
 from heterodyne.config.conversion import convert
 from heterodyne.config.fields import POOLS, Field, Path, dotted, named_fields, try_field
 from heterodyne.config.layers import Given, Origin
+from heterodyne.config.listed_prices import with_listed_prices
 from heterodyne.config.problems import SettingProblem, SettingsProblems
 from heterodyne.config.settings import NAMED, SECTIONS, Settings
 from heterodyne.config.suggestions import Names, is_cut_by_dots, nearest, unknown
@@ -41,7 +42,8 @@ def settle(given: Mapping[Path, Given], environment: Mapping[str, str]) -> Setti
             broken.add(field.dotted)
         values[field.path] = field.path[1]  # keeps the other checks going
 
-    settings = _build(values, declared)
+    settings, unpriced = with_listed_prices(_build(values, declared))
+    problems += (problem for problem in unpriced if _stands(problem, broken))
     problems += _cross_check(settings, environment, broken)
     if problems:
         raise SettingsProblems(tuple(problems))
@@ -129,5 +131,9 @@ def _cross_check(settings: Settings, environment: Mapping[str, str], broken: set
     """Problems of values that depend on each other, less those that rest on a value already refused."""
     for check in CHECKS:
         for problem in check(settings, environment):
-            if broken.isdisjoint((problem.path.partition("[")[0], *problem.rests_on)):
+            if _stands(problem, broken):
                 yield problem
+
+
+def _stands(problem: SettingProblem, broken: set[str]) -> bool:
+    return broken.isdisjoint((problem.path.partition("[")[0], *problem.rests_on))

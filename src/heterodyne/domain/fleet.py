@@ -7,13 +7,12 @@ from msgspec import Struct
 
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.kv_event import KvPublisher
+from heterodyne.domain.price import Price
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.routing_rule import Requirement, RoutingRule
 
 PoolName = NewType("PoolName", str)
 ReplicaId = NewType("ReplicaId", str)
-
-HOUR_S = 3600.0
 
 
 class Health(StrEnum):
@@ -30,27 +29,6 @@ class Purpose(StrEnum):
     GENERATE = "generate"
     EMBED = "embed"
     INFER = "infer"  # tensors in, tensors out
-
-
-class Price(Struct, frozen=True, kw_only=True):
-    """What a replica costs: by the hour where it is ours, by the token where it is hosted. None: nobody says."""
-
-    usd_per_hour: float | None = None
-    usd_per_million_prompt_tokens: float | None = None
-    usd_per_million_completion_tokens: float | None = None
-
-    @property
-    def is_by_token(self) -> bool:
-        """Whether every request is billed on its own."""
-        return self.usd_per_million_prompt_tokens is not None or self.usd_per_million_completion_tokens is not None
-
-    def usd(self, prompt_tokens: float, completion_tokens: float, replica_s: float) -> float | None:
-        """What one request costs, by its tokens or by its share of the replica's time; None: the price is not known."""
-        prompt_usd, completion_usd = self.usd_per_million_prompt_tokens, self.usd_per_million_completion_tokens
-        if prompt_usd is None and completion_usd is None:
-            usd_per_hour = self.usd_per_hour
-            return None if usd_per_hour is None else usd_per_hour / HOUR_S * replica_s
-        return (prompt_tokens * (prompt_usd or 0.0) + completion_tokens * (completion_usd or 0.0)) / 1e6
 
 
 class WarmUp(Struct, frozen=True, kw_only=True):

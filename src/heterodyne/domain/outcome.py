@@ -51,6 +51,7 @@ _OF_CODE = {
     errors.Shed.code: RequestOutcome.REFUSED_CAPACITY,
     errors.Draining.code: RequestOutcome.REFUSED_CAPACITY,
     errors.EnginesFull.code: RequestOutcome.REFUSED_CAPACITY,
+    errors.EngineOverloaded.code: RequestOutcome.REFUSED_CAPACITY,
     errors.EngineUnavailable.code: RequestOutcome.ENGINE_ERROR,
     errors.EngineBroke.code: RequestOutcome.ENGINE_ERROR,
     errors.EngineGarbage.code: RequestOutcome.ENGINE_ERROR,

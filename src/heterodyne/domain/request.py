@@ -118,6 +118,7 @@ class Usage:
     """Tokens of one answer, as the engine reported or as we estimated."""
 
     __slots__ = (
+        "cache_write_tokens",
         "cached_tokens",
         "completion_tokens",
         "is_estimated",
@@ -131,11 +132,15 @@ class Usage:
         prompt_tokens: int = 0,
         completion_tokens: int = 0,
         cached_tokens: int | None = None,
+        cache_write_tokens: int = 0,
         reasoning_tokens: int = 0,
         is_estimated: bool = False,
     ) -> None:
         self.prompt_tokens = prompt_tokens
         self.completion_tokens = completion_tokens
         self.cached_tokens = cached_tokens  # None: the engine does not say
+        self.cache_write_tokens = (
+            cache_write_tokens  # of the prompt, those that its provider bills as written to a cache
+        )
         self.reasoning_tokens = reasoning_tokens  # of the completion, those that are thoughts and not the answer
         self.is_estimated = is_estimated

@@ -106,6 +106,7 @@ class Caller(Struct, frozen=True, kw_only=True):
     levels: tuple[Level, ...]  # those with limits
     expires_at: float | None = None
     keeps_content: bool = False
+    batch_price: float = 1.0  # what batch work on replicas of ours costs it, as a share of what other work does
 
 
 class TenantSnapshot(Struct, frozen=True, kw_only=True):

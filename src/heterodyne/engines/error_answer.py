@@ -4,13 +4,20 @@ from typing import NamedTuple
 
 import msgspec
 
-from heterodyne.domain.errors import ContextExceeded, EngineRefused, EngineUnavailable, HeterodyneError
+from heterodyne.domain.errors import (
+    ContextExceeded,
+    EngineOverloaded,
+    EngineRefused,
+    EngineUnavailable,
+    HeterodyneError,
+)
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 
 MESSAGE_CHARS_MAX = 1000
 RETRY_AFTER_S = 1
 CALLERS_STATUSES = (400, 413, 422)
+OVERLOADED = (503, 529)
 
 
 class ErrorAnswer(NamedTuple):
@@ -79,13 +86,20 @@ def refused(status: int, message: str, code: str | None = None, param: str | Non
         # Our key with the engine, not the client's key with us.
         return EngineUnavailable("The engine refuses the gateway's credentials; its operator has to look.")
     if status >= 500:
-        return EngineRefused(f"The engine failed with status {status}.", status=502 if status != 503 else 503)
+        return EngineRefused(f"The engine failed with status {status}.", status=503 if status in OVERLOADED else 502)
     return EngineRefused(message or f"The engine refused with status {status}.", status=status, code=code, param=param)
 
 
 def full() -> HeterodyneError:
     """An engine of ours that takes no more now: another replica may, and so may this one in a moment."""
     return EngineUnavailable("The engine has no room for the request now.", retry_after_s=RETRY_AFTER_S)
+
+
+def overloaded(retry_after_s: int | None = None) -> EngineOverloaded:
+    """A provider that has too much to do: another may have less, and so may this one in a moment."""
+    return EngineOverloaded(
+        "The provider has too much to do now.", retry_after_s=RETRY_AFTER_S if retry_after_s is None else retry_after_s
+    )
 
 
 def context_exceeded(request: Request, message: str) -> HeterodyneError:

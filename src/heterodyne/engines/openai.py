@@ -3,17 +3,19 @@
 Nothing is known of such an engine but its API: it tells no load, takes no orders, and no answer is continued on it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from heterodyne.domain.engine_load import Capability, EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineRefused, EngineUnavailable, HeterodyneError, InvalidField
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.operation import Operation
+from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import CALLERS_STATUSES, context_exceeded, full, read_error, refused
 from heterodyne.engines.model_list import read_model_list
 from heterodyne.engines.openai_body import openai_body
+from heterodyne.engines.told_limits import openai_limits
 from heterodyne.ports.engine import DeliveredText, EventEdit
 from heterodyne.ports.engine_control import ControlCall
 from heterodyne.ports.engine_request import EngineRequest
@@ -27,6 +29,7 @@ PATHS = {
 }
 CONTEXT_CODE = "context_length_exceeded"
 NO_QUOTA = "insufficient_quota"
+LIMITED = b"x-ratelimit-remaining-requests", b"x-ratelimit-remaining-tokens"
 
 
 class OpenAIDialect:
@@ -41,6 +44,7 @@ class OpenAIDialect:
     capabilities: frozenset[Capability] = frozenset(
         {Capability.TOOLS, Capability.JSON_SCHEMA, Capability.LOGPROBS, Capability.VISION, Capability.EMBEDDINGS}
     )
+    tells_limits: bool = True
     client_fields: frozenset[str] = client_fields.OPENAI  # beside OpenAI's API, that tenants may send
     # What single engines lack, for their files to say.
     operations: frozenset[Operation] = frozenset(PATHS)
@@ -69,6 +73,11 @@ class OpenAIDialect:
             # A provider's word for our account with it; no client can do anything about that.
             return EngineUnavailable("The provider's quota for the gateway's key is used up; its operator has to look.")
         return refused(status, message, code, param)
+
+    def limits(self, status: int, headers: Mapping[bytes, bytes]) -> ToldLimits | None:
+        if status == 200 and LIMITED[0] not in headers and LIMITED[1] not in headers:
+            return None  # as of nearly every answer
+        return openai_limits(headers)
 
     def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
         return None
@@ -113,6 +122,8 @@ def bearer_line(key: str) -> bytes:
 
 class OwnEngineDialect(OpenAIDialect):
     """What engines of our own have in common: no rate limits, so busy means busy, and names that we gave."""
+
+    tells_limits = False
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         if status in (429, 503):

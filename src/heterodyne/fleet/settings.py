@@ -1,4 +1,4 @@
-"""Settings of pools: equal replicas of one model."""
+"""Settings of the fleet, and of its pools: equal replicas of one model."""
 
 from typing import Annotated, Literal
 
@@ -24,6 +24,18 @@ EngineName = Literal[
 
 
 FIELD = r"^[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+){0,3}$"
+
+
+class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What all pools have in common."""
+
+    price_list: Annotated[
+        Annotated[str, Meta(min_length=1)] | None,
+        Meta(
+            description="A file of token prices as LiteLLM publishes it, `model_prices_and_context_window.json`, for "
+            "pools that say no price of their own."
+        ),
+    ] = None
 
 
 class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -132,6 +144,38 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = None
     price_usd_per_million_completion_tokens: Annotated[
         Annotated[float, Meta(ge=0)] | None, Meta(description="The same, for the tokens it generates.")
+    ] = None
+    price_usd_per_million_cached_tokens: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        Meta(description="The same, for prompt tokens that its cache had; absent, they cost what others do."),
+    ] = None
+    price_usd_per_million_cache_write_tokens: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        Meta(description="The same, for prompt tokens that it says it has put into its cache."),
+    ] = None
+    price_long_prompt_tokens: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(description="A prompt of more tokens has all of its request billed by the prices for long prompts."),
+    ] = None
+    price_long_usd_per_million_prompt_tokens: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        Meta(description="Price of a long prompt's tokens; absent, here and below, that of a short one's."),
+    ] = None
+    price_long_usd_per_million_completion_tokens: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="The same, for the tokens generated after one.")
+    ] = None
+    price_long_usd_per_million_cached_tokens: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="The same, for those of it that the cache had.")
+    ] = None
+    price_long_usd_per_million_cache_write_tokens: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="The same, for those of it put into the cache.")
+    ] = None
+    price_list_model: Annotated[
+        Annotated[str, Meta(min_length=1)] | None,
+        Meta(
+            description="The model of `fleet.price_list` whose prices these replicas have. Absent, pools of "
+            "`anthropic`, `gemini`, `azure-openai` and `bedrock` without a price are looked up by `engine_model`."
+        ),
     ] = None
     region: Annotated[str | None, Meta(description="Where the replicas are; region rules of models speak of it.")] = (
         None

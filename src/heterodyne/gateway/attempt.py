@@ -8,6 +8,7 @@ from heterodyne.domain.errors import (
     EngineGarbage,
     HeterodyneError,
 )
+from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.request import Request
 from heterodyne.engines.wire_errors import engine_error
 from heterodyne.gateway.finished_try import Try
@@ -18,7 +19,7 @@ from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.adapters import AdapterUse
 from heterodyne.ports.engine_request import EngineRequest
-from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome
+from heterodyne.routing.health.outcome import BUSY, CANCELLED, SUCCESS, Outcome
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.tracing.context import Hop
@@ -201,6 +202,12 @@ class Attempt:
         if self.expected_s or self._trial:
             self._replica_health.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
 
+    def hold_back(self, retry_after_s: float) -> None:
+        """The body of its refusal says when the replica may be asked again."""
+        if self.wire.tells_limits and self.retry_after is None:
+            told = ToldLimits(retry_after_s=retry_after_s)
+            self._replica_health.on_limits(told, self._upstream.clock(), is_refusal=True)
+
     def outrun(self, now_s: float) -> Try:
         """Another attempt was faster."""
         self._replica_health.on_first_token(now_s, self.expected_s, now_s - self.asked_at_s, self._trial)
@@ -282,6 +289,10 @@ class Attempt:
     def on_head(self, status: int, headers: dict[bytes, bytes]) -> None:
         self.status = status
         self.heard_at_s = self._upstream.clock()
+        if self.wire.tells_limits:
+            told = self.wire.dialect.limits(status, headers)
+            if told is not None:
+                self._replica_health.on_limits(told, self.heard_at_s, is_refusal=status in BUSY)
         if status == 200 and headers.get(b"content-type", b"").startswith(b"text/event-stream"):
             self.relay = self._owner.attempt_streams(self)
             if self.relay is not None and self._connection is not None:

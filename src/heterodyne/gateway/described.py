@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from heterodyne.domain import errors
-from heterodyne.gateway import answers, anthropic_answers, described_stored, gemini_answers
+from heterodyne.gateway import answers, anthropic_answers, described_batches, described_stored, gemini_answers
 from heterodyne.gateway.description import Described
 from heterodyne.gateway.dialects.anthropic_fields import AnthropicPromptFields, MessagesFields
 from heterodyne.gateway.dialects.chat_fields import ChatFields
@@ -27,6 +27,7 @@ GEMINI_PATH = "/v1beta/models/{model}"
 
 DESCRIBED: dict[str, Described] = {
     **described_stored.DESCRIBED,
+    **described_batches.DESCRIBED,
     "/v1/chat/completions": Described(
         summary="Answer a conversation",
         fields=ChatFields,
@@ -111,6 +112,7 @@ OWN_ERRORS: dict[ClientForm, type[Struct]] = {
 }
 NAMED: dict[str, str] = {  # in paths
     **described_stored.NAMED,
+    **described_batches.NAMED,
     "model": "The model's name.",
     "version": "The version of the model, as its engine calls it.",
 }

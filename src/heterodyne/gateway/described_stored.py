@@ -1,6 +1,5 @@
-"""What the API description says of responses, conversations, kept chat completions and files."""
+"""What the API description says of responses, conversations and kept chat completions."""
 
-from heterodyne.batches.file_object import PURPOSES, FileObject
 from heterodyne.domain import errors
 from heterodyne.gateway import stored_answers
 from heterodyne.gateway import stored_routes as stored
@@ -9,13 +8,11 @@ from heterodyne.gateway.dialects.responses_fields import ResponsesFields
 from heterodyne.gateway.route import Route
 from heterodyne.gateway.stored.chat_pages import CompletionChange
 from heterodyne.gateway.stored.conversations_pages import ConversationChange, ConversationFields, NewItems
-from heterodyne.gateway.stored.files.upload import ANCHOR, CREATED_AT, EXPIRES_MAX_S, EXPIRES_MIN_S, SECONDS
 
 RESPONSE_PATH = "/v1/responses/{response}"
 CONVERSATION_PATH = "/v1/conversations/{conversation}"
 ITEM_PATH = f"{CONVERSATION_PATH}/items/{{item}}"
 COMPLETION_PATH = "/v1/chat/completions/{completion}"
-FILE_PATH = "/v1/files/{file}"
 ROUTES: dict[str, Route] = {
     RESPONSE_PATH: stored.RESPONSE_ROUTE,
     f"{RESPONSE_PATH}/cancel": stored.CANCEL_ROUTE,
@@ -25,24 +22,10 @@ ROUTES: dict[str, Route] = {
     ITEM_PATH: stored.ITEM_ROUTE,
     COMPLETION_PATH: stored.COMPLETION_ROUTE,
     f"{COMPLETION_PATH}/messages": stored.MESSAGES_ROUTE,
-    FILE_PATH: stored.FILE_ROUTE,
-    f"{FILE_PATH}/content": stored.CONTENT_ROUTE,
 }
 GONE = (errors.UnknownObject, errors.StoreUnavailable)
 CHANGED = (*GONE, errors.InvalidField, errors.MalformedJson, errors.UnsupportedMediaType)
 LISTED = (*GONE, errors.InvalidField)
-FILE_FORM = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["file", "purpose"],
-    "properties": {
-        "file": {"type": "string", "format": "binary"},
-        "purpose": {"enum": list(PURPOSES)},
-        ANCHOR: {"enum": [CREATED_AT]},
-        SECONDS: {"type": "integer", "minimum": EXPIRES_MIN_S, "maximum": EXPIRES_MAX_S},
-    },
-    "dependentRequired": {ANCHOR: [SECONDS], SECONDS: [ANCHOR]},
-}
 
 # By path, and where a path has several methods, by those other than its first before it.
 DESCRIBED: dict[str, Described] = {
@@ -107,21 +90,10 @@ DESCRIBED: dict[str, Described] = {
     f"{COMPLETION_PATH}/messages": Described(
         summary="What a chat completion was asked", answer=stored_answers.MessageList, raises=LISTED
     ),
-    "/v1/files": Described(summary="List the files", answer=stored_answers.FileList, raises=LISTED),
-    "POST /v1/files": Described(
-        summary="Send a file",
-        form=FILE_FORM,
-        answer=FileObject,
-        raises=(errors.InvalidField, errors.UnsupportedMediaType, errors.StoreUnavailable),
-    ),
-    FILE_PATH: Described(summary="Describe a file", answer=FileObject, raises=GONE),
-    f"DELETE {FILE_PATH}": Described(summary="Delete a file", answer=stored_answers.DeletedObject, raises=GONE),
-    f"{FILE_PATH}/content": Described(summary="What a file has", media_type="application/octet-stream", raises=GONE),
 }
 NAMED: dict[str, str] = {  # in paths
     "response": "The id of a response.",
     "conversation": "The id of a conversation.",
     "item": "The id of an item.",
     "completion": "The id of a chat completion.",
-    "file": "The id of a file.",
 }

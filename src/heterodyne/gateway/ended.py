@@ -71,7 +71,7 @@ def _note_use(ended: EndedRequest, finished: Finished) -> None:
     ended.predicted_ttft_ms, ended.predicted_itl_ms = forecast.ttft_s * 1000, forecast.itl_s * 1000
     ended.is_hosted_price = forecast.state.is_by_token
     if is_charged(finished):
-        ended.replica_s, usd = took(forecast.state, reported)
+        ended.replica_s, usd = took(finished, forecast.state, reported)
         if usd < inf:
             ended.usd = usd
 

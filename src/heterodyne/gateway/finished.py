@@ -13,6 +13,7 @@ from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.errors import ClientGone, DeadlineExceeded, EngineStalled
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request, Usage
+from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.continuation import Continuation
 from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
@@ -27,6 +28,7 @@ from heterodyne.telemetry.tracing.context import Trace
 ITL_MIN_S: Final = 1e-6
 GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)
 INFER: Final = Operation.INFER
+BATCH: Final = Urgency.BATCH
 NO_TOKENS: Final = Usage()  # tensors have none
 # Ends that find an engine at work, for as long as the caller let it: that work is the caller's. So is an answer that
 # was to come whole and took longer than any may; a stream that never began was failed by its replica.
@@ -188,7 +190,7 @@ def end_hold(finished: Finished) -> None:
     """
     hold, choice, used = finished.hold, finished.choice, finished.reported
     if used is not None and choice is not None and is_charged(finished):
-        share_s, usd = took(choice.forecast.state, used)
+        share_s, usd = took(finished, choice.forecast.state, used)
         hold.end(tokens=used.prompt_tokens + used.completion_tokens, usd=0.0 if usd == inf else usd, share_s=share_s)
     elif finished.tries and finished.tries[-1].outcome is Outcome.CALLER_ERROR:
         hold.end(tokens=0, usd=0.0, share_s=0.0)
@@ -228,7 +230,11 @@ def _generated(finished: Finished, event_tokens: EventTokens) -> int:
     return int(min(finished.routing_request.output_tokens, max(0.0, decoding_s) / max(forecast.itl_s, ITL_MIN_S)))
 
 
-def took(state: ReplicaState, used: Usage) -> tuple[float, float]:
+def took(finished: Finished, state: ReplicaState, used: Usage) -> tuple[float, float]:
     """Of the replica's time, and in dollars, which are infinite where nobody says what it costs."""
-    share_s = state.speed.share_s(used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens)
-    return share_s, state.usd(used.prompt_tokens, used.completion_tokens, share_s)
+    prompt, cached, answer = used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens
+    share_s = state.speed.share_s(prompt, cached, answer)
+    usd = state.usd(prompt, answer, share_s, cached, used.cache_write_tokens)
+    if finished.routing_request.urgency is BATCH and not state.is_by_token:
+        usd *= finished.hold.caller.batch_price
+    return share_s, usd

@@ -27,6 +27,7 @@ class ReplicaWire:
         "replica",
         "replica_id",
         "response_headers",
+        "tells_limits",
     )
 
     def __init__(self, replica: Replica, dialect: EngineDialect) -> None:
@@ -37,6 +38,7 @@ class ReplicaWire:
         self.model = replica.model
         self.hardware = replica.hardware or ""
         self.dialect = dialect
+        self.tells_limits = dialect.tells_limits
         self.client_fields = dialect.client_fields | frozenset(replica.allow_fields)
         self.is_shared = False  # another replica serves the same model
         self.address = Address(replica.host, replica.port, replica.tls)

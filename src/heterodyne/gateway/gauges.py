@@ -66,6 +66,8 @@ def _note_health(fleet_health: FleetHealthSnapshot, fleet: FleetSnapshot) -> Non
         metrics.breaker_open.set(labels, OPENNESS[one.breaker])
         metrics.weight.set(labels, one.weight)
         metrics.in_flight_limit.set(labels, one.in_flight_limit)
+        for what, left in one.remaining.items():
+            metrics.provider_remaining.set((*labels, what), left)
         metrics.ejections.cell(labels)[0] = one.ejections
     for model in fleet_health.models:
         metrics.panic.set((model.model,), float(model.is_panicking))

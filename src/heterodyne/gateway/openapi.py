@@ -10,7 +10,7 @@ from msgspec import Struct
 from heterodyne import __version__
 from heterodyne.domain import errors
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway import answers, described_stored
+from heterodyne.gateway import answers, described_batches, described_stored
 from heterodyne.gateway.described import (
     DESCRIBED,
     GEMINI_PATH,
@@ -24,9 +24,8 @@ from heterodyne.gateway.described import (
 )
 from heterodyne.gateway.description import Described, ErrorKind
 from heterodyne.gateway.dialects.gemini import VERBS
-from heterodyne.gateway.route import Route
+from heterodyne.gateway.route import API_KEY, Route
 from heterodyne.gateway.routes import (
-    API_KEY,
     GOOGLE_KEY,
     MODEL_ROUTE,
     ROUTES,
@@ -123,7 +122,9 @@ def document() -> Json:
 
 def described_routes() -> dict[str, Route]:
     """Every route under its path, those with names in them included."""
-    routes = {path.decode(): route for path, route in ROUTES.items()} | described_stored.ROUTES
+    routes = (
+        {path.decode(): route for path, route in ROUTES.items()} | described_stored.ROUTES | described_batches.ROUTES
+    )
     routes |= {MODEL_PATH: MODEL_ROUTE, TENSOR_MODEL_PATH: TENSOR_MODEL_ROUTE}
     routes[TENSOR_MODEL_READY_PATH] = TENSOR_MODEL_READY_ROUTE
     for path in (INFER_PATH, INFER_VERSION_PATH, *(f"{GEMINI_PATH}:{verb}" for verb in VERBS)):

@@ -29,6 +29,7 @@ from heterodyne.telemetry.tracing.context import Trace
 NEVER: Final = float("inf")
 ATTEMPTS_MAX: Final = 3  # before the first event
 CONNECTS_MAX: Final = 10  # the same where no engine was even reached
+RATE_LIMITED: Final = 429
 ADAPTER_UNKNOWN: Final = (400, 404)  # how engines say that they do not hold it
 
 
@@ -199,6 +200,8 @@ class Race:
         else:
             outcome = outcome_of_status(attempt.status)
         self.end(attempt, outcome)
+        if attempt.status == RATE_LIMITED and error.retry_after_s is not None:
+            attempt.hold_back(error.retry_after_s)
         replica = attempt.wire.replica
         metrics.attempts_failed.add((replica.model, replica.pool, outcome.value))
         if not self._has_lost_adapter(attempt):

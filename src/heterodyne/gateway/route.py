@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
+from typing import Final
 
 from msgspec import Struct
 
@@ -16,6 +17,8 @@ from heterodyne.gateway.stored.files.files import Files
 from heterodyne.gateway.stored.recall import Recalled
 from heterodyne.gateway.stored.work import TIMEOUT_S
 from heterodyne.wire.message import HttpRequest
+
+API_KEY: Final = b"x-api-key"  # where Anthropic's clients put their key
 
 Page = Callable[[PageSource, HttpRequest, Caller], PageResponse]
 StoredPage = Callable[[Documents, HttpRequest, Caller], Awaitable[PageResponse]]

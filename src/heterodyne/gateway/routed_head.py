@@ -50,6 +50,7 @@ class RoutedHead(HeadCheck):
         body_sink: BodySink | None = None,
     ) -> None:
         super().__init__(refusal=refusal, body_bytes_max=body_bytes_max, body_sink=body_sink)
+        self.is_any_length = refusal is not None and route is not None and route.is_upload
         self.route = route
         self.caller = caller
         self.callers = callers

@@ -4,6 +4,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from heterodyne.gateway import open_inference_pages, pages
+from heterodyne.gateway.batch_routes import BATCHED, BATCHES_ROUTE, FILES_ROUTE, MESSAGE_BATCHES_ROUTE, find_batched
 from heterodyne.gateway.dialects import (
     anthropic,
     chat,
@@ -19,19 +20,11 @@ from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.forms.gemini import GEMINI, GEMINI_BATCH
 from heterodyne.gateway.forms.passing import OPEN_INFERENCE, OPENAI
 from heterodyne.gateway.forms.responses import RESPONSES
-from heterodyne.gateway.route import Route
+from heterodyne.gateway.route import API_KEY, Route
 from heterodyne.gateway.stored.background import check_background
 from heterodyne.gateway.stored.recall import try_recall
-from heterodyne.gateway.stored_routes import (
-    BATCHES_ROUTE,
-    COMPLETIONS_ROUTE,
-    CONVERSATIONS_ROUTE,
-    FILES_ROUTE,
-    STORED,
-    find_stored,
-)
+from heterodyne.gateway.stored_routes import COMPLETIONS_ROUTE, CONVERSATIONS_ROUTE, STORED, find_stored
 
-API_KEY: Final = b"x-api-key"
 GOOGLE_KEY: Final = pages.GOOGLE_HEADER
 ANY_KEY: Final = (API_KEY, GOOGLE_KEY)
 MESSAGES: Final = b"/v1/messages"
@@ -57,6 +50,7 @@ ROUTES: dict[bytes, Route] = {
     b"/v1/messages/count_tokens": Route(
         method=b"POST", read=anthropic.read_count, form=ANTHROPIC, key_headers=(API_KEY,)
     ),
+    b"/v1/messages/batches": MESSAGE_BATCHES_ROUTE,
     b"/tokenize": Route(method=b"POST", read=tokenization.read_tokenize),
     b"/detokenize": Route(method=b"POST", read=tokenization.read_detokenize),
     b"/v1/models": Route(method=b"GET", page=pages.models, key_headers=ANY_KEY),
@@ -87,6 +81,8 @@ def find(path: bytes) -> Route | None:
         return _find_tensors(path)
     if path.startswith(STORED):
         return find_stored(path)
+    if path.startswith(BATCHED):
+        return find_batched(path)
     if path.startswith(GEMINI_MODELS):
         found = _find_gemini(path)
         return MODEL_ROUTE if found is None and path.startswith(b"/v1/models/") else found

@@ -4,7 +4,6 @@ from typing import Any, Literal
 
 from msgspec import Raw, Struct
 
-from heterodyne.batches.file_object import FileObject
 from heterodyne.gateway.answers import ChatCompletion
 
 
@@ -110,16 +109,6 @@ class MessageList(Struct):
 
     object: Literal["list"]
     data: list[dict[str, Raw]]
-    first_id: str | None
-    last_id: str | None
-    has_more: bool
-
-
-class FileList(Struct):
-    """Some files, and whether there are more."""
-
-    object: Literal["list"]
-    data: list[FileObject]
     first_id: str | None
     last_id: str | None
     has_more: bool

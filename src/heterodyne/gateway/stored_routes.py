@@ -3,11 +3,9 @@
 from typing import Final
 
 from heterodyne.gateway.route import Route
-from heterodyne.gateway.stored import batch_pages, chat_pages, conversations_pages, responses_pages
-from heterodyne.gateway.stored.files import pages as file_pages
-from heterodyne.gateway.stored.files.files import LONGEST_S
+from heterodyne.gateway.stored import chat_pages, conversations_pages, responses_pages
 
-STORED: Final = (b"/v1/responses/", b"/v1/conversations/", b"/v1/chat/completions/", b"/v1/files/", b"/v1/batches/")
+STORED: Final = (b"/v1/responses/", b"/v1/conversations/", b"/v1/chat/completions/")
 
 CONVERSATIONS_ROUTE: Final = Route(method=b"POST", stored_page=conversations_pages.create)
 RESPONSE_ROUTE: Final = Route(
@@ -45,24 +43,6 @@ COMPLETION_ROUTE: Final = Route(
     },
 )
 MESSAGES_ROUTE: Final = Route(method=b"GET", stored_page=chat_pages.messages)
-BATCHES_ROUTE: Final = Route(
-    method=b"POST",
-    stored_page=batch_pages.create,
-    also={b"GET": Route(method=b"GET", stored_page=batch_pages.batches)},
-)
-BATCH_ROUTE: Final = Route(method=b"GET", stored_page=batch_pages.batch)
-CANCEL_BATCH_ROUTE: Final = Route(method=b"POST", stored_page=batch_pages.cancel)
-FILES_ROUTE: Final = Route(
-    method=b"GET",
-    file_page=file_pages.listing,
-    also={b"POST": Route(method=b"POST", file_page=file_pages.create, is_upload=True, longest_s=LONGEST_S)},
-)
-FILE_ROUTE: Final = Route(
-    method=b"GET",
-    file_page=file_pages.file,
-    also={b"DELETE": Route(method=b"DELETE", file_page=file_pages.delete)},
-)
-CONTENT_ROUTE: Final = Route(method=b"GET", file_page=file_pages.content)
 
 
 def find_stored(path: bytes) -> Route | None:
@@ -84,12 +64,4 @@ def find_stored(path: bytes) -> Route | None:
             return COMPLETION_ROUTE
         case [b"chat", b"completions", id, b"messages"] if id:
             return MESSAGES_ROUTE
-        case [b"batches", id] if id:
-            return BATCH_ROUTE
-        case [b"batches", id, b"cancel"] if id:
-            return CANCEL_BATCH_ROUTE
-        case [b"files", id] if id:
-            return FILE_ROUTE
-        case [b"files", id, b"content"] if id:
-            return CONTENT_ROUTE
     return None

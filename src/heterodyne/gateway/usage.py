@@ -64,5 +64,6 @@ def _usage(reported: ReportedUsage | None) -> Usage | None:
         prompt_tokens=reported.prompt_tokens or 0,
         completion_tokens=reported.completion_tokens or 0,
         cached_tokens=details.cached_tokens if details is not None else None,
+        cache_write_tokens=details.cache_write_tokens or 0 if details is not None else 0,
         reasoning_tokens=more.reasoning_tokens or 0 if more is not None else 0,
     )

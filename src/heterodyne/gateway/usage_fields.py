@@ -10,6 +10,7 @@ class PromptDetails(Struct):
     """Of the prompt."""
 
     cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 class CompletionDetails(Struct):

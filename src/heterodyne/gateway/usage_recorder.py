@@ -24,9 +24,9 @@ FORMS_MAX: Final = 4096
 class _Form:
     """What requests of one key to one replica have in common, encoded once while both are as they were."""
 
-    __slots__ = ("answer_usd", "caller", "hour_usd", "opening", "prompt_usd", "replica")
+    __slots__ = ("answer_usd", "caller", "hour_usd", "opening", "price", "prompt_usd", "replica")
 
-    def __init__(self, caller: Caller, replica: Replica, opening: OpeningForm) -> None:
+    def __init__(self, caller: Caller, replica: Replica, opening: OpeningForm, *, is_batch: bool) -> None:
         price = replica.price
         self.caller = caller
         self.replica = replica
@@ -34,13 +34,20 @@ class _Form:
         self.prompt_usd = price.usd_per_million_prompt_tokens
         self.answer_usd = price.usd_per_million_completion_tokens
         self.hour_usd = price.usd_per_hour
+        if is_batch and self.hour_usd is not None:
+            self.hour_usd *= caller.batch_price
+        self.price = None if price.is_plain else price  # of hosted capacity; None: the three say it all
 
     def terms(self, routing_request: RoutingRequest, forecast: Forecast) -> TermsValues:
         """What a bill is made of if we do not live to make it, in the order of FlightTerms' fields."""
         answer_tokens = routing_request.output_tokens
         prompt_s = forecast.state.speed.prompts * forecast.work_s
         token_s = max(0.0, forecast.share_s - prompt_s) / answer_tokens if 0 < answer_tokens < inf else 0.0
-        return routing_request.prompt_tokens, self.prompt_usd, self.answer_usd, self.hour_usd, prompt_s, token_s
+        prompt_tokens, prompt_usd, answer_usd = routing_request.prompt_tokens, self.prompt_usd, self.answer_usd
+        if self.price is not None:
+            plain = self.price.plain(prompt_tokens, forecast.cached_tokens)
+            prompt_usd, answer_usd = plain.usd_per_million_prompt_tokens, plain.usd_per_million_completion_tokens
+        return prompt_tokens, prompt_usd, answer_usd, self.hour_usd, prompt_s, token_s
 
 
 class UsageRecorder:
@@ -106,7 +113,8 @@ class UsageRecorder:
         if len(self._forms) >= FORMS_MAX:
             self._forms.clear()
         opening = OpeningForm(_opening(request, routing_request, caller, replica))
-        form = self._forms[names] = _Form(caller, replica, opening)
+        is_batch = routing_request.urgency is Urgency.BATCH
+        form = self._forms[names] = _Form(caller, replica, opening, is_batch=is_batch)
         return form
 
 

@@ -1,10 +1,11 @@
 """What the gateway asks of an engine dialect: our request to its bytes, its answer to OpenAI's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica
+from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.request import Request
 from heterodyne.ports.engine_headers import EngineHeaders
 from heterodyne.ports.engine_request import EngineRequest
@@ -26,6 +27,7 @@ class EngineDialect(EngineHeaders, Protocol):
 
     name: str
     health_path: str
+    tells_limits: bool  # whether answers may say what is left of rate limits; `limits` is not asked where not
     client_fields: frozenset[str]  # beside OpenAI's API, by path, that clients may send; pools may open more
 
     def call(self, request: Request, replica: Replica) -> EngineRequest:
@@ -42,6 +44,10 @@ class EngineDialect(EngineHeaders, Protocol):
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         """The engine's error answer as one of ours."""
+        ...
+
+    def limits(self, status: int, headers: Mapping[bytes, bytes]) -> ToldLimits | None:
+        """What the head of an answer says of rate limits; None: nothing."""
         ...
 
     def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:

@@ -21,7 +21,8 @@ from heterodyne.routing.slow_start import SlowStart
 NO_REPLICAS: Final[frozenset[ReplicaId]] = frozenset()
 ADAPTER_RETRY_AFTER_S: Final = 2
 KEYS_REGIONS_MAX: Final = 64  # that are remembered
-BUSY: Final = (None, Obstacle.FULL, Obstacle.PAUSED)  # why a replica takes nothing now and will soon
+# Why a replica takes nothing now and will soon.
+BUSY: Final = (None, Obstacle.FULL, Obstacle.PAUSED, Obstacle.RATE_LIMITED)
 CANNOT: Final = (
     EngineUnavailable,
     UnknownModel,
@@ -163,7 +164,14 @@ class FallbackRouter:
         # Where others could take it but for its length, those that are long enough are full.
         is_long = context > 0.0 and any(one.is_takeable and has_context(one, context) for one in replicas)
         is_full = health is not None and (health.is_full or is_long)
-        raise no_replica_error(model, self.snapshot, has_failed=has_failed, is_full=is_full, called=request.model)
+        raise no_replica_error(
+            model,
+            self.snapshot,
+            has_failed=has_failed,
+            is_full=is_full,
+            rate_limit_wait_s=0.0 if health is None else health.rate_limit_wait_s,
+            called=request.model,
+        )
 
     def _in_time(
         self,
@@ -194,7 +202,7 @@ class FallbackRouter:
         health = self.health.try_model(routing_request.model)
         if health is None:
             return ()
-        usable = health.usable(now_s)
+        usable = health.usable(now_s, routing_request.prompt_tokens)
         if routing_request.regions is not None:
             usable = self._regional(usable, routing_request.model, routing_request.regions)
         if failed:
@@ -239,7 +247,8 @@ class FallbackRouter:
         busy = [one for one in rest if self.health.of(one.id).may_take(now_s) in BUSY]
         if not busy:
             return usable
-        return [one for one in busy if not self.health.of(one.id).is_crammed]
+        healths = [(one, self.health.of(one.id)) for one in busy]
+        return [one for one, health in healths if not health.is_crammed and not health.rate_limit_wait_s]
 
     def _decide_adapter(
         self, request: Request, routing_request: RoutingRequest, name: str, failed: frozenset[ReplicaId], now_s: float

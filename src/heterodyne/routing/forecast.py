@@ -89,7 +89,8 @@ def forecast_on(
     # By place: uncompiled, with sixteen names a forecast takes half as long again.
     return Forecast(
         state, band, ttft_s, ttft_s * band.high, itl_s, itl_s * speed.itl_band.high, risk, share_s,
-        state.usd(prompt, answer, share_s), load, cached_tokens, work_s, steps_s, backlog_s, room_s, link_s,
+        state.usd(prompt, answer, share_s, cached_tokens), load, cached_tokens, work_s, steps_s, backlog_s, room_s,
+        link_s,
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Pure: why no replica can be named for a request."""
 
 from collections.abc import Iterable, Sequence
+from math import ceil
 from typing import Final
 
 from heterodyne.domain.errors import EnginesFull, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
@@ -39,11 +40,18 @@ def check_purpose(request: Request, target: Replica) -> None:
 
 
 def no_replica_error(
-    model: str, fleet: FleetSnapshot, *, has_failed: bool, is_full: bool = False, called: str = ""
+    model: str,
+    fleet: FleetSnapshot,
+    *,
+    has_failed: bool,
+    is_full: bool = False,
+    rate_limit_wait_s: float = 0.0,
+    called: str = "",
 ) -> HeterodyneError:
     """Why none of the model's replicas can take a request; `is_full`: one could, but for what it holds.
 
-    `called` is the client's own name for it, where that is another: a key may know no more than an alias.
+    `rate_limit_wait_s` is when a provider's limit leaves room for it, where that is what it lacks; `called` is the
+    client's own name for the model, where that is another: a key may know no more than an alias.
     """
     replicas = fleet.by_model.get(model)
     model = called or model
@@ -51,6 +59,12 @@ def no_replica_error(
         return UnknownModel(unknown_model(model, ()), param="model")
     if has_failed:
         return EngineUnavailable(f"No other replica of {model!r} can take the request.")
+    if rate_limit_wait_s > 0.0:
+        limited = EnginesFull if is_full else EngineUnavailable
+        return limited(
+            f"The providers of {model!r} have nothing left of their rate limits now.",
+            retry_after_s=ceil(rate_limit_wait_s),
+        )
     if is_full:
         return EnginesFull(f"Every replica of {model!r} has as much to do as it may.", retry_after_s=FULL_RETRY_AFTER_S)
     if any(replica.is_takeable for replica in replicas):

@@ -20,7 +20,6 @@ class ReplicaState:
     """One per replica and worker; only tickets change it."""
 
     __slots__ = (
-        "_answer_usd",
         "_at_s",
         "_blind",
         "_blind_until_s",
@@ -29,7 +28,7 @@ class ReplicaState:
         "_head_since_s",
         "_load_at_s",
         "_most",
-        "_prompt_usd",
+        "_price",
         "_sequence_area",
         "_work_done_s",
         "batch_s",
@@ -98,8 +97,7 @@ class ReplicaState:
         self.kv_tokens = prior.kv_tokens
         price = replica.price
         self.is_by_token = price.is_by_token
-        self._prompt_usd = price.usd_per_million_prompt_tokens or 0.0
-        self._answer_usd = price.usd_per_million_completion_tokens or 0.0
+        self._price = price
         usd_per_s = price.usd(0, 0, 1.0)
         self.usd_per_s = inf if usd_per_s is None else usd_per_s  # of a replica that is paid by the hour
         if load is not None:
@@ -206,10 +204,20 @@ class ReplicaState:
             + speed.context_token_s * self.context_tokens
         )
 
-    def usd(self, prompt_tokens: float, answer_tokens: float, share_s: float) -> float:
-        """What so many tokens cost, or so much of its time where it is paid by the hour; infinite: nobody says."""
+    def usd(
+        self,
+        prompt_tokens: float,
+        answer_tokens: float,
+        share_s: float,
+        cached_tokens: float = 0.0,
+        cache_write_tokens: float = 0.0,
+    ) -> float:
+        """What so many tokens cost, or so much of its time where it is paid by the hour; infinite: nobody says.
+
+        Forecasts and bills both come here, so that they differ only by what was thought and what was counted.
+        """
         if self.is_by_token:
-            return (prompt_tokens * self._prompt_usd + answer_tokens * self._answer_usd) / 1e6
+            return self._price.usd(prompt_tokens, answer_tokens, share_s, cached_tokens, cache_write_tokens) or 0.0
         return inf if self.usd_per_s == inf else self.usd_per_s * share_s
 
     def _leave(self, request: RoutingRequest) -> None:

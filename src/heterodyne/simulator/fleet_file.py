@@ -36,6 +36,13 @@ class SimulatedPool(Struct, frozen=True, kw_only=True):
     price_usd_per_hour: Annotated[float, Meta(ge=0)] | None = None  # None: the lowest of its hardware
     price_usd_per_million_prompt_tokens: Annotated[float, Meta(ge=0)] | None = None
     price_usd_per_million_completion_tokens: Annotated[float, Meta(ge=0)] | None = None
+    price_usd_per_million_cached_tokens: Annotated[float, Meta(ge=0)] | None = None
+    price_usd_per_million_cache_write_tokens: Annotated[float, Meta(ge=0)] | None = None
+    price_long_prompt_tokens: Annotated[int, Meta(ge=1)] | None = None
+    price_long_usd_per_million_prompt_tokens: Annotated[float, Meta(ge=0)] | None = None
+    price_long_usd_per_million_completion_tokens: Annotated[float, Meta(ge=0)] | None = None
+    price_long_usd_per_million_cached_tokens: Annotated[float, Meta(ge=0)] | None = None
+    price_long_usd_per_million_cache_write_tokens: Annotated[float, Meta(ge=0)] | None = None
     region: str | None = None
     labels: dict[str, str] = {}
     in_flight_max: Annotated[int, Meta(ge=1)] | None = None

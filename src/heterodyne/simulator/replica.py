@@ -21,6 +21,7 @@ class SimulatedReplica:
         "prompt_tokens",
         "requests",
         "sequence_tokens_max",
+        "token_usd",
         "wake_at_s",
     )
 
@@ -34,6 +35,7 @@ class SimulatedReplica:
         self.requests = 0  # that have ended, and their tokens
         self.prompt_tokens = 0
         self.output_tokens = 0
+        self.token_usd = 0.0  # what they cost where tokens are paid for
 
     def submit(self, job: Job, now_s: float) -> None:
         """A request arrives; a leap under way ends where the machine would have seen it."""
@@ -54,12 +56,15 @@ class SimulatedReplica:
         self.wake_at_s = machine.ready_at_s if begun is None else begun.ends_at_s
         return ended
 
-    def end(self, prompt_tokens: int, output_tokens: int, inside_s: float) -> None:
+    def end(self, prompt_tokens: int, output_tokens: int, cached_tokens: int, inside_s: float) -> None:
         """A request is answered."""
         self.requests += 1
         self.prompt_tokens += prompt_tokens
         self.output_tokens += output_tokens
         self.inside_s += inside_s
+        price = self.listed.price
+        if price.is_by_token:
+            self.token_usd += price.usd(prompt_tokens, output_tokens, 0.0, cached_tokens) or 0.0
 
     def load(self) -> EngineLoad:
         """What its metrics page says; tokens of a leap are counted when it ends."""

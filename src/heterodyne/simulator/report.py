@@ -119,10 +119,7 @@ def _usd(replica: SimulatedReplica, seconds: float) -> float | None:
     """Own capacity is paid by the hour, hosted by the token."""
     price = replica.listed.price
     if price.is_by_token:
-        return (
-            replica.prompt_tokens * (price.usd_per_million_prompt_tokens or 0.0)
-            + replica.output_tokens * (price.usd_per_million_completion_tokens or 0.0)
-        ) / 1e6
+        return replica.token_usd
     return None if price.usd_per_hour is None else price.usd_per_hour * seconds / 3600
 
 

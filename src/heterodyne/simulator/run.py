@@ -222,7 +222,9 @@ class _Run:
             running_request.ticket.end(now_s, output_tokens=request.output_tokens, cached_tokens=cached_tokens)
             self._lengths.learn(None, request.output_tokens)
             assert running_request.first_at_s is not None
-            running_request.replica.end(request.prompt_tokens, request.output_tokens, now_s - request.at_s)
+            running_request.replica.end(
+                request.prompt_tokens, request.output_tokens, cached_tokens, now_s - request.at_s
+            )
             self._tally.end(request, running_request.first_at_s, now_s, cached_tokens, running_request.predicted)
             if running_request.admitted is not None:
                 running_request.admitted.end(now_s, cached_tokens)

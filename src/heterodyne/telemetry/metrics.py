@@ -277,6 +277,11 @@ weight = SharedGauge(
 in_flight_limit = Gauge(
     "heterodyne_routing_in_flight_limit", "Requests a replica may hold, as its speed shows; all workers.", REPLICA
 )
+provider_remaining = SharedGauge(
+    "heterodyne_routing_provider_remaining",
+    "What should be left of a provider's rate limit on requests or tokens, by its latest answer.",
+    (*REPLICA, "what"),
+)
 panic = SharedGauge(
     "heterodyne_routing_panic", "1 while too few replicas are in good standing for standing to count.", ("model",)
 )
@@ -457,6 +462,7 @@ ALL: tuple[Meter, ...] = (
     breaker_open,
     weight,
     in_flight_limit,
+    provider_remaining,
     panic,
     retry_tokens,
     retries_refused,

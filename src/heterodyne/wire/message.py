@@ -24,7 +24,7 @@ class BodySink(Protocol):
 class HeadCheck:
     """What a handler makes of a head before any of the body is held."""
 
-    __slots__ = ("body_bytes_max", "body_sink", "refusal")
+    __slots__ = ("body_bytes_max", "body_sink", "is_any_length", "refusal")
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class HeadCheck:
         self.refusal = refusal
         self.body_bytes_max = body_bytes_max  # the connection's own limit holds beside it; at 0 the body is read past
         self.body_sink = body_sink  # None: the body is held until its request ends
+        self.is_any_length = False  # whether a refusal is told of a body, too, that would be too large to be held
 
 
 ANY_BODY: Final = HeadCheck()

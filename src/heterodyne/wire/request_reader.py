@@ -243,7 +243,7 @@ class RequestReader:
         sink = check.body_sink
         body_bytes_max = limits.body_bytes_max if sink is None else sink.bytes_max
         self.body.begin(check.body_bytes_max if check.body_bytes_max < body_bytes_max else body_bytes_max, sink)
-        if length > body_bytes_max and check.refusal is None:
+        if length > body_bytes_max and not check.is_any_length:
             self._break(body_too_large(length, body_bytes_max))
         if b"expect" in headers and check.refusal is None and headers[b"expect"].lower() == b"100-continue":
             self._sink.on_expect_continue()

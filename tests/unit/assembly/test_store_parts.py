@@ -21,7 +21,8 @@ from heterodyne.config.settings import Settings
 from heterodyne.console.fleet.pages import FleetPage, Reloaded
 from heterodyne.domain.audit import ChangeEntry
 from heterodyne.domain.errors import SettingsInvalid
-from heterodyne.domain.fleet import Health, Price
+from heterodyne.domain.fleet import Health
+from heterodyne.domain.price import Price
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.domain.usage import UsageEnding, UsageGroup, UsageOpening, UsageQuery
 from heterodyne.ports.document_store import Document

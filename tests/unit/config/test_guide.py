@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 from heterodyne.config.load import load
-from heterodyne.domain.fleet import FleetSnapshot, Price
+from heterodyne.domain.fleet import FleetSnapshot
+from heterodyne.domain.price import Price
 from heterodyne.supervisor.configured_replicas import model_rules, remote_replicas
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "configure.md"

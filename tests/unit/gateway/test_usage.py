@@ -12,6 +12,13 @@ def test_the_usage_of_an_answer_is_read_with_its_cached_part() -> None:
     used, is_error = usage.of_answer(body)
     assert used is not None
     assert (used.prompt_tokens, used.completion_tokens, used.cached_tokens, is_error) == (9, 4, 3, False)
+    assert used.cache_write_tokens == 0
+
+
+def test_so_is_what_was_written_to_a_cache() -> None:
+    used, _ = usage.of_answer(b'{"usage":{"prompt_tokens":9,"prompt_tokens_details":{"cache_write_tokens":5}}}')
+    assert used is not None
+    assert (used.cached_tokens, used.cache_write_tokens) == (None, 5)
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"usage":null}', b'{"data":[1,2]}'])

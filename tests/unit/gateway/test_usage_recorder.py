@@ -3,13 +3,18 @@
 from pathlib import Path
 
 from heterodyne.admission.callers import LOCAL
-from heterodyne.books.encoding import decode_record
+from heterodyne.books.cost import killed_ending
+from heterodyne.books.encoding import decode_open, decode_record
 from heterodyne.books.flight_slots import FlightSlots
+from heterodyne.books.slots_left import slots_left
 from heterodyne.books.spool import UsageSpool
+from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.operation import Operation
+from heterodyne.domain.price import Price
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.gateway.usage_recorder import UsageRecorder
+from heterodyne.routing.forecast import forecast_on
 from tests.support.replica_states import replica, router, routing_request
 from tests.support.requests_copied import ended
 
@@ -58,3 +63,31 @@ def test_the_record_in_the_books_has_every_value_under_its_name(tmp_path: Path) 
     assert [getattr(booked, name) for name in shared] == [getattr(RECORD, name) for name in shared]
     assert {"reason", "queue_ms", "predicted_itl_ms", "continuations", "replica_s", "promise"} <= set(shared)
     spool.close()
+
+
+def test_a_request_that_is_killed_is_billed_as_was_forecast_with_what_the_cache_should_have(tmp_path: Path) -> None:
+    """So much of a long prompt is cached there; once the answer has come so far, the bill is what was forecast."""
+    price = Price(
+        usd_per_million_prompt_tokens=100.0,
+        usd_per_million_completion_tokens=200.0,
+        usd_per_million_cached_tokens=10.0,
+        long_prompt_tokens=900,
+        long_usd_per_million_prompt_tokens=300.0,
+        long_usd_per_million_completion_tokens=400.0,
+    )
+    file = tmp_path / "worker.1.slots"
+    slots = FlightSlots(file, 4)
+    keeper = UsageRecorder(slots, UsageSpool(tmp_path, "worker", "1", slots))
+    here = router(replica("far", price=price))
+    asked = routing_request(prompt_tokens=1000)
+    forecast = forecast_on(here._states[ReplicaId("far")], asked, 800.0, 0.0)
+    assert 0 < forecast.cached_tokens < 800
+    slot = keeper.place(ASKED, asked, LOCAL, forecast, at=5.0, slot=None)
+    slot.delivered = delivered = round(asked.output_tokens)
+    (left,) = slots_left(file.read_bytes())
+    flight = decode_open(left.encoded)
+    killed = killed_ending(flight.terms, left.delivered)
+    assert killed.is_hosted_price
+    expected = price.usd(1000, delivered, 0.0, forecast.cached_tokens)
+    assert expected is not None
+    assert killed.usd_micro == round(expected * 1e6)

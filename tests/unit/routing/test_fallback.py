@@ -8,17 +8,9 @@ import pytest
 
 from heterodyne.control.adapter_loader import AdapterLoader
 from heterodyne.domain.errors import ContextExceeded, EnginesFull, EngineUnavailable, InvalidField, UnknownModel
-from heterodyne.domain.fleet import (
-    FleetSnapshot,
-    Health,
-    ModelRule,
-    PoolName,
-    Price,
-    Purpose,
-    Replica,
-    ReplicaId,
-)
+from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Purpose, Replica, ReplicaId
 from heterodyne.domain.operation import Operation
+from heterodyne.domain.price import Price
 from heterodyne.domain.request import Request
 from heterodyne.domain.routing_rule import Reason, RoutingRule
 from heterodyne.engines.catalogue import DIALECTS, ENGINES

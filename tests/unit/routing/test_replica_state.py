@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import Price
+from heterodyne.domain.price import Price
 from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.replica_state import ReplicaState

@@ -6,7 +6,8 @@ import pytest
 from msgspec import structs
 
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Price
+from heterodyne.domain.fleet import FleetSnapshot, ModelRule
+from heterodyne.domain.price import Price
 from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.forecast import KEPT

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from heterodyne.config.settings import Settings
-from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Price, Purpose, Replica
+from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Purpose, Replica
+from heterodyne.domain.price import Price
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings

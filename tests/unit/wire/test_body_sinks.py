@@ -102,10 +102,12 @@ async def test_a_sink_has_a_limit_of_its_own() -> None:
     assert chunked.refused == [413]
 
 
-def test_a_refusal_goes_before_a_length_that_is_too_large() -> None:
+@pytest.mark.parametrize(("is_any_length", "status"), [(True, 401), (False, 413)])
+def test_a_refusal_may_go_before_a_length_that_is_too_large(is_any_length: bool, status: int) -> None:
     client = Client(None, Unauthenticated("no"))
-    client.transport.feed(head(1_000_000))
-    assert client.refused == [401]
+    client.check.is_any_length = is_any_length
+    client.transport.feed(head(1_000_000) + b"x" * 500)
+    assert client.refused == [status]
 
 
 def test_what_a_sink_raises_is_the_answer() -> None:

@@ -1,7 +1,7 @@
 """The fleet as columns for people."""
 
 from heterodyne.console.fleet.pages import FleetPage, ReplicaRow
-from heterodyne.domain.fleet import Price
+from heterodyne.domain.price import Price
 
 HEADER = ("POOL", "REPLICA", "HARDWARE", "STATE", "IN FLIGHT", "RUNNING", "WAITING", "KV", "PRICE", "PROBLEM")
 NOTHING = "-"

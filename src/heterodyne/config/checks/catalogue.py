@@ -41,6 +41,7 @@ CHECKS: tuple[Check, ...] = (
     pool_checks.chat_templates_exist,
     pool_checks.one_model_has_one_purpose,
     pool_checks.a_pool_is_paid_one_way,
+    pool_checks.detailed_prices_refine_a_price_by_the_token,
     pool_checks.a_replica_limit_can_be_reached,
     pool_checks.accelerator_urls_can_be_called,
     kv_checks.kv_events_can_be_read,

@@ -16,6 +16,19 @@ from heterodyne.registry.sources.catalogue import SOURCES
 POOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 KNOWN = (*SOURCES, SCHEME)
 TOKEN_PRICES = ("price_usd_per_million_prompt_tokens", "price_usd_per_million_completion_tokens")
+LONG_PROMPT = "price_long_prompt_tokens"
+LONG_PRICES = (
+    "price_long_usd_per_million_prompt_tokens",
+    "price_long_usd_per_million_completion_tokens",
+    "price_long_usd_per_million_cached_tokens",
+    "price_long_usd_per_million_cache_write_tokens",
+)
+DETAILED_PRICES = (
+    "price_usd_per_million_cached_tokens",
+    "price_usd_per_million_cache_write_tokens",
+    LONG_PROMPT,
+    *LONG_PRICES,
+)
 
 
 def there_are_pools(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
@@ -180,6 +193,27 @@ def a_pool_is_paid_one_way(settings: Settings, _: Mapping[str, str]) -> Iterator
                 message=f"a price by the hour, but {' and '.join(by_token)} {'is' if len(by_token) == 1 else 'are'} "
                 "by the token; keep the hour's for capacity of your own, the tokens' for hosted capacity",
                 rests_on=tuple(dotted(POOLS, name, price) for price in by_token),
+            )
+
+
+def detailed_prices_refine_a_price_by_the_token(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """What cached tokens and long prompts cost says nothing where tokens have no price; a long prompt has a length."""
+    for name, pool in settings.pools.items():
+        given = [price for price in DETAILED_PRICES if getattr(pool, price) is not None]
+        token_prices = tuple(dotted(POOLS, name, price) for price in TOKEN_PRICES)
+        if given and all(getattr(pool, price) is None for price in TOKEN_PRICES):
+            yield SettingProblem(
+                path=dotted(POOLS, name, given[0]),
+                message=f"refines a price by the token, and neither {' nor '.join(TOKEN_PRICES)} is given",
+                rests_on=token_prices,
+            )
+        long = [price for price in given if price in LONG_PRICES]
+        if bool(long) != (pool.price_long_prompt_tokens is not None):
+            missing = LONG_PROMPT if long else f"any of {', '.join(LONG_PRICES)}"
+            yield SettingProblem(
+                path=dotted(POOLS, name, long[0] if long else LONG_PROMPT),
+                message=f"says nothing without {missing}",
+                rests_on=tuple(dotted(POOLS, name, price) for price in (LONG_PROMPT, *LONG_PRICES)),
             )
 
 

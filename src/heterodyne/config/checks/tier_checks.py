@@ -16,6 +16,7 @@ TIERS = tuple(tier.value for tier in Tier)
 def tiers_are_known(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """In every table that has a value for each of them."""
     yield from _unknown("admission.context_tokens_by_tier", settings.admission.context_tokens_by_tier)
+    yield from _unknown("batches.price_by_tier", settings.batches.price_by_tier)
     for name, model in settings.models.items():
         yield from _unknown(dotted(MODELS, name, "degrade"), model.degrade)
 

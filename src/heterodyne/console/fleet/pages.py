@@ -5,7 +5,8 @@ from enum import StrEnum
 from msgspec import Struct
 
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import Health, Price, Purpose
+from heterodyne.domain.fleet import Health, Purpose
+from heterodyne.domain.price import Price
 from heterodyne.routing.health.breaker import BreakerState
 from heterodyne.routing.health.snapshot import Obstacle
 
@@ -32,6 +33,7 @@ class WorkerOpinion(Struct, frozen=True, kw_only=True):
     ejected_for_s: float | None  # None: it is not ejected
     in_flight: int
     in_flight_limit: int | None
+    remaining: dict[str, float] = {}  # of its provider's rate limits, by what they limit; empty: it says nothing
 
 
 class ReplicaRow(Struct, frozen=True, kw_only=True):

@@ -32,7 +32,8 @@ HeterodyneError
 │   └── InternalError               500 internal_error
 ├── EngineError                     a replica failed
 │   ├── EngineUnavailable           503 engine_unavailable
-│   │   └── EnginesFull             503 engines_full          they hold what they may; waiting helps
+│   │   ├── EnginesFull             503 engines_full          they hold what they may; waiting helps
+│   │   └── EngineOverloaded        503 engine_overloaded     a provider says that it has too much to do
 │   ├── EngineStalled               504 engine_stalled
 │   ├── EngineBroke                 502 engine_broke          closed or reset in the middle of an answer
 │   ├── EngineGarbage               502 engine_garbage        bytes that are not the promised protocol
@@ -77,6 +78,7 @@ from heterodyne.domain.errors.engine import (
     AdapterUnavailable,
     EngineBroke,
     EngineGarbage,
+    EngineOverloaded,
     EngineRefused,
     EnginesFull,
     EngineStalled,
@@ -118,6 +120,7 @@ __all__ = [
     "EngineBroke",
     "EngineError",
     "EngineGarbage",
+    "EngineOverloaded",
     "EngineRefused",
     "EngineStalled",
     "EngineUnavailable",

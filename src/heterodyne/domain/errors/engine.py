@@ -16,6 +16,12 @@ class EnginesFull(EngineUnavailable):
     code = "engines_full"
 
 
+class EngineOverloaded(EngineUnavailable):
+    """A replica, or the provider that it is of, has too much to do now and says so."""
+
+    code = "engine_overloaded"
+
+
 class EngineStalled(EngineError):
     """A replica sent nothing for longer than it may."""
 

@@ -99,7 +99,8 @@ def stop_of(stop_sequence: str | None) -> Json:
 def usage_of(usage: ClaudeUsage) -> Json:
     """OpenAI counts all of the prompt, and what of it was cached beside."""
     cached = usage.cache_read_input_tokens
-    prompt = (usage.input_tokens or 0) + (cached or 0) + (usage.cache_creation_input_tokens or 0)
+    written = usage.cache_creation_input_tokens
+    prompt = (usage.input_tokens or 0) + (cached or 0) + (written or 0)
     details = usage.output_tokens_details
     reasoning = None if details is None else details.thinking_tokens
-    return told_usage(prompt, usage.output_tokens or 0, cached=cached, reasoning=reasoning)
+    return told_usage(prompt, usage.output_tokens or 0, cached=cached, reasoning=reasoning, written=written)

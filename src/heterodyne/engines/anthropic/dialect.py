@@ -1,10 +1,13 @@
 """Anthropic's Messages API, hosted: by itself, or under the same words by Amazon's Bedrock and Microsoft's Foundry."""
 
+from collections.abc import Mapping
+
 import msgspec
 from msgspec import Struct
 
 from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.fleet import Replica
+from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.anthropic.answer import chat_answer
@@ -12,6 +15,7 @@ from heterodyne.engines.anthropic.request import messages_body
 from heterodyne.engines.anthropic.stream import ClaudeStream
 from heterodyne.engines.error_answer import MESSAGE_CHARS_MAX, read_error
 from heterodyne.engines.hosted.dialect import HostedDialect, no_account
+from heterodyne.engines.told_limits import anthropic_limits
 from heterodyne.ports.engine import EventEdit
 from heterodyne.ports.engine_request import EngineRequest
 
@@ -56,6 +60,9 @@ class AnthropicDialect(HostedDialect):
 
     def stream_edit(self, request: Request) -> EventEdit | None:
         return ClaudeStream(int(self._wall_clock()))
+
+    def limits(self, status: int, headers: Mapping[bytes, bytes]) -> ToldLimits | None:
+        return anthropic_limits(headers)
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         try:

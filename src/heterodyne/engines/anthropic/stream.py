@@ -12,7 +12,11 @@ from heterodyne.engines.anthropic.answer import (
     stop_of,
     usage_of,
 )
+from heterodyne.engines.error_answer import overloaded
 from heterodyne.engines.hosted.told_chat import Chunks, told_call, told_error
+
+# What an event says where an answer would have had a status of 529 or 429.
+OVERLOADED = ("overloaded_error", "rate_limit_error")
 
 
 class ClaudeDelta(Struct):
@@ -83,6 +87,8 @@ class ClaudeStream:
                 return self._chunks.end(usage_of(self._usage))
             case "error":
                 error = event.error or ClaudeError()
+                if error.type in OVERLOADED:
+                    raise overloaded()
                 return [told_error(error.message or "The provider failed.", error.type)]
         return []  # a ping, or news of something that was not asked for
 

@@ -138,10 +138,11 @@ def native_finish(reason: str | None) -> Json:
 
 
 def usage_of(usage: GeneratedUsage) -> Json:
+    """A count that is zero is left out of its JSON, and that nothing was cached is worth knowing: it was expected."""
     prompt = (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0)
     thoughts = usage.thoughts_token_count
     completion = (usage.candidates_token_count or 0) + (thoughts or 0)
-    return told_usage(prompt, completion, cached=usage.cached_content_token_count, reasoning=thoughts)
+    return told_usage(prompt, completion, cached=usage.cached_content_token_count or 0, reasoning=thoughts)
 
 
 def _choice(said: Generated, response_id: str) -> Json:

@@ -1,5 +1,6 @@
 """Google's Gemini API, hosted: chats and embeddings in its own words."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ from heterodyne.domain.engine_load import Capability
 from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.operation import Operation
+from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import MESSAGE_CHARS_MAX, read_error
@@ -18,6 +20,7 @@ from heterodyne.engines.gemini.embeddings import embed_body, vectors_answer
 from heterodyne.engines.gemini.request import generate_body
 from heterodyne.engines.gemini.stream import GeneratedStream
 from heterodyne.engines.hosted.dialect import HostedDialect, no_account
+from heterodyne.engines.told_limits import no_limits
 from heterodyne.ports.engine import EventEdit
 from heterodyne.ports.engine_request import EngineRequest
 
@@ -72,6 +75,10 @@ class GeminiDialect(HostedDialect):
 
     def stream_edit(self, request: Request) -> EventEdit | None:
         return GeneratedStream(request.choices, int(self._wall_clock()))
+
+    def limits(self, status: int, headers: Mapping[bytes, bytes]) -> ToldLimits | None:
+        """When to come back is in the bodies of its refusals."""
+        return no_limits(headers)
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         error = _read_error(body)

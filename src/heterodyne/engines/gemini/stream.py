@@ -1,6 +1,7 @@
 """Gemini's event streams in OpenAI's chunks: each event is an answer with what came since; calls come whole."""
 
 from heterodyne.domain.errors import EngineGarbage
+from heterodyne.engines.error_answer import overloaded
 from heterodyne.engines.gemini.answer import (
     Generated,
     GeneratedAnswer,
@@ -12,6 +13,9 @@ from heterodyne.engines.gemini.answer import (
     usage_of,
 )
 from heterodyne.engines.hosted.told_chat import Chunks, told_error
+
+# What an event says where an answer would have had a status of 503 or 429.
+OVERLOADED = ("UNAVAILABLE", "RESOURCE_EXHAUSTED")
 
 
 class GeneratedStream:
@@ -34,6 +38,8 @@ class GeneratedStream:
             raise EngineGarbage("The provider sent an event that has not the promised form.") from error
 
     def _edit(self, said: GeneratedAnswer) -> list[bytes]:
+        if said.error is not None and said.error.status in OVERLOADED:
+            raise overloaded()
         if said.error is not None:
             return [told_error(said.error.message or "The provider failed.", said.error.status)]
         chunks = self._chunks

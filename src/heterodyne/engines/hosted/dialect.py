@@ -7,11 +7,10 @@ from heterodyne.domain.engine_load import Capability, ServedModel
 from heterodyne.domain.errors import EngineGarbage, EngineRefused, EngineUnavailable, HeterodyneError
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
-from heterodyne.engines.error_answer import CALLERS_STATUSES, context_exceeded, full, refused
+from heterodyne.engines.error_answer import CALLERS_STATUSES, OVERLOADED, context_exceeded, overloaded, refused
 from heterodyne.engines.openai import OpenAIDialect
 
 WallClock = Callable[[], float]
-OVERLOADED = (503, 529)
 
 
 class HostedDialect(OpenAIDialect):
@@ -38,7 +37,7 @@ class HostedDialect(OpenAIDialect):
         if status == 404:
             return EngineUnavailable("The provider does not know the model it was asked for; its operator has to look.")
         if status in OVERLOADED:
-            return full()
+            return overloaded(retry_after_s)
         error = refused(status, message)
         if isinstance(error, EngineRefused):
             error.retry_after_s = retry_after_s

@@ -37,11 +37,15 @@ def told_answer(id_: str, model: str, created: int, choices: list[Json], usage: 
     return _encode(answer)
 
 
-def told_usage(prompt: int, completion: int, *, cached: int | None, reasoning: int | None) -> Json:
-    """Tokens; details that the provider does not tell are left out."""
+def told_usage(
+    prompt: int, completion: int, *, cached: int | None, reasoning: int | None, written: int | None = None
+) -> Json:
+    """Tokens; details that the provider does not tell are left out. `written` are those of the prompt now cached."""
     found: Json = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
-    if cached is not None:
-        found["prompt_tokens_details"] = {"cached_tokens": cached}
+    if cached is not None or written:
+        found["prompt_tokens_details"] = {"cached_tokens": cached or 0}
+    if written:
+        found["prompt_tokens_details"]["cache_write_tokens"] = written
     if reasoning is not None:
         found["completion_tokens_details"] = {"reasoning_tokens": reasoning}
     return found

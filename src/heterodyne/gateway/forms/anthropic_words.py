@@ -40,16 +40,17 @@ def stop_of(choice: SaidChoice) -> Json:
 
 
 def used(usage: ReportedUsage | None) -> Json:
-    """Tokens; Anthropic counts those that were cached apart from the others."""
+    """Tokens; Anthropic counts those of the cache apart from the others."""
     if usage is None:
         return {"input_tokens": 0, "output_tokens": 0}
     details = usage.prompt_tokens_details
     cached = 0 if details is None else details.cached_tokens or 0
+    written = 0 if details is None else details.cache_write_tokens or 0
     found: Json = {
-        "input_tokens": max(0, (usage.prompt_tokens or 0) - cached),
+        "input_tokens": max(0, (usage.prompt_tokens or 0) - cached - written),
         "output_tokens": usage.completion_tokens or 0,
         "cache_read_input_tokens": cached,
-        "cache_creation_input_tokens": 0,
+        "cache_creation_input_tokens": written,
     }
     more = usage.completion_tokens_details
     if more is not None and more.reasoning_tokens:

@@ -125,10 +125,11 @@ def used(usage: ReportedUsage | None) -> bytes:
     read, written = usage.prompt_tokens or 0, usage.completion_tokens or 0
     details, more = usage.prompt_tokens_details, usage.completion_tokens_details
     cached = 0 if details is None else details.cached_tokens or 0
+    cache_write = 0 if details is None else details.cache_write_tokens or 0
     return encode(
         {
             "input_tokens": read,
-            "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": 0},
+            "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": cache_write},
             "output_tokens": written,
             "output_tokens_details": {"reasoning_tokens": 0 if more is None else more.reasoning_tokens or 0},
             "total_tokens": read + written,

@@ -8,14 +8,23 @@ import msgspec
 from msgspec import Meta, Struct
 
 from heterodyne.batches import file_object
-from heterodyne.batches.batch import KIND, Batch, BatchStatus, decode_batch, encode_batch, openai_batch, work_document
+from heterodyne.batches.batch import (
+    KIND,
+    OPENAI_API,
+    Batch,
+    BatchStatus,
+    decode_batch,
+    encode_batch,
+    openai_batch,
+    work_document,
+)
 from heterodyne.batches.lines import ENDPOINTS
 from heterodyne.domain.errors import InvalidField, StoreUnavailable
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.dialects.responses_fields import Metadata
 from heterodyne.gateway.forms.responses_words import new_id
 from heterodyne.gateway.pages import PageResponse
-from heterodyne.gateway.stored.documents import Documents
+from heterodyne.gateway.stored.documents import Documents, unknown
 from heterodyne.gateway.stored.pages import ListQuery, body_of, encode, id_in, listed, shown
 from heterodyne.ports.document_store import Document
 from heterodyne.wire.message import HttpRequest
@@ -64,8 +73,8 @@ async def create(documents: Documents, http: HttpRequest, caller: Caller) -> Pag
         key=caller.key,
         endpoint=fields.endpoint,
         input_file=fields.input_file_id,
-        output_file=_new_file(),
-        error_file=_new_file(),
+        output_file=new_batch_file(),
+        error_file=new_batch_file(),
         window=fields.completion_window,
         expires_at=now + window_s(fields.completion_window, documents.window_max_s),
         metadata=fields.metadata,
@@ -83,14 +92,14 @@ async def add_batch(documents: Documents, batch: Batch) -> Document:
 
 async def batch(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/batches/{id}"""
-    return _shown(await documents.get(caller.project, KIND, id_in(http, ID)))
+    return _shown(await _found(documents, caller.project, id_in(http, ID)))
 
 
 async def batches(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/batches"""
     query = ListQuery(http, is_descending=True)
     found, has_more = await documents.page(
-        caller.project, KIND, parent=None, after=query.after, limit=query.limit, is_descending=True
+        caller.project, KIND, parent=OPENAI_API, after=query.after, limit=query.limit, is_descending=True
     )
     told = [encode(openai_batch(decode_batch(one.body), one.created_at)) for one in found]
     return listed(told, [one.id for one in found], has_more=has_more)
@@ -98,7 +107,8 @@ async def batches(documents: Documents, http: HttpRequest, caller: Caller) -> Pa
 
 async def cancel(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/batches/{id}/cancel"""
-    return _shown(await cancelled(documents, caller.project, id_in(http, ID)))
+    found = await _found(documents, caller.project, id_in(http, ID))
+    return _shown(await cancelled(documents, caller.project, found.id))
 
 
 async def cancelled(documents: Documents, project: str, id: str) -> Document:
@@ -114,7 +124,8 @@ async def cancelled(documents: Documents, project: str, id: str) -> Document:
     raise StoreUnavailable("The batch was changed at the same time; try again.", retry_after_s=1)
 
 
-def _new_file() -> str:
+def new_batch_file() -> str:
+    """The id of a file that is written at its end."""
     return file_object.file_id(secrets.token_bytes(file_object.ID_BYTES))
 
 
@@ -128,6 +139,13 @@ def window_s(asked: str, longest_s: float) -> float:
             param="completion_window",
         )
     return seconds
+
+
+async def _found(documents: Documents, project: str, id: str) -> Document:
+    found = await documents.get(project, KIND, id)
+    if found.parent != OPENAI_API:
+        raise unknown(KIND, id)
+    return found
 
 
 def _shown(document: Document) -> PageResponse:

@@ -133,6 +133,11 @@ class Documents:
         return self._settings().body_bytes_max
 
     @property
+    def lines_max(self) -> int:
+        """Of a batch."""
+        return self._batches().lines_max
+
+    @property
     def window_max_s(self) -> float:
         """The longest that a batch may take."""
         return self._batches().window_max_hours * HOUR_S

@@ -32,6 +32,8 @@ def by_health(replica_health: ReplicaHealthSnapshot, now_s: float) -> str:
             return f"full: {counted(replica_health.in_flight, 'request')} of at most {replica_health.in_flight_limit}"
         case Obstacle.PAUSED:
             return "paused: its engine has just said that it is busy"
+        case Obstacle.RATE_LIMITED:
+            return "rate limited: its provider says that nothing is left of a limit"
     if replica_health.weight < 1.0:
         return f"coming back: it takes {replica_health.weight:.0%} of its share for now"
     return ""

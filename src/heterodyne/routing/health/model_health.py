@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from heterodyne.domain.fleet import Health, Replica, ReplicaId
-from heterodyne.routing.health.replica_health import FULL, PAUSED, ReplicaHealth
+from heterodyne.routing.health.replica_health import FULL, PAUSED, RATE_LIMITED, ReplicaHealth
 from heterodyne.routing.health.snapshot import ModelHealthSnapshot
 from heterodyne.routing.settings import RoutingSettings
 
 SLOTS: Final = 10  # of the window of retries; what is forgotten is forgotten a slot at a time
+QUEUED_S_MAX: Final = 60.0  # a rate limit that is back later is no reason to wait in a queue
 CREDIT_MAX: Final = 10.0  # hedges that a quiet time may save up
 
 
@@ -77,8 +78,9 @@ class ModelHealth:
         self.recovering += change
         self._slow = None
 
-    def usable(self, now_s: float) -> Sequence[Replica]:
-        """The ready replicas that may take a request, in the order of the fleet; not the caller's to change.
+    def usable(self, now_s: float, tokens: int = 0) -> Sequence[Replica]:
+        """The ready replicas that may take a request of so many prompt tokens, in the order of the fleet; not the
+        caller's to change.
 
         A learned limit sends work elsewhere and never away: with all replicas at theirs, an engine's own queue is a
         better place than a refusal.
@@ -91,19 +93,19 @@ class ModelHealth:
         suspects = self._find_suspects()
         for number in suspects:
             replica, replica_health = self._members[number]
-            obstacle = replica_health.may_take(now_s)
+            obstacle = replica_health.may_take(now_s, tokens)
             if obstacle is None:
                 continue
             out.append(number)
             if obstacle is FULL:
                 if not replica_health.is_crammed:
                     full.append(replica)
-            elif obstacle is not PAUSED:
+            elif obstacle is not PAUSED and obstacle is not RATE_LIMITED:
                 judged += 1
         if not judged:
             self.panic.is_on = False
         elif self.panic.judge(len(self._members) - judged, self._known):
-            out = [number for number in suspects if self._members[number][1].fullness() is not None]
+            out = [number for number in suspects if self._members[number][1].fullness(now_s, tokens) is not None]
         return self._without(out) if len(out) < len(self._members) else full
 
     def slow(self, now_s: float) -> list[tuple[ReplicaId, float]]:
@@ -138,8 +140,13 @@ class ModelHealth:
 
     @property
     def is_full(self) -> bool:
-        """Whether some replica would be usable, held it not all that its operator allows."""
-        return any(replica_health.is_crammed for _, replica_health in self._members)
+        """Whether some replica would be usable, held it not all that its operator allows, or its rate limit soon."""
+        return any(one.is_crammed or 0.0 < one.rate_limit_wait_s < QUEUED_S_MAX for _, one in self._members)
+
+    @property
+    def rate_limit_wait_s(self) -> float:
+        """How soon a rate limit leaves room for the request that was last asked about; 0: none is in its way."""
+        return min([one.rate_limit_wait_s for _, one in self._members if one.rate_limit_wait_s], default=0.0)
 
     def snapshot(self, model: str, now_s: float) -> ModelHealthSnapshot:
         """As it is now."""

@@ -2,7 +2,14 @@
 
 from enum import StrEnum
 
-from heterodyne.domain.errors import AdapterUnavailable, EngineError, EngineGarbage, EngineStalled, EngineUnavailable
+from heterodyne.domain.errors import (
+    AdapterUnavailable,
+    EngineError,
+    EngineGarbage,
+    EngineOverloaded,
+    EngineStalled,
+    EngineUnavailable,
+)
 
 
 class Outcome(StrEnum):
@@ -41,6 +48,8 @@ SUCCESS, CALLER_ERROR, CANCELLED = Outcome.SUCCESS, Outcome.CALLER_ERROR, Outcom
 
 def outcome_of(error: EngineError, *, has_begun: bool, was_sent: bool = True) -> Outcome:
     """What a failure says about the replica: nothing, where it was never asked."""
+    if isinstance(error, EngineOverloaded):
+        return Outcome.REFUSED_BUSY  # said in the middle of a stream
     if isinstance(error, EngineUnavailable):
         return Outcome.CONNECT_FAILED
     if isinstance(error, AdapterUnavailable):

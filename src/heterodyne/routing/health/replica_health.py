@@ -10,11 +10,13 @@ Every start has exactly one end.
 from typing import Final, Protocol
 
 from heterodyne.domain.fleet import ReplicaId
+from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.routing.health.adaptive_limit import AdaptiveLimit
 from heterodyne.routing.health.breaker import CLOSED, HALF_OPEN, NO_TRIAL, Breaker
 from heterodyne.routing.health.hedging import HedgeTimer
 from heterodyne.routing.health.outcome import FAILURES, Outcome
 from heterodyne.routing.health.outlier import Outlier, OutlierPool
+from heterodyne.routing.health.rate_limits import RateLimits
 from heterodyne.routing.health.snapshot import Obstacle, ReplicaHealthSnapshot
 from heterodyne.routing.settings import RoutingSettings
 
@@ -26,6 +28,7 @@ BREAKER_OPEN: Final = Obstacle.BREAKER_OPEN
 TRIAL_RUNNING: Final = Obstacle.TRIAL_RUNNING
 FULL: Final = Obstacle.FULL
 PAUSED: Final = Obstacle.PAUSED
+RATE_LIMITED: Final = Obstacle.RATE_LIMITED
 
 
 class Group(Protocol):
@@ -52,6 +55,7 @@ class ReplicaHealth:
         "_outcomes",
         "_outlier",
         "_pool",
+        "_rate_limits",
         "_recovered_at_s",
         "_slow_start_s",
         "_slow_start_share_min",
@@ -88,6 +92,7 @@ class ReplicaHealth:
         self._hedge_timer = HedgeTimer(
             quantile=settings.hedge_quantile, factor_max=settings.hedge_factor_max, min_s=settings.hedge_min_s
         )
+        self._rate_limits: RateLimits | None = None  # None: its provider has said nothing of any
         self._slow_start_s = settings.slow_start_s
         self._slow_start_share_min = settings.slow_start_share_min
         self._recovered_at_s: float | None = None  # None: at full weight
@@ -106,6 +111,9 @@ class ReplicaHealth:
             self._group.on_request(tokens, now_s)
         trial = NO_TRIAL if self._breaker.state is CLOSED else self._breaker.try_trial(now_s)
         if (self.in_flight >= self._limit.limit or self.in_flight >= self.in_flight_max) and not self.is_troubled:
+            self._settle()
+        if self._rate_limits is not None:
+            self._rate_limits.on_start(now_s)
             self._settle()
         return trial
 
@@ -140,6 +148,16 @@ class ReplicaHealth:
         if self.is_troubled:
             self._settle()
 
+    def on_limits(self, told: ToldLimits, now_s: float, *, is_refusal: bool) -> None:
+        """An answer of a provider's says what is left of its rate limits, or when to come back."""
+        rate_limits = self._rate_limits
+        if rate_limits is None:
+            rate_limits = self._rate_limits = RateLimits()
+        rate_limits.on_told(told.limits, now_s)
+        if is_refusal:
+            rate_limits.on_refused(told.retry_after_s, now_s)
+        self._settle()
+
     def allow(self, in_flight_max: int) -> None:
         """What its operator allows it to hold from now on, which may be less than it holds."""
         self.in_flight_max = in_flight_max
@@ -156,8 +174,8 @@ class ReplicaHealth:
 
     # What is asked.
 
-    def may_take(self, now_s: float) -> Obstacle | None:
-        """None when the replica may be given a request now, else what stands in the way."""
+    def may_take(self, now_s: float, tokens: int = 0) -> Obstacle | None:
+        """None when the replica may be given a request of so many prompt tokens now, else what stands in the way."""
         if not self.is_troubled:
             return None
         self._advance(now_s)
@@ -168,7 +186,7 @@ class ReplicaHealth:
                 return BREAKER_OPEN
             if self._breaker.trial:
                 return TRIAL_RUNNING
-        return self.fullness()
+        return self.fullness(now_s, tokens)
 
     @property
     def answers(self) -> int:
@@ -185,8 +203,15 @@ class ReplicaHealth:
         """Whether it was in its slow start when its weight was last asked for."""
         return self._recovered_at_s is not None
 
-    def fullness(self) -> Obstacle | None:
+    @property
+    def rate_limit_wait_s(self) -> float:
+        """How long the request that was last asked about has to wait for a rate limit."""
+        return 0.0 if self._rate_limits is None else self._rate_limits.wait_s
+
+    def fullness(self, now_s: float, tokens: int = 0) -> Obstacle | None:
         """What stands in the way when failures are left aside: it has enough to do."""
+        if self._rate_limits is not None and self._rate_limits.is_spent(now_s, tokens):
+            return RATE_LIMITED
         if self.in_flight >= self._limit.limit or self.is_crammed:
             return FULL
         return PAUSED if self._limit.is_paused else None
@@ -225,6 +250,7 @@ class ReplicaHealth:
             ttft_ratio=self._hedge_timer.ratio,
             outcomes={outcome.value: count for outcome, count in self._outcomes.items()}
             | {SUCCESS.value: self._successes},
+            remaining={} if self._rate_limits is None else self._rate_limits.remaining(now_s),
         )
 
     def leave(self, now_s: float, pool: OutlierPool, group: Group) -> None:
@@ -259,6 +285,8 @@ class ReplicaHealth:
         """Let what is over by now be over."""
         self._breaker.advance(now_s)
         self._limit.advance(now_s)
+        if self._rate_limits is not None:
+            self._rate_limits.advance(now_s)
         self._pool.advance(self._outlier, now_s)
         self._settle()
 
@@ -281,6 +309,7 @@ class ReplicaHealth:
             or self.in_flight >= self._limit.limit
             or self.in_flight >= self.in_flight_max
             or self._limit.is_paused
+            or (self._rate_limits is not None and self._rate_limits.is_low)
         )
         if is_troubled is not self.is_troubled:
             self.is_troubled = is_troubled

@@ -16,6 +16,7 @@ class Obstacle(StrEnum):
     TRIAL_RUNNING = "trial_running"  # the breaker is half-open and its one request is on its way
     FULL = "full"
     PAUSED = "paused"  # the engine has just said that it is busy
+    RATE_LIMITED = "rate_limited"  # its provider says that nothing is left of a limit
 
 
 class ReplicaHealthSnapshot(Struct, frozen=True, kw_only=True):
@@ -33,6 +34,7 @@ class ReplicaHealthSnapshot(Struct, frozen=True, kw_only=True):
     breaker_opened: int
     ttft_ratio: float | None  # the quantile that hedging waits for; None: not learned yet
     outcomes: dict[str, int]
+    remaining: dict[str, float] = {}  # of the provider's rate limits, by what they limit; empty: it says nothing
 
 
 class ModelHealthSnapshot(Struct, frozen=True, kw_only=True):

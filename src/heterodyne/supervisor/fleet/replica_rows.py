@@ -112,4 +112,5 @@ def _opinion(known: _WorkerReport) -> WorkerOpinion:
         ejected_for_s=None if ejected_until_s is None else max(0.0, ejected_until_s - view.at_s),
         in_flight=view.in_flight_by_replica.get(seen.id, 0),
         in_flight_limit=None if health is None else health.in_flight_limit,
+        remaining={} if health is None else health.remaining,
     )

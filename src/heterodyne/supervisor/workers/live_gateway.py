@@ -11,6 +11,7 @@ from heterodyne.admission.host_names import HostNames
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.fleet import ModelRule, Replica
+from heterodyne.domain.provider_limit import INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, TOKENS
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.request_handler import RequestHandler
@@ -135,6 +136,8 @@ def _forget_gauges(gone: Iterable[Replica]) -> None:
             metrics.in_flight_limit,
         ):
             gauge.forget((replica.pool, replica.id))
+        for what in (REQUESTS, TOKENS, INPUT_TOKENS, OUTPUT_TOKENS):
+            metrics.provider_remaining.forget((replica.pool, replica.id, what))
         for state in ("busy", "idle"):
             metrics.engine_connections.forget((replica.id, state))
 
@@ -147,6 +150,7 @@ def caller_ring(settings: Settings, tenants: TenantSnapshot, console_key_sha256:
         admission.api_keys_sha256,
         is_keyless=not _has_keys(settings, tenants),
         context_tokens_by_tier=admission.context_tokens_by_tier,
+        batch_price_by_tier=settings.batches.price_by_tier,
         console_digest=console_key_sha256,
     )
 

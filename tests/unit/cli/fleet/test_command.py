@@ -5,7 +5,8 @@ import pytest
 from heterodyne.cli.fleet.replica_table import HEADER, footnotes, price_in_words, table_rows
 from heterodyne.console.fleet.pages import FleetPage, ReloadRow, ReplicaCondition, ReplicaRow, WorkerOpinion, WorkerRow
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import Health, Price
+from heterodyne.domain.fleet import Health
+from heterodyne.domain.price import Price
 from heterodyne.routing.health.breaker import BreakerState
 from heterodyne.routing.health.snapshot import Obstacle
 

@@ -189,3 +189,28 @@ def test_a_replica_limit_that_leaves_slots_idle_is_refused() -> None:
 def test_origins_that_may_be_sent_a_key_are_origins(origins: tuple[str, ...], key: str | None, said: list[str]) -> None:
     pool = PoolSettings(model="m", urls=URLS, api_key_env=key, api_key_origins=origins)
     assert found(pool_checks.key_origins_are_origins, pools(p=pool)) == said
+
+
+def test_a_price_of_cached_tokens_or_long_prompts_refines_one_by_the_token() -> None:
+    check = pool_checks.detailed_prices_refine_a_price_by_the_token
+    alone = PoolSettings(model="m", price_usd_per_million_cached_tokens=0.1)
+    (problem,) = found(check, pools(p=alone))
+    assert problem.startswith("pools.p.price_usd_per_million_cached_tokens: refines a price by the token, and neither")
+    lengthless = PoolSettings(
+        model="m", price_usd_per_million_prompt_tokens=1.0, price_long_usd_per_million_cached_tokens=2.0
+    )
+    (problem,) = found(check, pools(p=lengthless))
+    assert problem == (
+        "pools.p.price_long_usd_per_million_cached_tokens: says nothing without price_long_prompt_tokens"
+    )
+    priceless = PoolSettings(model="m", price_usd_per_million_prompt_tokens=1.0, price_long_prompt_tokens=1000)
+    (problem,) = found(check, pools(p=priceless))
+    assert problem.startswith("pools.p.price_long_prompt_tokens: says nothing without any of price_long_usd_per")
+    whole = PoolSettings(
+        model="m",
+        price_usd_per_million_prompt_tokens=1.0,
+        price_usd_per_million_cached_tokens=0.1,
+        price_long_prompt_tokens=1000,
+        price_long_usd_per_million_prompt_tokens=2.0,
+    )
+    assert found(check, pools(p=whole)) == []

@@ -8,7 +8,8 @@ from heterodyne.console.live.pages import PoolRow
 from heterodyne.console.live.pool_rows import pool_rows, replica_lines
 from heterodyne.console.live.recent_activity import WINDOW_S, RecentActivity
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import Health, Price
+from heterodyne.domain.fleet import Health
+from heterodyne.domain.price import Price
 from heterodyne.domain.usage_tally import UsageTally
 from heterodyne.routing.health.breaker import BreakerState
 from tests.support.admin_fleets import REPLICA

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from heterodyne.domain.errors import EngineGarbage, EngineUnavailable, InvalidField
+from heterodyne.domain.errors import EngineGarbage, EngineOverloaded, InvalidField
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
@@ -321,7 +321,7 @@ def test_a_message_is_an_answer() -> None:
             "prompt_tokens": 22,
             "completion_tokens": 9,
             "total_tokens": 31,
-            "prompt_tokens_details": {"cached_tokens": 16},
+            "prompt_tokens_details": {"cached_tokens": 16, "cache_write_tokens": 2},
         },
     }
 
@@ -469,9 +469,15 @@ def test_calls_in_a_stream_have_their_places_among_calls() -> None:
 
 
 def test_an_error_in_a_stream_is_one_that_the_relay_sees() -> None:
-    [found] = streamed({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
-    assert found["error"]["code"] == "overloaded_error"
-    assert found["error"]["message"] == "Overloaded"
+    [found] = streamed({"type": "error", "error": {"type": "api_error", "message": "Internal server error"}})
+    assert found["error"]["code"] == "api_error"
+    assert found["error"]["message"] == "Internal server error"
+
+
+@pytest.mark.parametrize("kind", ["overloaded_error", "rate_limit_error"])
+def test_an_overload_in_a_stream_is_no_fault_of_the_engine(kind: str) -> None:
+    with pytest.raises(EngineOverloaded):
+        streamed({"type": "error", "error": {"type": kind, "message": "Overloaded"}})
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"{}", b'{"type":"content_block_delta","delta":7}', b"[DONE]"])
@@ -492,5 +498,5 @@ def test_arguments_of_no_call_are_garbage() -> None:
 
 def test_an_overload_says_when_to_come_back() -> None:
     error = DIALECT.refusal(request(), 529, b'{"type":"error","error":{"type":"overloaded_error","message":"x"}}')
-    assert isinstance(error, EngineUnavailable)
+    assert isinstance(error, EngineOverloaded)
     assert error.retry_after_s == 1

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from heterodyne.domain.errors import EngineGarbage, EngineRefused, EngineUnavailable, InvalidField
+from heterodyne.domain.errors import EngineGarbage, EngineOverloaded, EngineRefused, InvalidField
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
+from heterodyne.engines.gemini.answer import GeneratedUsage, usage_of
 from heterodyne.engines.gemini.dialect import GeminiDialect
 from heterodyne.ports.engine_request import EngineRequest
 
@@ -398,8 +399,14 @@ def test_words_behind_the_end_are_garbage_and_not_lost() -> None:
 
 
 def test_an_error_in_a_stream_is_one_that_the_relay_sees() -> None:
-    [found] = streamed({"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}})
-    assert (found["error"]["code"], found["error"]["message"]) == ("UNAVAILABLE", "Overloaded")
+    [found] = streamed({"error": {"code": 500, "message": "Failed", "status": "INTERNAL"}})
+    assert (found["error"]["code"], found["error"]["message"]) == ("INTERNAL", "Failed")
+
+
+@pytest.mark.parametrize("status", ["UNAVAILABLE", "RESOURCE_EXHAUSTED"])
+def test_an_overload_in_a_stream_is_no_fault_of_the_engine(status: str) -> None:
+    with pytest.raises(EngineOverloaded):
+        streamed({"error": {"code": 503, "message": "Overloaded", "status": status}})
 
 
 # Embeddings.
@@ -468,4 +475,10 @@ def test_a_rate_limit_says_when_to_come_back(delay: str, seconds: int | None) ->
 
 
 def test_an_overload_is_not_now() -> None:
-    assert isinstance(DIALECT.refusal(request(), 503, b"{}"), EngineUnavailable)
+    assert isinstance(DIALECT.refusal(request(), 503, b"{}"), EngineOverloaded)
+
+
+def test_that_nothing_was_cached_is_said() -> None:
+    """Else the price of a prompt would go on being forecast as if much of it were."""
+    counted = usage_of(GeneratedUsage(prompt_token_count=9, candidates_token_count=2))
+    assert counted["prompt_tokens_details"] == {"cached_tokens": 0}

@@ -55,6 +55,13 @@ def test_tokens_of_thoughts_are_told_apart() -> None:
     assert (found["output_tokens"], found["output_tokens_details"]) == (5, {"thinking_tokens": 3})
 
 
+def test_tokens_that_were_written_to_a_cache_are_told_apart() -> None:
+    usage = behaviours.usage(20, 5) | {"prompt_tokens_details": {"cached_tokens": 6, "cache_write_tokens": 4}}
+    answer = behaviours.chat_answer() | {"usage": usage}
+    found = json.loads(ANTHROPIC.whole(REQUEST, json.dumps(answer).encode()))["usage"]
+    assert (found["input_tokens"], found["cache_read_input_tokens"], found["cache_creation_input_tokens"]) == (10, 6, 4)
+
+
 def test_thoughts_words_and_calls_are_blocks_in_this_order() -> None:
     found = whole({"reasoning_content": "Hm.", "content": "Let me see.", "tool_calls": [CALL]}, "tool_calls")
     assert found["content"] == [

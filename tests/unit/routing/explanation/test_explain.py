@@ -3,7 +3,8 @@
 import pytest
 from msgspec import structs
 
-from heterodyne.domain.fleet import Price, Replica
+from heterodyne.domain.fleet import Replica
+from heterodyne.domain.price import Price
 from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
 from heterodyne.routing.explanation.explain import explain
 from heterodyne.routing.explanation.explanation import Candidate, CandidateVerdict, Explanation, SloOutlook

@@ -1,8 +1,10 @@
 """The whole fleet: who may be asked, and who is remembered."""
 
 import msgspec
+import pytest
 
 from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
+from heterodyne.domain.provider_limit import TOKENS, ProviderLimit, ToldLimits
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.routing.health.outcome import Outcome
 from heterodyne.routing.settings import RoutingSettings
@@ -245,3 +247,19 @@ def test_an_allowance_lowered_below_what_runs_holds_at_once() -> None:
     hold(fleet, "a", 2)
     fleet.publish(FleetSnapshot.of(2, (msgspec.structs.replace(replica("a"), in_flight_max=1), replica("b"))), 1.0)
     assert names(fleet, 1.0) == ["b"]
+
+
+def test_a_rate_limit_sends_work_elsewhere_and_where_there_is_no_other_it_is_waited_for() -> None:
+    fleet = fleet_health(*pool_of(2))
+    for name in ("r0", "r1"):
+        told = ToldLimits((ProviderLimit(TOKENS, 50, 1000, 19.0),))
+        fleet.of(ReplicaId(name)).on_limits(told, 0.0, is_refusal=False)
+        model = fleet.try_model("m")
+        assert model is not None
+        assert len(model.usable(0.0, 50)) == 2
+        assert len(model.usable(0.0, 80)) == (1 if name == "r0" else 0)
+    assert model.is_full
+    assert model.rate_limit_wait_s == pytest.approx(0.6)
+    assert not model.panic.is_on
+    assert len(model.usable(1.0, 80)) == 2
+    assert not model.is_full

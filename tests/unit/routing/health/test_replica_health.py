@@ -3,6 +3,7 @@
 import pytest
 
 from heterodyne.domain.fleet import ReplicaId
+from heterodyne.domain.provider_limit import REQUESTS, ProviderLimit, ToldLimits
 from heterodyne.routing.health.breaker import BreakerState
 from heterodyne.routing.health.model_health import ModelHealth
 from heterodyne.routing.health.outcome import Outcome
@@ -127,3 +128,26 @@ def test_without_predictions_nothing_is_limited() -> None:
 def test_an_end_without_a_start_is_our_mistake() -> None:
     with pytest.raises(AssertionError, match="never started"):
         replica_health().on_end(Outcome.SUCCESS, 0.0)
+
+
+def test_a_provider_with_nothing_left_takes_nothing_until_it_has_and_is_not_blamed() -> None:
+    made = replica_health()
+    made.on_limits(ToldLimits((ProviderLimit(REQUESTS, 1, None, 30.0),)), 0.0, is_refusal=False)
+    assert made.may_take(0.0) is None
+    attempt(made, Outcome.SUCCESS, 1.0)
+    assert made.is_troubled
+    assert made.may_take(29.0) is Obstacle.RATE_LIMITED
+    assert made.rate_limit_wait_s == 1.0
+    assert made.snapshot(29.0).remaining == {REQUESTS: 0.0}
+    assert made.may_take(30.0) is None
+    assert (made.is_troubled, made.rate_limit_wait_s) == (False, 0.0)
+
+
+def test_a_refusal_with_a_time_outlasts_the_pause() -> None:
+    made = replica_health()
+    trial = made.on_start(0.0, 100)
+    made.on_limits(ToldLimits(retry_after_s=20.0), 0.0, is_refusal=True)
+    made.on_end(Outcome.REFUSED_BUSY, 0.0, trial)
+    assert made.may_take(19.0) is Obstacle.RATE_LIMITED
+    assert made.may_take(20.0) is None
+    assert made.snapshot(20.0).failures_in_a_row == 0

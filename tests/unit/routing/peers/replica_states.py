@@ -3,7 +3,8 @@
 from typing import Any
 
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import PoolName, Price, Replica, ReplicaId
+from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
+from heterodyne.domain.price import Price
 from heterodyne.routing.kv.chain import EMPTY, Chain
 from heterodyne.routing.picker import FinishedRequestStats
 from heterodyne.routing.prediction.pool_speed import PoolSpeed

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from heterodyne.domain.fleet import Price
+from heterodyne.domain.price import Price
 from heterodyne.routing.peers.litellm_cost import LitellmCost, usd_per_token_pair
 from heterodyne.routing.peers.litellm_latency import LitellmLatency
 from heterodyne.routing.peers.vllm_stack_session import VllmStackSession

@@ -10,7 +10,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow
 from heterodyne.console.tenants_now.pages import LimitUse
 from heterodyne.control.accelerator_watch import AcceleratorsSeen, DeviceSeen
-from heterodyne.domain.fleet import Health, Price
+from heterodyne.domain.fleet import Health
+from heterodyne.domain.price import Price
 from heterodyne.engines.accelerators.device import DeviceReading
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.supervisor.meters.fleet import FleetMeters, TokenCost, cost_samples, limit_samples, replica_samples

@@ -13,7 +13,7 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.stored.documents import Documents
 from heterodyne.gateway.stored.files.download import PIECE_BYTES, Download
 from heterodyne.gateway.stored.files.form_reader import boundary_of
-from heterodyne.gateway.stored.files.staging import Staging
+from heterodyne.gateway.stored.files.staging import StagedFile, Staging
 from heterodyne.gateway.stored.files.upload import Upload, UploadedFile
 from heterodyne.ports.document_store import Document
 from heterodyne.ports.file_contents import FileContents
@@ -68,6 +68,15 @@ class Files:
             await self._forget(document.id)
             raise
         return document
+
+    async def keep_bytes(self, project: str, content: bytes, *, filename: str, purpose: str) -> Document:
+        """The same of a file that was not sent as one."""
+        staged = StagedFile(self._staging)
+        try:
+            await asyncio.to_thread(staged.write, content)
+            return await self.keep(project, UploadedFile(staged.close(), filename, purpose, len(content), None))
+        finally:
+            staged.discard()
 
     async def delete(self, project: str, id: str) -> None:
         """The document first: from then on it is not there, whatever becomes of its bytes. Raises UnknownObject."""
