@@ -18,7 +18,7 @@ import heterodyne
 from heterodyne.audit.key import open_key
 from heterodyne.batches.batch import BatchCounts
 from heterodyne.cli.batch import batch_table
-from heterodyne.cli.batch.batch_client import BatchOutlook, ListedBatch
+from heterodyne.cli.batch.batch_client import ListedOutlook, ListedBatch
 from heterodyne.cli.calibrate import calibration_table
 from heterodyne.cli.columns import laid_out
 from heterodyne.cli.explain import decision_table
@@ -88,7 +88,7 @@ BATCH = ListedBatch(
     created_at=1_700_000_000,
     expires_at=1_700_086_400,
     request_counts=BatchCounts(total=50_000, completed=12_345, failed=12),
-    heterodyne=BatchOutlook(expected_at=1_700_090_000, is_late=True),
+    heterodyne=ListedOutlook(expected_at=1_700_090_000, is_late=True),
 )
 COMMANDS = [  # each that prints a table and needs nobody
     ("hardware", "list"),

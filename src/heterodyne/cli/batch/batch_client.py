@@ -22,7 +22,7 @@ class ListedProblems(Struct, frozen=True):
     data: tuple[BatchProblem, ...] = ()
 
 
-class BatchOutlook(Struct, frozen=True):
+class ListedOutlook(Struct, frozen=True):
     """What only our gateways say."""
 
     expected_at: int | None = None  # when its last line will be answered
@@ -53,7 +53,7 @@ class ListedBatch(Struct, frozen=True, kw_only=True):
     request_counts: BatchCounts | None = None
     metadata: dict[str, str] | None = None
     usage: dict[str, Any] | None = None
-    heterodyne: BatchOutlook | None = None
+    heterodyne: ListedOutlook | None = None
 
     @property
     def counts(self) -> BatchCounts:
@@ -66,8 +66,8 @@ class ListedBatch(Struct, frozen=True, kw_only=True):
         return self.counts.completed + self.counts.failed
 
     @property
-    def outlook(self) -> BatchOutlook:
-        return self.heterodyne or BatchOutlook()
+    def outlook(self) -> ListedOutlook:
+        return self.heterodyne or ListedOutlook()
 
     @property
     def is_over(self) -> bool:
