@@ -220,7 +220,8 @@ class AdmissionController:
     def _place(self, pending: PendingRequest, now_s: float) -> Start | Wait | Refuse:
         """Start it where there is room and none waits, else have it wait, or refuse it where it may not."""
         queue, choice = self.queues.try_queue(pending.routing_request.model), pending.choice
-        if choice is not None and self._has_room(pending.routing_request, choice) and (queue is None or not len(queue)):
+        is_first = queue is None or queue.comes_first(pending.routing_request.urgency)
+        if choice is not None and is_first and self._has_room(pending.routing_request, choice):
             if queue is not None:
                 waiting = self.queues.waiting_of(pending, choice.forecast)
                 queue.start(waiting)

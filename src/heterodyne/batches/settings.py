@@ -28,6 +28,7 @@ class BatchSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         dict[str, Annotated[float, Meta(ge=0.0, le=1.0)]],
         Meta(
             description="By tier (`gold`, `silver`, `bronze`), what requests of the class `batch` cost on replicas "
-            "that are paid by the hour, as a share of what others cost: 0.5 is half. A tier that is not named pays in full."
+            "that are paid by the hour, as a share of what others cost: 0.5 is half. A tier that is not named pays "
+            "in full."
         ),
     ] = {}

@@ -14,7 +14,16 @@ from msgspec.structs import replace
 
 from heterodyne.books.clock_step import ClockStep
 from heterodyne.books.recover import recover_all
-from heterodyne.books.segment import DAMAGED, READY, Batch, SegmentTail, place_of, read_batches, segments, spool_bytes
+from heterodyne.books.segment import (
+    DAMAGED,
+    READY,
+    SegmentTail,
+    WrittenBatch,
+    place_of,
+    read_batches,
+    segments,
+    spool_bytes,
+)
 from heterodyne.books.settings import HISTORY_DAYS
 from heterodyne.books.spool import SPOOL_BYTES_MAX
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
@@ -144,7 +153,7 @@ class Collector:
         if path.suffix == READY:
             await asyncio.to_thread(self._done, path, tail)
 
-    async def _add(self, name: str, batches: list[Batch]) -> None:
+    async def _add(self, name: str, batches: list[WrittenBatch]) -> None:
         """In one transaction, which alone costs as much as thirty records."""
         if not batches:
             return

@@ -188,6 +188,15 @@ class FairQueue:
         """How many of the class wait."""
         return self._classes[urgency].depth
 
+    def comes_first(self, urgency: Urgency) -> bool:
+        """Whether none waits that a new request of this class would have to wait for."""
+        for one, class_queue in self._classes.items():
+            if class_queue.depth:
+                return False
+            if one is urgency:
+                break
+        return not self._expired
+
     def tenant_depth(self, tenant: str, urgency: Urgency) -> int:
         """How many of the tenant wait in the class."""
         tenant_queue = self._classes[urgency].find(tenant)
