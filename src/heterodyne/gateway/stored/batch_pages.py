@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from heterodyne.batches import file_object
-from heterodyne.batches.batch import KIND, Batch, BatchStatus, decode_batch, encode_batch, openai_batch, work_document
+from heterodyne.batches.batch import KIND, Batch, decode_batch, encode_batch, openai_batch, work_document
 from heterodyne.batches.lines import ENDPOINTS
 from heterodyne.domain.errors import InvalidField, StoreUnavailable
 from heterodyne.domain.tenant import Caller
@@ -106,9 +106,10 @@ async def cancelled(documents: Documents, project: str, id: str) -> Document:
     for _ in range(TRIES):
         found = await documents.get(project, KIND, id)
         one = decode_batch(found.body)
-        if one.status not in (BatchStatus.VALIDATING, BatchStatus.IN_PROGRESS):
+        changed = one.cancelling(documents.wall_clock())
+        if changed is one:
             return found
-        body = encode_batch(one.come_to(BatchStatus.CANCELLING, documents.wall_clock()))
+        body = encode_batch(changed)
         if await documents.replace(found, body):
             return msgspec.structs.replace(found, body=body)
     raise StoreUnavailable("The batch was changed at the same time; try again.", retry_after_s=1)
