@@ -90,7 +90,7 @@ async def run_supervisor(
     """Until a signal ends it; without it there is no admin port."""
     tenants = TenantUsageReader(stores.tenants, stores.books, stores.limits, owner.workers.views)
     drifts = DriftWatch(owner.replicas, owner.ready, lambda: owner.settings.alerts.drift_interval_s)
-    meters = SupervisorMeters(owner, stores.books, tenants, drifts)
+    meters = SupervisorMeters(owner, stores.books, tenants, drifts, stores.documents)
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     parts = build_store_parts(
