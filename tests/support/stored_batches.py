@@ -18,7 +18,7 @@ from heterodyne.ports.document_store import DocumentStore
 from heterodyne.stores.open_store import documents_in
 from heterodyne.stores.sqlite.database import SqliteDatabase
 
-KEPT_S = 86400.0
+KEPT_S = 7 * 86400.0
 
 
 @asynccontextmanager

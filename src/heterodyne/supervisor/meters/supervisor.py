@@ -1,6 +1,7 @@
 """What the supervisor alone can measure: the fleet it owns, the devices below it, money, limits and batches.
 
-Money, limits and batches are asked of the stores now and then and kept in between; a store that is away leaves the last word.
+Money, limits and batches are asked of the stores now and then and kept in between; a store that is away leaves the
+last word.
 """
 
 import asyncio
