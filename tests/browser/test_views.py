@@ -19,6 +19,7 @@ SHOWN = {
     "playground": ("llama-3.1-8b", "smollm2-135m"),
     "plan": ("Memory", "Hardware", "Mix"),
     "rollouts": ("support-chat", "h100-v2 → h100-v3", "rolled back", "canary 5 %"),
+    "batches": ("acme/batch", "done by", "late", "40 min after its window", "failed", "1,250 of 5,000, 3 failed"),
     "models": ("llama-3.1-8b@v2", "smollm2-135m@v1", "gguf q4_0, failed", "tensorrt-llm fp8"),
 }
 LOOKS = {
@@ -50,7 +51,7 @@ def assert_accessible(page: Page) -> None:
 def test_keys_lead_everywhere(watched: Watched) -> None:
     page = watched.open("fleet")
     views = (("r", "Requests"), ("l", "Latency"), ("m", "Money"), ("c", "Capacity"), ("o", "Rollouts"), ("d", "Models"))
-    for key, title in (*views, ("f", "Fleet")):
+    for key, title in (*views, ("b", "Batches"), ("f", "Fleet")):
         page.keyboard.press("g")
         page.keyboard.press(key)
         expect(page.locator("main h1")).to_have_text(title)
@@ -59,7 +60,7 @@ def test_keys_lead_everywhere(watched: Watched) -> None:
         expect(page.locator("main h1")).to_have_text(title)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
-    for words in ("g o or 9", "g d or 0"):
+    for words in ("g o or 9", "g d or 0", "g b"):
         expect(page.get_by_role("dialog")).to_contain_text(words)
     assert_accessible(page)
     page.keyboard.press("Escape")

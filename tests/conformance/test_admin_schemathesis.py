@@ -24,6 +24,8 @@ from heterodyne.audit.key import open_key
 from heterodyne.audit.settings import AuditSettings
 from heterodyne.audit.verify import verify
 from heterodyne.console.app import admin_app
+from heterodyne.console.batches.routes import batch_routes
+from heterodyne.console.batches.service import BatchService
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.audited_changes import FleetChanges
 from heterodyne.console.fleet.routes import fleet_change_routes, fleet_routes
@@ -39,6 +41,7 @@ from heterodyne.console.usage.routes import usage_routes
 from heterodyne.ports.tenant_changes import OrganisationDraft, ProjectDraft, TenantChange
 from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
+from heterodyne.stores.sqlite.documents import SqliteDocuments
 from heterodyne.stores.sqlite.tenants import SqliteTenants
 from heterodyne.supervisor.stores.shared_audit_log import SharedAuditLog
 from tests.support.admin_fleets import ScriptedFleet
@@ -62,6 +65,7 @@ def document() -> dict[str, object]:
         *fleet_change_routes(guard, FleetChanges(fleet, services.recorder)),
         *tenant_routes(guard, services.tenants),
         *usage_routes(guard, services.books),
+        *batch_routes(guard, cast(BatchService, guard)),
     ]
     described: dict[str, object] = msgspec.to_builtins(describe_routes(routes))
     return described
@@ -95,7 +99,8 @@ async def _serving(folder: Path) -> AsyncIterator[str]:
     tenants = TenantService(SqliteTenants(database), _tell_nobody, recorder)
     await tenants.create_organisation(OrganisationDraft(id="acme"), "test")
     await tenants.create_project(ProjectDraft(id="acme/search"), "test")
-    services = StoreServices(tenants=tenants, recorder=recorder, books=SqliteBooks(database))
+    batches = BatchService(SqliteDocuments(database), recorder)
+    services = StoreServices(tenants=tenants, recorder=recorder, books=SqliteBooks(database), batches=batches)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         app = admin_app(ConsoleSettings(), cast(FleetService, ScriptedFleet()), services)
         server = AdminServer(app, listener, Guard.of(ConsoleSettings()))

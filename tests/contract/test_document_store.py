@@ -128,6 +128,17 @@ async def test_ids_that_none_can_have_are_not_there(opened: Opened) -> None:
         assert await ids_of(store, "response") == ["a"]
 
 
+async def test_many_are_got_at_once_of_every_project(opened: Opened) -> None:
+    many = [document(f"many-{number:03}", project=(OURS, THEIRS)[number % 2]) for number in range(120)]
+    others = [document("item", kind="item"), document("expired", expires_at=NOW)]
+    async with opened() as store:
+        await store.add([*many, *others])
+        asked = [*(one.id for one in many), "item", "expired", "none", "a\x00", "\ud800"]
+        found = await store.get_many("response", asked, NOW)
+        assert sorted(found, key=lambda one: one.id) == many
+        assert await store.get_many("response", [], NOW) == ()
+
+
 async def test_a_chain_begins_with_the_oldest(opened: Opened) -> None:
     async with opened() as store:
         await store.add([document("c", "b"), document("a"), document("b", "a", 9.0), document("fork", "a")])

@@ -1,5 +1,5 @@
 """A day that never was, for pictures: three tenants on the mixed fleet, a pool that has become slow of late, versions
-in the registry, and rollouts that are over."""
+in the registry, rollouts that are over, and batches."""
 
 from collections.abc import Iterator
 from math import pi, sin
@@ -7,10 +7,11 @@ from pathlib import Path
 from random import Random
 
 from heterodyne.domain.usage import UsageRecord
-from heterodyne.stores.open_store import models_in, rollouts_in
+from heterodyne.stores.open_store import documents_in, models_in, rollouts_in
 from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
+from tests.support.past_batches import write_past_batches
 from tests.support.past_rollouts import write_past_rollouts
 from tests.support.registered_models import fill_registry
 
@@ -40,6 +41,7 @@ async def write_past(state_dir: Path, now: float, seed: int = 7) -> int:
             await books.add(records[first : first + RECORDS_AT_ONCE])
         await fill_registry(models_in(database))
         await write_past_rollouts(rollouts_in(database), now)
+        await write_past_batches(documents_in(database), now)
     finally:
         await database.close()
     return len(records)

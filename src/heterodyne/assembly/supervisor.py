@@ -12,6 +12,7 @@ from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
 from heterodyne.config.settings import Settings
 from heterodyne.console.app import admin_app
+from heterodyne.console.batches.service import BatchService
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.audited_changes import FleetChanges
 from heterodyne.console.fleet.service import FleetService
@@ -76,6 +77,7 @@ def build_store_parts(
         tenants=TenantService(stores.tenants, publisher.on_change, recorder),
         recorder=recorder,
         books=stores.books,
+        batches=BatchService(stores.documents, recorder),
         rollouts=rollouts,
         registry=registry,
     )
@@ -88,7 +90,7 @@ async def run_supervisor(
     """Until a signal ends it; without it there is no admin port."""
     tenants = TenantUsageReader(stores.tenants, stores.books, stores.limits, owner.workers.views)
     drifts = DriftWatch(owner.replicas, owner.ready, lambda: owner.settings.alerts.drift_interval_s)
-    meters = SupervisorMeters(owner, stores.books, tenants, drifts)
+    meters = SupervisorMeters(owner, stores.books, tenants, drifts, stores.documents)
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     parts = build_store_parts(

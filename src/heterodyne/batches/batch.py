@@ -10,7 +10,8 @@ from heterodyne.ports.document_store import Document
 
 KIND: Final = "batch"
 WORK: Final = "batch.work"  # a document beside it, while it is not over
-EVERYBODY: Final = "*"  # the project of those; no tenant can have this name
+ENDED: Final = "batch.ended"  # and one from its end on, by which operators find it
+EVERYBODY: Final = "*"  # the project of both; no tenant can have this name
 OPENAI_API: Final = "openai"
 ANTHROPIC_API: Final = "anthropic"
 PROBLEMS_SHOWN_MAX: Final = 100
@@ -34,6 +35,7 @@ class BatchStatus(StrEnum):
         return self in ENDS
 
 
+CANCELLABLE: Final = frozenset({BatchStatus.VALIDATING, BatchStatus.IN_PROGRESS})
 ENDS: Final = frozenset({BatchStatus.COMPLETED, BatchStatus.FAILED, BatchStatus.EXPIRED, BatchStatus.CANCELLED})
 
 
@@ -91,6 +93,10 @@ class Batch(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The same, having come to a status."""
         return msgspec.structs.replace(self, status=status, times={**self.times, status.value: at})
 
+    def cancelling(self, at: float) -> "Batch":
+        """The same, to be cancelled; itself where that is so already, or where it is too late for it."""
+        return self.come_to(BatchStatus.CANCELLING, at) if self.status in CANCELLABLE else self
+
     @property
     def is_late(self) -> bool:
         """Whether it is not expected to be done in its window."""
@@ -114,7 +120,7 @@ decode_batch = msgspec.json.Decoder(Batch).decode
 
 
 class BatchLease(Struct, frozen=True, kw_only=True):
-    """Which gateway works on a batch: the body of its work document."""
+    """Which gateway works on a batch: the body of its work document, and of what is left of that at its end."""
 
     project: str
     batch: str
@@ -133,6 +139,19 @@ def work_document(batch: Batch, *, created_at: float, kept_until: float) -> Docu
         project=EVERYBODY,
         kind=WORK,
         created_at=created_at,
+        expires_at=kept_until,
+        body=encode_lease(BatchLease(project=batch.project, batch=batch.id)),
+    )
+
+
+def ended_document(batch: Batch, *, kept_until: float) -> Document:
+    """What operators find it by, in the order of their ends."""
+    assert batch.status.is_end
+    return Document(
+        id=f"ended_{batch.id}",
+        project=EVERYBODY,
+        kind=ENDED,
+        created_at=batch.times[batch.status.value],
         expires_at=kept_until,
         body=encode_lease(BatchLease(project=batch.project, batch=batch.id)),
     )

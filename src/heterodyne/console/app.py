@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from heterodyne.console.admin_route import AdminRoute
+from heterodyne.console.batches.routes import batch_routes
 from heterodyne.console.capacity.routes import capacity_routes
 from heterodyne.console.decisions.routes import decision_routes
 from heterodyne.console.fleet.audited_changes import FleetChanges
@@ -60,6 +61,8 @@ def admin_app(
         routes += [] if instruments.services is None else service_routes(guard, instruments.services)
     if stores is not None:
         routes += fleet_change_routes(guard, FleetChanges(fleet, stores.recorder))
+        if stores.batches is not None:
+            routes += batch_routes(guard, stores.batches)
         if stores.rollouts is not None:
             routes += rollout_routes(guard, stores.rollouts, RolloutChanges(stores.rollouts, stores.recorder))
         if stores.registry is not None:

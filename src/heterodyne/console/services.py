@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from heterodyne.console.batches.service import BatchService
 from heterodyne.console.capacity.service import CapacityService
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.guard import Guard
@@ -22,6 +23,7 @@ class StoreServices(Struct, frozen=True, kw_only=True):
     tenants: TenantService
     recorder: ChangeRecorder
     books: BookStore
+    batches: BatchService | None = None  # None: there are none to see
     rollouts: RolloutService | None = None  # None: nothing carries any out
     registry: RegistryService | None = None  # None: nobody is asked
 

@@ -58,6 +58,10 @@ class DocumentStore(Protocol):
         """None: it is not there, or is another project's."""
         ...
 
+    async def get_many(self, kind: str, ids: Sequence[str], now: float) -> tuple[Document, ...]:
+        """Those of a kind that are there, of whichever project, in no order. For operators, who see every project."""
+        ...
+
     async def chain(
         self, project: str, kind: str, id: str, now: float, *, most: int, bytes_max: int
     ) -> tuple[Document, ...]:

@@ -245,6 +245,13 @@ limit_used = Gauge(
     "Share of a limit that is used, for the fifty most used limits of organisations and projects and no others.",
     ("level", "limit"),
 )
+batches_open = Gauge(
+    "heterodyne_batches_open",
+    "Batches that are not over, by status, of the two hundred oldest in the database; gateways that share one tell the "
+    "same.",
+    ("status",),
+)
+batches_late = Gauge("heterodyne_batches_late", "Those of them that are not expected to be done in their window.")
 adapter_loads = Counter(
     "heterodyne_fleet_adapter_loads_total", "LoRA adapters that replicas were given.", ("model", "pool")
 )
@@ -452,6 +459,8 @@ ALL: tuple[Meter, ...] = (
     accelerator_power,
     accelerator_temperature,
     limit_used,
+    batches_open,
+    batches_late,
     adapter_loads,
     adapter_unloads,
     adapter_failures,

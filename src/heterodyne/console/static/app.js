@@ -22,6 +22,7 @@ const VIEWS = [
   { id: "plan", title: "Plan", key: "n" },
   { id: "rollouts", title: "Rollouts", key: "o" },
   { id: "models", title: "Models", key: "d" },
+  { id: "batches", title: "Batches", key: "b" },
 ];
 
 const app = document.getElementById("app");

@@ -12,7 +12,6 @@ from heterodyne.batches.batch import (
     KIND,
     OPENAI_API,
     Batch,
-    BatchStatus,
     decode_batch,
     encode_batch,
     openai_batch,
@@ -116,9 +115,10 @@ async def cancelled(documents: Documents, project: str, id: str) -> Document:
     for _ in range(TRIES):
         found = await documents.get(project, KIND, id)
         one = decode_batch(found.body)
-        if one.status not in (BatchStatus.VALIDATING, BatchStatus.IN_PROGRESS):
+        changed = one.cancelling(documents.wall_clock())
+        if changed is one:
             return found
-        body = encode_batch(one.come_to(BatchStatus.CANCELLING, documents.wall_clock()))
+        body = encode_batch(changed)
         if await documents.replace(found, body):
             return msgspec.structs.replace(found, body=body)
     raise StoreUnavailable("The batch was changed at the same time; try again.", retry_after_s=1)

@@ -14,6 +14,7 @@ from heterodyne.batches.batch import (
     decode_lease,
     encode_batch,
     encode_lease,
+    ended_document,
     work_id,
 )
 from heterodyne.domain.errors import StoreUnavailable
@@ -82,7 +83,11 @@ class KeptBatch:
         raise StoreUnavailable(f"The batch {self.id} was changed by others {TRIES} times in a row.")
 
     async def close(self) -> None:
-        """Nobody has to work on it any more."""
+        """Nobody has to work on it any more; one that has ended is listed among those first."""
+        found = await self._store.get(self.project, KIND, self.id, self._clock())
+        batch = None if found is None else decode_batch(found.body)
+        if found is not None and batch is not None and batch.status.is_end:
+            await self._store.add([ended_document(batch, kept_until=found.expires_at)])  # or it is a repetition
         await self._store.delete(EVERYBODY, WORK, work_id(self.id))
 
 

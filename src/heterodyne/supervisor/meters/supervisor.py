@@ -1,6 +1,7 @@
-"""What the supervisor alone can measure: the fleet it owns, the devices below it, its money and its fullest limits.
+"""What the supervisor alone can measure: the fleet it owns, the devices below it, money, limits and batches.
 
-Money and limits are asked of the stores now and then and kept in between; a store that is away leaves the last word.
+Money, limits and batches are asked of the stores now and then and kept in between; a store that is away leaves the
+last word.
 """
 
 import asyncio
@@ -8,18 +9,23 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from heterodyne.batches.batch import Batch
+from heterodyne.batches.listing import open_batches
 from heterodyne.console.tenants_now.pages import LimitUse
 from heterodyne.control.accelerator_watch import AcceleratorWatch
 from heterodyne.control.drift_watch import DriftWatch
 from heterodyne.domain.usage import IdleRow, UsageGroup, UsageQuery, UsageRow
 from heterodyne.ports.books import BookStore
+from heterodyne.ports.document_store import DocumentStore
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
+from heterodyne.supervisor.meters.batches import batch_samples
 from heterodyne.supervisor.meters.fleet import LIMITS_MAX, FleetMeters, TokenCost
 from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
 from heterodyne.telemetry.loops import keep_running, run_periodically
 from heterodyne.telemetry.meters import Sample
 
 INTERVAL_S = 15.0
+BATCHES_MAX = 200
 MICRO = 1_000_000
 
 
@@ -32,14 +38,17 @@ class SupervisorMeters:
         books: BookStore,
         tenants: TenantUsageReader,
         drifts: DriftWatch,
+        documents: DocumentStore,
         *,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
         self._books = books
         self._tenants = tenants
+        self._documents = documents
         self._wall_clock = wall_clock
         self._costs: Sequence[TokenCost] = ()
         self._limits: Sequence[LimitUse] = ()
+        self._batches: Sequence[Batch] | None = None  # None: not known yet
         self._accelerators = AcceleratorWatch(lambda: owner.settings.pools)
         self._fleet = FleetMeters(
             owner.page,
@@ -58,13 +67,15 @@ class SupervisorMeters:
 
     def samples(self) -> list[Sample]:
         """Everything, as of now."""
-        return self._fleet.samples()
+        return [*self._fleet.samples(), *(() if self._batches is None else batch_samples(self._batches))]
 
     async def _refresh(self) -> None:
         day = datetime.fromtimestamp(self._wall_clock(), UTC).date().isoformat()
         used = await self._books.usage(UsageQuery(by=(UsageGroup.POOL, UsageGroup.HARDWARE), since=day))
         self._costs = token_costs(used, await self._books.idle(day, None))
         self._limits = await self._tenants.limit_use(LIMITS_MAX)
+        found = await open_batches(self._documents, self._wall_clock(), BATCHES_MAX)
+        self._batches = [one.batch for one in found]
 
 
 def token_costs(used: Sequence[UsageRow], paid: Sequence[IdleRow]) -> tuple[TokenCost, ...]:

@@ -3,6 +3,7 @@
 export const NONE = "–";
 const LOCALE = "en-GB";
 const CLOCK = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+const MINUTE = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit", hour12: false });
 const DATE_TIME = new Intl.DateTimeFormat(LOCALE, {
   day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false,
 });
@@ -108,6 +109,13 @@ export function day(at) {
 // Without the year: 15 Nov 14:33:59
 export function shortDateTime(at) {
   return known(at) ? SHORT_DATE_TIME.format(at * 1000).replace(",", "") : NONE;
+}
+
+// 14:33 of today, 16 Nov 14:33 of another day
+export function dayMinute(at) {
+  if (!known(at)) return NONE;
+  const isToday = DAY.format(at * 1000) === DAY.format(Date.now());
+  return isToday ? MINUTE.format(at * 1000) : `${DAY.format(at * 1000)} ${MINUTE.format(at * 1000)}`;
 }
 
 export function ago(at) {

@@ -62,10 +62,11 @@ export function tabs({ label, items, value, onChange }) {
   return { element, select };
 }
 
-// dialog({ title, body, actions: [{ label, tone, run }], isWide }) -> { element, close() }, opened
+// dialog({ title, body, actions: [{ label, tone, run }], isWide, leave }) -> { element, close() }, opened
+// `leave` is what the button says that does nothing; "Cancel", unless that is what the dialog is about.
 // An action's `run` may be async: while it runs its button waits, what it throws is shown, `false` keeps the dialog
 // open.
-export function dialog({ title, body, actions = [], isWide = false }) {
+export function dialog({ title, body, actions = [], isWide = false, leave = "Cancel" }) {
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   // The first is what Enter does, so its button is the form's own.
   const buttons = actions.map((action, index) => h("button", index === 0 ? { type: "submit", class: action.tone }
@@ -73,7 +74,7 @@ export function dialog({ title, body, actions = [], isWide = false }) {
   const close = h(
     "button",
     { type: "button", class: actions.length ? "quiet" : null, on: { click: () => element.close() } },
-    actions.length ? "Cancel" : "Close",
+    actions.length ? leave : "Close",
   );
   const heading = h("h2", { id: "dialog-title" }, title);
   const element = h("dialog", { class: isWide && "wide", "aria-labelledby": "dialog-title" },

@@ -1,4 +1,5 @@
-"""The statements about documents, for either database. Each names the project, so that no other's is ever met."""
+"""The statements about documents, for either database. Each names the project, so that no other's is ever met; those
+that do not are asked by the supervisor alone."""
 
 from collections.abc import Iterable, Sequence
 
@@ -87,6 +88,19 @@ def get(project: str, kind: str, id: str, now: float) -> Script[Document | None]
         (_asked(id), project, kind, now),
     )
     return next(iter(_documents(rows)), None)
+
+
+def get_many(kind: str, ids: Sequence[str], now: float) -> Script[tuple[Document, ...]]:
+    found: tuple[Document, ...] = ()
+    for start in range(0, len(ids), ROWS_AT_ONCE):
+        some = ids[start : start + ROWS_AT_ONCE]
+        rows = yield Statement(
+            f"SELECT {COLUMNS} FROM documents "  # noqa: S608  # columns and places of ours
+            f"WHERE kind = $1 AND expires_at > $2 AND id IN ({_numbers(3, len(some))})",
+            (kind, now, *map(_asked, some)),
+        )
+        found += _documents(rows)
+    return found
 
 
 def chain(project: str, kind: str, id: str, now: float, *, most: int, bytes_max: int) -> Script[tuple[Document, ...]]:

@@ -41,6 +41,9 @@ class SqlDocuments(ABC):
     async def get(self, project: str, kind: str, id: str, now: float) -> Document | None:
         return await self._read(scripts.get(project, kind, id, now))
 
+    async def get_many(self, kind: str, ids: Sequence[str], now: float) -> tuple[Document, ...]:
+        return await self._read(scripts.get_many(kind, ids, now))
+
     async def chain(
         self, project: str, kind: str, id: str, now: float, *, most: int, bytes_max: int
     ) -> tuple[Document, ...]:
