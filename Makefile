@@ -12,7 +12,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing bench-apis faults translation chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing bench-apis bench-batches faults translation chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,6 +103,9 @@ chaos: $(VENV)/.test  ## take disk, databases, memory and clocks away, regenerat
 bench-routing-live: install  ## one emulated fleet in real time beside its simulation
 	$(BIN)/python -m benchmarks.routing_live.run $(ARGS)
 	$(WRAP) docs/routing-bakeoff.md
+
+bench-batches: install  ## a batch beside interactive traffic on an emulated fleet (ARGS="--data FOLDER")
+	$(BIN)/python -m benchmarks.batches.run $(ARGS)
 
 bench-apis: install  ## what streams of other APIs cost beside chat streams, regenerate docs/api-cost.md
 	$(BIN)/python -m benchmarks.apis.run $(ARGS)

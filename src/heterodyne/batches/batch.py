@@ -163,29 +163,35 @@ def work_id(batch_id: str) -> str:
 
 
 def openai_batch(batch: Batch, created_at: float) -> dict[str, Any]:
-    """As OpenAI's clients know it."""
-    times = batch.times
+    """As OpenAI's clients know it; what is not there yet is not told."""
+    times = {f"{status.value}_at": batch.times.get(status.value) for status in BatchStatus if status in TOLD_TIMES}
     told: dict[str, Any] = {
         "id": batch.id,
         "object": "batch",
         "endpoint": batch.endpoint,
-        "errors": _problems(batch),
         "input_file_id": batch.input_file,
         "completion_window": batch.window,
         "status": batch.status,
-        "output_file_id": batch.output_file if batch.has_output else None,
-        "error_file_id": batch.error_file if batch.has_errors else None,
         "created_at": int(created_at),
         "expires_at": int(batch.expires_at),
-        **{f"{status.value}_at": _whole(times.get(status.value)) for status in BatchStatus if status in TOLD_TIMES},
+        **{name: int(at) for name, at in times.items() if at is not None},
         "request_counts": {
             "total": batch.counts.total,
             "completed": batch.counts.completed,
             "failed": batch.counts.failed,
         },
         "metadata": batch.metadata,
-        "heterodyne": {"expected_at": _whole(batch.expected_at), "is_late": batch.is_late},
+        "heterodyne": {
+            "expected_at": None if batch.expected_at is None else int(batch.expected_at),
+            "is_late": batch.is_late,
+        },
     }
+    if batch.problems:
+        told["errors"] = {"object": "list", "data": [msgspec.to_builtins(one) for one in batch.problems]}
+    if batch.has_output:
+        told["output_file_id"] = batch.output_file
+    if batch.has_errors:
+        told["error_file_id"] = batch.error_file
     if batch.tokens is not None:
         told["usage"] = {
             "input_tokens": batch.tokens.input,
@@ -198,13 +204,3 @@ def openai_batch(batch: Batch, created_at: float) -> dict[str, Any]:
 
 
 TOLD_TIMES: Final = frozenset(BatchStatus) - {BatchStatus.VALIDATING}
-
-
-def _problems(batch: Batch) -> dict[str, Any] | None:
-    if not batch.problems:
-        return None
-    return {"object": "list", "data": [msgspec.to_builtins(one) for one in batch.problems]}
-
-
-def _whole(at: float | None) -> int | None:
-    return None if at is None else int(at)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from heterodyne.batches.batch import BatchCounts, BatchProblem, BatchStatus
 from heterodyne.batches.file_object import FileObject
@@ -32,27 +32,27 @@ class BatchOutlook(Struct):
     is_late: bool
 
 
-class AnsweredBatch(Struct):
+class AnsweredBatch(Struct, kw_only=True):
     """A batch of OpenAI's API; times in seconds since the epoch."""
 
     id: str
     object: Literal["batch"]
     endpoint: str
-    errors: BatchProblems | None
+    errors: BatchProblems | UnsetType = UNSET
     input_file_id: str
     completion_window: str
     status: BatchStatus
-    output_file_id: str | None
-    error_file_id: str | None
+    output_file_id: str | UnsetType = UNSET
+    error_file_id: str | UnsetType = UNSET
     created_at: int
     expires_at: int
-    in_progress_at: int | None
-    finalizing_at: int | None
-    completed_at: int | None
-    failed_at: int | None
-    expired_at: int | None
-    cancelling_at: int | None
-    cancelled_at: int | None
+    in_progress_at: int | UnsetType = UNSET
+    finalizing_at: int | UnsetType = UNSET
+    completed_at: int | UnsetType = UNSET
+    failed_at: int | UnsetType = UNSET
+    expired_at: int | UnsetType = UNSET
+    cancelling_at: int | UnsetType = UNSET
+    cancelled_at: int | UnsetType = UNSET
     request_counts: BatchCounts
     metadata: dict[str, str] | None
     heterodyne: BatchOutlook

@@ -29,7 +29,7 @@ class ListedOutlook(Struct, frozen=True):
     is_late: bool = False
 
 
-class ListedBatch(Struct, frozen=True, kw_only=True):
+class ShownBatch(Struct, frozen=True, kw_only=True):
     """A batch in OpenAI's words; times are seconds since the epoch, None: not yet, or never."""
 
     id: str
@@ -83,10 +83,10 @@ class ListedBatch(Struct, frozen=True, kw_only=True):
         return self.completed_at or self.failed_at or self.expired_at or self.cancelled_at
 
 
-class ListedBatches(Struct, frozen=True):
+class ShownBatches(Struct, frozen=True):
     """A page of them, the newest first."""
 
-    data: tuple[ListedBatch, ...]
+    data: tuple[ShownBatch, ...]
     has_more: bool = False
 
 
@@ -117,22 +117,22 @@ class BatchClient(GatewayClient):
         """The bytes of a file, to be read piece by piece."""
         return self.exchange("GET", f"/v1/files/{_segment(file_id)}/content")
 
-    def create(self, wanted: NewBatch) -> ListedBatch:
-        return decoded(self.whole("POST", "/v1/batches", msgspec.json.encode(wanted)), ListedBatch)
+    def create(self, wanted: NewBatch) -> ShownBatch:
+        return decoded(self.whole("POST", "/v1/batches", msgspec.json.encode(wanted)), ShownBatch)
 
-    def batch(self, id: str) -> ListedBatch:
-        return decoded(self.whole("GET", f"/v1/batches/{_segment(id)}"), ListedBatch)
+    def batch(self, id: str) -> ShownBatch:
+        return decoded(self.whole("GET", f"/v1/batches/{_segment(id)}"), ShownBatch)
 
-    def cancel(self, id: str) -> ListedBatch:
-        return decoded(self.whole("POST", f"/v1/batches/{_segment(id)}/cancel", b"{}"), ListedBatch)
+    def cancel(self, id: str) -> ShownBatch:
+        return decoded(self.whole("POST", f"/v1/batches/{_segment(id)}/cancel", b"{}"), ShownBatch)
 
-    def batches(self, limit: int) -> list[ListedBatch]:
+    def batches(self, limit: int) -> list[ShownBatch]:
         """The newest of the project."""
-        found: list[ListedBatch] = []
+        found: list[ShownBatch] = []
         while True:
             after = f"&after={_segment(found[-1].id)}" if found else ""
             asked = min(PAGE_MAX, limit - len(found))
-            page = decoded(self.whole("GET", f"/v1/batches?limit={asked}{after}"), ListedBatches)
+            page = decoded(self.whole("GET", f"/v1/batches?limit={asked}{after}"), ShownBatches)
             found += page.data
             if not page.has_more or not page.data or len(found) >= limit:
                 return found[:limit]

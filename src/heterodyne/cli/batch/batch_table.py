@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 import click
 
-from heterodyne.cli.batch.batch_client import ListedBatch
+from heterodyne.cli.batch.batch_client import ShownBatch
 from heterodyne.cli.output import print_json, print_table
 
 PROBLEMS_SHOWN = 10
 
 
-def print_batches(batches: Sequence[ListedBatch]) -> None:
+def print_batches(batches: Sequence[ShownBatch]) -> None:
     """One line each."""
     print_table(
         ["ID", "STATUS", "DONE", "FAILED", "CREATED (UTC)"],
@@ -28,7 +28,7 @@ def print_batches(batches: Sequence[ListedBatch]) -> None:
     )
 
 
-def print_batch(batch: ListedBatch, *, as_json: bool) -> None:
+def print_batch(batch: ShownBatch, *, as_json: bool) -> None:
     """One, a line for each thing that is known of it."""
     if as_json:
         print_json(batch)
@@ -42,7 +42,7 @@ def print_batch(batch: ListedBatch, *, as_json: bool) -> None:
         click.echo(f"{'':<10} and {len(problems) - PROBLEMS_SHOWN} more, with --json")
 
 
-def _facts(batch: ListedBatch) -> list[tuple[str, str]]:
+def _facts(batch: ShownBatch) -> list[tuple[str, str]]:
     counts, outlook = batch.counts, batch.outlook
     facts = [
         ("id", batch.id),

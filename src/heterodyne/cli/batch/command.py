@@ -9,7 +9,7 @@ import click
 from heterodyne.cli.gateway_options import gateway_options
 
 if TYPE_CHECKING:
-    from heterodyne.cli.batch.batch_client import BatchClient, ListedBatch, NewBatch
+    from heterodyne.cli.batch.batch_client import BatchClient, NewBatch, ShownBatch
     from heterodyne.cli.batch.input_file import BatchInput
 
 SILENCE_S = 120.0  # how long the gateway may take for an answer, or between two pieces of one
@@ -196,7 +196,7 @@ def _send(client: "BatchClient", given: "BatchInput", *, is_json: bool) -> str:
         return client.upload(form, form.headers)
 
 
-def _create(client: "BatchClient", wanted: "NewBatch") -> "ListedBatch":
+def _create(client: "BatchClient", wanted: "NewBatch") -> "ShownBatch":
     """A file whose batch is refused is of no use to anybody."""
     from contextlib import suppress
 
@@ -212,7 +212,7 @@ def _create(client: "BatchClient", wanted: "NewBatch") -> "ListedBatch":
         raise
 
 
-def _wait(client: "BatchClient", found: "ListedBatch", *, is_json: bool) -> "ListedBatch":
+def _wait(client: "BatchClient", found: "ShownBatch", *, is_json: bool) -> "ShownBatch":
     from heterodyne.cli.batch.watch import BatchWatch, progress_in_words
 
     ended = BatchWatch(client).until_over(found, is_json=is_json)

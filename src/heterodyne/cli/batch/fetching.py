@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from heterodyne.cli.batch.batch_client import BatchClient, ListedBatch
+from heterodyne.cli.batch.batch_client import BatchClient, ShownBatch
 from heterodyne.cli.batch.results_file import pieces, write_file
 from heterodyne.cli.batch.watch import progress_in_words
 from heterodyne.cli.output import bytes_in_words
@@ -18,7 +18,7 @@ class NoResults(HeterodyneError):
     code = "no_results"
 
 
-def fetch_output(client: BatchClient, batch: ListedBatch, path: Path | None, *, is_alone: bool) -> None:
+def fetch_output(client: BatchClient, batch: ShownBatch, path: Path | None, *, is_alone: bool) -> None:
     """To the file, or to stdout; raises NoResults. With errors to come, answers may be absent."""
     if not batch.is_over:
         so_far = ": ".join(filter(None, (batch.status, progress_in_words(batch))))
@@ -41,7 +41,7 @@ def fetch_output(client: BatchClient, batch: ListedBatch, path: Path | None, *, 
         click.echo("some lines have no answer; --errors FILE says why", err=True)
 
 
-def fetch_errors(client: BatchClient, batch: ListedBatch, path: Path | None) -> None:
+def fetch_errors(client: BatchClient, batch: ShownBatch, path: Path | None) -> None:
     """To the file, if one is named and there is something to write."""
     if path is None:
         return
@@ -51,7 +51,7 @@ def fetch_errors(client: BatchClient, batch: ListedBatch, path: Path | None) -> 
         _told(path, write_file(client, batch.error_file_id, path))
 
 
-def _why(batch: ListedBatch) -> str:
+def _why(batch: ShownBatch) -> str:
     if batch.errors is not None and batch.errors.data:
         return f": {batch.errors.data[0].message}"
     return "; --errors FILE says why" if batch.error_file_id is not None else ""

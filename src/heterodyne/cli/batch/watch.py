@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import click
 
-from heterodyne.cli.batch.batch_client import BatchClient, ListedBatch
+from heterodyne.cli.batch.batch_client import BatchClient, ShownBatch
 from heterodyne.cli.batch.batch_table import moment
 from heterodyne.cli.gateway_client import SERVER_ERROR, GatewayRefused, GatewayUnreachable
 from heterodyne.cli.progress import is_watched
@@ -17,7 +17,7 @@ LOOK_LATER_S = 10.0  # once it is clear that it takes longer
 QUICK_LOOKS = 60
 AWAY_MAX_S = 600.0  # a gateway that is restarted is back before that
 
-Show = Callable[[ListedBatch], None]
+Show = Callable[[ShownBatch], None]
 
 
 class BatchWatch:
@@ -28,7 +28,7 @@ class BatchWatch:
         self._sleep = sleep
         self._is_late = False  # and was told so
 
-    def until_over(self, batch: ListedBatch, *, is_json: bool) -> ListedBatch:
+    def until_over(self, batch: ShownBatch, *, is_json: bool) -> ShownBatch:
         """As it is at its end."""
         try:
             with _bar(batch, is_json=is_json) as show:
@@ -48,7 +48,7 @@ class BatchWatch:
             raise
         return batch
 
-    def _look(self, id: str) -> ListedBatch:
+    def _look(self, id: str) -> ShownBatch:
         """Raises what a gateway says of the batch, and of itself only after a while."""
         away_s = 0.0
         while True:
@@ -62,7 +62,7 @@ class BatchWatch:
             self._sleep(LOOK_LATER_S)
             away_s += LOOK_LATER_S
 
-    def _warn(self, batch: ListedBatch) -> None:
+    def _warn(self, batch: ShownBatch) -> None:
         is_late = batch.outlook.is_late and not batch.is_over
         if is_late and not self._is_late:
             click.echo(
@@ -78,7 +78,7 @@ def _may_pass(error: HeterodyneError) -> bool:
 
 
 @contextmanager
-def _bar(batch: ListedBatch, *, is_json: bool) -> Iterator[Show]:
+def _bar(batch: ShownBatch, *, is_json: bool) -> Iterator[Show]:
     if not is_watched(is_json=is_json):
         yield lambda _: None
         return
@@ -89,7 +89,7 @@ def _bar(batch: ListedBatch, *, is_json: bool) -> Iterator[Show]:
     with Progress(*columns, console=Console(stderr=True)) as bars:
         task = bars.add_task(batch.status, total=None, words="")
 
-        def show(one: ListedBatch) -> None:
+        def show(one: ShownBatch) -> None:
             bars.update(
                 task,
                 description=one.status,
@@ -102,7 +102,7 @@ def _bar(batch: ListedBatch, *, is_json: bool) -> Iterator[Show]:
         yield show
 
 
-def progress_in_words(batch: ListedBatch) -> str:
+def progress_in_words(batch: ShownBatch) -> str:
     """For example `120 of 500, 2 failed, expected at 2026-05-02 14:10 UTC`."""
     words = [f"{batch.done} of {batch.counts.total}"] if batch.counts.total else []
     if batch.counts.failed:
