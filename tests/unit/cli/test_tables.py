@@ -18,7 +18,7 @@ import heterodyne
 from heterodyne.audit.key import open_key
 from heterodyne.batches.batch import BatchCounts
 from heterodyne.cli.batch import batch_table
-from heterodyne.cli.batch.batch_client import ListedOutlook, ListedBatch
+from heterodyne.cli.batch.batch_client import ListedBatch, ListedOutlook
 from heterodyne.cli.calibrate import calibration_table
 from heterodyne.cli.columns import laid_out
 from heterodyne.cli.explain import decision_table
