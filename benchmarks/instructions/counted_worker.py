@@ -2,11 +2,13 @@
 
 The timer fires by the clock, which valgrind does not slow down, and not by what is done. Some versions of valgrind
 cannot read the debug information of numpy's libraries; a worker asks one thing of it, whether a text is plain ASCII,
-and what stands in for it here looks at as many bytes at a time.
+and what stands in for it here looks at as many bytes at a time. Files for the supervisor's sums are loaded with the
+stores and name more of it, which nothing in a worker calls.
 """
 
 import sys
 from types import ModuleType
+from unittest.mock import MagicMock
 
 
 class Whole:
@@ -20,15 +22,17 @@ class Whole:
         return 0x20 if self._is_ascii else -1
 
 
-def stand_in() -> ModuleType:
-    """For numpy."""
-    module = ModuleType("numpy")
+def stand_in(name: str) -> ModuleType:
+    """For numpy and what is in it."""
+    module = ModuleType(name)
     module.frombuffer, module.int8 = Whole, None  # type: ignore[attr-defined]  # a module takes any
+    module.__getattr__ = lambda _: MagicMock()  # type: ignore[method-assign]  # names that are only named
     return module
 
 
 if __name__ == "__main__":
-    sys.modules["numpy"] = stand_in()
+    for name in ("numpy", "numpy.typing"):
+        sys.modules[name] = stand_in(name)
 
     from heterodyne.assembly import worker
     from heterodyne.gateway import loop_lag

@@ -39,7 +39,7 @@ class Counted(Struct, frozen=True, kw_only=True):
 
 def count(gateway: Gateway, scenario: Scenario, requests: int, folder: Path) -> Counted:
     """What so many requests take more than the same time without any; dumps are in the folder."""
-    worker = _worker(gateway.pid)
+    worker = worker_of(gateway.pid)
     request, pattern = scenario.request(), learn_pattern(gateway.port, scenario.request())
     with socket.create_connection(("127.0.0.1", gateway.port), timeout=ANSWER_S_MAX) as connection:
         _ask(connection, request, pattern.ending, requests // 2)
@@ -64,7 +64,8 @@ def count(gateway: Gateway, scenario: Scenario, requests: int, folder: Path) -> 
     )
 
 
-def _worker(supervisor: int) -> int:
+def worker_of(supervisor: int) -> int:
+    """The process that is counted."""
     (worker,) = tree_running(supervisor, WORKER)
     return worker.pid
 

@@ -52,7 +52,7 @@ def _count(share: int) -> tuple[Counted, ...]:
         folder = Path(temporary)
         with running.upstream(folder) as (engine,):
             for name, scenarios in REQUESTS.items():
-                with running.gateway(name, [engine.port], folder, folder, _with_counted_worker) as gateway:
+                with running.gateway(name, [engine.port], folder, folder, with_counted_worker) as gateway:
                     for scenario, requests in scenarios.items():
                         one = count(gateway, scenario, requests // share, running.own_folder(folder, name, 1))
                         print(f"{one.title}: {one.total:,} instructions per request", flush=True)
@@ -60,7 +60,8 @@ def _count(share: int) -> tuple[Counted, ...]:
     return tuple(found)
 
 
-def _with_counted_worker(command: Sequence[str], folder: Path) -> Sequence[str]:
+def with_counted_worker(command: Sequence[str], folder: Path) -> Sequence[str]:
+    """A gateway whose worker runs under valgrind."""
     serve = (sys.executable, "-m", "benchmarks.instructions.counted_serve", str(folder))
     # It runs in a folder of its own, and what is counted is this checkout.
     return ("env", f"PYTHONPATH={ROOT / 'src'}:{ROOT}", *serve, *command[1:])

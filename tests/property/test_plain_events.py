@@ -1,7 +1,6 @@
 """Events that only add text are told without being read; the client must not be able to tell."""
 
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,14 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heterodyne.domain.errors import EngineError
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.gateway.forms.anthropic_stream import AnthropicStream
 from heterodyne.gateway.forms.form import StreamForm
 from heterodyne.gateway.forms.gemini_stream import GeminiStream
+from heterodyne.gateway.forms.plain_text import PlainText
 from heterodyne.gateway.forms.responses_stream import ResponsesStream
-from heterodyne.gateway.relay import StreamRelay
-from heterodyne.wire.message import chunk
+from heterodyne.gateway.told_relay import ToldRelay
+from heterodyne.testing.memory_transport import MemoryTransport
+from heterodyne.wire.chunks import unframe
+from heterodyne.wire.limits import WireLimits
+from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest, chunk
+from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
 FORMS: dict[str, Callable[[Request], StreamForm]] = {
     "anthropic": AnthropicStream,
@@ -35,24 +40,31 @@ DELTAS = st.one_of(
 SPACES = st.sampled_from([(",", ":"), (", ", ": ")])
 
 
-class Connection:
-    """Takes what is sent."""
-
-    speaks_chunked = True
+class Client:
+    """One in memory, to whom a stream is relayed; nothing may break."""
 
     def __init__(self) -> None:
-        self.sent: list[bytes] = []
+        self.connection = ServerConnection(self, WireLimits(), ServerLedger(), clock=lambda: 0.0)
+        self._transport = MemoryTransport(self.connection)
+        self._transport.feed(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
 
-    def writer(self) -> Callable[[bytes], None]:
-        return self.sent.append
+    @property
+    def payload(self) -> bytes:
+        return unframe(self._transport.written)
 
+    def check_head(self, _: HttpRequest, __: object) -> HeadCheck:
+        return ANY_BODY
 
-class Owner:
-    """Nothing may break."""
+    def handle(self, request: object, connection: object) -> "Client":
+        return self
 
+    def refuse(self, error: object, connection: object) -> None: ...
+    def client_gone(self) -> None: ...
+    def client_slow(self) -> None: ...
+    def client_ready(self) -> None: ...
     def stream_begins(self) -> None: ...
     def stream_complete(self) -> None: ...
-    def stream_broken(self, error: Exception) -> None:
+    def stream_broken(self, error: EngineError) -> None:
         raise error
 
 
@@ -61,9 +73,10 @@ class Slow:
 
     def __init__(self, form: StreamForm) -> None:
         self.events, self.error_event = form.events, form.error_event
+        self.plain_text = PlainText(b"content")  # which learns nothing
 
-    def plain(self, data: bytes, start: int, end: int) -> bytes:
-        return b""
+    def told(self, texts: list[bytes]) -> bytes:
+        raise AssertionError("no event is plain")
 
 
 @pytest.mark.parametrize("name", list(FORMS))
@@ -78,7 +91,7 @@ def test_events_are_the_same_whether_they_were_read_or_not(name: str, data: st.D
     ]
     ended = event({}, finish_reason="stop")
     events += [b"data: %b\n\n" % json.dumps(ended).encode(), b"data: [DONE]\n\n"]
-    reads = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=10))
+    reads = data.draw(st.lists(st.integers(1, 12), min_size=1, max_size=10))
     body = b'{"model":"m","input":"x","store":false}'
     request = Request(id="r", operation=Operation.CHAT, model="m", body=body, stream=True)
     told = [relayed(form, events, reads) for form in (FORMS[name](request), Slow(FORMS[name](request)))]
@@ -91,16 +104,15 @@ def event(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, 
 
 
 def relayed(form: StreamForm, events: list[bytes], reads: list[int]) -> list[Any]:
-    connection = Connection()
-    relay = StreamRelay(connection, Owner(), lambda: 1.0, wants_usage=True, form=form)  # type: ignore[arg-type]
+    client = Client()
+    relay = ToldRelay(client.connection, client, lambda: 1.0, wants_usage=True, form=form)
     rest, turn = list(events), 0
     while rest:
         count = reads[turn % len(reads)]
         some, rest, turn = rest[:count], rest[count:], turn + 1
         relay.on_framed(b"".join(map(chunk, some)), len(some))
     assert relay.events == len(events)
-    payload = b"".join(re.sub(rb"^[0-9a-f]+\r\n|\r\n$", b"", one) for one in connection.sent).decode()
-    return [normal(json.loads(line[6:])) for line in payload.split("\n") if line.startswith("data: ")]
+    return [normal(json.loads(line[6:])) for line in client.payload.decode().split("\n") if line.startswith("data: ")]
 
 
 def normal(value: Any) -> Any:

@@ -27,6 +27,7 @@ from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.errors import WireError
 
+RETRY_AFTER_MAX_S: Final = 3600
 NOT_YET: Final = float("inf")  # while the adapter is loaded, so that nobody calls the replica late
 
 
@@ -240,6 +241,13 @@ class Attempt:
         """When the replica was last heard of."""
         relay = self.relay
         return max(relay.last_at_s, self.heard_at_s) if relay is not None else self.heard_at_s
+
+    def advised(self, error: EngineError) -> EngineError:
+        """With the engine's own advice on when to come back, where it is a number of seconds."""
+        seconds = self.retry_after
+        if seconds is not None and seconds.isdigit():
+            error.retry_after_s = min(int(seconds), RETRY_AFTER_MAX_S)
+        return error
 
     # Called by the keeper of adapters.
 

@@ -6,7 +6,7 @@
 Which replicas are tried is the business of `race.py`, whether a broken stream may go on that of `continuation.py`.
 """
 
-from typing import Final, Protocol
+from typing import Protocol
 
 from heterodyne.domain.errors import (
     ClientGone,
@@ -30,13 +30,12 @@ from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.told_relay import ToldRelay
 from heterodyne.gateway.whole_answer import read_whole
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.health.outcome import CALLER_ERROR, CANCELLED, Outcome, outcome_of_status
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.telemetry import log
-
-RETRY_AFTER_MAX_S: Final = 3600
 
 _log = log.get("gateway")
 
@@ -118,22 +117,34 @@ class Exchange:
     # Called by attempts.
 
     def attempt_streams(self, attempt: Attempt) -> StreamRelay | None:
-        request, continuation = self._request, self._continuation
+        request, continuation, answer, race = self._request, self._continuation, self._answer, self._race
         if continuation is None:
             return None
         edit, tokens_before = attempt.wire.dialect.stream_edit(request), 0
         if continuation.partial is not None:
             edit, tokens_before = continuation.edit(edit), continuation.tokens_before
-        return StreamRelay(
-            self._answer.client,
+        if answer.stream_form is None:
+            return StreamRelay(
+                answer.client,
+                attempt,
+                race.upstream.clock,
+                wants_usage=request.wants_usage,
+                edit=edit,
+                keep=continuation.kept,
+                slot=race.slot,
+                before=tokens_before,
+                event_bytes_max=self._settings.event_bytes_max,
+            )
+        return ToldRelay(
+            answer.client,
             attempt,
-            self._race.upstream.clock,
+            race.upstream.clock,
+            form=answer.stream_form,
             wants_usage=request.wants_usage,
             edit=edit,
-            form=self._answer.stream_form,
             keep=continuation.kept,
             sent=continuation.sent,
-            slot=self._race.slot,
+            slot=race.slot,
             before=tokens_before,
             event_bytes_max=self._settings.event_bytes_max,
         )
@@ -175,7 +186,7 @@ class Exchange:
             if not self._continue(relay):
                 self._fail(error, relay)
         elif answer.first_byte_at_s or not race.try_retry(self, is_free=outcome is Outcome.CONNECT_FAILED):
-            self._fail(_with_retry_after(error, attempt.retry_after))
+            self._fail(attempt.advised(error))
 
     # Called by the worker.
 
@@ -282,7 +293,7 @@ class Exchange:
             return
         answer = self._answer
         last = answer.last_events(is_kept=is_kept)
-        if last and relay is not None:
+        if last and isinstance(relay, ToldRelay):
             relay.tell(last)
         self._end(200, "", reported, relay.bytes_sent if relay is not None else 0, relay=relay)
         answer.client.finish_stream()
@@ -338,10 +349,3 @@ class Exchange:
         )
         self._owner.exchange_ended(self, race.routing_request.model if race.wire is None else race.wire.model)
         race.winner = None  # an attempt points back here, and cycles are seldom looked for
-
-
-def _with_retry_after(error: EngineError, seconds: bytes | None) -> EngineError:
-    """The engine's own advice on when to come back, where it is a number of seconds."""
-    if seconds is not None and seconds.isdigit():
-        error.retry_after_s = min(int(seconds), RETRY_AFTER_MAX_S)
-    return error

@@ -2,7 +2,8 @@
 
 A piece that is one or more whole chunks of whole events with nothing to look into, which is nearly every token, goes
 on as the bytes that came. Everything else is taken apart: unfinished events wait for their end, the usage event is
-read and withheld from clients that did not ask for it, and where the dialect asks for it, events are edited.
+read and withheld from clients that did not ask for it, and where the dialect asks for it, events are edited. Clients of
+other APIs have a relay of their own (`told_relay.py`).
 """
 
 import re
@@ -14,9 +15,8 @@ from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
 from heterodyne.domain.request import Usage
 from heterodyne.engines.wire_errors import engine_error
 from heterodyne.gateway import usage
-from heterodyne.gateway.forms.form import StreamForm
 from heterodyne.ports.engine import EventEdit
-from heterodyne.wire.chunks import COMMON_SIZES, unframe
+from heterodyne.wire.chunks import unframe
 from heterodyne.wire.errors import WireError
 from heterodyne.wire.message import chunk
 from heterodyne.wire.server_connection import ServerConnection
@@ -47,16 +47,13 @@ class StreamRelay:
         "_clock",
         "_edit",
         "_event_bytes_max",
-        "_form",
         "_is_chunked",
         "_keep",
         "_more",
         "_more_bytes",
         "_owner",
         "_passes_chunks",
-        "_sent",
         "_tail",
-        "_tells_plain",
         "_wants_usage",
         "_word",
         "_words",
@@ -79,9 +76,7 @@ class StreamRelay:
         *,
         wants_usage: bool,
         edit: EventEdit | None = None,
-        form: StreamForm | None = None,
         keep: list[bytes] | None = None,
-        sent: list[bytes] | None = None,
         slot: FlightSlot | None = None,
         before: int = 0,
         event_bytes_max: int = EVENT_BYTES_MAX,
@@ -91,19 +86,15 @@ class StreamRelay:
         self._clock = clock
         self._wants_usage = wants_usage
         self._edit = edit
-        self._form = form
-        # Everything the client is sent, as OpenAI's events, for whoever may have to go on from there; and in the words
-        # of another API, for whoever has to know what it was.
+        # Everything the client is sent, as OpenAI's events, for whoever may have to go on from there.
         self._keep = keep
-        self._sent = sent
         # How many events the client was given stands in the slot before they go out; `before` came from others.
         self._words = None if slot is None else slot.words
         self._word = 0 if slot is None else slot.word + DELIVERED
         self._before = before
         self._event_bytes_max = event_bytes_max
         self._is_chunked = connection.speaks_chunked
-        self._passes_chunks = self._is_chunked and edit is None and form is None
-        self._tells_plain = self._is_chunked and edit is None and form is not None
+        self._passes_chunks = self._is_chunked and edit is None
         self._tail = b""  # of an event whose end has not come
         self._more: list[bytes] = []  # of the same event, behind the tail
         self._more_bytes = 0
@@ -142,8 +133,6 @@ class StreamRelay:
             if self._keep is not None:
                 self._keep.append(data)
             self._write(data)
-        elif self._tells_plain and self.events and not self._tail:
-            self._tell_plain(data, chunks)
         else:
             self._sort(data, chunks)
 
@@ -186,54 +175,6 @@ class StreamRelay:
             self._keep.append(data)
         self._write(data)
 
-    def _tell_plain(self, data: bytes, chunks: int) -> None:
-        """Chunks that begin with events which only add text, in the words of another API; the rest is looked into."""
-        form = self._form
-        assert form is not None
-        told: list[bytes] = []
-        rest, length = 0, len(data)
-        while rest < length:
-            line_end = data.find(b"\r\n", rest, rest + 10)
-            end = line_end + COMMON_SIZES.get(data[rest:line_end], 0) + 4
-            if not data.startswith(b"data: ", line_end + 2) or not data.startswith(EVENT_TAIL, end - 4):
-                break
-            one = form.plain(data, line_end + 8, end - 4)
-            if not one:
-                break
-            told.append(one)
-            rest = end
-        if told:
-            self.last_at_s = self._clock()
-            self.events += len(told)
-            if self._words is not None:
-                self._words[self._word] = self._before + self.events
-            if self._keep is not None:
-                self._keep.append(data[:rest])
-            self.tell(b"".join(told))
-        if rest < length:
-            self._sort(data[rest:], chunks - len(told))
-
-    def _tell(self, form: StreamForm, events: list[bytes], framed: bytes) -> None:
-        """The same in the words of another API."""
-        if not self.events:
-            self._begin()
-        self.events += len(events)
-        if self._words is not None:
-            self._words[self._word] = self._before + self.events
-        if self._keep is not None:
-            self._keep.append(framed)
-        told = b"".join([form.events(one[:-2]) for one in events])
-        if told:
-            self.tell(told)
-
-    def tell(self, told: bytes) -> None:
-        """Events in the words of another API."""
-        data = chunk(told) if self._is_chunked else told
-        self.bytes_sent += len(data)
-        if self._sent is not None:
-            self._sent.append(data)
-        self._write(data)
-
     def _begin(self) -> None:
         self.first_at_s = self.last_at_s
         self._owner.stream_begins()
@@ -265,12 +206,12 @@ class StreamRelay:
             raise EngineGarbage("The engine sent bytes that are no event stream.")
         self.last_at_s = self._clock()
         if whole:
-            piece = b"".join(whole)
-            framed = chunk(piece) if self._is_chunked else piece
-            if self._form is None:
-                self._pass(framed, len(whole))
-            else:
-                self._tell(self._form, whole, framed)
+            self._give(whole)
+
+    def _give(self, events: list[bytes]) -> None:
+        """Events that were looked into."""
+        piece = b"".join(events)
+        self._pass(chunk(piece) if self._is_chunked else piece, len(events))
 
     def _gather(self, payload: bytes) -> None:
         """More of an event whose end is not in sight; it is put together once, when that comes."""

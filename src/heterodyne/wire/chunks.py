@@ -5,6 +5,7 @@ from typing import Final
 SIZE_LINE_BYTES_MAX: Final = 256
 TRAILER_BYTES_MAX: Final = 8192
 COMMON_SIZES: Final = {b"%x" % size: size for size in range(1, 16384)}  # a look-up is quicker than reading the digits
+SIZE_DIGITS: Final = (b"0", *COMMON_SIZES)  # by size
 HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 
 
@@ -27,6 +28,15 @@ def whole_chunks(data: bytes) -> tuple[int, int]:
         position = end
         chunks += 1
     return chunks, position
+
+
+def next_chunk_bytes(data: bytes, start: int) -> int:
+    """How long the chunk that begins there is, framing included; raises ChunksInvalid without one of a usual size."""
+    line_end = data.find(b"\r\n", start, start + 10)
+    size = COMMON_SIZES.get(data[start:line_end], 0) if line_end > start else 0
+    if not size:
+        raise ChunksInvalid("not the beginning of a chunk")
+    return line_end + size + 4 - start
 
 
 def unframe(data: bytes) -> bytes:

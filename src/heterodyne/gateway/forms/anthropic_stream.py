@@ -18,10 +18,10 @@ Json = dict[str, Any]
 
 DONE: Final = b"[DONE]"
 NO_CALL: Final = -1
-TEXT_DELTA: Final = (
-    b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,'
-    b'"delta":{"type":"text_delta","text":%b}}\n\n'
+TEXT_HEAD: Final = (
+    b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"text_delta","text":"'
 )
+TEXT_TAIL: Final = b'"}}\n\n'
 _encode = msgspec.json.Encoder().encode
 
 
@@ -36,7 +36,8 @@ class AnthropicStream:
         self._number = 0  # of the block
         self._last: SaidChoice | None = None  # the event that said why it ended
         self._usage: ReportedUsage | None = None
-        self._plain = PlainText(b"content")
+        self._text_head = self._text_between = b""  # before the text of an event, and between those of two
+        self.plain_text = PlainText(b"content")
 
     def events(self, event: bytes) -> bytes:
         if not event.startswith(b"data:"):
@@ -49,14 +50,11 @@ class AnthropicStream:
         told = [] if self._has_begun else [self._begin()]
         for choice in said.choices:
             told += self._grow(choice)
-        text = plain_text_of(said)
-        if text:
-            self._plain.learn(data, text)
+        self.plain_text.learn(data, plain_text_of(said))
         return b"".join(told)
 
-    def plain(self, data: bytes, start: int, end: int) -> bytes:
-        text = self._plain.try_text(data, start, end) if self._block == "text" else None
-        return b"" if text is None else TEXT_DELTA % (self._number, text)
+    def told(self, texts: list[bytes]) -> bytes:
+        return b"".join((self._text_head, self._text_between.join(texts), TEXT_TAIL))
 
     def error_event(self, error: HeterodyneError) -> bytes:
         return _event("error", error_of(error))
@@ -108,6 +106,8 @@ class AnthropicStream:
 
     def _start(self, kind: str, block: Json) -> bytes:
         self._block = kind
+        self._text_head = TEXT_HEAD % self._number
+        self._text_between = TEXT_TAIL + self._text_head
         return _event(
             "content_block_start", {"type": "content_block_start", "index": self._number, "content_block": block}
         )

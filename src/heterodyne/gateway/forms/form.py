@@ -6,20 +6,23 @@ from typing import Protocol, final
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request
 from heterodyne.gateway.forms.kept import KeptAnswer
+from heterodyne.gateway.forms.plain_text import PlainText
 
 
 class StreamForm(Protocol):
     """One stream in the words of its client's API; it lives as long as the stream, whoever goes on with it."""
 
+    @property
+    def plain_text(self) -> PlainText:
+        """How the events look that only add text; those that were looked into tell it."""
+        ...
+
     def events(self, event: bytes) -> bytes:
         """What takes the place of one of OpenAI's, without the empty line at its end; may be nothing."""
         ...
 
-    def plain(self, data: bytes, start: int, end: int) -> bytes:
-        """The same of an event that only adds text as the one before did, whose data stands between these places.
-
-        Nothing where it may do more.
-        """
+    def told(self, texts: list[bytes]) -> bytes:
+        """The same of several that only add these texts, which are JSON without its quotes, as the one before did."""
         ...
 
     def error_event(self, error: HeterodyneError) -> bytes:

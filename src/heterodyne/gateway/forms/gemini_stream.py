@@ -16,7 +16,7 @@ Place = tuple[int, int]  # of a call: which answer's, and which of its calls
 
 DONE: Final = b"[DONE]"
 MARK: Final = "\0"  # in no name
-MARKED: Final = b'"\\u0000"'
+MARKED: Final = b"\\u0000"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -28,8 +28,8 @@ class GeminiStream:
         self._calls: dict[Place, SaidCall] = {}  # as far as they have come
         self._last: dict[int, SaidChoice] = {}  # by answer, the event that said why it ended
         self._usage: ReportedUsage | None = None
-        self._plain = PlainText(b"content")
-        self._head = self._tail = b""  # of events, around their text
+        self.plain_text = PlainText(b"content")
+        self._head = self._tail = self._between = b""  # around the text of an event, and between those of two
 
     def events(self, event: bytes) -> bytes:
         if not event.startswith(b"data:"):
@@ -41,13 +41,13 @@ class GeminiStream:
         self._usage = said.usage or self._usage
         told = [one for choice in said.choices for one in self._grown(choice)]
         text = plain_text_of(said)
+        self.plain_text.learn(data, text)
         if text:
-            self._learn(data, text, said.choices[0].index)
+            self._prepare(said.choices[0].index)
         return self._event(told, None) if told else b""
 
-    def plain(self, data: bytes, start: int, end: int) -> bytes:
-        text = self._plain.try_text(data, start, end)
-        return b"" if text is None else b"%b%b%b" % (self._head, text, self._tail)
+    def told(self, texts: list[bytes]) -> bytes:
+        return b"".join((self._head, self._between.join(texts), self._tail))
 
     def error_event(self, error: HeterodyneError) -> bytes:
         return b"data: %b\n\n" % _encode(error_of(error))
@@ -55,10 +55,11 @@ class GeminiStream:
     def _event(self, candidates: list[Json], usage: ReportedUsage | None) -> bytes:
         return b"data: %b\n\n" % _encode(answer_of(self._request, candidates, usage))
 
-    def _learn(self, data: bytes, text: str, index: int) -> None:
-        self._plain.learn(data, text)
+    def _prepare(self, index: int) -> None:
+        """For events that only add text to this answer."""
         whole = self._event([candidate(index, [{"text": MARK}], None)], None)
         self._head, _, self._tail = whole.partition(MARKED)
+        self._between = self._tail + self._head
 
     def _grown(self, choice: SaidChoice) -> list[Json]:
         """What came since; why it ended is told with what was used, at the end."""

@@ -5,6 +5,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
+from heterodyne.domain.errors import EngineGarbage
 from heterodyne.gateway.forms.chat_answer import SaidCall
 from heterodyne.gateway.forms.responses_items import (
     call_item,
@@ -21,6 +22,9 @@ Events = list[tuple[str, bytes]]
 
 PREFIXES: Final = {"reasoning": "rs", "message": "msg"}
 NO_LOGPROBS: Final = b',"logprobs":[]'
+DELTA_END: Final = b'"}\n\n'
+NUMBERS_MAX: Final = 2048
+NUMBERS: Final = tuple(b"%d" % number for number in range(NUMBERS_MAX))  # a look-up is quicker than writing the digits
 
 _decode_text = msgspec.json.Decoder(str).decode
 
@@ -38,6 +42,10 @@ class GrowingItem:
         raise NotImplementedError
 
     def end(self, status: str) -> Events:
+        raise NotImplementedError
+
+    def deltas(self, texts: list[bytes], number: int) -> bytes:
+        """Pieces more of a text, in JSON without its quotes, as events the first of which has this number."""
         raise NotImplementedError
 
     def _added(self, item: Json) -> tuple[str, bytes]:
@@ -59,10 +67,10 @@ class GrowingText(GrowingItem):
         self.kind = kind
         self.part = ""  # the type of the part that comes; empty: none
         self._parts: list[Json] = []  # that are complete
-        self._pieces: list[bytes] = []  # strings in JSON
+        self._pieces: list[bytes] = []  # strings in JSON, without their quotes
         self._logprobs: list[Raw] = []
-        self._delta = b""  # how every event of the part begins, and what follows its number
-        self._middle = b""
+        self._delta = b""  # how every event of the part begins, what follows its number, and what its text
+        self._middle = self._between = b""
 
     def begin(self) -> Events:
         return [self._added(self._item(IN_PROGRESS))]
@@ -73,17 +81,30 @@ class GrowingText(GrowingItem):
         self.part = part
         kind = f"response.{part}.delta".encode()
         self._delta = b'event: %b\ndata: {"type":"%b",%b,"sequence_number":' % (kind, kind, self._where())
-        self._middle = (NO_LOGPROBS if part == "output_text" else b"") + b',"delta":'
+        self._between = DELTA_END + self._delta
+        self._middle = (NO_LOGPROBS if part == "output_text" else b"") + b',"delta":"'
         return [*ended, ("response.content_part.added", b'%b,"part":%b' % (self._where(), encode(self._part(""))))]
 
     def delta(self, text: bytes, number: int, logprobs: list[Raw] | None = None) -> bytes:
-        """A piece more, in JSON. This runs for every token."""
+        """A piece more, in JSON without its quotes."""
+        if not logprobs:
+            return self.deltas([text], number)
         self._pieces.append(text)
-        middle = self._middle
-        if logprobs:
-            self._logprobs += [Raw(bytes(one)) for one in logprobs]
-            middle = b',"logprobs":%b,"delta":' % encode(logprobs)
-        return b"%b%d%b%b}\n\n" % (self._delta, number, middle, text)
+        self._logprobs += [Raw(bytes(one)) for one in logprobs]
+        return b'%b%d,"logprobs":%b,"delta":"%b"}\n\n' % (self._delta, number, encode(logprobs), text)
+
+    def deltas(self, texts: list[bytes], number: int) -> bytes:
+        """This runs for every token."""
+        self._pieces += texts
+        head, middle, count = self._delta, self._middle, len(texts)
+        if number + count > NUMBERS_MAX:
+            return b"".join([b'%b%d%b%b"}\n\n' % (head, at, middle, one) for at, one in enumerate(texts, number)])
+        if count == 1:
+            return b"".join((head, NUMBERS[number], middle, texts[0], DELTA_END))
+        told = [self._between, b"", middle, b""] * count
+        told[0], told[1::4], told[3::4] = head, NUMBERS[number : number + count], texts
+        told.append(DELTA_END)
+        return b"".join(told)
 
     def end(self, status: str) -> Events:
         return [*self._end_part(), self._done(self._item(status))]
@@ -92,8 +113,8 @@ class GrowingText(GrowingItem):
         if not self.part:
             return []
         where = self._where()
-        whole = b'"%b"' % b"".join([piece[1:-1] for piece in self._pieces])  # strings in JSON, as one
-        part = self._part(_decode_text(whole))
+        whole = b'"%b"' % b"".join(self._pieces)
+        part = self._part(_text_in(whole))
         done = b'%b,"%b":%b' % (where, b"refusal" if self.part == "refusal" else b"text", whole)
         if self.part == "output_text":
             done += b',"logprobs":%b' % encode(self._logprobs)
@@ -156,3 +177,11 @@ class GrowingCall(GrowingItem):
 
     def _item(self, arguments: str, status: str) -> Json:
         return call_item(self._call_id, self._name, arguments, self._words, item_id=self.id, status=status)
+
+
+def _text_in(whole: bytes) -> str:
+    """Pieces of it passed as the bytes that came, and were not read before; raises EngineGarbage."""
+    try:
+        return _decode_text(whole)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise EngineGarbage("The engine sent an event that is not JSON.") from error

@@ -41,7 +41,7 @@ class ResponsesStream:
         self._has_begun = False
         self._reason = ""  # why it is incomplete
         self._usage: ReportedUsage | None = None
-        self._plain = PlainText(b"content")
+        self.plain_text = PlainText(b"content")
 
     def events(self, event: bytes) -> bytes:
         if not event.startswith(b"data:"):
@@ -55,20 +55,14 @@ class ResponsesStream:
         told_now = self._begun()
         for choice in said.choices:
             told_now += self._grow(choice)
-        text = plain_text_of(said)
-        if text:
-            self._plain.learn(data, text)
+        self.plain_text.learn(data, plain_text_of(said))
         return b"".join(told_now)
 
-    def plain(self, data: bytes, start: int, end: int) -> bytes:
-        item = self._item
-        if not isinstance(item, GrowingText) or item.part != "output_text":
-            return b""
-        text = self._plain.try_text(data, start, end)
-        if text is None:
-            return b""
-        number, self._number = self._number, self._number + 1
-        return item.delta(text, number)
+    def told(self, texts: list[bytes]) -> bytes:
+        item, number = self._item, self._number
+        assert item is not None
+        self._number = number + len(texts)
+        return item.deltas(texts, number)
 
     def kept(self) -> KeptResponse:
         """What is to be kept of it, once all of it has come."""
@@ -133,7 +127,7 @@ class ResponsesStream:
             told += self._events(item.begin_part(part))
         logprobs = choice.logprobs.content if choice.logprobs is not None and part == "output_text" else None
         number, self._number = self._number, self._number + 1
-        told.append(item.delta(encode(text), number, logprobs))
+        told.append(item.delta(encode(text)[1:-1], number, logprobs))
         return told
 
     def _called(self, call: SaidCall) -> list[bytes]:
