@@ -20,8 +20,7 @@ class BatchSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Meta(
             ge=1,
             le=1000,
-            description="Batches that are worked on at once; others wait, and of one project no more than a quarter "
-            "of them run while others' wait.",
+            description="Batches that are worked on at once, a quarter of them at most of one project; others wait.",
         ),
     ] = 32
     price_by_tier: Annotated[

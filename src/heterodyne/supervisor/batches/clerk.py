@@ -22,7 +22,7 @@ from heterodyne.telemetry.loops import run_periodically
 
 LOOK_S: Final = 1.0
 AGAIN_S: Final = 5.0  # after a keeper has failed
-PROJECT_SHARE: Final = 0.25  # of the places, that one project has while others wait
+PROJECT_SHARE: Final = 0.25  # of the places, that one project may have
 HOLDER: Final = "holder"  # the file with this machine's name for itself
 LOCK: Final = ".lock"
 DAY_S: Final = 86400.0
