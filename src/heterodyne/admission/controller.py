@@ -35,7 +35,7 @@ from heterodyne.domain.errors import (
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.request import Request
 from heterodyne.routing.fallback import FallbackRouter
-from heterodyne.routing.forecast import BROKEN
+from heterodyne.routing.forecast import BROKEN, RISK_KEPT, own_risk
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -284,7 +284,8 @@ class AdmissionController:
         """Whether a replica may start on it now.
 
         One more than it holds would only wait there, where nothing is fair; one more than keeps the SLO breaks it for
-        others too. An SLO that even an idle replica breaks is no reason to wait.
+        others too. An SLO that even an idle replica breaks is no reason to wait; nor is a replica that batch work has
+        crowded, which makes room as it ends, while the request's own SLO is as good as kept there.
         """
         forecast = choice.forecast
         state, load = forecast.state, forecast.load
@@ -293,7 +294,9 @@ class AdmissionController:
             load *= (held + 1) / (state.in_flight + 1)
         if load > 1.0:
             return False
-        return choice.slo_outlook != BROKEN or not routing_request.has_slo or state.in_flight == 0
+        if choice.slo_outlook != BROKEN or not routing_request.has_slo or state.in_flight == 0:
+            return True
+        return state.patient > 0 and own_risk(routing_request, forecast) < RISK_KEPT
 
     def _start(self, pending: PendingRequest, now_s: float, *, was_queued: bool = False) -> Start:
         assert pending.choice is not None

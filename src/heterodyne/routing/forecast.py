@@ -94,6 +94,14 @@ def forecast_on(
     )  # fmt: skip
 
 
+def own_risk(request: RoutingRequest, forecast: Forecast) -> float:
+    """The chance that the request misses its own SLO there, whatever it does to others."""
+    late = forecast.ttft_band.miss(forecast.ttft_s, request.ttft_slo_s) if request.ttft_slo_s < inf else 0.0
+    if request.itl_slo_s == inf:
+        return late
+    return late + (1.0 - late) * forecast.state.speed.itl_band.miss(forecast.itl_s, request.itl_slo_s)
+
+
 def forecast_beside(
     state: ReplicaState, others: float, request: RoutingRequest, cached_tokens: float, now_s: float
 ) -> Forecast:

@@ -16,6 +16,7 @@ from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 RETRY_AFTER_S = 5
+RISK_MAX = 0.08  # promises that a request of it may be expected to break: what comes next needs room, too
 LIKELY_MIN = 0.5  # of a request: less is not expected at all
 
 
@@ -31,7 +32,11 @@ def choose_spare(
     """The best of the replicas that have room beside what is to come; raises where none has."""
     each = to_come / len(states)
     forecasts = [forecast_beside(state, each, request, cached.tokens(state.place), now_s) for state in states]
-    spare = [one for one in forecasts if slo_outlook(one) == KEPT or (each < LIKELY_MIN and _is_idle(one))]
+    spare = [
+        one
+        for one in forecasts
+        if (one.risk < RISK_MAX and slo_outlook(one) == KEPT) or (each < LIKELY_MIN and _is_idle(one))
+    ]
     if not spare:
         raise NoSpareCapacity(
             f"There is no spare capacity for {request.urgency.value} work of {request.model!r} now.",
