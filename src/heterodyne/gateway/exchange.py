@@ -250,14 +250,13 @@ class Exchange:
         if not is_kept:
             answer = self._answer.unkept(answer)
         sent = None if answer.pieces is inside else answer.pieces
-        is_last = not self._answer.client.keeps_alive
-        if is_last:  # nothing waits behind it, and what a batch has got is never in the books alone
+        keeps_alive, slot = self._answer.client.keeps_alive, self._race.slot
+        if not keeps_alive:  # nothing waits behind it, and what a batch has got is never in the books alone
             self._answer.whole(answer, headers)
-        slot = self._race.slot
         if slot is not None and answer.usage is not None:
             slot.delivered = answer.usage.completion_tokens
         self._end(200, "", answer.usage, answer.size, answer=inside, sent=sent)
-        if not is_last:
+        if keeps_alive:
             self._answer.whole(answer, headers)
 
     def _refused(self, attempt: Attempt, error: HeterodyneError) -> None:
