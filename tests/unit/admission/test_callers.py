@@ -143,3 +143,19 @@ def test_callers_that_no_database_knows_have_reserved_organisations() -> None:
     static = RING.check(b"Bearer static", 0.0)
     assert {one.organisation for one in (LOCAL, CONSOLE, STRANGER, static)} == RESERVED_ORGANISATIONS
     assert all(one.project.startswith(f"{one.organisation}/") for one in (LOCAL, CONSOLE, STRANGER, static))
+
+
+def test_a_key_is_found_by_its_id_for_as_long_as_it_works() -> None:
+    assert RING.of_key("key_one", NOW_S) is SECRETS[b"hd-one"]
+    assert RING.of_key("key_two", 1999.0) is SECRETS[b"hd-two"]
+    assert RING.of_key(f"static_{digest(b'static')[:8]}", NOW_S).project == "static/static"
+    for key, now_s in (("key_two", 2000.0), ("key_old", NOW_S), ("key_none", NOW_S), ("local", NOW_S), ("", NOW_S)):
+        with pytest.raises(Unauthenticated):
+            RING.of_key(key, now_s)
+    assert KEYLESS.of_key("local", NOW_S) is LOCAL
+
+
+def test_a_tier_says_what_its_batch_work_costs() -> None:
+    ring = CallerRing(SNAPSHOT, is_keyless=True, batch_price_by_tier={"gold": 0.5})
+    assert ring.check(b"Bearer hd-one", NOW_S).batch_price == 0.5
+    assert ring.check(None, NOW_S).batch_price == 1.0

@@ -380,3 +380,15 @@ def test_a_snapshot_shows_classes_and_the_longest_lines() -> None:
     assert (background.tenants[0].tenant, background.tenants[0].depth, background.tenants[0].service) == ("t0", 2, 4.0)
     assert queue.try_take(can_never_start, 0.0) is None
     assert queue.snapshot(0.0).depth == TENANTS_SHOWN + 7
+
+
+def test_a_class_comes_first_where_only_lesser_ones_wait() -> None:
+    queue = queue_of()
+    assert queue.comes_first(Urgency.BACKGROUND)
+    batch = push(queue, "a", urgency=Urgency.BATCH)
+    assert queue.comes_first(Urgency.INTERACTIVE)
+    assert not queue.comes_first(Urgency.BATCH)
+    assert not queue.comes_first(Urgency.BACKGROUND)
+    push(queue, "b", urgency=Urgency.INTERACTIVE)
+    assert queue.remove(batch)
+    assert not queue.comes_first(Urgency.INTERACTIVE)
