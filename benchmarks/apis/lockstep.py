@@ -20,7 +20,7 @@ from benchmarks.instructions import callgrind
 from benchmarks.instructions.measure import ANSWER_S_MAX, worker_of
 from benchmarks.instructions.run import with_counted_worker
 
-REQUESTS = 40
+REQUESTS = 160
 WARM_UP_REQUESTS = 4
 SETTLE_S = 1.5  # records are written after the answer
 TOKENS_PER_READ = (1, 16)
