@@ -77,11 +77,10 @@ def read_line(number: int, line: bytes, endpoint: str) -> BatchLine:
     if fields.url != endpoint:
         told = f"Line {number}: url: {endpoint} is expected, as the batch says; it is {fields.url[:100]!r}."
         raise _problem(number, fields.custom_id, "invalid_url", told, "url")
-    return read_body(number, fields.custom_id, bytes(fields.body))
+    return _read_body(number, fields.custom_id, bytes(fields.body))
 
 
-def read_body(number: int, custom_id: str, body: bytes) -> BatchLine:
-    """The same of a request that is known by itself; raises LineProblem."""
+def _read_body(number: int, custom_id: str, body: bytes) -> BatchLine:
     try:
         asked = _decode_body(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:  # of which an error of validation is one

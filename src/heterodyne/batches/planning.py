@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Raw
 
-from heterodyne.batches.batch import ANTHROPIC_API, Batch, BatchProblem
-from heterodyne.batches.lines import BatchLine, LineProblem, read_line
+from heterodyne.batches.batch import Batch, BatchProblem
+from heterodyne.batches.lines import LineProblem, read_line
 from heterodyne.batches.order import begin_alike, order_key
 from heterodyne.batches.result_words import WORDS
 from heterodyne.batches.work_folder import WorkFolder, WorkLine, WorkPlan, result_line
@@ -17,7 +17,6 @@ PIECE_LINES: Final = 128
 PIECE_BYTES: Final = 4 << 20
 LINE_BYTES_MAX: Final = 8 << 20
 TWICE: Final = "duplicate_custom_id"
-ANTHROPIC_ENDPOINT: Final = "/v1/messages"
 
 
 class InputUnusable(Exception):  # the batch says so, and fails
@@ -68,7 +67,7 @@ def _read_all(batch: Batch, content: mmap.mmap, lines_max: int) -> tuple[list[Fo
             if end - start > LINE_BYTES_MAX:
                 told = f"Line {number} has {end - start} bytes; the limit is {LINE_BYTES_MAX}."
                 raise LineProblem("", BatchProblem(code="line_too_long", message=told, line=number))
-            line = _read(batch, number, content[start:end])
+            line = read_line(number, content[start:end], batch.endpoint)
             if line.custom_id in seen:
                 told = f"Line {number}: custom_id: {line.custom_id[:100]!r} is that of another line, too."
                 raise LineProblem("", BatchProblem(code=TWICE, message=told, line=number, param="custom_id"))
@@ -97,7 +96,7 @@ def _pieces(batch: Batch, content: mmap.mmap, found: list[Found]) -> Iterator[li
     piece: list[WorkLine] = []
     size, before = 0, b""
     for key, number, start, end in found:
-        line = _read(batch, number, content[start:end])
+        line = read_line(number, content[start:end], batch.endpoint)
         follows = bool(piece) and begin_alike(before, key)
         piece.append(WorkLine(number, line.custom_id, Raw(line.body), follows))
         before = key
@@ -107,7 +106,3 @@ def _pieces(batch: Batch, content: mmap.mmap, found: list[Found]) -> Iterator[li
             piece, size = [], 0
     if piece:
         yield piece
-
-
-def _read(batch: Batch, number: int, line: bytes) -> BatchLine:
-    return read_line(number, line, ANTHROPIC_ENDPOINT if batch.api == ANTHROPIC_API else batch.endpoint)

@@ -29,7 +29,10 @@ RETRY_AFTER: Final = re.compile(rb"\r\nretry-after: (\d{1,9})\r")
 
 
 class InnerCall:
-    """One of them; begun when it is made. `ended` hears of its answer in the same moment, before the books do."""
+    """One of them, begun when it is made; its request is its own and keeps no connection.
+
+    `ended` hears of the answer in the moment that it ends, before the books do.
+    """
 
     def __init__(
         self,
@@ -45,18 +48,9 @@ class InnerCall:
         told = None if ended is None else lambda answer: ended(_read(answer))
         self._transport = InnerTransport(connection, answer_bytes_max + HEAD_BYTES_MAX, told)
         connection.connection_made(self._transport)
-        asked = HttpRequest(
-            method=http.method,
-            path=http.path,
-            query=http.query,
-            headers=http.headers,
-            keep_alive=False,
-            speaks_chunked=True,
-        )
-        asked.head_check = handler.check_head(asked, connection)
-        asked.body = http.body
-        ledger.body_bytes += len(asked.body)
-        connection.on_request(asked)
+        http.head_check = handler.check_head(http, connection)
+        ledger.body_bytes += len(http.body)
+        connection.on_request(http)
 
     async def is_done_within(self, seconds: float) -> bool:
         """Wait for so long at most."""

@@ -10,6 +10,7 @@ from msgspec import Meta, Raw, Struct
 from heterodyne.batches import file_object
 from heterodyne.batches.batch import ANTHROPIC_API, KIND, Batch, decode_batch
 from heterodyne.batches.message_batch import MESSAGES, message_batch
+from heterodyne.batches.result_words import one_line
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.dialects.body import decode
@@ -147,11 +148,6 @@ def _lines(body: bytes, lines_max: int) -> bytes:
         seen.add(one.custom_id)
     return b"".join(
         b'{"custom_id":%b,"method":"POST","url":"%b","body":%b}\n'
-        % (encode(one.custom_id), MESSAGES.encode(), _one_line(one.params))
+        % (encode(one.custom_id), MESSAGES.encode(), one_line(bytes(one.params)))
         for one in requests
     )
-
-
-def _one_line(params: Raw) -> bytes:
-    body = bytes(params)
-    return msgspec.json.format(body, indent=-1) if b"\n" in body or b"\r" in body else body

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from heterodyne.batches.batch import decode_lease
 from heterodyne.batches.notice import Notices
 from heterodyne.batches.settings import BatchSettings
 from heterodyne.batches.work_folder import WorkFolder
@@ -72,7 +73,7 @@ class BatchClerk:
         if not settings.is_on:
             return
         works = await open_works(self._documents, self._clock())
-        open_batches = {KeptBatch(self._documents, work, "", self._clock, self._kept_s).id for work in works}
+        open_batches = {decode_lease(work.body).batch for work in works}
         self._again_at_s = {batch: at_s for batch, at_s in self._again_at_s.items() if batch in open_batches}
         for work in works:
             if len(self._keepers) >= settings.running_max:
