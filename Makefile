@@ -7,6 +7,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 4
 WRAP := $(BIN)/python -m tests.docs.wrap
 PYTEST_ARGS := --numprocesses $(JOBS) --no-loadscope-reorder
+# Where bytecode may not be kept, every process that a test starts compiles the product anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Where compiled files are at work.
 COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/e2e tests/unit/gateway \
 	tests/unit/routing tests/unit/admission tests/unit/wire

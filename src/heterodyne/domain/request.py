@@ -10,7 +10,7 @@ FIELDS: Final = (
     *("id", "operation", "model", "body", "model_version", "stream", "wants_usage"),
     *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
     *("choices", "prompts", "sequences", "dimensions", "wants_base64", "has_logprobs", "is_large", "changes"),
-    *("deadline_s", "received", "not_carried", "is_stored", "stored_id"),
+    *("deadline_s", "received", "not_carried", "is_stored", "stored_id", "media_type", "passes"),
 )
 
 
@@ -70,11 +70,10 @@ class Request:
         not_carried: Sequence[str] = (),
         is_stored: bool = False,
         stored_id: str = "",
+        media_type: str = "",
+        passes: bool = False,
     ) -> None:
-        self.id = id
-        self.operation = operation
-        self.model = model
-        self.body = body
+        self.id, self.operation, self.model, self.body = id, operation, model, body
         self.model_version = model_version  # of an `INFER`, in the engine's words; None: the engine chooses
         self.stream = stream
         self.wants_usage = wants_usage  # the client asked for a usage chunk at the end of its stream
@@ -99,6 +98,8 @@ class Request:
         self.not_carried = not_carried  # by path, what another API's body says and no engine can be told
         self.is_stored = is_stored  # its answer is kept, for the client to ask for again
         self.stored_id = stored_id  # under this id, which stands in the store already; empty: a new one
+        self.media_type = media_type  # of the body; empty: it is JSON
+        self.passes = passes  # its answer goes on as it comes, whatever it is: sound, or events that are not a chat's
 
     @property
     def received_body(self) -> bytes:

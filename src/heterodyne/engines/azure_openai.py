@@ -13,14 +13,18 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import refused
-from heterodyne.engines.openai import OpenAIDialect
-from heterodyne.engines.openai_body import openai_body
+from heterodyne.engines.openai import OpenAIDialect, openai_call
 from heterodyne.ports.engine_request import EngineRequest
 
 PATHS = {
     Operation.CHAT: "/openai/v1/chat/completions",
     Operation.COMPLETION: "/openai/v1/completions",
     Operation.EMBEDDING: "/openai/v1/embeddings",
+    Operation.SPEECH: "/openai/v1/audio/speech",
+    Operation.TRANSCRIPTION: "/openai/v1/audio/transcriptions",
+    Operation.TRANSLATION: "/openai/v1/audio/translations",
+    Operation.IMAGE: "/openai/v1/images/generations",
+    Operation.IMAGE_EDIT: "/openai/v1/images/edits",
 }
 FILTERED = "content_filter"
 NO_DEPLOYMENT = ("DeploymentNotFound", "model_not_found")
@@ -65,7 +69,7 @@ class AzureOpenAIDialect(OpenAIDialect):
 
     def call(self, request: Request, replica: Replica) -> EngineRequest:
         self._check(request)
-        return EngineRequest(replica.base_path + PATHS[request.operation], openai_body(request, replica))
+        return openai_call(PATHS[request.operation], request, replica)
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         """What the filter holds back is the caller's to change, and it is told by what."""

@@ -20,12 +20,23 @@ from heterodyne.ports.engine import DeliveredText, EventEdit
 from heterodyne.ports.engine_control import ControlCall
 from heterodyne.ports.engine_request import EngineRequest
 
-PATHS = {
+TEXT_PATHS = {  # what engines of our own have; their files say what more
     Operation.CHAT: "/v1/chat/completions",
     Operation.COMPLETION: "/v1/completions",
     Operation.EMBEDDING: "/v1/embeddings",
     Operation.TOKENIZE: "/tokenize",
     Operation.DETOKENIZE: "/detokenize",
+}
+PATHS = TEXT_PATHS | {
+    Operation.RERANK: "/v1/rerank",
+    Operation.SCORE: "/v1/score",
+    Operation.MODERATION: "/v1/moderations",
+    Operation.SPEECH: "/v1/audio/speech",
+    Operation.TRANSCRIPTION: "/v1/audio/transcriptions",
+    Operation.TRANSLATION: "/v1/audio/translations",
+    Operation.IMAGE: "/v1/images/generations",
+    Operation.IMAGE_EDIT: "/v1/images/edits",
+    Operation.IMAGE_VARIATION: "/v1/images/variations",
 }
 CONTEXT_CODE = "context_length_exceeded"
 NO_QUOTA = "insufficient_quota"
@@ -54,7 +65,7 @@ class OpenAIDialect:
     def call(self, request: Request, replica: Replica) -> EngineRequest:
         """What the engine lacks is refused here."""
         self._check(request)
-        return EngineRequest(replica.base_path + PATHS[request.operation], openai_body(request, replica))
+        return openai_call(PATHS[request.operation], request, replica)
 
     def header_lines(self, key: str) -> bytes:
         return bearer_line(key)
@@ -115,6 +126,12 @@ class OpenAIDialect:
         return any(words in lower for words in self.context_words)
 
 
+def openai_call(path: str, request: Request, replica: Replica) -> EngineRequest:
+    """With the body that the replica is to have."""
+    body, path = openai_body(request, replica), replica.base_path + path
+    return EngineRequest(path, body, media_type=request.media_type) if request.media_type else EngineRequest(path, body)
+
+
 def bearer_line(key: str) -> bytes:
     """The header line of most keys; empty without one."""
     return f"authorization: Bearer {key}\r\n".encode() if key else b""
@@ -124,6 +141,7 @@ class OwnEngineDialect(OpenAIDialect):
     """What engines of our own have in common: no rate limits, so busy means busy, and names that we gave."""
 
     tells_limits = False
+    operations = frozenset(TEXT_PATHS)
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         if status in (429, 503):

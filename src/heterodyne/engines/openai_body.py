@@ -6,6 +6,7 @@ import msgspec
 
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
+from heterodyne.engines.form_body import with_field
 from heterodyne.engines.json_edit import put, put_first
 
 INCLUDE_USAGE: Final = b'{"include_usage":true}'
@@ -17,8 +18,11 @@ def openai_body(request: Request, replica: Replica) -> bytes:
     # An alias, or a model that this one stands in for, is not what the engine knows it by; an adapter is.
     name = replica.engine_model or replica.model
     if name != request.model and request.model not in replica.adapters:
-        body = put(body, {"model": msgspec.json.encode(name)})
-    if request.stream and not request.wants_usage:
+        if request.media_type:
+            body = with_field(body, "model", name)
+        else:
+            body = put(body, {"model": msgspec.json.encode(name)})
+    if request.stream and not request.wants_usage and not request.passes:
         if request.has_stream_options:
             return put(body, {"stream_options": INCLUDE_USAGE})
         return put_first(body, b'"stream_options":' + INCLUDE_USAGE)

@@ -13,7 +13,7 @@ from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
 from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.json_edit import put
-from heterodyne.engines.openai import OwnEngineDialect
+from heterodyne.engines.openai import TEXT_PATHS, OwnEngineDialect
 from heterodyne.engines.prometheus_page import count, read_page, share
 from heterodyne.ports.engine import DeliveredText
 from heterodyne.ports.engine_control import ControlCall
@@ -40,7 +40,14 @@ class _Loads(msgspec.Struct):
     loads: list[_Load]
 
 
+class _Ranked(msgspec.Struct):
+    score: float
+    index: int
+    document: str | None = None
+
+
 _decode_loads = msgspec.json.Decoder(_Loads).decode
+_decode_ranked = msgspec.json.Decoder(list[_Ranked]).decode
 
 
 class SglangDialect(OwnEngineDialect):
@@ -52,6 +59,7 @@ class SglangDialect(OwnEngineDialect):
     load_paths: tuple[str, ...] = ("/metrics",)
     fallback_load_paths: tuple[str, ...] = ("/v1/loads?include=core",)  # no counters: no hit rate, no sign of a restart
     capabilities = frozenset(Capability)
+    operations = frozenset({*TEXT_PATHS, Operation.RERANK})  # what it calls a score is another call than vLLM's
     context_words = ("model's context length", "maximum context length", "maximum allowed length")
 
     def continuation(self, request: Request, delivered_text: DeliveredText) -> Request | None:
@@ -68,6 +76,9 @@ class SglangDialect(OwnEngineDialect):
                 changes["lora_path"] = msgspec.json.encode(request.model)
             call.body = put(call.body, changes)
         return call
+
+    def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
+        return _ranked(request, body) if request.operation is Operation.RERANK else body
 
     def refusal(self, request: Request, status: int, body: bytes) -> HeterodyneError:
         if status == 400 and NO_ADAPTER in read_error(body).message:
@@ -108,6 +119,20 @@ class SglangDialect(OwnEngineDialect):
 
     def wake(self) -> ControlCall | None:
         return ControlCall("POST", "/resume_memory_occupation", b"{}")
+
+
+def _ranked(request: Request, body: bytes) -> bytes:
+    """Its list of scores, in the words that others have for it."""
+    try:
+        ranked = _decode_ranked(body)
+    except (ValueError, RecursionError) as error:
+        raise EngineGarbage("The engine's answer has not the promised form.") from error
+    results = [
+        {"index": one.index, "relevance_score": one.score}
+        | ({} if one.document is None else {"document": {"text": one.document}})
+        for one in ranked
+    ]
+    return msgspec.json.encode({"id": request.id, "model": request.model, "results": results})
 
 
 def _read_loads(body: bytes) -> EngineLoad:

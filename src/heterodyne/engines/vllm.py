@@ -11,7 +11,7 @@ from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.continuation import GO_ON, continue_chat, continue_text
 from heterodyne.engines.error_answer import read_error
-from heterodyne.engines.openai import OwnEngineDialect
+from heterodyne.engines.openai import PATHS, OwnEngineDialect
 from heterodyne.engines.prometheus_page import PrometheusPage, PrometheusSample, count, read_page, share
 from heterodyne.ports.engine import DeliveredText
 from heterodyne.ports.engine_control import ControlCall
@@ -55,6 +55,7 @@ class VllmDialect(OwnEngineDialect):
     client_fields: frozenset[str] = client_fields.VLLM
     load_paths: tuple[str, ...] = ("/metrics",)
     capabilities = frozenset(Capability)
+    operations = frozenset(PATHS)  # which of them it has hangs on the model it serves
     context_words = (
         "maximum context length",
         "maximum model length",

@@ -3,11 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from heterodyne.domain.errors import (
-    EngineError,
-    EngineGarbage,
-    HeterodyneError,
-)
+from heterodyne.domain.errors import EngineError, EngineGarbage, HeterodyneError
 from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.request import Request
 from heterodyne.engines.wire_errors import engine_error
@@ -67,6 +63,7 @@ class Attempt:
         "_connection",
         "_is_paused",
         "_owner",
+        "_passes",
         "_pieces",
         "_pieces_bytes",
         "_replica_health",
@@ -84,6 +81,7 @@ class Attempt:
         "heard_at_s",
         "hop",
         "is_over",
+        "media_type",
         "relay",
         "retry_after",
         "sent_at_s",
@@ -110,12 +108,14 @@ class Attempt:
         self._upstream = upstream
         self._call = call
         self._request_id = request.id
+        self._passes = request.passes
         self._connection: ClientConnection | None = None
         self._pieces: list[bytes] = []
         self._pieces_bytes = 0
         self._is_paused = False
         self.wire: ReplicaWire = wire
         self.status = 0  # of the engine's answer; 0 before its head
+        self.media_type = b""  # of an answer that streams
         self.retry_after: bytes | None = None  # as the engine said it
         self.relay: StreamRelay | None = None  # once it streams
         self.is_over = False
@@ -126,8 +126,7 @@ class Attempt:
         self.first_at_s = 0.0  # when its answer began; 0: it has not
         self.work: PendingJob | None = None  # on a large answer
         self.hop: Hop | None = None  # its place in the request's trace; None: nobody is traced
-        # Where nobody else could be asked nothing hangs on how long it should take; of an answer that comes whole the
-        # first token is not seen.
+        # It matters where somebody else could be asked; of an answer that comes whole the first token is not seen.
         self.expected_s = choice.alone_s if wire.is_shared and routing_request.streams else 0.0
         self.choice = choice
         is_loading = adapter is not None and upstream.adapters.nearness(wire.replica, adapter)
@@ -215,7 +214,7 @@ class Attempt:
         return self.end(CANCELLED)
 
     def hedge_after_s(self) -> float:
-        """How long it is worth waiting for the first token alone, where it is known what is usual."""
+        """How long the first token alone is worth waiting for, where it is known what is usual."""
         return self._replica_health.hedge_after_s(self.expected_s)
 
     def pause(self) -> None:
@@ -283,7 +282,7 @@ class Attempt:
         self.sent_at_s = self._upstream.clock()
         call = self._call
         trace_lines = b"" if self.hop is None else self.hop.lines
-        head = self.wire.request_head(call.path, self._request_id, len(call.body), trace_lines)
+        head = self.wire.request_head(call.path, self._request_id, len(call.body), trace_lines, call.media_type)
         connection.send(self, head, call.body)
         if self._is_paused:
             connection.pause()
@@ -301,7 +300,9 @@ class Attempt:
             told = self.wire.dialect.limits(status, headers)
             if told is not None:
                 self._replica_health.on_limits(told, self.heard_at_s, is_refusal=status in BUSY)
-        if status == 200 and headers.get(b"content-type", b"").startswith(b"text/event-stream"):
+        media_type = headers.get(b"content-type", b"")
+        if status == 200 and (self._passes or media_type.startswith(b"text/event-stream")):
+            self.media_type = media_type
             self.relay = self._owner.attempt_streams(self)
             if self.relay is not None and self._connection is not None:
                 self._connection.listener = self.relay
@@ -318,9 +319,8 @@ class Attempt:
         self.heard_at_s = self._upstream.clock()
         self._pieces_bytes += len(data)
         if self._pieces_bytes > self._upstream.answer_bytes_max:
-            self._owner.attempt_failed(
-                self, EngineGarbage("The engine's answer is larger than `gateway.answer_bytes_max`.")
-            )
+            error = EngineGarbage("The engine's answer is larger than `gateway.answer_bytes_max`.")
+            self._owner.attempt_failed(self, error)
             return
         self._pieces.append(data)
 

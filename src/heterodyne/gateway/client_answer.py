@@ -1,16 +1,25 @@
 """One request's answer as its client gets it: whole, as a stream, or as an error in the form that is still possible."""
 
+from typing import Final
+
 from heterodyne.admission.hold import Hold
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
+from heterodyne.gateway.attempt import Attempt
+from heterodyne.gateway.continuation import Continuation
 from heterodyne.gateway.forms.form import ClientForm, KeptStream, StreamForm
 from heterodyne.gateway.forms.kept import KeptAnswer
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
 from heterodyne.gateway.partial_answer import PartialAnswer
+from heterodyne.gateway.passed_relay import PassedRelay
 from heterodyne.gateway.race import Race
+from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.stored.keeper import Keeper, WhenKept
+from heterodyne.gateway.told_relay import ToldRelay
 from heterodyne.wire.server_connection import ServerConnection
+
+EVENT_STREAM: Final = b"text/event-stream"
 
 
 class ClientAnswer:
@@ -22,6 +31,7 @@ class ClientAnswer:
         "_keeper",
         "_kept",
         "_kept_stream",
+        "_passed_type",
         "_request",
         "client",
         "first_byte_at_s",
@@ -47,6 +57,7 @@ class ClientAnswer:
         self._keeper = keeper
         self._kept: KeptAnswer | None = None  # of a whole answer that is to be kept
         self._kept_stream: KeptStream | None = None  # the stream form, where its answer is to be kept
+        self._passed_type = b""  # the media type of an answer that passes as it comes
         self.stream_form: StreamForm | None = None  # None: events pass as they are
         if request.stream:
             if request.is_stored and form.kept_stream is not None:
@@ -75,13 +86,52 @@ class ClientAnswer:
         hold = self.hold
         return headers + hold.headers(identity.wall_clock) if hold.is_counted or hold.queued_s else headers
 
+    def relay(self, attempt: Attempt, race: Race, continuation: Continuation, event_bytes_max: int) -> StreamRelay:
+        """What takes the stream of an attempt to the client: as it comes, or event by event in the words of its API."""
+        request, clock = self._request, race.upstream.clock
+        if request.passes:
+            return PassedRelay(self.client, attempt, clock, wants_usage=False)
+        edit, tokens_before = attempt.wire.dialect.stream_edit(request), 0
+        if continuation.partial is not None:
+            edit, tokens_before = continuation.edit(edit), continuation.tokens_before
+        if self.stream_form is None:
+            return StreamRelay(
+                self.client,
+                attempt,
+                clock,
+                wants_usage=request.wants_usage,
+                edit=edit,
+                keep=continuation.kept,
+                slot=race.slot,
+                before=tokens_before,
+                event_bytes_max=event_bytes_max,
+            )
+        return ToldRelay(
+            self.client,
+            attempt,
+            clock,
+            form=self.stream_form,
+            wants_usage=request.wants_usage,
+            edit=edit,
+            keep=continuation.kept,
+            sent=continuation.sent,
+            slot=race.slot,
+            before=tokens_before,
+            event_bytes_max=event_bytes_max,
+        )
+
     def begin_stream(self, race: Race, now_s: float) -> None:
         """The head of a stream, before its first event; a stream that goes on elsewhere has had it."""
         if self.first_byte_at_s:
             return
         self.first_byte_at_s = now_s
-        client, headers = self.client, self.headers(race)
-        client.write(render.stream_head(headers, chunked=client.speaks_chunked, keeps_alive=client.keeps_alive))
+        client, headers, media_line = self.client, self.headers(race), render.EVENTS
+        if self._request.passes:
+            self._passed_type = b"" if race.winner is None else race.winner.media_type
+            media_line = render.media_line(self._passed_type)
+        client.write(
+            render.stream_head(media_line + headers, chunked=client.speaks_chunked, keeps_alive=client.keeps_alive)
+        )
 
     def formed(self, answer: TranslatedAnswer) -> TranslatedAnswer:
         """The same in the words of the client's API; raises EngineGarbage where it cannot be told in them."""
@@ -136,6 +186,9 @@ class ClientAnswer:
     def error(self, error: HeterodyneError, engine_event: bytes, race: Race) -> None:
         """The error; `engine_event` is the engine's own last event where it gave up in the middle."""
         client = self.client
+        if self.is_streaming and self._request.passes and not self._passed_type.startswith(EVENT_STREAM):
+            client.abort()  # there are no words for it between two sounds, and a part must not look like all
+            return
         if self.is_streaming:
             if self.stream_form is not None:
                 event = self.stream_form.error_event(error)

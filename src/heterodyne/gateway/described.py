@@ -3,7 +3,14 @@
 from msgspec import Struct
 
 from heterodyne.domain import errors
-from heterodyne.gateway import answers, anthropic_answers, described_batches, described_stored, gemini_answers
+from heterodyne.gateway import (
+    answers,
+    anthropic_answers,
+    described_batches,
+    described_media,
+    described_stored,
+    gemini_answers,
+)
 from heterodyne.gateway.description import Described
 from heterodyne.gateway.dialects.anthropic_fields import AnthropicPromptFields, MessagesFields
 from heterodyne.gateway.dialects.chat_fields import ChatFields
@@ -28,6 +35,7 @@ GEMINI_PATH = "/v1beta/models/{model}"
 DESCRIBED: dict[str, Described] = {
     **described_stored.DESCRIBED,
     **described_batches.DESCRIBED,
+    **described_media.DESCRIBED,
     "/v1/chat/completions": Described(
         summary="Answer a conversation",
         fields=ChatFields,
@@ -63,7 +71,7 @@ DESCRIBED: dict[str, Described] = {
     "/health/ready": Described(
         summary="Whether work is taken", answer=answers.Readiness, refusals={503: answers.Readiness}
     ),
-    "/metrics": Described(summary="Metrics in the Prometheus text format"),
+    "/metrics": Described(summary="Metrics in the Prometheus text format", media_types=("text/plain",)),
     "/openapi.json": Described(summary="This description", answer=answers.Description),
     "/v2": Described(summary="Describe the server", answer=answers.ServerMetadata),
     "/v2/health/live": Described(summary="Whether the server answers", answer=answers.ServerLiveness),

@@ -47,7 +47,9 @@ DESCRIBED: dict[str, Described] = {
     ),
     FILE_PATH: Described(summary="Describe a file", answer=FileObject, raises=GONE),
     f"DELETE {FILE_PATH}": Described(summary="Delete a file", answer=stored_answers.DeletedObject, raises=GONE),
-    f"{FILE_PATH}/content": Described(summary="What a file has", media_type="application/octet-stream", raises=GONE),
+    f"{FILE_PATH}/content": Described(
+        summary="What a file has", media_types=("application/octet-stream",), raises=GONE
+    ),
     "/v1/batches": Described(
         summary="Work off a file of requests", fields=BatchFields, answer=batch_answers.AnsweredBatch, raises=CHANGED
     ),
@@ -76,7 +78,7 @@ DESCRIBED: dict[str, Described] = {
     ),
     f"{MESSAGE_BATCH_PATH}/results": Described(
         summary="The results of a batch of Anthropic's API",
-        media_type="application/x-jsonl",
+        media_types=("application/x-jsonl",),
         raises=(*GONE, errors.InvalidField),
     ),
 }

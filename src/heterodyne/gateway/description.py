@@ -15,7 +15,7 @@ class Described(Struct, frozen=True, kw_only=True):
 
     summary: str
     answer: type[Struct] | None = None  # None: no JSON
-    media_type: str = "text/plain"  # of an answer that is no JSON
+    media_types: tuple[str, ...] = ()  # of answers that are neither JSON nor events
     fields: type[Struct] | None = None  # of the request body
     form: Mapping[str, Any] | None = None  # the schema of a body that is a form
     event: type[Struct] | None = None  # of each event, where the answer may be streamed

@@ -75,7 +75,7 @@ class Exchange:
             self._continuation = Continuation(
                 race,
                 request_log.event_tokens,
-                may_continue=settings.continues_streams,
+                may_continue=settings.continues_streams and not self._request.passes,
                 is_audited=request_log.is_audited,
                 is_told=answer.stream_form is not None,
             )
@@ -117,37 +117,10 @@ class Exchange:
     # Called by attempts.
 
     def attempt_streams(self, attempt: Attempt) -> StreamRelay | None:
-        request, continuation, answer, race = self._request, self._continuation, self._answer, self._race
+        continuation = self._continuation
         if continuation is None:
             return None
-        edit, tokens_before = attempt.wire.dialect.stream_edit(request), 0
-        if continuation.partial is not None:
-            edit, tokens_before = continuation.edit(edit), continuation.tokens_before
-        if answer.stream_form is None:
-            return StreamRelay(
-                answer.client,
-                attempt,
-                race.upstream.clock,
-                wants_usage=request.wants_usage,
-                edit=edit,
-                keep=continuation.kept,
-                slot=race.slot,
-                before=tokens_before,
-                event_bytes_max=self._settings.event_bytes_max,
-            )
-        return ToldRelay(
-            answer.client,
-            attempt,
-            race.upstream.clock,
-            form=answer.stream_form,
-            wants_usage=request.wants_usage,
-            edit=edit,
-            keep=continuation.kept,
-            sent=continuation.sent,
-            slot=race.slot,
-            before=tokens_before,
-            event_bytes_max=self._settings.event_bytes_max,
-        )
+        return self._answer.relay(attempt, self._race, continuation, self._settings.event_bytes_max)
 
     def attempt_begins(self, attempt: Attempt) -> None:
         """The first to have something to say wins; the client has got nothing before."""

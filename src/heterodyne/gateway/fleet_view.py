@@ -4,6 +4,7 @@ from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.engines.header_lines import header_lines
 from heterodyne.gateway.render import decision_header, model_header
 from heterodyne.ports.engine import EngineDialect
+from heterodyne.ports.engine_request import JSON
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.wire.address import Address
 
@@ -69,12 +70,21 @@ class ReplicaWire:
             and known.allow_fields == replica.allow_fields
         )
 
-    def request_head(self, path: str, request_id: str, body_bytes: int, trace_lines: bytes = b"") -> bytes:
+    def request_head(
+        self, path: str, request_id: str, body_bytes: int, trace_lines: bytes = b"", media_type: str = JSON
+    ) -> bytes:
         """Clients' own headers stop at the gateway: their keys are for us, not for engines."""
         return (
-            b"POST %b HTTP/1.1\r\nhost: %b\r\ncontent-type: application/json\r\n%bx-request-id: %b\r\n"
-            b"%bcontent-length: %d\r\n\r\n"
-            % (path.encode(), self._host_line, self._header_lines, request_id.encode(), trace_lines, body_bytes)
+            b"POST %b HTTP/1.1\r\nhost: %b\r\ncontent-type: %b\r\n%bx-request-id: %b\r\n%bcontent-length: %d\r\n\r\n"
+            % (
+                path.encode(),
+                self._host_line,
+                media_type.encode(),
+                self._header_lines,
+                request_id.encode(),
+                trace_lines,
+                body_bytes,
+            )
         )
 
     def answer_headers(self, choice: RoutingChoice, *, asked_model: str) -> bytes:

@@ -217,9 +217,8 @@ def _error(route: Route) -> Json:
 
 
 def _success(described: Described) -> Json:
-    if described.answer is None:
-        return {described.media_type: {"schema": {"type": "string"}}}
-    content = _json(_reference(described.answer))
+    content: Json = {} if described.answer is None else _json(_reference(described.answer))
+    content |= {media_type: {"schema": {"type": "string"}} for media_type in described.media_types}
     if described.event is not None:
         events = f"Server-sent events; the data of each is of the type {described.event.__name__}."
         if described.ends_with_done:

@@ -14,6 +14,11 @@ JSON: Final = b"content-type: application/json\r\n"
 TEXT: Final = b"content-type: text/plain; version=0.0.4; charset=utf-8\r\n"
 EVENTS: Final = b"content-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n"
 CLOSE: Final = b"connection: close\r\n"
+# Of answers that pass as they come.
+PASSED_TYPES: Final = (
+    *(b"audio/", b"application/json", b"application/octet-stream", b"application/x-subrip"),
+    *(b"text/event-stream", b"text/plain", b"text/srt", b"text/vtt"),
+)
 OK: Final = status_line(200)
 RETRY_AFTER_S: Final = 1  # where nobody knows better
 UNPRICED: Final = float("inf")
@@ -51,9 +56,15 @@ def whole_head(status: int, headers: bytes, size: int, *, keeps_alive: bool) -> 
 
 
 def stream_head(headers: bytes, *, chunked: bool, keeps_alive: bool) -> bytes:
-    """The head of an event stream."""
+    """The head of an answer whose length is not known yet."""
     framing = b"transfer-encoding: chunked\r\n" if chunked else b""
-    return OK + EVENTS + headers + framing + (b"" if keeps_alive else CLOSE) + b"\r\n"
+    return OK + headers + framing + (b"" if keeps_alive else CLOSE) + b"\r\n"
+
+
+def media_line(media_type: bytes) -> bytes:
+    """What an engine says its answer is; whatever a browser might run is bytes."""
+    known = media_type if media_type.lower().startswith(PASSED_TYPES) else b"application/octet-stream"
+    return b"content-type: %b\r\n" % known
 
 
 def decision_header(choice: RoutingChoice) -> bytes:

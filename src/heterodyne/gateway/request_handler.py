@@ -138,7 +138,7 @@ class RequestHandler:
             if route.is_upload:
                 sink = self.stored.files.begin(http.headers)
                 return RoutedHead(http, route, caller, callers, host_names, body_sink=sink)
-            check_media_type(http.headers)
+            check_media_type(http.headers, is_form=route.is_form)
             connection.last_check = head = RoutedHead(http, route, caller, callers, host_names)
             return head
         except HeterodyneError as error:

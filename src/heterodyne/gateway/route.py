@@ -40,6 +40,7 @@ class Route(Struct, frozen=True, kw_only=True):
     stored_page: StoredPage | None = None
     file_page: FilePage | None = None
     is_upload: bool = False  # its body is a form with a file, which goes to the disk as it comes
+    is_form: bool = False  # its body is a form that is held whole, with a sound or pictures in it
     longest_s: float = TIMEOUT_S  # that what is kept may take
     also: Mapping[bytes, "Route"] = MappingProxyType({})  # the routes of the path's other methods
     is_open: bool = False  # needs no key

@@ -8,6 +8,7 @@ from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import HeterodyneError, InvalidField, UnsupportedMediaType
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.dialects import open_inference
+from heterodyne.gateway.form_heads import boundary_of
 from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.route import Route
 from heterodyne.gateway.routes import form_of
@@ -136,8 +137,12 @@ def key_line(headers: dict[bytes, bytes], key_headers: tuple[bytes, ...]) -> byt
     return None if key is None else BEARER + key
 
 
-def check_media_type(headers: dict[bytes, bytes]) -> None:
-    """Only declared JSON: a web page cannot send that to a loopback port without being asked first."""
+def check_media_type(headers: dict[bytes, bytes], *, is_form: bool) -> None:
+    """Only declared JSON: a web page cannot send that to a loopback port without being asked first. Or a form, where
+    the path takes one."""
+    if is_form:
+        boundary_of(headers)
+        return
     declared = headers.get(b"content-type", b"")
     if not declared.lower().startswith(b"application/json"):
         if b"inference-header-content-length" in headers:

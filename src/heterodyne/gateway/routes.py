@@ -11,9 +11,14 @@ from heterodyne.gateway.dialects import (
     completion,
     embedding,
     gemini,
+    images,
+    moderation,
     open_inference,
+    rerank,
     responses,
+    speech,
     tokenization,
+    transcription,
 )
 from heterodyne.gateway.forms.anthropic import ANTHROPIC
 from heterodyne.gateway.forms.form import ClientForm
@@ -46,6 +51,16 @@ ROUTES: dict[bytes, Route] = {
     b"/v1/files": FILES_ROUTE,
     b"/v1/completions": Route(method=b"POST", read=completion.read),
     b"/v1/embeddings": Route(method=b"POST", read=embedding.read),
+    b"/v1/moderations": Route(method=b"POST", read=moderation.read),
+    b"/v1/rerank": Route(method=b"POST", read=rerank.read_rerank),
+    b"/v2/rerank": Route(method=b"POST", read=rerank.read_rerank),  # where Cohere's clients ask
+    b"/v1/score": Route(method=b"POST", read=rerank.read_score),
+    b"/v1/audio/speech": Route(method=b"POST", read=speech.read),
+    b"/v1/audio/transcriptions": Route(method=b"POST", read=transcription.read_transcription, is_form=True),
+    b"/v1/audio/translations": Route(method=b"POST", read=transcription.read_translation, is_form=True),
+    b"/v1/images/generations": Route(method=b"POST", read=images.read_generation),
+    b"/v1/images/edits": Route(method=b"POST", read=images.read_edit, is_form=True),
+    b"/v1/images/variations": Route(method=b"POST", read=images.read_variation, is_form=True),
     b"/v1/messages": Route(method=b"POST", read=anthropic.read, form=ANTHROPIC, key_headers=(API_KEY,)),
     b"/v1/messages/count_tokens": Route(
         method=b"POST", read=anthropic.read_count, form=ANTHROPIC, key_headers=(API_KEY,)

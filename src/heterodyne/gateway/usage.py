@@ -59,10 +59,13 @@ def event(request: Request, counted: Usage, *, id_: str, created: int) -> bytes:
 def _usage(reported: ReportedUsage | None) -> Usage | None:
     if reported is None:
         return None
+    prompt, completion = reported.prompt_tokens, reported.completion_tokens
+    if prompt is None:  # some count what they are asked and nothing else
+        prompt, completion = reported.input_tokens or reported.total_tokens, reported.output_tokens
     details, more = reported.prompt_tokens_details, reported.completion_tokens_details
     return Usage(
-        prompt_tokens=reported.prompt_tokens or 0,
-        completion_tokens=reported.completion_tokens or 0,
+        prompt_tokens=prompt or 0,
+        completion_tokens=completion or 0,
         cached_tokens=details.cached_tokens if details is not None else None,
         cache_write_tokens=details.cache_write_tokens or 0 if details is not None else 0,
         reasoning_tokens=more.reasoning_tokens or 0 if more is not None else 0,

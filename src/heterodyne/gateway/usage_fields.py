@@ -20,10 +20,13 @@ class CompletionDetails(Struct):
 
 
 class ReportedUsage(Struct):
-    """Tokens, as an engine counts them."""
+    """Tokens, as an engine counts them; of sounds and pictures under the second pair of names."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
     prompt_tokens_details: PromptDetails | None = None
     completion_tokens_details: CompletionDetails | None = None
 

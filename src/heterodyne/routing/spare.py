@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from heterodyne.domain.errors import NoSpareCapacity
 from heterodyne.domain.routing_rule import Reason
-from heterodyne.routing.forecast import KEPT, RISK_KEPT, forecast_beside, slo_outlook
+from heterodyne.routing.forecast import KEPT, forecast_beside, slo_outlook
 from heterodyne.routing.kv.prefix_matches import PrefixMatches
 from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.replica_state import ReplicaState
@@ -47,6 +47,7 @@ def choose_spare(
 
 
 def _is_idle(forecast: Forecast) -> bool:
-    """The replica has no request, so it is spare, though it may hold a single one and so be full with it."""
+    """The replica has no request, so it is spare, though it may hold a single one and so be full with it, and though
+    the request asks for a pace that nobody could keep."""
     state = forecast.state
-    return not state.in_flight and not state.others and forecast.risk < RISK_KEPT
+    return not state.in_flight and not state.others

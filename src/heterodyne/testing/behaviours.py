@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from heterodyne.testing.media import answer_media
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall
 
 Json = dict[str, object]
@@ -113,7 +114,7 @@ def stream_then(data: bytes = b"", *, tokens: int = 2, then: str = "close") -> B
 
 
 def answer_everything(*, tokens: int = 3) -> Behaviour:
-    """Each operation of the API in its own form: chat as `stream` does it, text, vectors and token ids as asked."""
+    """Each operation of the API in its own form: chat as `stream` does it, the others as asked."""
     chat = stream(tokens=tokens)
 
     async def behave(call: EngineCall) -> None:
@@ -121,7 +122,7 @@ def answer_everything(*, tokens: int = 3) -> Behaviour:
             await chat(call)
         elif call.path.endswith("/completions") and call.json.get("stream"):
             _stream_text(call, tokens)
-        else:
+        elif not answer_media(call):
             call.whole(200, WHOLE[call.path](call.json))
 
     return behave

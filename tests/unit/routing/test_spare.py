@@ -42,6 +42,15 @@ def test_an_only_replica_is_no_exception() -> None:
     assert to.decide(BATCH, fleet.replicas, 0.0).reason is Reason.SPARE
 
 
+def test_a_pace_that_nobody_could_keep_is_no_reason_to_wait_for_an_idle_replica() -> None:
+    to, fleet = router(1.0)
+    impossible = routing_request(100, itl_slo_s=1e-6, urgency=Urgency.BATCH)
+    assert to.decide(impossible, fleet.replicas, 0.0).reason is Reason.SPARE
+    place(to, fleet, routing_request(100, ttft_slo_s=1.0, itl_slo_s=0.03), 1, 0.0)
+    with pytest.raises(NoSpareCapacity):
+        to.decide(impossible, fleet.replicas, 0.0)
+
+
 def test_batch_work_stops_where_it_would_cost_others_their_promise() -> None:
     to, fleet = router(1.0)
     with pytest.raises(NoSpareCapacity) as caught:

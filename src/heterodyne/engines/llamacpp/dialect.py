@@ -17,7 +17,7 @@ from heterodyne.engines.error_answer import context_exceeded, read_error, refuse
 from heterodyne.engines.json_edit import put
 from heterodyne.engines.llamacpp.load import read_metrics, read_slots
 from heterodyne.engines.llamacpp.stream import LlamaCppStream
-from heterodyne.engines.openai import OwnEngineDialect
+from heterodyne.engines.openai import TEXT_PATHS, OwnEngineDialect
 from heterodyne.engines.openai_body import INCLUDE_USAGE
 from heterodyne.engines.tool_choice import bind_tool_choice
 from heterodyne.ports.engine import DeliveredText, EventEdit
@@ -53,6 +53,7 @@ class LlamaCppDialect(OwnEngineDialect):
     name = "llamacpp"
     health_path = "/health"
     client_fields: frozenset[str] = client_fields.LLAMACPP
+    operations = frozenset({*TEXT_PATHS, Operation.RERANK})
     load_paths: tuple[str, ...] = ("/metrics",)
     fallback_load_paths: tuple[str, ...] = ("/slots",)
     capabilities = frozenset(
@@ -91,7 +92,9 @@ class LlamaCppDialect(OwnEngineDialect):
                 case Operation.EMBEDDING:
                     _check_dimensions(request.dimensions, body)
                     return body
-                case Operation.INFER:
+                case Operation.RERANK:
+                    return body
+                case _:
                     raise AssertionError("`call` refuses it")
         except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
             raise EngineGarbage("The engine's answer has not the promised form.") from error

@@ -11,6 +11,7 @@ from heterodyne.domain.fleet import Replica
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import FIELDS, Request, Usage
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.ports.engine_request import JSON
 
 LARGE_FIELDS = ("body", "prompt", "received")
 HEAD = Layout("<IQ")  # lengths of the message and of the body
@@ -66,6 +67,7 @@ class CallMade(Struct, frozen=True, kw_only=True, tag=True):
 
     path: str
     is_same: bool
+    media_type: str = JSON
     not_carried: tuple[str, ...] = ()
 
 

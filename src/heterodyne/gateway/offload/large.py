@@ -69,7 +69,7 @@ class LargeCall:
                 return
             assert isinstance(result, CallMade)
             body = self._request.body if result.is_same else made
-            when_made(EngineRequest(result.path, body, result.not_carried))
+            when_made(EngineRequest(result.path, body, result.not_carried, result.media_type))
 
         self._job = self._offload.submit(job, (self._request.body,), self._owner, done)
 

@@ -82,7 +82,7 @@ def _make(job: MakeCall, body: bytes, dialect: EngineDialect) -> tuple[Result, b
         request = rest
     call = dialect.call(request, job.replica)
     is_same = call.body is body
-    made = CallMade(path=call.path, is_same=is_same, not_carried=tuple(call.not_carried))
+    made = CallMade(path=call.path, is_same=is_same, media_type=call.media_type, not_carried=tuple(call.not_carried))
     return made, b"" if is_same else call.body
 
 

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from secrets import token_bytes
 from typing import Final
-from urllib.parse import urlsplit
 
 from heterodyne.batches.file_object import ID_BYTES, KIND, file_document, file_id, file_object
-from heterodyne.domain.errors import HeterodyneError, NotAllowed, StoreUnavailable
+from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
+from heterodyne.gateway.form_heads import boundary_of
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.stored.documents import Documents
 from heterodyne.gateway.stored.files.download import PIECE_BYTES, Download
-from heterodyne.gateway.stored.files.form_reader import boundary_of
 from heterodyne.gateway.stored.files.staging import StagedFile, Staging
 from heterodyne.gateway.stored.files.upload import Upload, UploadedFile
 from heterodyne.ports.document_store import Document
@@ -41,7 +40,6 @@ class Files:
     def begin(self, headers: dict[bytes, bytes]) -> Upload:
         """What takes the body behind this head; raises where it cannot be a file's."""
         boundary = boundary_of(headers)
-        _check_origin(headers)
         settings = self._settings()
         return Upload(
             boundary, self._staging, file_bytes_max=settings.file_bytes_max, line_bytes_max=settings.body_bytes_max
@@ -109,13 +107,3 @@ class Files:
         """What cannot be deleted now is found by the supervisor, as no document knows it."""
         with suppress(StoreUnavailable):
             await self._contents.delete(id)
-
-
-def _check_origin(headers: dict[bytes, bytes]) -> None:
-    """A web page may send forms to other origins without asking, but not with a key, and not without saying where it
-    is from: a visitor's browser must not fill the disk of a keyless gateway."""
-    origin = headers.get(b"origin")
-    if origin is None or b"authorization" in headers:
-        return
-    if urlsplit(origin.decode("ascii", "replace")).netloc.encode() != headers.get(b"host"):
-        raise NotAllowed("Web pages of other origins may not send files here without a key.")

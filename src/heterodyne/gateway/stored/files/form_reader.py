@@ -6,12 +6,10 @@ from typing import Final, Protocol
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from heterodyne.domain.errors import InvalidField, UnsupportedMediaType
+from heterodyne.domain.errors import InvalidField
 
-FORM: Final = b"multipart/form-data"
 HEADERS_BYTES_MAX: Final = 8192  # of one part
 VALUE_BYTES_MAX: Final = 1024  # of a field that is no file
-BOUNDARY_CHARS_MAX: Final = 70
 BOUNDARIES_MAX: Final = 16  # in one piece; each costs the parser as much as a kilobyte
 
 # What it warns of is in the error that it raises, and of strangers' bodies there may be many.
@@ -24,19 +22,6 @@ class FormParts(Protocol):
     def on_field(self, name: str, value: str) -> None: ...
     def on_file(self, name: str, filename: str) -> None: ...
     def on_piece(self, piece: bytes) -> None: ...
-
-
-def boundary_of(headers: dict[bytes, bytes]) -> bytes:
-    """What parts the form that a head declares; raises UnsupportedMediaType or InvalidField."""
-    media_type, options = parse_options_header(headers.get(b"content-type", b""))
-    if media_type.lower() != FORM:
-        raise UnsupportedMediaType("Send the file as `multipart/form-data` with the parts `file` and `purpose`.")
-    if headers.get(b"content-encoding", b"identity") != b"identity":
-        raise UnsupportedMediaType("Compressed request bodies are not supported.")
-    boundary = options.get(b"boundary", b"")
-    if not 0 < len(boundary) <= BOUNDARY_CHARS_MAX or b"\r" in boundary or b"\n" in boundary:
-        raise InvalidField(f"content-type: a boundary of 1 to {BOUNDARY_CHARS_MAX} characters is expected.")
-    return boundary
 
 
 class FormReader:

@@ -7,8 +7,9 @@ from random import Random
 import pytest
 
 from heterodyne.domain.errors import BodyTooLarge, HeterodyneError, InvalidField, Overloaded, StoreUnavailable
+from heterodyne.gateway.form_heads import boundary_of
 from heterodyne.gateway.stored.files import staging as staging_module
-from heterodyne.gateway.stored.files.form_reader import HEADERS_BYTES_MAX, VALUE_BYTES_MAX, boundary_of
+from heterodyne.gateway.stored.files.form_reader import HEADERS_BYTES_MAX, VALUE_BYTES_MAX
 from heterodyne.gateway.stored.files.staging import Staging
 from heterodyne.gateway.stored.files.upload import READ_PAST_BYTES, Upload, UploadedFile
 
