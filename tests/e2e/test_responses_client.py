@@ -210,16 +210,51 @@ async def test_pictures_instructions_and_limits_reach_the_engine(tmp_path: Path)
             max_output_tokens=9,
             top_p=0.5,
             reasoning={"effort": "low"},
-            truncation="auto",
+            text={"verbosity": "low"},
             metadata={"a": "b"},
         )
         sent = json.loads(rig.engine.calls[-1].body)
     assert sent["messages"][0] == {"role": "system", "content": "Be brief.\n\nAnswer in German."}
     assert sent["messages"][1]["content"][1] == {"type": "image_url", "image_url": {"url": picture}}
     assert (sent["max_tokens"], sent["top_p"], sent["reasoning_effort"]) == (9, 0.5, "low")
-    assert response.headers["x-heterodyne-not-carried"] == "truncation"
+    assert response.headers["x-heterodyne-not-carried"] == "text.verbosity"
     told = response.parse()
     assert (told.instructions, told.metadata, told.max_output_tokens) == ("Be brief.", {"a": "b"}, 9)
+
+
+@pytest.mark.parametrize("words", [3, 40_000], ids=["short", "long"])
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+async def test_a_conversation_that_is_too_long_is_cut_where_that_is_wished(
+    tmp_path: Path, words: int, *, stream: bool
+) -> None:
+    said = saying({"content": "Hi."}, {"content": "Hi."})
+
+    async def narrow(call: EngineCall) -> None:
+        if len(call.json["messages"]) > 4:
+            message = "This model's maximum context length is 40 tokens."
+            call.whole(400, {"error": {"message": message, "code": "context_length_exceeded"}})
+        else:
+            await said(call)
+
+    turns: Any = [{"role": "user", "content": f"{number} " + "word " * words} for number in range(12)]
+    asked: Any = {"model": requests.MODEL, "instructions": "Be brief.", "input": turns}
+    async with asking(tmp_path, narrow) as (rig, client):
+        with pytest.raises(openai.BadRequestError) as refused:
+            await client.responses.create(**asked)
+        assert refused.value.code == "context_length_exceeded"
+        rig.engine.calls.clear()
+        if stream:
+            async with client.responses.stream(**asked, truncation="auto") as events:
+                answer: Any = await events.get_final_response()
+        else:
+            answer = await client.responses.create(**asked, truncation="auto")
+        assert (answer.output_text, answer.truncation) == ("Hi.", "auto")
+        sent = json.loads(rig.engine.calls[-1].body)["messages"]
+        assert (sent[0]["role"], sent[-1]["content"][:3]) == ("system", "11 ")
+        assert 2 <= len(sent) <= 4
+        assert len(rig.engine.calls) <= 6, "each time it is shorter by a third"
+        kept = [item async for item in client.responses.input_items.list(answer.id)]
+        assert len(kept) == 12, "what was asked is kept whole"
 
 
 async def test_a_stream_that_breaks_has_failed(tmp_path: Path) -> None:

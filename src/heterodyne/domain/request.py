@@ -10,7 +10,7 @@ FIELDS: Final = (
     *("id", "operation", "model", "body", "model_version", "stream", "wants_usage"),
     *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
     *("choices", "prompts", "sequences", "dimensions", "wants_base64", "has_logprobs", "is_large", "changes"),
-    *("deadline_s", "received", "not_carried", "is_stored", "stored_id", "media_type", "passes"),
+    *("deadline_s", "received", "not_carried", "is_stored", "stored_id", "media_type", "passes", "kept_share"),
 )
 
 
@@ -72,11 +72,11 @@ class Request:
         stored_id: str = "",
         media_type: str = "",
         passes: bool = False,
+        kept_share: float | None = None,
     ) -> None:
         self.id, self.operation, self.model, self.body = id, operation, model, body
         self.model_version = model_version  # of an `INFER`, in the engine's words; None: the engine chooses
-        self.stream = stream
-        self.wants_usage = wants_usage  # the client asked for a usage chunk at the end of its stream
+        self.stream, self.wants_usage = stream, wants_usage  # the client asked for a usage chunk at the end of it
         self.has_stream_options = has_stream_options  # the body has that member, whatever is in it
         self.prompt = prompt  # None: prompts of this operation are not compared
         self.user = user  # whom the client says it asks for
@@ -85,8 +85,7 @@ class Request:
         self.prompt_chars = prompt_chars
         self.prompt_tokens = prompt_tokens  # exact when the client sent token ids, else unknown at the door
         self.output_tokens_max = output_tokens_max  # of one sequence; None: the engine's own limit
-        self.choices = choices  # of each prompt, in the answer
-        self.prompts = prompts
+        self.prompts, self.choices = prompts, choices  # of each prompt, in the answer
         self.sequences = sequences  # that are generated: for each prompt, as many as its best choices are taken from
         self.dimensions = dimensions  # of the vectors that are wanted; None: as many as the model's have
         self.wants_base64 = wants_base64  # of the vectors, rather than numbers
@@ -100,6 +99,7 @@ class Request:
         self.stored_id = stored_id  # under this id, which stands in the store already; empty: a new one
         self.media_type = media_type  # of the body; empty: it is JSON
         self.passes = passes  # its answer goes on as it comes, whatever it is: sound, or events that are not a chat's
+        self.kept_share = kept_share  # of its turns, that an engine is sent; None: none may be left out to make it fit
 
     @property
     def received_body(self) -> bytes:

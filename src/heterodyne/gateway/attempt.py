@@ -150,7 +150,7 @@ class Attempt:
             return
         self._upstream.pool.lend(self.wire.address, self._connected, self._unconnected, fresh=fresh)
 
-    def again(self, call: EngineRequest) -> None:
+    def again(self, call: EngineRequest | LargeCall) -> None:
         """Ask the same replica the next thing it takes to answer."""
         self._call, self._pieces, self._pieces_bytes, self.status = call, [], 0, 0
         self.start()

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from heterodyne.domain.errors import (
     ClientGone,
+    ContextExceeded,
     DeadlineExceeded,
     EngineError,
     EngineGarbage,
@@ -195,6 +196,9 @@ class Exchange:
         try:
             if isinstance(answer, EngineRequest):
                 attempt.again(answer)
+            elif isinstance(answer, ContextExceeded) and self._race.try_shorten():
+                self._request = self._race.request
+                attempt.again(self._race.upstream.call(self._request, attempt.wire.replica, self._race.salt))
             elif isinstance(answer, HeterodyneError):
                 self._refused(attempt, answer)
             elif answer.is_error:

@@ -11,6 +11,7 @@ from heterodyne.domain.errors import EngineError, EngineStalled
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.request import Request, Usage
 from heterodyne.domain.tenant import Caller
+from heterodyne.engines.shortened import next_share, shortened
 from heterodyne.gateway.attempt import Attempt, AttemptOwner
 from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
@@ -143,6 +144,23 @@ class Race:
         self.retries += 1
         metrics.retries.add((target.model, target.pool))
         self.ask(owner, choice, call)
+        return True
+
+    def try_shorten(self) -> bool:
+        """Leave out the oldest turns of what an engine has found too long; False where none may be, or none is left."""
+        request, wire = self.request, self.wire
+        context_tokens = None if wire is None else wire.replica.context_tokens
+        share = next_share(request, self.routing_request.prompt_tokens, context_tokens)
+        if share is None:
+            return False
+        shorter = request.copied()
+        shorter.kept_share = share
+        if not request.is_large:  # else that is done where its call is made
+            was = 1.0 if request.kept_share is None else request.kept_share
+            shorter.body = shortened(request.body, share / was)
+            if shorter.body is request.body:
+                return False
+        self.request = shorter
         return True
 
     def hedge(self, owner: AttemptOwner) -> None:

@@ -82,5 +82,9 @@ def _stated_context(replica: Replica, longest: int | None) -> float:
 
 
 def _may_be_shorter(request: Request) -> bool:
-    """Whether what was counted are several prompts, or the engine is asked to cut the one there is."""
-    return request.prompts > 1 or any(field.startswith(TRUNCATES) for field in request.private_fields)
+    """Whether what was counted are several prompts, or the one there is may be cut, by us or by its engine."""
+    return (
+        request.prompts > 1
+        or request.kept_share is not None
+        or any(field.startswith(TRUNCATES) for field in request.private_fields)
+    )

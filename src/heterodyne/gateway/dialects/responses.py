@@ -59,6 +59,7 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
     _note_hints(fields, lost)
     request = chat.read(_encode(said), request_id, deadline_s, settings)
     request.is_stored = fields.store is not False
+    request.kept_share = 1.0 if fields.truncation == "auto" else None
     return lost.told(request, body)
 
 
@@ -114,6 +115,5 @@ def _note_hints(fields: ResponsesFields, lost: NotCarried) -> None:
     for name in HINTS:
         lost.note(name, is_set=getattr(fields, name) is not None)
     lost.note("service_tier", is_set=fields.service_tier not in (None, "auto", "default"))
-    lost.note("truncation", is_set=fields.truncation == "auto")
     shape = fields.stream_options
     lost.note("stream_options.include_obfuscation", is_set=shape is not None and bool(shape.include_obfuscation))

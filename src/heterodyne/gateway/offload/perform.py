@@ -6,6 +6,7 @@ from hashlib import sha256
 from heterodyne.domain.errors import EngineBroke, HeterodyneError, InternalError
 from heterodyne.domain.request import PromptBytes
 from heterodyne.engines.json_edit import put
+from heterodyne.engines.shortened import shortened
 from heterodyne.gateway import routes
 from heterodyne.gateway.body_size import LARGE_BYTES
 from heterodyne.gateway.offload.answering import whole_answer
@@ -75,6 +76,8 @@ def _make(job: MakeCall, body: bytes, dialect: EngineDialect) -> tuple[Result, b
     request = request_of(job.request, body)
     if request.changes:
         request = request_of({**job.request, "changes": None}, put(body, request.changes))
+    if request.kept_share is not None and request.kept_share < 1.0:
+        request.body = shortened(request.body, request.kept_share)
     if job.said_text is not None:
         rest = dialect.continuation(request, DeliveredText(job.said_text, job.said_tokens))
         if rest is None:
