@@ -34,8 +34,12 @@ CHATS = tuple(name for name in ENGINES if name not in ("jetstream", "open_infere
 CONTINUES_CHAT = ("llamacpp", "vllm", "sglang", "tgi", "lmdeploy")
 CONTINUES_TEXT = (*CONTINUES_CHAT, "tensorrt-llm", "mlx-lm")
 GENERATES = {Operation.CHAT, Operation.COMPLETION}
-TEXT = set(Operation) - {Operation.INFER}
-CALLED = {  # where it is not every operation on text
+OWN = GENERATES | {Operation.EMBEDDING, Operation.TOKENIZE, Operation.DETOKENIZE, Operation.RERANK}
+SPOKEN = {Operation.SPEECH, Operation.TRANSCRIPTION, Operation.TRANSLATION}
+ALL = set(Operation) - {Operation.INFER}
+CALLED = {  # where it is not every operation but one
+    "llamacpp": OWN,
+    "sglang": OWN,
     "tensorrt-llm": GENERATES | {Operation.EMBEDDING},
     "tgi": GENERATES,
     "lmdeploy": GENERATES,
@@ -45,7 +49,7 @@ CALLED = {  # where it is not every operation on text
     "open_inference": {Operation.INFER},
     "anthropic": {Operation.CHAT},
     "bedrock": {Operation.CHAT},
-    "azure-openai": GENERATES | {Operation.EMBEDDING},
+    "azure-openai": GENERATES | SPOKEN | {Operation.EMBEDDING, Operation.IMAGE, Operation.IMAGE_EDIT},
     "gemini": {Operation.CHAT, Operation.EMBEDDING},
 }
 QUESTION = [{"role": "user", "content": "why is the sky blue?"}]
@@ -128,7 +132,7 @@ def test_a_whole_request_that_needs_no_change_is_the_same_bytes(engine: str) -> 
 def test_an_operation_is_called_or_refused_with_a_reason(engine: str, operation: Operation) -> None:
     body = {"model": MODEL, "messages": QUESTION, "prompt": "x", "input": "x", "tokens": [1]}
     request = _request(operation, body)
-    if operation in CALLED.get(engine, TEXT):
+    if operation in CALLED.get(engine, ALL):
         assert ENGINES[engine].call(request, replica(engine)).path.startswith("/")
         return
     with pytest.raises(errors.EngineRefused, match=operation) as refused:

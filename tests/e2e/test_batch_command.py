@@ -11,7 +11,7 @@ from pathlib import Path
 
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
-from tests.support.batch_kills import MODEL, counting, line, serving
+from tests.support.batch_kills import MODEL, Counting, line, serving
 from tests.support.threads import in_thread
 
 LINES = 60
@@ -48,7 +48,7 @@ def terminal(folder: Path, engine: ScriptedEngine) -> Iterator[Terminal]:
 
 
 def test_a_file_goes_in_and_its_answers_come_out_in_order(tmp_path: Path) -> None:
-    with terminal(tmp_path, ScriptedEngine(counting, model=MODEL)) as shell:
+    with terminal(tmp_path, ScriptedEngine(Counting(), model=MODEL)) as shell:
         wrong = json.dumps({"custom_id": "wrong", "url": "/v1/embeddings", "body": {"model": MODEL}})
         lines = [line(number) for number in range(LINES)]
         (shell.folder / "in.jsonl").write_text("\n".join([*lines[:7], wrong, *lines[7:]]))

@@ -31,7 +31,7 @@ COLLECT_S = 60.0
 class Counting:
     """Answers with as many tokens as the line's number says, after a moment; the last line waits for the last kill."""
 
-    def __init__(self, lines: int, kills: int) -> None:
+    def __init__(self, lines: int = 0, kills: int = 0) -> None:
         self.last = lines - 1
         self.kills_left = kills
 
