@@ -14,7 +14,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing bench-apis bench-batches faults translation chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-clients test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing bench-apis bench-batches faults translation chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ tools:  ## install Chromium and promtool, which some tests drive, where apt-get 
 test-engines: $(VENV)/.test  ## real vLLM on CPU beside llama.cpp (heavy install)
 	$(BIN)/python tests/engines/install.py
 	$(BIN)/python -m pytest tests/engines $(ARGS)
+
+test-clients: $(VENV)/.test  ## frameworks, agents and coding agents that people point at the gateway (heavy install)
+	$(BIN)/python tests/clients/install.py
+	$(BIN)/python -m pytest tests/clients $(ARGS)
 
 test-jax: .venv-jax/.installed  ## JAX checkpoints, in an environment with the extra `jax`
 	.venv-jax/bin/python -m pytest tests/jax $(ARGS)

@@ -149,6 +149,42 @@ async def test_a_tool_of_any_text_is_called_with_text(tmp_path: Path) -> None:
             assert json.loads(sent[1]["tool_calls"][0]["function"]["arguments"]) == {"input": 'ls "a"'}
 
 
+async def test_tools_of_a_namespace_are_called_by_their_names_there(tmp_path: Path) -> None:
+    wanted = (("call_1", "crm__find", '{"name": "Ada"}'), ("call_2", "crm__note", '{"input": "hi"}'))
+    engine = saying({"tool_calls": calls(*wanted)}, *pieces(*wanted), finish_reason="tool_calls")
+    crm: Any = {"type": "namespace", "name": "crm", "description": "Customers."}
+    crm["tools"] = [{**WEATHER, "name": "find"}, {**SHELL, "name": "note"}]
+    async with asking(tmp_path, engine) as (rig, client):
+        for response in await both(client, model=requests.MODEL, input="Who?", tools=[crm, {"type": "web_search"}]):
+            named = json.loads(rig.engine.calls[0].body)["tools"]
+            assert [one["function"]["name"] for one in named] == ["crm__find", "crm__note"]
+            find, note = response.output
+            assert (find.type, find.namespace, find.name, find.arguments) == (
+                "function_call",
+                "crm",
+                "find",
+                wanted[0][2],
+            )
+            assert (note.type, note.namespace, note.name, note.input) == ("custom_tool_call", "crm", "note", "hi")
+            results: Any = [
+                {"type": "function_call_output", "call_id": "call_1", "output": "a"},
+                {"type": "custom_tool_call_output", "call_id": "call_2", "output": "b"},
+            ]
+            await client.responses.create(model=requests.MODEL, input=results, previous_response_id=response.id)
+            said = json.loads(rig.engine.calls[-1].body)["messages"][1]["tool_calls"]
+            assert [one["function"]["name"] for one in said] == ["crm__find", "crm__note"]
+
+
+async def test_what_is_newer_than_this_gateway_is_named_in_the_answer(tmp_path: Path) -> None:
+    async with asking(tmp_path, saying({"content": "x"})) as (_, client):
+        newer: Any = {"client_metadata": {"a": "b"}, "new_hint": 1}
+        tools: Any = [WEATHER, {"type": "web_search"}]
+        answer = await client.responses.with_raw_response.create(
+            model=requests.MODEL, input="x", tools=tools, extra_body=newer
+        )
+        assert answer.headers["x-heterodyne-not-carried"] == "client_metadata, new_hint, tools[1].type"
+
+
 async def test_thoughts_are_kept_and_passed_on_with_and_without_a_store(tmp_path: Path) -> None:
     engine = saying(
         {"reasoning_content": "Let me see.", "content": "Four."},
@@ -283,6 +319,8 @@ async def test_a_stream_that_breaks_has_failed(tmp_path: Path) -> None:
         ({"input": 5, "previous_response_id": "resp_none"}, "input"),
         ({"input": "x", "tool_choice": {"type": "function", "name": "y"}, "tools": [WEATHER]}, "tool_choice.name"),
         ({"input": []}, "input"),
+        ({"input": "x", "stop": ["y"]}, "stop"),
+        ({"input": "x", "max_tokens": 9}, "max_tokens"),
     ],
 )
 async def test_what_cannot_be_done_is_refused_by_its_place(tmp_path: Path, asked: dict[str, Any], where: str) -> None:

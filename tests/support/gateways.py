@@ -112,7 +112,7 @@ async def gateway_over(
         if not engine.port:
             await engine.open()
     settings = Settings(
-        gateway=GatewaySettings(port=0, **(gateway or {})),
+        gateway=GatewaySettings(**{"port": 0, **(gateway or {})}),
         admission=AdmissionSettings(**(admission or {})),
         routing=RoutingSettings(**(routing or {})),
         stores=StoreSettings(**(stores or {})),

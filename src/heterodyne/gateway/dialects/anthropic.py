@@ -11,12 +11,12 @@ from heterodyne.gateway.dialects.anthropic_fields import (
     AnthropicOutputFormat,
     AnthropicPromptFields,
     AnthropicThinking,
-    messages_decoder,
-    prompt_decoder,
+    MessagesFields,
 )
 from heterodyne.gateway.dialects.anthropic_messages import chat_messages, chat_tool_choice, chat_tools
-from heterodyne.gateway.dialects.body import check_count, decode
+from heterodyne.gateway.dialects.body import check_count
 from heterodyne.gateway.dialects.effort import effort_of
+from heterodyne.gateway.dialects.newer_fields import NewerFields
 from heterodyne.gateway.dialects.not_carried import NotCarried
 from heterodyne.gateway.settings import GatewaySettings
 
@@ -25,11 +25,14 @@ Json = dict[str, Any]
 EFFORTS: Final = {"low": "low", "medium": "medium", "high": "high", "max": "high", "xhigh": "high"}
 
 _encode = msgspec.json.Encoder().encode
+_messages = NewerFields(MessagesFields)
+_counted = NewerFields(AnthropicPromptFields)
 
 
 def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     """Body bytes to a chat."""
-    fields, lost = decode(messages_decoder, body), NotCarried()
+    lost = NotCarried()
+    fields = _messages.read(body, lost)
     said = _prompt(fields, settings, lost)
     said["max_tokens"] = fields.max_tokens
     if fields.stream:
@@ -51,7 +54,8 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
 
 def read_count(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     """Body bytes to a question for the tokens of a prompt."""
-    fields, lost = decode(prompt_decoder, body), NotCarried()
+    lost = NotCarried()
+    fields = _counted.read(body, lost)
     prompt = _prompt(fields, settings, lost)
     said = {name: prompt[name] for name in ("model", "messages", "tools") if name in prompt}
     request = tokenization.read_tokenize(_encode(said), request_id, deadline_s, settings)
@@ -60,6 +64,9 @@ def read_count(body: bytes, request_id: str, deadline_s: float, settings: Gatewa
 
 def _prompt(fields: AnthropicPromptFields, settings: GatewaySettings, lost: NotCarried) -> Json:
     check_count("messages", "messages", len(fields.messages), settings.messages_max)
+    for name, is_set in (("mcp_servers", bool(fields.mcp_servers)), ("container", fields.container is not None)):
+        if is_set:
+            raise InvalidField(f"{name}: no tools are run here; run them where the client is.", param=name)
     said: Json = {"model": fields.model, "messages": chat_messages(fields, lost)}
     lost.note("cache_control", is_set=fields.cache_control is not None)
     lost.note("speed", is_set=fields.speed is not None)

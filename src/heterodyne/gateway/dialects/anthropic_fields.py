@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from heterodyne.gateway.dialects.body import ModelName, Name, StopText, Word
@@ -90,7 +89,7 @@ class AnthropicMetadata(Struct):
     user_id: Name | None = None
 
 
-class AnthropicPromptFields(Struct, kw_only=True, forbid_unknown_fields=True):
+class AnthropicPromptFields(Struct, kw_only=True):
     """What the model is shown."""
 
     model: ModelName
@@ -103,9 +102,11 @@ class AnthropicPromptFields(Struct, kw_only=True, forbid_unknown_fields=True):
     output_format: AnthropicOutputFormat | None = None
     cache_control: dict[str, Any] | None = None
     speed: Word | None = None
+    mcp_servers: list[Any] | None = None
+    container: Any = None
 
 
-class MessagesFields(AnthropicPromptFields, kw_only=True, forbid_unknown_fields=True):
+class MessagesFields(AnthropicPromptFields, kw_only=True):
     """The same, and how much is to be written."""
 
     max_tokens: Count
@@ -117,7 +118,3 @@ class MessagesFields(AnthropicPromptFields, kw_only=True, forbid_unknown_fields=
     metadata: AnthropicMetadata | None = None
     service_tier: Word | None = None
     inference_geo: Word | None = None
-
-
-messages_decoder = msgspec.json.Decoder(MessagesFields)
-prompt_decoder = msgspec.json.Decoder(AnthropicPromptFields)

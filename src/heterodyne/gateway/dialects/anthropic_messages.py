@@ -37,15 +37,20 @@ def chat_messages(fields: AnthropicPromptFields, lost: NotCarried) -> list[Json]
 
 
 def chat_tools(tools: list[AnthropicTool], lost: NotCarried) -> list[Json]:
-    """The client's own; those that Anthropic runs are nowhere else."""
+    """The client's own. Those that Anthropic runs are nowhere else: beside others they are named in the answer, as
+    the model can do without; alone they are what was asked for, and refused."""
     found = []
+    has_own = any(tool.input_schema is not None for tool in tools)
     for number, tool in enumerate(tools):
         if tool.type != "custom" or tool.input_schema is None:
-            raise InvalidField(
-                f"tools[{number}].type: {tool.type!r} is run by Anthropic; only tools with an `input_schema` are known "
-                "here.",
-                param=f"tools[{number}].type",
-            )
+            path = f"tools[{number}].type"
+            if not has_own:
+                raise InvalidField(
+                    f"{path}: {tool.type!r} is run by Anthropic; only tools with an `input_schema` are known here.",
+                    param=path,
+                )
+            lost.note(path, is_set=True)
+            continue
         lost.note("tools.cache_control", is_set=tool.cache_control is not None)
         function: Json = {"name": tool.name, "parameters": tool.input_schema}
         if tool.description:

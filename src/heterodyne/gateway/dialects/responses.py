@@ -7,9 +7,10 @@ import msgspec
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Request
 from heterodyne.gateway.dialects import chat
-from heterodyne.gateway.dialects.body import check_count, decode
+from heterodyne.gateway.dialects.body import check_count
+from heterodyne.gateway.dialects.newer_fields import NewerFields
 from heterodyne.gateway.dialects.not_carried import NotCarried
-from heterodyne.gateway.dialects.responses_fields import ResponsesFields, TextFormat, decoder
+from heterodyne.gateway.dialects.responses_fields import ResponsesFields, TextFormat
 from heterodyne.gateway.dialects.responses_items import chat_messages
 from heterodyne.gateway.dialects.responses_tools import chat_tool_choice, chat_tools
 from heterodyne.gateway.settings import GatewaySettings
@@ -32,11 +33,13 @@ HINTS: Final = (
 )
 
 _encode = msgspec.json.Encoder().encode
+_turns = NewerFields(ResponsesFields)
 
 
 def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     """Body bytes to a chat."""
-    fields, lost = decode(decoder, body), NotCarried()
+    lost = NotCarried()
+    fields = _turns.read(body, lost)
     if isinstance(fields.input, list):
         check_count("input", "items", len(fields.input), settings.messages_max)
     if fields.prompt is not None:

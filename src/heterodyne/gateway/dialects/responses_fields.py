@@ -38,6 +38,7 @@ class InputItem(Struct):
     role: Role | None = None
     content: str | list[ItemPart] | None = None
     name: Name = ""
+    namespace: Name | None = None
     call_id: Name = ""
     arguments: str = ""
     input: str = ""
@@ -47,7 +48,7 @@ class InputItem(Struct):
 
 
 class ResponsesTool(Struct):
-    """One tool of the client's own, or by its type one that OpenAI runs."""
+    """One tool of the client's own, several of them under one name, or by its type one that OpenAI runs."""
 
     type: Word
     name: Name = ""
@@ -55,6 +56,7 @@ class ResponsesTool(Struct):
     parameters: dict[str, Any] | None = None
     strict: bool | None = None
     format: dict[str, Any] | None = None
+    tools: list["ResponsesTool"] = []
 
 
 class ToolName(Struct):
@@ -110,7 +112,7 @@ class StreamShape(Struct):
     include_obfuscation: bool | None = None
 
 
-class ResponsesFields(Struct, kw_only=True, forbid_unknown_fields=True):
+class ResponsesFields(Struct, kw_only=True):
     """One turn, and what it follows."""
 
     model: ModelName

@@ -6,7 +6,7 @@ from heterodyne.domain.errors import InvalidField
 from heterodyne.gateway.dialects.chat_turns import asked_turn, said_turn
 from heterodyne.gateway.dialects.responses_fields import InputItem, ItemPart, ResponsesFields
 from heterodyne.gateway.dialects.responses_thoughts import read_sealed
-from heterodyne.gateway.dialects.responses_tools import custom_arguments
+from heterodyne.gateway.dialects.responses_tools import custom_arguments, in_namespace
 
 Json = dict[str, Any]
 
@@ -90,7 +90,8 @@ class ChatTurns:
     def _call(self, item: InputItem) -> None:
         self._called.add(item.call_id)
         arguments = custom_arguments(item.input) if item.type == "custom_tool_call" else item.arguments
-        function = {"name": item.name, "arguments": arguments}
+        name = in_namespace(item.namespace, item.name) if item.namespace else item.name
+        function = {"name": name, "arguments": arguments}
         self._calls.append({"id": item.call_id, "type": "function", "function": function})
 
     def _result(self, item: InputItem, path: str) -> None:

@@ -171,7 +171,8 @@ class GrowingCall(GrowingItem):
                 ("response.custom_tool_call_input.done", b'%b,"input":%b' % (at, text)),
             ]
         else:
-            done = b'%b,"name":%b,"arguments":%b' % (at, encode(self._name), encode(arguments))
+            _, name = self._words.namespaces.get(self._name, ("", self._name))
+            done = b'%b,"name":%b,"arguments":%b' % (at, encode(name), encode(arguments))
             events = [("response.function_call_arguments.done", done)]
         return [*events, self._done(self._item(arguments, status))]
 

@@ -61,6 +61,8 @@ def call_item(
 ) -> Json:
     """A tool that the model wants called."""
     item: Json = {"id": item_id or new_id("fc"), "call_id": call_id, "name": name, "status": status}
+    if name in words.namespaces:
+        item["namespace"], item["name"] = words.namespaces[name]
     if name in words.custom_tools:
         return item | {"type": "custom_tool_call", "input": custom_input(arguments) if arguments else ""}
     return item | {"type": "function_call", "arguments": arguments}

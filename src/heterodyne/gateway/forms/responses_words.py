@@ -10,6 +10,7 @@ from msgspec import Raw, Struct
 from heterodyne.domain.errors import HeterodyneError, LimitReached
 from heterodyne.gateway.dialects.responses import THOUGHTS
 from heterodyne.gateway.dialects.responses_fields import ConversationName, conversation_id
+from heterodyne.gateway.dialects.responses_tools import in_namespace
 from heterodyne.gateway.usage_fields import ReportedUsage
 
 Json = dict[str, Any]
@@ -31,6 +32,7 @@ class EchoedTool(Struct):
 
     type: str = ""
     name: str = ""
+    tools: list["EchoedTool"] = []
 
 
 class AskedResponse(Struct, kw_only=True):
@@ -77,8 +79,14 @@ class ResponseWords:
         self.id = response_id or new_id("resp")
         self.created_at = int(time.time())
         tools = [_decode_tool(tool) for tool in self.asked.tools or ()]
-        # By name, tools that take any text; engines know them as functions.
-        self.custom_tools = frozenset(tool.name for tool in tools if tool.type == "custom")
+        # By the name that engines know it by, the namespace of a tool and its name there.
+        self.namespaces = {
+            in_namespace(one.name, tool.name): (one.name, tool.name) for one in tools for tool in one.tools
+        }
+        # By that name, tools that take any text; engines know them as functions.
+        self.custom_tools = frozenset(tool.name for tool in tools if tool.type == "custom") | {
+            in_namespace(one.name, tool.name) for one in tools for tool in one.tools if tool.type == "custom"
+        }
         # Whether the client carries thoughts from turn to turn itself.
         self.seals_thoughts = THOUGHTS in (self.asked.include or ())
         self._echo: bytes | None = None

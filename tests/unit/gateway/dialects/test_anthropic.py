@@ -176,13 +176,23 @@ def test_what_no_engine_can_be_told_is_noted() -> None:
     }
 
 
+def test_what_is_newer_than_this_gateway_and_what_anthropic_runs_beside_others_is_named() -> None:
+    hosted = {"type": "web_search_20250305", "name": "web_search"}
+    request = read(tools=[hosted, WEATHER], context_management={"edits": []}, new_hint=1, mcp_servers=[])
+    assert request.not_carried == ("context_management", "new_hint", "tools[0].type")
+    assert [one["function"]["name"] for one in json.loads(request.body)["tools"]] == ["weather"]
+
+
 @pytest.mark.parametrize(
     ("fields", "path"),
     [
         ({"messages": []}, "messages"),
         ({"max_tokens": 0}, "max_tokens"),
         ({"max_tokens": "many"}, "max_tokens"),
-        ({"mcp_servers": []}, "None: Object contains unknown field `mcp_servers`"),
+        ({"mcp_servers": [{"url": "http://x"}]}, "mcp_servers: mcp_servers: no tools are run here"),
+        ({"container": "c"}, "container: container: no tools are run here"),
+        ({"a b": 1}, "None: Object contains unknown field 'a b'"),
+        ({f"x{number}": 1 for number in range(17)}, "None: The body has more than 16 fields"),
         ({"messages": [{"role": "system", "content": "x"}]}, "messages[0].role"),
         ({"messages": [{"role": "user", "content": [{"type": "document"}]}]}, "messages[0].content[0].type"),
         ({"messages": [{"role": "user", "content": [{"type": "image"}]}]}, "messages[0].content[0].source"),
