@@ -293,6 +293,16 @@ async def test_a_conversation_that_is_too_long_is_cut_where_that_is_wished(
         assert len(kept) == 12, "what was asked is kept whole"
 
 
+def test_tokens_of_a_turn_are_counted_with_what_it_follows(embedded: OpenAI) -> None:
+    alone = embedded.responses.input_tokens.count(model=CHAT, input="Say hello.")
+    assert (alone.object, alone.input_tokens > 3) == ("response.input_tokens", True)
+    first = embedded.responses.create(model=CHAT, input="Say hello.", max_output_tokens=4, temperature=0)
+    assert first.usage is not None
+    assert first.usage.input_tokens == alone.input_tokens
+    longer = embedded.responses.input_tokens.count(model=CHAT, input="Go on.", previous_response_id=first.id)
+    assert longer.input_tokens > alone.input_tokens + 4
+
+
 async def test_a_stream_that_breaks_has_failed(tmp_path: Path) -> None:
     async with asking(tmp_path, behaviours.stream_then(tokens=2)) as (_, client):
         stream = await client.responses.create(model=requests.MODEL, input="Go.", stream=True)

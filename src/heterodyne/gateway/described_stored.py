@@ -36,6 +36,12 @@ DESCRIBED: dict[str, Described] = {
         event=stored_answers.ResponseEvent,
         raises=(errors.UnknownObject,),
     ),
+    "/v1/responses/input_tokens": Described(
+        summary="Count the tokens of a turn",
+        fields=ResponsesFields,
+        answer=stored_answers.CountedTurn,
+        raises=(errors.UnknownObject,),
+    ),
     RESPONSE_PATH: Described(
         summary="A response that was kept", answer=stored_answers.AnsweredResponse, raises=(*GONE, errors.InvalidField)
     ),

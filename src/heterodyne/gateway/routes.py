@@ -46,6 +46,9 @@ ROUTES: dict[bytes, Route] = {
     b"/v1/responses": Route(
         method=b"POST", read=responses.read, form=RESPONSES, try_recall=try_recall, is_deferred=check_background
     ),
+    b"/v1/responses/input_tokens": Route(
+        method=b"POST", read=responses.read_count, form=RESPONSES, try_recall=try_recall
+    ),
     b"/v1/conversations": CONVERSATIONS_ROUTE,
     b"/v1/batches": BATCHES_ROUTE,
     b"/v1/files": FILES_ROUTE,

@@ -112,3 +112,10 @@ class MessageList(Struct):
     first_id: str | None
     last_id: str | None
     has_more: bool
+
+
+class CountedTurn(Struct):
+    """How many tokens the model would be shown."""
+
+    object: Literal["response.input_tokens"]
+    input_tokens: int

@@ -1,4 +1,7 @@
-"""POST /v1/responses: OpenAI's newer API as its older one. What a turn follows stands in its input by now."""
+"""POST /v1/responses and /v1/responses/input_tokens: OpenAI's newer API as its older one.
+
+What a turn follows stands in its input by now.
+"""
 
 from typing import Any, Final
 
@@ -6,7 +9,7 @@ import msgspec
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.request import Request
-from heterodyne.gateway.dialects import chat
+from heterodyne.gateway.dialects import chat, tokenization
 from heterodyne.gateway.dialects.body import check_count
 from heterodyne.gateway.dialects.newer_fields import NewerFields
 from heterodyne.gateway.dialects.not_carried import NotCarried
@@ -64,6 +67,17 @@ def read(body: bytes, request_id: str, deadline_s: float, settings: GatewaySetti
     request.is_stored = fields.store is not False
     request.kept_share = 1.0 if fields.truncation == "auto" else None
     return lost.told(request, body)
+
+
+def read_count(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
+    """Body bytes to a question for the tokens of a turn."""
+    lost = NotCarried()
+    fields = _turns.read(body, lost)
+    said: Json = {"model": fields.model, "messages": chat_messages(fields)}
+    tools = _tools(fields, settings, lost).get("tools")
+    if tools:
+        said["tools"] = tools
+    return lost.told(tokenization.read_tokenize(_encode(said), request_id, deadline_s, settings), body)
 
 
 def _tools(fields: ResponsesFields, settings: GatewaySettings, lost: NotCarried) -> Json:

@@ -3,9 +3,10 @@
 from typing import Any, Final
 
 from heterodyne.domain.errors import EngineGarbage
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.gateway import render
-from heterodyne.gateway.forms.chat_answer import SaidChoice, SaidMessage, read_chat
+from heterodyne.gateway.forms.chat_answer import SaidChoice, SaidMessage, read_chat, tokens_counted
 from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.forms.responses_items import call_item, message_item, reasoning_item, refusal_part, text_part
 from heterodyne.gateway.forms.responses_kept import KeptResponse
@@ -16,7 +17,9 @@ Json = dict[str, Any]
 
 
 def whole(request: Request, answer: bytes) -> bytes:
-    """One that nobody keeps."""
+    """One that nobody keeps, or how many tokens a turn has."""
+    if request.operation is Operation.TOKENIZE:
+        return encode({"object": "response.input_tokens", "input_tokens": tokens_counted(answer)})
     return told(request, answer).response(is_kept=False)
 
 
