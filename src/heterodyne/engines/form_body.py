@@ -18,6 +18,7 @@ HEADERS_BYTES_MAX: Final = 8192  # of one part
 VALUE_BYTES_MAX: Final = 256 * 1024  # of a field that is no file
 _BOUNDARY: Final = re.compile(rb"--([0-9A-Za-z'()+_,./:=?-]{1,%d})\r\n" % BOUNDARY_CHARS_MAX)
 _NAME: Final = re.compile(r"[A-Za-z0-9_.\-]{1,64}(?:\[[A-Za-z0-9_]*\]){0,4}")
+_NAMED: Final = re.compile(rb"(?:^|[;\s])name\*?\d*\*?=", re.IGNORECASE)
 _HEADER_NAMES: Final = (b"content-disposition", b"content-type", b"content-length", b"content-transfer-encoding")
 
 
@@ -88,9 +89,9 @@ def _read_parts(body: bytes, delimiter: bytes, at: int) -> list[FormPart]:
         end = body.find(delimiter, start)
         if end < 0:
             raise InvalidField("The form has no end; its last boundary is missing.")
-        if filename is None:
-            _check_field(name, end - start, parts)
-        parts.append(FormPart(name, filename, start, end))
+        part = FormPart(name, filename, start, end)
+        _check(part, parts)
+        parts.append(part)
         if len(parts) > PARTS_MAX:
             raise InvalidField(f"The form has more than {PARTS_MAX} parts.")
         at = end + len(delimiter)
@@ -113,14 +114,16 @@ def _named(head: bytes) -> tuple[str, str | None]:
             disposition = value.strip()
     kind, options = parse_options_header(disposition)
     field = options.get(b"name", b"").decode(errors="replace")
-    if kind != b"form-data" or _NAME.fullmatch(field) is None or disposition.lower().count(b"name*") > 1:
+    if kind != b"form-data" or _NAME.fullmatch(field) is None or len(_NAMED.findall(disposition)) != 1:
         raise InvalidField("The form has a part without a plain name.")
     filename = options.get(b"filename")
     return field, None if filename is None else filename.decode(errors="replace")
 
 
-def _check_field(name: str, size_bytes: int, parts: list[FormPart]) -> None:
-    if size_bytes > VALUE_BYTES_MAX:
+def _check(part: FormPart, before: list[FormPart]) -> None:
+    """Several files may have one name, as may the members of a list; whatever else is named twice has two readings."""
+    name, is_field = part.name, part.filename is None
+    if is_field and part.end - part.start > VALUE_BYTES_MAX:
         raise InvalidField(f"{name}: longer than {VALUE_BYTES_MAX} bytes; a file is sent with its name.", param=name)
-    if not name.endswith("]") and any(part.name == name for part in parts):
+    if not name.endswith("]") and any(one.name == name and (is_field or one.filename is None) for one in before):
         raise InvalidField(f"{name}: a field is named twice; name each once.", param=name)

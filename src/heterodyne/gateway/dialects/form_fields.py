@@ -4,7 +4,7 @@ from typing import Final
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.engines.form_body import Form
-from heterodyne.gateway.dialects.members import PRIVATE_MAX, listed
+from heterodyne.gateway.dialects.members import listed
 
 MODEL_CHARS_MAX: Final = 256
 BOOLEANS: Final = {"true": True, "false": False, "1": True, "0": False}
@@ -21,7 +21,7 @@ def read_fields(body: bytes, api: frozenset[str], *files: str) -> tuple[Form, st
             f"model: a name of 1 to {MODEL_CHARS_MAX} characters is expected in the form.", param="model"
         )
     own = {part.name for part in form.parts if part.name.partition("[")[0] not in api}
-    return form, model, listed(sorted(own)) if len(own) <= PRIVATE_MAX else listed(own)
+    return form, model, listed(sorted(own))
 
 
 def flag(form: Form, name: str) -> bool:
