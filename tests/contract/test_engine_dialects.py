@@ -34,7 +34,7 @@ CHATS = tuple(name for name in ENGINES if name not in ("jetstream", "open_infere
 CONTINUES_CHAT = ("llamacpp", "vllm", "sglang", "tgi", "lmdeploy")
 CONTINUES_TEXT = (*CONTINUES_CHAT, "tensorrt-llm", "mlx-lm")
 GENERATES = {Operation.CHAT, Operation.COMPLETION}
-OWN = GENERATES | {Operation.EMBEDDING, Operation.TOKENIZE, Operation.DETOKENIZE, Operation.RERANK}
+OWN = GENERATES | {Operation.EMBEDDING, Operation.TOKENIZE, Operation.DETOKENIZE, Operation.COUNT, Operation.RERANK}
 SPOKEN = {Operation.SPEECH, Operation.TRANSCRIPTION, Operation.TRANSLATION}
 ALL = set(Operation) - {Operation.INFER}
 CALLED = {  # where it is not every operation but one
@@ -47,10 +47,10 @@ CALLED = {  # where it is not every operation but one
     "ollama": GENERATES | {Operation.EMBEDDING},
     "mlx-lm": GENERATES,
     "open_inference": {Operation.INFER},
-    "anthropic": {Operation.CHAT},
+    "anthropic": {Operation.CHAT, Operation.COUNT},
     "bedrock": {Operation.CHAT},
     "azure-openai": GENERATES | SPOKEN | {Operation.EMBEDDING, Operation.IMAGE, Operation.IMAGE_EDIT},
-    "gemini": {Operation.CHAT, Operation.EMBEDDING},
+    "gemini": {Operation.CHAT, Operation.COUNT, Operation.EMBEDDING},
 }
 QUESTION = [{"role": "user", "content": "why is the sky blue?"}]
 GARBAGE = (

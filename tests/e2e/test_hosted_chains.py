@@ -279,3 +279,29 @@ async def test_texts_are_embedded_by_gemini() -> None:
         asked = sent(rig)
     assert [one.embedding for one in answer.data] == [[0.0, 0.5], [1.0, 0.5]]
     assert (asked["input"], asked["dimensions"]) == (["a", "b"], 2)
+
+
+@each_provider
+async def test_tokens_are_counted_by_the_provider(provider: str) -> None:
+    """By way of the Responses API, which no provider of another make has."""
+    async with chained(provider, behaviours.answer_everything()) as (rig, client):
+        tool: Any = {"type": "function", "name": "weather", "description": "Of a city.", "parameters": SCHEMA}
+        counted = await client.responses.input_tokens.count(
+            model=MODEL, instructions="Be brief.", input="Say hello.", tools=[tool | {"strict": None}]
+        )
+        assert (counted.object, counted.input_tokens) == ("response.input_tokens", 3)
+        asked = sent(rig)
+        assert rig.engine.calls[-1].path == "/tokenize"
+    assert asked["messages"] == [{"role": "system", "content": "Be brief."}, *HELLO]
+    assert [one["function"]["name"] for one in asked["tools"]] == ["weather"]
+
+
+@each_provider
+async def test_the_tokens_themselves_are_not_to_be_had(provider: str) -> None:
+    async with chained(provider, behaviours.answer_everything()) as (rig, client):
+        with pytest.raises(openai.APIStatusError) as refused:
+            await client.post(
+                str(client.base_url.join("/tokenize")), body={"model": MODEL, "prompt": "x"}, cast_to=object
+            )
+        assert refused.value.status_code == 501
+        assert not rig.engine.calls

@@ -13,10 +13,15 @@ def check_scopes(caller: Caller, operation: Operation, model: str, urgency: Urge
     for scopes in caller.scopes:
         if scopes.models is not None and not _matches(model, scopes.models):
             raise NotAllowed(f"This key may not use the model {model[:100]!r}.", param="model")
-        if scopes.operations is not None and operation not in scopes.operations:
+        if scopes.operations is not None and operation not in scopes.operations and not _is_counted(operation, scopes):
             raise NotAllowed(f"This key may not ask for {operation.value}.")
         if scopes.classes is not None and urgency not in scopes.classes:
             raise NotAllowed(f"This key may not send requests of class {urgency.value}.")
+
+
+def _is_counted(operation: Operation, scopes: Scopes) -> bool:
+    """Whoever may have the tokens of a text may have their number."""
+    return operation is Operation.COUNT and Operation.TOKENIZE in (scopes.operations or ())
 
 
 def check_sizes(caller: Caller, *, prompt_tokens: int, output_tokens_max: int | None, sequences: int = 1) -> None:

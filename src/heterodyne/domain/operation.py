@@ -11,6 +11,7 @@ class Operation(StrEnum):
     EMBEDDING = "embedding"
     TOKENIZE = "tokenize"
     DETOKENIZE = "detokenize"
+    COUNT = "count"  # how many tokens a conversation has, and not which
     INFER = "infer"  # tensors in, tensors out
     RERANK = "rerank"  # texts by how well each answers a question
     SCORE = "score"  # how alike texts are, in pairs

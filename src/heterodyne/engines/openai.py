@@ -26,6 +26,7 @@ TEXT_PATHS = {  # what engines of our own have; their files say what more
     Operation.EMBEDDING: "/v1/embeddings",
     Operation.TOKENIZE: "/tokenize",
     Operation.DETOKENIZE: "/detokenize",
+    Operation.COUNT: "/tokenize",
 }
 PATHS = TEXT_PATHS | {
     Operation.RERANK: "/v1/rerank",

@@ -72,7 +72,7 @@ class SglangDialect(OwnEngineDialect):
         call = super().call(request, replica)
         if replica.adapters and request.model in replica.adapters:
             changes = {"model": msgspec.json.encode(replica.engine_model or replica.model)}
-            if request.operation not in (Operation.TOKENIZE, Operation.DETOKENIZE):
+            if request.operation not in (Operation.TOKENIZE, Operation.DETOKENIZE, Operation.COUNT):
                 changes["lora_path"] = msgspec.json.encode(request.model)
             call.body = put(call.body, changes)
         return call

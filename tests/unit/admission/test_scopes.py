@@ -57,6 +57,16 @@ def test_operations_and_classes_are_named_in_the_refusal() -> None:
         ask(caller(Scopes(classes=(Urgency.BATCH,))))
 
 
+def test_whoever_may_have_tokens_may_have_their_number() -> None:
+    urgency = Urgency.INTERACTIVE
+    check_scopes(caller(Scopes(operations=(Operation.TOKENIZE,))), Operation.COUNT, "m", urgency)
+    check_scopes(caller(Scopes(operations=(Operation.COUNT,))), Operation.COUNT, "m", urgency)
+    with pytest.raises(NotAllowed, match="count"):
+        check_scopes(caller(Scopes(operations=(Operation.CHAT,))), Operation.COUNT, "m", urgency)
+    with pytest.raises(NotAllowed, match="tokenize"):
+        check_scopes(caller(Scopes(operations=(Operation.COUNT,))), Operation.TOKENIZE, "m", urgency)
+
+
 def test_sizes_are_allowed_up_to_the_limit() -> None:
     who = caller(Scopes(output_tokens_max=100, context_tokens_max=1000))
     ask_for(who, prompt_tokens=900, output_tokens_max=100)

@@ -7,14 +7,15 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.fleet import Replica
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.anthropic.answer import chat_answer
-from heterodyne.engines.anthropic.request import messages_body
+from heterodyne.engines.anthropic.request import counted_body, messages_body
 from heterodyne.engines.anthropic.stream import ClaudeStream
 from heterodyne.engines.error_answer import MESSAGE_CHARS_MAX, read_error
-from heterodyne.engines.hosted.dialect import HostedDialect, no_account
+from heterodyne.engines.hosted.dialect import HostedDialect, counted, no_account
 from heterodyne.engines.told_limits import anthropic_limits
 from heterodyne.ports.engine import EventEdit
 from heterodyne.ports.engine_request import EngineRequest
@@ -33,6 +34,11 @@ class _ErrorAnswer(Struct):
     error: _Error
 
 
+class _Count(Struct):
+    input_tokens: int
+
+
+_decode_count = msgspec.json.Decoder(_Count).decode
 _decode_error = msgspec.json.Decoder(_ErrorAnswer).decode
 
 
@@ -42,6 +48,7 @@ class AnthropicDialect(HostedDialect):
     name = "anthropic"
     health_path = "/v1/models"
     client_fields: frozenset[str] = client_fields.ANTHROPIC
+    operations = frozenset({Operation.CHAT, Operation.COUNT})
     context_words = ("prompt is too long", "exceed context limit")
 
     def header_lines(self, key: str) -> bytes:
@@ -50,10 +57,15 @@ class AnthropicDialect(HostedDialect):
     def call(self, request: Request, replica: Replica) -> EngineRequest:
         self._check(request)
         body, not_carried = messages_body(request, replica)
-        return EngineRequest(replica.base_path + "/v1/messages", body, not_carried)
+        path = replica.base_path + "/v1/messages"
+        if request.operation is Operation.COUNT:
+            return EngineRequest(path + "/count_tokens", counted_body(body), not_carried)
+        return EngineRequest(path, body, not_carried)
 
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
         try:
+            if request.operation is Operation.COUNT:
+                return counted(_decode_count(body).input_tokens)
             return chat_answer(body, int(self._wall_clock()))
         except (ValueError, RecursionError) as error:
             raise EngineGarbage("The provider's answer has not the promised form.") from error

@@ -25,7 +25,10 @@ KNOWN: Final = frozenset(
     {"model", "n", "stream", "stream_options", *AskedChat.__struct_fields__, *UNKNOWN, *NOTED, *KEPT_HERE}
 )
 
+COUNTED = ("model", "system", "messages", "tools", "tool_choice", "thinking")
+
 _encode = msgspec.json.Encoder().encode
+_decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def messages_body(request: Request, replica: Replica) -> tuple[bytes, tuple[str, ...]]:
@@ -47,6 +50,12 @@ def messages_body(request: Request, replica: Replica) -> tuple[bytes, tuple[str,
     lost.note_description(chat.response_format)
     lost.note_hints(members, NOTED)
     return _encode(body | rest_of(members, KNOWN)), lost.paths
+
+
+def counted_body(body: bytes) -> bytes:
+    """The same for whoever counts tokens, and takes nothing that the model is not shown."""
+    members = _decode_members(body)
+    return _encode({name: members[name] for name in COUNTED if name in members})
 
 
 def _length(chat: AskedChat, replica: Replica) -> int:

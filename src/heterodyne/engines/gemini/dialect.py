@@ -19,7 +19,8 @@ from heterodyne.engines.gemini.answer import chat_answer
 from heterodyne.engines.gemini.embeddings import embed_body, vectors_answer
 from heterodyne.engines.gemini.request import generate_body
 from heterodyne.engines.gemini.stream import GeneratedStream
-from heterodyne.engines.hosted.dialect import HostedDialect, no_account
+from heterodyne.engines.hosted.dialect import HostedDialect, counted, no_account
+from heterodyne.engines.json_edit import put_first
 from heterodyne.engines.told_limits import no_limits
 from heterodyne.ports.engine import EventEdit
 from heterodyne.ports.engine_request import EngineRequest
@@ -38,6 +39,11 @@ class _ErrorAnswer(Struct):
     error: _Error
 
 
+class _Count(Struct, rename="camel"):
+    total_tokens: int = 0
+
+
+_decode_count = msgspec.json.Decoder(_Count).decode
 _decode_error = msgspec.json.Decoder(_ErrorAnswer).decode
 _decode_errors = msgspec.json.Decoder(list[_ErrorAnswer]).decode
 
@@ -48,7 +54,7 @@ class GeminiDialect(HostedDialect):
     name = "gemini"
     health_path = "/v1beta/models"
     client_fields: frozenset[str] = client_fields.GEMINI
-    operations = frozenset({Operation.CHAT, Operation.EMBEDDING})
+    operations = frozenset({Operation.CHAT, Operation.COUNT, Operation.EMBEDDING})
     has_choices = True
     capabilities = HostedDialect.capabilities | {Capability.EMBEDDINGS}
     context_words = ("input token count",)
@@ -62,6 +68,10 @@ class GeminiDialect(HostedDialect):
         path = f"{replica.base_path}/v1beta/models/{quote(model, safe='')}"
         if request.operation is Operation.EMBEDDING:
             return EngineRequest(f"{path}:batchEmbedContents", *embed_body(request, model))
+        if request.operation is Operation.COUNT:
+            body, not_carried = generate_body(request, model)
+            asked = put_first(body, b'"model":' + msgspec.json.encode(f"models/{model}"))
+            return EngineRequest(f"{path}:countTokens", b'{"generateContentRequest":%b}' % asked, not_carried)
         verb = "streamGenerateContent?alt=sse" if request.stream else "generateContent"
         return EngineRequest(f"{path}:{verb}", *generate_body(request, model))
 
@@ -69,6 +79,8 @@ class GeminiDialect(HostedDialect):
         try:
             if request.operation is Operation.EMBEDDING:
                 return vectors_answer(request, body)
+            if request.operation is Operation.COUNT:
+                return counted(_decode_count(body).total_tokens)
             return chat_answer(body, int(self._wall_clock()))
         except (ValueError, RecursionError, OverflowError) as error:
             raise EngineGarbage("The provider's answer has not the promised form.") from error

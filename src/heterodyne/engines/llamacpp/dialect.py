@@ -68,7 +68,7 @@ class LlamaCppDialect(OwnEngineDialect):
     )
 
     def call(self, request: Request, replica: Replica) -> EngineRequest:
-        if request.operation is Operation.TOKENIZE:
+        if request.operation in (Operation.TOKENIZE, Operation.COUNT):
             return _begin_tokenize(request.body, replica)
         call = super().call(request, replica)
         if request.operation is Operation.CHAT and replica.tool_call_opening is not None:
@@ -85,7 +85,7 @@ class LlamaCppDialect(OwnEngineDialect):
                     return collect_chat(body, LlamaCppStream(request.operation, request.choices))
                 case Operation.COMPLETION:
                     return collect_text(body, LlamaCppStream(request.operation, request.choices))
-                case Operation.TOKENIZE:
+                case Operation.TOKENIZE | Operation.COUNT:
                     return _continue_tokenize(body, replica)
                 case Operation.DETOKENIZE:
                     return msgspec.json.encode({"prompt": msgspec.json.decode(body)["content"]})

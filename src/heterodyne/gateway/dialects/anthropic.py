@@ -58,7 +58,7 @@ def read_count(body: bytes, request_id: str, deadline_s: float, settings: Gatewa
     fields = _counted.read(body, lost)
     prompt = _prompt(fields, settings, lost)
     said = {name: prompt[name] for name in ("model", "messages", "tools") if name in prompt}
-    request = tokenization.read_tokenize(_encode(said), request_id, deadline_s, settings)
+    request = tokenization.read_count(_encode(said), request_id, deadline_s, settings)
     return lost.told(request, body)
 
 

@@ -75,7 +75,7 @@ def _read_count(model: str, body: bytes, request_id: str, deadline_s: float, set
     if not asked.contents:
         raise InvalidField("contents: at least one turn is expected.", param="contents")
     said = _prompt(model, asked, settings, lost)
-    return lost.told(tokenization.read_tokenize(_encode(said), request_id, deadline_s, settings), body)
+    return lost.told(tokenization.read_count(_encode(said), request_id, deadline_s, settings), body)
 
 
 def _read_embed(model: str, body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:

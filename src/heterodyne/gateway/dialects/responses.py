@@ -77,7 +77,7 @@ def read_count(body: bytes, request_id: str, deadline_s: float, settings: Gatewa
     tools = _tools(fields, settings, lost).get("tools")
     if tools:
         said["tools"] = tools
-    return lost.told(tokenization.read_tokenize(_encode(said), request_id, deadline_s, settings), body)
+    return lost.told(tokenization.read_count(_encode(said), request_id, deadline_s, settings), body)
 
 
 def _tools(fields: ResponsesFields, settings: GatewaySettings, lost: NotCarried) -> Json:

@@ -65,6 +65,13 @@ def read_tokenize(body: bytes, request_id: str, deadline_s: float, settings: Gat
     return request
 
 
+def read_count(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
+    """A question for the tokens of a conversation that was asked in the words of another API."""
+    request = read_tokenize(body, request_id, deadline_s, settings)
+    request.operation = Operation.COUNT
+    return request
+
+
 def read_detokenize(body: bytes, request_id: str, deadline_s: float, settings: GatewaySettings) -> Request:
     """Body bytes to a request."""
     fields = decode(_detokenize, body)

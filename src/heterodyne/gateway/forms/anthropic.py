@@ -24,7 +24,7 @@ def error_body(error: HeterodyneError) -> bytes:
 
 def whole(request: Request, answer: bytes) -> bytes:
     """A message, or how many tokens a prompt has."""
-    if request.operation is Operation.TOKENIZE:
+    if request.operation is Operation.COUNT:
         return _encode({"input_tokens": tokens_counted(answer)})
     said = read_chat(answer)
     choice = next((one for one in said.choices if one.message is not None), None)

@@ -39,7 +39,7 @@ def error_body(error: HeterodyneError) -> bytes:
 
 def whole(request: Request, answer: bytes) -> bytes:
     """Words, how many tokens a prompt has, or vectors."""
-    if request.operation is Operation.TOKENIZE:
+    if request.operation is Operation.COUNT:
         return _encode({"totalTokens": tokens_counted(answer)})
     if request.operation is Operation.EMBEDDING:
         vectors = _vectors(answer)

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 def whole(request: Request, answer: bytes) -> bytes:
     """One that nobody keeps, or how many tokens a turn has."""
-    if request.operation is Operation.TOKENIZE:
+    if request.operation is Operation.COUNT:
         return encode({"object": "response.input_tokens", "input_tokens": tokens_counted(answer)})
     return told(request, answer).response(is_kept=False)
 

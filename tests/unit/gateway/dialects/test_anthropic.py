@@ -216,7 +216,7 @@ def test_what_cannot_be_told_is_refused_by_its_path(fields: dict[str, Any], path
 def test_tokens_are_counted_by_the_engine() -> None:
     body = json.dumps({"model": "m", "messages": HELLO, "system": "Be brief.", "tools": [WEATHER]}).encode()
     request = anthropic.read_count(body, "r1", 5.0, SETTINGS)
-    assert request.operation is Operation.TOKENIZE
+    assert request.operation is Operation.COUNT
     found = json.loads(request.body)
     assert [one["role"] for one in found["messages"]] == ["system", "user"]
     assert found["tools"][0]["function"]["name"] == "weather"

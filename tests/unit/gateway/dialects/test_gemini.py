@@ -184,7 +184,7 @@ def test_what_cannot_be_told_is_refused_by_its_path(fields: dict[str, Any], path
 
 
 def test_tokens_and_vectors() -> None:
-    assert read("countTokens", contents=HELLO).operation is Operation.TOKENIZE
+    assert read("countTokens", contents=HELLO).operation is Operation.COUNT
     inner = {"generateContentRequest": {"model": "models/m", "contents": HELLO}}
     assert json.loads(read("countTokens", **inner).body)["messages"] == [{"role": "user", "content": "Hello."}]
     content = {"parts": [{"text": "a"}, {"text": "b"}]}

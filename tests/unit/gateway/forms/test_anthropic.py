@@ -100,7 +100,7 @@ def test_an_answer_that_is_none_is_the_engine_s_mistake(answer: bytes) -> None:
 
 
 def test_counted_tokens() -> None:
-    request = Request(id="r1", operation=Operation.TOKENIZE, model="m", body=b"{}")
+    request = Request(id="r1", operation=Operation.COUNT, model="m", body=b"{}")
     assert json.loads(ANTHROPIC.whole(request, b'{"count": 7, "tokens": [1]}')) == {"input_tokens": 7}
     with pytest.raises(EngineGarbage):
         ANTHROPIC.whole(request, b'{"tokens": [1]}')

@@ -71,7 +71,7 @@ def test_a_call_that_is_none_is_the_engine_s_mistake(arguments: str) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"[]", b"{}", b'{"choices": [{}]}', b"no"])
-@pytest.mark.parametrize("operation", [Operation.CHAT, Operation.TOKENIZE, Operation.EMBEDDING])
+@pytest.mark.parametrize("operation", [Operation.CHAT, Operation.COUNT, Operation.EMBEDDING])
 def test_an_answer_that_is_none_is_the_engine_s_mistake(operation: Operation, answer: bytes) -> None:
     request = Request(id="r1", operation=operation, model="m", body=b"{}")
     with pytest.raises(EngineGarbage):
@@ -81,7 +81,7 @@ def test_an_answer_that_is_none_is_the_engine_s_mistake(operation: Operation, an
 def test_counted_tokens_and_vectors() -> None:
     count, embed = (
         Request(id="r1", operation=operation, model="m", body=b"{}")
-        for operation in (Operation.TOKENIZE, Operation.EMBEDDING)
+        for operation in (Operation.COUNT, Operation.EMBEDDING)
     )
     assert json.loads(gemini.whole(count, b'{"count": 7}')) == {"totalTokens": 7}
     one = b'{"data": [{"index": 0, "embedding": [0.5, 1.0]}]}'
