@@ -30,9 +30,9 @@ async def media(call: EngineCall) -> None:
 
 
 @asynccontextmanager
-async def opened(records: Path, behaviour: Behaviour = media, **more: Any) -> AsyncIterator[tuple[Rig, AsyncOpenAI]]:
+async def opened(records: Path, *behaviours_: Behaviour, **more: Any) -> AsyncIterator[tuple[Rig, AsyncOpenAI]]:
     async with (
-        gateway_over(behaviour, records=records / "records.jsonl", **more) as rig,
+        gateway_over(*(behaviours_ or (media,)), records=records / "records.jsonl", **more) as rig,
         AsyncOpenAI(base_url=f"http://127.0.0.1:{rig.port}/v1", api_key="none", max_retries=0, timeout=60) as client,
     ):
         yield rig, client
@@ -231,6 +231,26 @@ async def test_an_engine_without_the_call_says_so(tmp_path: Path) -> None:
             await client.audio.speech.create(model="scripted", voice="alloy", input="hello")
         assert refused.value.status_code == 501
         assert not rig.engine.calls
+
+
+async def test_a_model_that_was_not_started_for_a_call_is_not_taken_for_broken(tmp_path: Path) -> None:
+    async def only_chats(call: EngineCall) -> None:
+        if call.path.endswith("/rerank"):
+            message = "This server does not support reranking. Start it with `--reranking`"
+            call.whole(501, {"error": {"code": 501, "message": message, "type": "not_supported_error"}})
+        else:
+            await behaviours.answer("Hello.")(call)
+
+    async with opened(tmp_path, only_chats, only_chats) as (rig, client):
+        asked = {"model": "scripted", "query": "q", "documents": ["a"]}
+        for _ in range(12):
+            with pytest.raises(openai.APIStatusError, match="does not support reranking") as refused:
+                await client.post("/rerank", body=asked, cast_to=object)
+            assert refused.value.status_code == 501
+        assert sum(len(engine.calls) for engine in rig.engines) == 12, "no other replica is asked either"
+        for _ in range(4):
+            said = await client.chat.completions.create(model="scripted", messages=[{"role": "user", "content": "x"}])
+            assert said.choices[0].message.content == "Hello."
 
 
 async def test_the_list_that_sglang_ranks_becomes_everybodys(tmp_path: Path) -> None:
