@@ -16,7 +16,6 @@ from heterodyne.domain.request import Request
 
 MESSAGE_CHARS_MAX = 1000
 RETRY_AFTER_S = 1
-NO_SUCH_CALL = 501
 CALLERS_STATUSES = (400, 413, 422)
 OVERLOADED = (503, 529)
 
@@ -86,7 +85,7 @@ def refused(status: int, message: str, code: str | None = None, param: str | Non
     if status in (401, 403):
         # Our key with the engine, not the client's key with us.
         return EngineUnavailable("The engine refuses the gateway's credentials; its operator has to look.")
-    if status == NO_SUCH_CALL:
+    if status == 501:
         return EngineRefused(message or "The engine of this model has no such call.", status=status)
     if status >= 500:
         return EngineRefused(f"The engine failed with status {status}.", status=503 if status in OVERLOADED else 502)

@@ -18,7 +18,7 @@ from heterodyne.engines.openai_body import openai_body
 from heterodyne.engines.told_limits import openai_limits
 from heterodyne.ports.engine import DeliveredText, EventEdit
 from heterodyne.ports.engine_control import ControlCall
-from heterodyne.ports.engine_request import EngineRequest
+from heterodyne.ports.engine_request import JSON, EngineRequest
 
 TEXT_PATHS = {  # what engines of our own have; their files say what more
     Operation.CHAT: "/v1/chat/completions",
@@ -129,8 +129,8 @@ class OpenAIDialect:
 
 def openai_call(path: str, request: Request, replica: Replica) -> EngineRequest:
     """With the body that the replica is to have."""
-    body, path = openai_body(request, replica), replica.base_path + path
-    return EngineRequest(path, body, media_type=request.media_type) if request.media_type else EngineRequest(path, body)
+    body = openai_body(request, replica)
+    return EngineRequest(replica.base_path + path, body, media_type=request.media_type or JSON)
 
 
 def bearer_line(key: str) -> bytes:

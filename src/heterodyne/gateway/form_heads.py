@@ -1,20 +1,17 @@
 """What the head of a form has to say before its body is read."""
 
-from typing import Final
 from urllib.parse import urlsplit
 
 from python_multipart.multipart import parse_options_header
 
 from heterodyne.domain.errors import InvalidField, NotAllowed, UnsupportedMediaType
-
-FORM: Final = b"multipart/form-data"
-BOUNDARY_CHARS_MAX: Final = 70
+from heterodyne.engines.form_body import BOUNDARY_CHARS_MAX, FORM
 
 
 def boundary_of(headers: dict[bytes, bytes]) -> bytes:
     """What parts the form that a head declares; raises UnsupportedMediaType, InvalidField or NotAllowed."""
     media_type, options = parse_options_header(headers.get(b"content-type", b""))
-    if media_type.lower() != FORM:
+    if media_type.lower() != FORM.encode():
         raise UnsupportedMediaType("Send the file and the fields beside it as `multipart/form-data`.")
     if headers.get(b"content-encoding", b"identity") != b"identity":
         raise UnsupportedMediaType("Compressed request bodies are not supported.")

@@ -12,7 +12,7 @@ from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.anthropic.answer import chat_answer
-from heterodyne.engines.anthropic.request import counted_body, messages_body
+from heterodyne.engines.anthropic.request import messages_body
 from heterodyne.engines.anthropic.stream import ClaudeStream
 from heterodyne.engines.error_answer import MESSAGE_CHARS_MAX, read_error
 from heterodyne.engines.hosted.dialect import HostedDialect, counted, no_account
@@ -59,7 +59,7 @@ class AnthropicDialect(HostedDialect):
         body, not_carried = messages_body(request, replica)
         path = replica.base_path + "/v1/messages"
         if request.operation is Operation.COUNT:
-            return EngineRequest(path + "/count_tokens", counted_body(body), not_carried)
+            path += "/count_tokens"
         return EngineRequest(path, body, not_carried)
 
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:

@@ -6,6 +6,7 @@ import msgspec
 
 from heterodyne.domain.errors import InvalidField
 from heterodyne.domain.fleet import Replica
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.engines.anthropic.turns import told_turns
 from heterodyne.engines.hosted.asked_chat import AskedChat, AskedFormat, AskedTool, read_asked
@@ -25,10 +26,9 @@ KNOWN: Final = frozenset(
     {"model", "n", "stream", "stream_options", *AskedChat.__struct_fields__, *UNKNOWN, *NOTED, *KEPT_HERE}
 )
 
-COUNTED = ("model", "system", "messages", "tools", "tool_choice", "thinking")
+COUNTED: Final = ("model", "system", "messages", "tools", "tool_choice", "thinking")  # what the model is shown
 
 _encode = msgspec.json.Encoder().encode
-_decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def messages_body(request: Request, replica: Replica) -> tuple[bytes, tuple[str, ...]]:
@@ -49,13 +49,10 @@ def messages_body(request: Request, replica: Replica) -> tuple[bytes, tuple[str,
         body["metadata"] = {"user_id": user}
     lost.note_description(chat.response_format)
     lost.note_hints(members, NOTED)
-    return _encode(body | rest_of(members, KNOWN)), lost.paths
-
-
-def counted_body(body: bytes) -> bytes:
-    """The same for whoever counts tokens, and takes nothing that the model is not shown."""
-    members = _decode_members(body)
-    return _encode({name: members[name] for name in COUNTED if name in members})
+    body |= rest_of(members, KNOWN)
+    if request.operation is Operation.COUNT:
+        body = {name: body[name] for name in COUNTED if name in body}
+    return _encode(body), lost.paths
 
 
 def _length(chat: AskedChat, replica: Replica) -> int:

@@ -27,7 +27,7 @@ class NewerFields(Generic[Shape]):
     """Reads bodies of one shape."""
 
     def __init__(self, shape: type[Shape]) -> None:
-        self.lenient = msgspec.json.Decoder(shape)
+        self._lenient = msgspec.json.Decoder(shape)
         known = msgspec.defstruct(f"Known{shape.__name__}", [], bases=(shape,), forbid_unknown_fields=True)
         self._strict: msgspec.json.Decoder[Shape] = msgspec.json.Decoder(known)
         self._names = frozenset(shape.__struct_encode_fields__)
@@ -37,7 +37,7 @@ class NewerFields(Generic[Shape]):
         try:
             return self._strict.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            fields = decode(self.lenient, body)
+            fields = decode(self._lenient, body)
         newer = decode(_members, body).keys() - self._names
         misplaced = min(newer & chat.API, default=None)
         if misplaced is not None:

@@ -40,7 +40,6 @@ FAILURES = frozenset(
     }
 )
 
-NO_SUCH_CALL = 501
 BUSY = (429, 503, 529)  # the last is Anthropic's word for too much to do
 
 # On the request path an enum's member costs five times as much as a global.
@@ -68,7 +67,7 @@ def outcome_of_status(status: int) -> Outcome:
         return SUCCESS
     if status in BUSY:
         return Outcome.REFUSED_BUSY
-    if status == NO_SUCH_CALL:
+    if status == 501:  # it has no such call
         return CALLER_ERROR  # whoever asks a chat model to rank texts must not have it taken for broken
     if status >= 500 or status in (401, 403):  # a key that it refuses is the replica's trouble, not the caller's
         return Outcome.ENGINE_FAILED
