@@ -79,6 +79,12 @@ async def test_responses_and_their_events_are_as_described(tmp_path: Path, check
         told = events[-1]["response"]
         assert [item["type"] for item in told["output"]] == [item["type"] for item in whole["output"]]
         check("ResponseItemList", await client.get(f"/responses/{told['id']}/input_items"))
+        left = await client.client.responses.create(**asked, stream=True, background=True)
+        begun: list[Any] = [event.to_dict() async for event in left]
+        for event in begun:
+            check("ResponseStreamEvent", event)
+        followed = await client.client.responses.retrieve(begun[0]["response"]["id"], stream=True)
+        assert [event.to_dict() async for event in followed] == begun
         queued = await client.post("/responses", {**asked, "background": True})
         check("Response", queued)
         check("Response", (await client.post(f"/responses/{queued['id']}/cancel", {})))

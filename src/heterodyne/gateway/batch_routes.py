@@ -5,9 +5,8 @@ from types import MappingProxyType
 from typing import Final
 
 from heterodyne.gateway.forms.anthropic import ANTHROPIC
-from heterodyne.gateway.route import API_KEY, FilePage, Route
-from heterodyne.gateway.stored import batch_pages, message_batch_pages
-from heterodyne.gateway.stored.files import pages as file_pages
+from heterodyne.gateway.route import API_KEY, Route, StoredPage
+from heterodyne.gateway.stored import batch_pages, file_pages, message_batch_pages
 from heterodyne.gateway.stored.files.files import LONGEST_S
 
 BATCHED: Final = (b"/v1/files/", b"/v1/batches/", b"/v1/messages/batches/")
@@ -21,19 +20,19 @@ BATCH_ROUTE: Final = Route(method=b"GET", stored_page=batch_pages.batch)
 CANCEL_BATCH_ROUTE: Final = Route(method=b"POST", stored_page=batch_pages.cancel)
 FILES_ROUTE: Final = Route(
     method=b"GET",
-    file_page=file_pages.listing,
-    also={b"POST": Route(method=b"POST", file_page=file_pages.create, is_upload=True, longest_s=LONGEST_S)},
+    stored_page=file_pages.listing,
+    also={b"POST": Route(method=b"POST", stored_page=file_pages.create, is_upload=True, longest_s=LONGEST_S)},
 )
 FILE_ROUTE: Final = Route(
     method=b"GET",
-    file_page=file_pages.file,
-    also={b"DELETE": Route(method=b"DELETE", file_page=file_pages.delete)},
+    stored_page=file_pages.file,
+    also={b"DELETE": Route(method=b"DELETE", stored_page=file_pages.delete)},
 )
-CONTENT_ROUTE: Final = Route(method=b"GET", file_page=file_pages.content)
+CONTENT_ROUTE: Final = Route(method=b"GET", stored_page=file_pages.content)
 
 
-def _of_anthropic(method: bytes, page: FilePage, also: Mapping[bytes, Route] = MappingProxyType({})) -> Route:
-    return Route(method=method, file_page=page, also=also, form=ANTHROPIC, key_headers=(API_KEY,))
+def _of_anthropic(method: bytes, page: StoredPage, also: Mapping[bytes, Route] = MappingProxyType({})) -> Route:
+    return Route(method=method, stored_page=page, also=also, form=ANTHROPIC, key_headers=(API_KEY,))
 
 
 MESSAGE_BATCHES_ROUTE: Final = _of_anthropic(

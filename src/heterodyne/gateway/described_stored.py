@@ -43,7 +43,10 @@ DESCRIBED: dict[str, Described] = {
         raises=(errors.UnknownObject,),
     ),
     RESPONSE_PATH: Described(
-        summary="A response that was kept", answer=stored_answers.AnsweredResponse, raises=(*GONE, errors.InvalidField)
+        summary="A response that was kept; with `stream=true`, the events of one that runs in the background",
+        answer=stored_answers.AnsweredResponse,
+        event=stored_answers.ResponseEvent,
+        raises=(*GONE, errors.InvalidField, errors.Overloaded),
     ),
     f"DELETE {RESPONSE_PATH}": Described(summary="Delete a response", answer=stored_answers.DeletedObject, raises=GONE),
     f"{RESPONSE_PATH}/cancel": Described(

@@ -21,7 +21,11 @@ def answer_page(
     if page.rest is None:
         connection.finish(render.whole(page.status, headers, page.body, keeps_alive=keeps_alive, is_head=is_head))
         return
-    head = render.whole_head(page.status, headers, page.rest.size_bytes, keeps_alive=keeps_alive)
+    size = page.rest.size_bytes
+    if size is None:
+        head = render.stream_head(headers, chunked=connection.speaks_chunked, keeps_alive=keeps_alive)
+    else:
+        head = render.whole_head(page.status, headers, size, keeps_alive=keeps_alive)
     if is_head:
         connection.finish(head)
     else:

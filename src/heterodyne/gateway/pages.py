@@ -52,7 +52,7 @@ class PageSource(Protocol):
 class PageRest(NamedTuple):
     """A body that is sent piece by piece."""
 
-    size_bytes: int
+    size_bytes: int | None  # None: a stream, whose length nobody knows yet
     send: Callable[[ServerConnection], None]  # begins to, once the head is written
 
 

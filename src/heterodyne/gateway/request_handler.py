@@ -170,10 +170,7 @@ class RequestHandler:
                 return None
             if route.stored_page is not None:
                 arrival = Arrival(route, http, connection, caller, request_id=request_id)
-                return self._show_stored(arrival, partial(route.stored_page, self.stored.documents, http, caller))
-            if route.file_page is not None:
-                arrival = Arrival(route, http, connection, caller, request_id=request_id)
-                return self._show_stored(arrival, partial(route.file_page, self.stored.files, http, caller))
+                return self._show_stored(arrival, partial(route.stored_page, self.stored, http, caller))
             return self._infer(route, http, connection, request_id, caller)
         except HeterodyneError as error:
             self._refuse(error, connection, request_id, http, caller)

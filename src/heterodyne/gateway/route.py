@@ -12,17 +12,15 @@ from heterodyne.gateway.dialects.body import LongReader, Reader
 from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.forms.passing import OPENAI
 from heterodyne.gateway.pages import PageResponse, PageSource
-from heterodyne.gateway.stored.documents import Documents
-from heterodyne.gateway.stored.files.files import Files
 from heterodyne.gateway.stored.recall import Recalled
+from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.stored.work import TIMEOUT_S
 from heterodyne.wire.message import HttpRequest
 
 API_KEY: Final = b"x-api-key"  # where Anthropic's clients put their key
 
 Page = Callable[[PageSource, HttpRequest, Caller], PageResponse]
-StoredPage = Callable[[Documents, HttpRequest, Caller], Awaitable[PageResponse]]
-FilePage = Callable[[Files, HttpRequest, Caller], Awaitable[PageResponse]]
+StoredPage = Callable[[StoredRoom, HttpRequest, Caller], Awaitable[PageResponse]]
 TryRecall = Callable[[bytes], Recalled | None]
 
 
@@ -38,7 +36,6 @@ class Route(Struct, frozen=True, kw_only=True):
     is_deferred: Callable[[bytes], bool] | None = None  # whether a body is to be answered in the background
     page: Page | None = None
     stored_page: StoredPage | None = None
-    file_page: FilePage | None = None
     is_upload: bool = False  # its body is a form with a file, which goes to the disk as it comes
     is_form: bool = False  # its body is a form that is held whole, with a sound or pictures in it
     longest_s: float = TIMEOUT_S  # that what is kept may take
@@ -50,8 +47,7 @@ class Route(Struct, frozen=True, kw_only=True):
     @property
     def takes_body(self) -> bool:
         """Whether what follows the head is read."""
-        is_kept = self.stored_page is not None or self.file_page is not None
-        return self.page is None and (not is_kept or self.method == b"POST")
+        return self.page is None and (self.stored_page is None or self.method == b"POST")
 
     def of_method(self, method: bytes) -> "Route":
         """The same path's route of another method; raises MethodNotAllowed where there is none."""

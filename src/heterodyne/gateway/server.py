@@ -189,7 +189,12 @@ class GatewayServer:
         for exchange in tuple(self._in_flight.exchanges):
             exchange.give_up(Draining("The gateway shut down before the answer was complete."))
 
-    def ask(self, http: HttpRequest, ended: Callable[[InnerAnswer], None] | None = None) -> InnerCall:
+    def ask(
+        self,
+        http: HttpRequest,
+        ended: Callable[[InnerAnswer], None] | None = None,
+        heard: Callable[[bytes], None] | None = None,
+    ) -> InnerCall:
         """Ask ourselves."""
         return InnerCall(
             self._connection,
@@ -198,6 +203,7 @@ class GatewayServer:
             http,
             answer_bytes_max=self._settings.answer_bytes_max,
             ended=ended,
+            heard=heard,
         )
 
     def _connection(self) -> ServerConnection:

@@ -9,11 +9,19 @@ class InnerTransport(asyncio.Transport):
     """What is written to it is the answer, once it is closed; cut off, there is none."""
 
     def __init__(
-        self, protocol: asyncio.BaseProtocol, bytes_max: int, ended: Callable[[bytes], None] | None = None
+        self,
+        protocol: asyncio.BaseProtocol,
+        bytes_max: int,
+        ended: Callable[[bytes], None] | None = None,
+        heard: Callable[[bytes], None] | None = None,
     ) -> None:
-        """`ended` hears of the answer as it ends, before anything else happens."""
+        """`ended` hears of the answer as it ends, before anything else happens; `heard` of its pieces as they come.
+
+        What was heard in pieces is not kept: the answer of such a one is empty.
+        """
         super().__init__()
         self._ended = ended
+        self._heard = heard
         self._protocol = protocol
         self._bytes_max = bytes_max
         self._loop = asyncio.get_running_loop()
@@ -28,6 +36,8 @@ class InnerTransport(asyncio.Transport):
         self._bytes += len(data)
         if self._bytes > self._bytes_max:
             self.abort()
+        elif self._heard is not None:
+            self._heard(bytes(data))
         else:
             self._pieces.append(bytes(data))
 

@@ -37,7 +37,7 @@ def test_every_route_either_reads_a_request_or_is_a_page() -> None:
         route = routes.find(path)
         assert route is not None
         for one in (route, *route.also.values()):
-            assert [one.read, one.page, one.stored_page, one.file_page].count(None) == 3
+            assert [one.read, one.page, one.stored_page].count(None) == 2
         assert route.method == (b"POST" if route.takes_body else b"GET")
 
 

@@ -55,14 +55,16 @@ class KeptResponse:
     def kept(self) -> KeptObject:
         words = self._words
         asked = input_items(self._request.received_body)
+        is_begun = bool(self._request.stored_id)
+        streamed = b',"is_streamed":true' if is_begun and self._request.stream else b""
         return KeptObject(
             kind=KIND,
             id=words.id,
             parent=words.asked.previous_response_id or "",
-            body=b'{"response":%b,"input":[%b]}' % (self.response(is_kept=True), b",".join(asked)),
+            body=b'{"response":%b,"input":[%b]%b}' % (self.response(is_kept=True), b",".join(asked), streamed),
             conversation=conversation_id(words.asked.conversation),
             items=asked + self._output,
-            is_begun=bool(self._request.stored_id),
+            is_begun=is_begun,
         )
 
 

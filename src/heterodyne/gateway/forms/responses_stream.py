@@ -2,7 +2,8 @@
 
 response.created, response.in_progress, (response.output_item.added, …, response.output_item.done)*, response.completed
 
-Every event has its number. Between the marks of an item, thoughts and words have parts with marks of their own.
+Of one that runs in the background, response.created and response.queued have been told before. Every event has its
+number. Between the marks of an item, thoughts and words have parts with marks of their own.
 """
 
 from typing import Final
@@ -27,6 +28,7 @@ from heterodyne.gateway.usage_fields import ReportedUsage
 
 DONE: Final = b"[DONE]"
 FAILED: Final = "failed"
+BEGUN_EVENTS: Final = 2  # of a response that runs in the background, before it is asked for
 
 
 class ResponsesStream:
@@ -35,7 +37,7 @@ class ResponsesStream:
     def __init__(self, request: Request) -> None:
         self._request = request
         self._words = ResponseWords(request.received_body, request.stored_id)
-        self._number = 0  # of the next event
+        self._number = BEGUN_EVENTS if request.stored_id else 0  # of the next event
         self._output: list[bytes] = []  # items that are complete
         self._item: GrowingItem | None = None  # the one that is not
         self._has_begun = False
@@ -90,7 +92,8 @@ class ResponsesStream:
             return []
         self._has_begun = True
         response = b'"response":%b' % self._words.response(IN_PROGRESS, b"[]", is_stored=self._request.is_stored)
-        return [self._event("response.created", response), self._event("response.in_progress", response)]
+        created = [] if self._request.stored_id else [self._event("response.created", response)]
+        return [*created, self._event("response.in_progress", response)]
 
     def _said_nothing(self) -> list[bytes]:
         """An empty message, where nothing else has come: clients expect one."""

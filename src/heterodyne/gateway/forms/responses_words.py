@@ -58,6 +58,7 @@ class AskedResponse(Struct, kw_only=True):
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
     background: bool | None = None
+    stream: bool | None = None
     include: list[str] | None = None
 
 

@@ -25,6 +25,7 @@ from heterodyne.gateway.forms.responses_words import new_id
 from heterodyne.gateway.pages import PageResponse
 from heterodyne.gateway.stored.documents import Documents, unknown
 from heterodyne.gateway.stored.pages import ListQuery, body_of, encode, id_in, listed, shown
+from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.ports.document_store import Document
 from heterodyne.wire.message import HttpRequest
 
@@ -54,18 +55,18 @@ class BatchFields(Struct, kw_only=True, forbid_unknown_fields=True):
 _fields = msgspec.json.Decoder(BatchFields)
 
 
-async def create(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def create(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/batches"""
     fields = body_of(http, _fields)
     if fields.endpoint not in ENDPOINTS:
         raise InvalidField(f"endpoint: one of {', '.join(ENDPOINTS)} is expected.", param="endpoint")
-    file = await documents.try_get(caller.project, file_object.KIND, fields.input_file_id)
+    file = await room.documents.try_get(caller.project, file_object.KIND, fields.input_file_id)
     if file is None or file_object.file_object(file).purpose != file_object.BATCH:
         raise InvalidField(
             f"input_file_id: there is no file {fields.input_file_id[:100]!r} of the purpose {file_object.BATCH!r}.",
             param="input_file_id",
         )
-    now = documents.wall_clock()
+    now = room.documents.wall_clock()
     batch = Batch(
         id=new_id("batch"),
         project=caller.project,
@@ -75,10 +76,10 @@ async def create(documents: Documents, http: HttpRequest, caller: Caller) -> Pag
         output_file=new_batch_file(),
         error_file=new_batch_file(),
         window=fields.completion_window,
-        expires_at=now + window_s(fields.completion_window, documents.window_max_s),
+        expires_at=now + window_s(fields.completion_window, room.documents.window_max_s),
         metadata=fields.metadata,
     )
-    return shown(encode(openai_batch(batch, (await add_batch(documents, batch)).created_at)))
+    return shown(encode(openai_batch(batch, (await add_batch(room.documents, batch)).created_at)))
 
 
 async def add_batch(documents: Documents, batch: Batch) -> Document:
@@ -89,25 +90,25 @@ async def add_batch(documents: Documents, batch: Batch) -> Document:
     return document
 
 
-async def batch(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def batch(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/batches/{id}"""
-    return _shown(await _found(documents, caller.project, id_in(http, ID)))
+    return _shown(await _found(room.documents, caller.project, id_in(http, ID)))
 
 
-async def batches(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def batches(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/batches"""
     query = ListQuery(http, is_descending=True)
-    found, has_more = await documents.page(
+    found, has_more = await room.documents.page(
         caller.project, KIND, parent=OPENAI_API, after=query.after, limit=query.limit, is_descending=True
     )
     told = [encode(openai_batch(decode_batch(one.body), one.created_at)) for one in found]
     return listed(told, [one.id for one in found], has_more=has_more)
 
 
-async def cancel(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def cancel(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/batches/{id}/cancel"""
-    found = await _found(documents, caller.project, id_in(http, ID))
-    return _shown(await cancelled(documents, caller.project, found.id))
+    found = await _found(room.documents, caller.project, id_in(http, ID))
+    return _shown(await cancelled(room.documents, caller.project, found.id))
 
 
 async def cancelled(documents: Documents, project: str, id: str) -> Document:

@@ -10,8 +10,8 @@ from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.dialects.responses_fields import Metadata
 from heterodyne.gateway.forms.stored_chat import KIND
 from heterodyne.gateway.pages import PageResponse
-from heterodyne.gateway.stored.documents import Documents
 from heterodyne.gateway.stored.pages import ListQuery, body_of, deleted, encode, id_in, listed, shown
+from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.ports.document_store import Document
 from heterodyne.wire.message import HttpRequest
 
@@ -37,13 +37,13 @@ _kept = msgspec.json.Decoder(KeptCompletion)
 _change = msgspec.json.Decoder(CompletionChange)
 
 
-async def completions(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def completions(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/chat/completions: of one model or with some metadata, where the query says so."""
     query = ListQuery(http, is_descending=False)
     found: list[tuple[str, bytes]] = []
     after, looked_at, has_more = query.after, 0, True
     while has_more and len(found) <= query.limit and looked_at < LOOKED_AT_MAX:
-        page, has_more = await documents.page(
+        page, has_more = await room.documents.page(
             caller.project,
             KIND,
             parent=None,
@@ -59,33 +59,33 @@ async def completions(documents: Documents, http: HttpRequest, caller: Caller) -
     return listed([body for _, body in shown_now], [name for name, _ in shown_now], has_more=has_more)
 
 
-async def completion(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def completion(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/chat/completions/{id}"""
-    return shown(encode(_completion(await documents.get(caller.project, KIND, id_in(http, ID)))))
+    return shown(encode(_completion(await room.documents.get(caller.project, KIND, id_in(http, ID)))))
 
 
-async def update(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def update(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/chat/completions/{id}: other metadata."""
     change = body_of(http, _change)
-    found = await documents.get(caller.project, KIND, id_in(http, ID))
+    found = await room.documents.get(caller.project, KIND, id_in(http, ID))
     kept = _kept.decode(found.body)
     kept.completion["metadata"] = change.metadata or {}
-    if not await documents.replace(found, encode(kept)):
+    if not await room.documents.replace(found, encode(kept)):
         raise StoreUnavailable("The completion was changed at the same time; try again.", retry_after_s=1)
     return shown(encode(kept.completion))
 
 
-async def delete(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def delete(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """DELETE /v1/chat/completions/{id}"""
     id = id_in(http, ID)
-    await documents.delete(caller.project, KIND, id)
+    await room.documents.delete(caller.project, KIND, id)
     return deleted(id, "chat.completion.deleted")
 
 
-async def messages(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def messages(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/chat/completions/{id}/messages: what was asked."""
     query = ListQuery(http, is_descending=False)
-    found = await documents.get(caller.project, KIND, id_in(http, ID))
+    found = await room.documents.get(caller.project, KIND, id_in(http, ID))
     told = []
     for number, message in enumerate(_kept.decode(found.body).messages):
         name = f"{found.id}-{number}"

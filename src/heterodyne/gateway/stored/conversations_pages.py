@@ -12,10 +12,11 @@ from heterodyne.gateway.dialects.responses_fields import InputItem, Metadata
 from heterodyne.gateway.forms.responses_kept import named_item
 from heterodyne.gateway.forms.responses_words import new_id
 from heterodyne.gateway.pages import PageResponse
-from heterodyne.gateway.stored.documents import Documents, unknown
+from heterodyne.gateway.stored.documents import unknown
 from heterodyne.gateway.stored.keeper import ITEM, item_id
 from heterodyne.gateway.stored.pages import ListQuery, body_of, deleted, encode, id_in, listed, shown
 from heterodyne.gateway.stored.recall import CONVERSATION
+from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.wire.message import HttpRequest
 
 ID: Final = 2  # its place in the path
@@ -48,72 +49,72 @@ _new_items = msgspec.json.Decoder(NewItems)
 _item = msgspec.json.Decoder(InputItem)
 
 
-async def create(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def create(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/conversations"""
     fields = body_of(http, _fields)
     items = _named(fields.items or [])
     id = new_id("conv")
-    body = _conversation(id, int(documents.wall_clock()), fields.metadata)
-    await documents.add(caller.project, kind=CONVERSATION, id=id, body=body)
+    body = _conversation(id, int(room.documents.wall_clock()), fields.metadata)
+    await room.documents.add(caller.project, kind=CONVERSATION, id=id, body=body)
     if items:
-        await documents.append(caller.project, id, ITEM, items)
+        await room.documents.append(caller.project, id, ITEM, items)
     return shown(body)
 
 
-async def conversation(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def conversation(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/conversations/{id}"""
-    return shown((await documents.get(caller.project, CONVERSATION, id_in(http, ID))).body)
+    return shown((await room.documents.get(caller.project, CONVERSATION, id_in(http, ID))).body)
 
 
-async def update(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def update(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/conversations/{id}: other metadata."""
     change = body_of(http, _change)
-    found = await documents.get(caller.project, CONVERSATION, id_in(http, ID))
+    found = await room.documents.get(caller.project, CONVERSATION, id_in(http, ID))
     body = _conversation(found.id, int(found.created_at), change.metadata)
-    if not await documents.replace(found, body):
+    if not await room.documents.replace(found, body):
         raise StoreUnavailable("The conversation was changed at the same time; try again.", retry_after_s=1)
     return shown(body)
 
 
-async def delete(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def delete(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """DELETE /v1/conversations/{id}, and its items."""
     id = id_in(http, ID)
-    await documents.delete(caller.project, CONVERSATION, id)
-    await documents.delete_children(caller.project, ITEM, id)
+    await room.documents.delete(caller.project, CONVERSATION, id)
+    await room.documents.delete_children(caller.project, ITEM, id)
     return deleted(id, "conversation.deleted")
 
 
-async def add_items(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def add_items(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/conversations/{id}/items"""
     items, id = _named(body_of(http, _new_items).items), id_in(http, ID)
-    if not await documents.append(caller.project, id, ITEM, items):
+    if not await room.documents.append(caller.project, id, ITEM, items):
         raise unknown(CONVERSATION, id)
     return listed([item for _, item in items], [name for name, _ in items], has_more=False)
 
 
-async def items(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def items(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/conversations/{id}/items"""
     query, id = ListQuery(http, is_descending=True), id_in(http, ID)
-    await documents.get(caller.project, CONVERSATION, id)
-    found, has_more = await documents.page(
+    await room.documents.get(caller.project, CONVERSATION, id)
+    found, has_more = await room.documents.page(
         caller.project, ITEM, parent=id, after=query.after, limit=query.limit, is_descending=query.is_descending
     )
     return listed([one.body for one in found], [one.id for one in found], has_more=has_more)
 
 
-async def item(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def item(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/conversations/{id}/items/{item}"""
-    found = await documents.get(caller.project, ITEM, id_in(http, ITEM_ID))
+    found = await room.documents.get(caller.project, ITEM, id_in(http, ITEM_ID))
     if found.parent != id_in(http, ID):
         raise unknown(ITEM, found.id)
     return shown(found.body)
 
 
-async def delete_item(documents: Documents, http: HttpRequest, caller: Caller) -> PageResponse:
+async def delete_item(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """DELETE /v1/conversations/{id}/items/{item}: the conversation goes on without it."""
-    await item(documents, http, caller)
-    await documents.delete(caller.project, ITEM, id_in(http, ITEM_ID))
-    return await conversation(documents, http, caller)
+    await item(room, http, caller)
+    await room.documents.delete(caller.project, ITEM, id_in(http, ITEM_ID))
+    return await conversation(room, http, caller)
 
 
 def _conversation(id: str, created_at: int, metadata: dict[str, str] | None) -> bytes:

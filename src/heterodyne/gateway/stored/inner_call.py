@@ -31,7 +31,8 @@ RETRY_AFTER: Final = re.compile(rb"\r\nretry-after: (\d{1,9})\r")
 class InnerCall:
     """One of them, begun when it is made; its request is its own and keeps no connection.
 
-    `ended` hears of the answer in the moment that it ends, before the books do.
+    `ended` hears of the answer in the moment that it ends, before the books do; `heard` of its bytes as they come, head
+    and all, and then there is no answer to ask for.
     """
 
     def __init__(
@@ -43,10 +44,11 @@ class InnerCall:
         *,
         answer_bytes_max: int,
         ended: Callable[[InnerAnswer], None] | None = None,
+        heard: Callable[[bytes], None] | None = None,
     ) -> None:
         connection = connect()
         told = None if ended is None else lambda answer: ended(_read(answer))
-        self._transport = InnerTransport(connection, answer_bytes_max + HEAD_BYTES_MAX, told)
+        self._transport = InnerTransport(connection, answer_bytes_max + HEAD_BYTES_MAX, told, heard)
         connection.connection_made(self._transport)
         http.head_check = handler.check_head(http, connection)
         ledger.body_bytes += len(http.body)

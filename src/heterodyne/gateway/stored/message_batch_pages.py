@@ -18,8 +18,8 @@ from heterodyne.gateway.forms.responses_words import new_id
 from heterodyne.gateway.pages import PageResponse, PageRest
 from heterodyne.gateway.stored.batch_pages import add_batch, cancelled, new_batch_file
 from heterodyne.gateway.stored.documents import Documents, unknown
-from heterodyne.gateway.stored.files.files import Files
 from heterodyne.gateway.stored.pages import ListQuery, encode, id_in, shown
+from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.ports.document_store import Document
 from heterodyne.wire.message import HttpRequest
 
@@ -47,12 +47,12 @@ class MessageBatchFields(Struct, kw_only=True, forbid_unknown_fields=True):
 _fields = msgspec.json.Decoder(MessageBatchFields)
 
 
-async def create(files: Files, http: HttpRequest, caller: Caller) -> PageResponse:
+async def create(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/messages/batches"""
-    content = await asyncio.to_thread(_lines, http.body, files.documents.lines_max)
-    now = files.documents.wall_clock()
+    content = await asyncio.to_thread(_lines, http.body, room.documents.lines_max)
+    now = room.documents.wall_clock()
     id = new_id("msgbatch")
-    kept = await files.keep_bytes(caller.project, content, filename=f"{id}.jsonl", purpose=file_object.BATCH)
+    kept = await room.files.keep_bytes(caller.project, content, filename=f"{id}.jsonl", purpose=file_object.BATCH)
     batch = Batch(
         id=id,
         project=caller.project,
@@ -63,23 +63,23 @@ async def create(files: Files, http: HttpRequest, caller: Caller) -> PageRespons
         output_file=new_batch_file(),
         error_file=new_batch_file(),
         window=WINDOW,
-        expires_at=now + min(WINDOW_S, files.documents.window_max_s),
+        expires_at=now + min(WINDOW_S, room.documents.window_max_s),
     )
-    return _shown(await add_batch(files.documents, batch))
+    return _shown(await add_batch(room.documents, batch))
 
 
-async def batch(files: Files, http: HttpRequest, caller: Caller) -> PageResponse:
+async def batch(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/messages/batches/{id}"""
-    return _shown(await _found(files.documents, caller.project, id_in(http, ID)))
+    return _shown(await _found(room.documents, caller.project, id_in(http, ID)))
 
 
-async def batches(files: Files, http: HttpRequest, caller: Caller) -> PageResponse:
+async def batches(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/messages/batches: the newest first."""
     query = ListQuery(http, is_descending=True, limit_max=LIMIT_MAX)
     before, after = query.members.get("before_id", ""), query.members.get("after_id", "")
     if before and after:
         raise InvalidField("before_id: it goes without after_id.", param="before_id")
-    found, has_more = await files.documents.page(
+    found, has_more = await room.documents.page(
         caller.project, KIND, parent=ANTHROPIC_API, after=before or after, limit=query.limit, is_descending=not before
     )
     shown_now = found[::-1] if before else found
@@ -93,35 +93,35 @@ async def batches(files: Files, http: HttpRequest, caller: Caller) -> PageRespon
     return shown(encode(told))
 
 
-async def cancel(files: Files, http: HttpRequest, caller: Caller) -> PageResponse:
+async def cancel(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/messages/batches/{id}/cancel"""
-    found = await _found(files.documents, caller.project, id_in(http, ID))
-    return _shown(await cancelled(files.documents, caller.project, found.id))
+    found = await _found(room.documents, caller.project, id_in(http, ID))
+    return _shown(await cancelled(room.documents, caller.project, found.id))
 
 
-async def delete(files: Files, http: HttpRequest, caller: Caller) -> PageResponse:
+async def delete(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """DELETE /v1/messages/batches/{id}: of one that is over, with its results."""
-    found = await _found(files.documents, caller.project, id_in(http, ID))
+    found = await _found(room.documents, caller.project, id_in(http, ID))
     one = decode_batch(found.body)
     if not one.status.is_end:
         raise InvalidField("The batch is not over; cancel it first.")
     for file in (one.input_file, one.output_file):
-        if await files.documents.try_get(caller.project, file_object.KIND, file) is not None:
-            await files.delete(caller.project, file)
-    await files.documents.delete(caller.project, KIND, found.id)
+        if await room.documents.try_get(caller.project, file_object.KIND, file) is not None:
+            await room.files.delete(caller.project, file)
+    await room.documents.delete(caller.project, KIND, found.id)
     return shown(encode({"id": found.id, "type": "message_batch_deleted"}))
 
 
-async def results(files: Files, http: HttpRequest, caller: Caller) -> PageResponse:
+async def results(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """GET /v1/messages/batches/{id}/results: one line each, in the order of the requests."""
-    found = await _found(files.documents, caller.project, id_in(http, ID))
+    found = await _found(room.documents, caller.project, id_in(http, ID))
     one = decode_batch(found.body)
     if not one.status.is_end:
         raise InvalidField("The batch is not over; its results are not there yet.")
     if not one.has_output:
         return PageResponse(200, JSON_LINES, b"")
-    download = await files.open(caller.project, one.output_file)
-    return PageResponse(200, JSON_LINES, b"", PageRest(download.size_bytes, partial(files.send, download)))
+    download = await room.files.open(caller.project, one.output_file)
+    return PageResponse(200, JSON_LINES, b"", PageRest(download.size_bytes, partial(room.files.send, download)))
 
 
 async def _found(documents: Documents, project: str, id: str) -> Document:

@@ -25,17 +25,29 @@ class StoredResponse(Struct, omit_defaults=True):
     response: Raw
     input: list[Raw] = []
     running_until: float | None = None  # of one that is not complete
+    is_streamed: bool = False  # in the background: its events are kept
 
 
 decode_stored = msgspec.json.Decoder(StoredResponse).decode
 _decode_status = msgspec.json.Decoder(RunningStatus).decode
 _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
-_encode = msgspec.json.Encoder().encode
+encode_stored = msgspec.json.Encoder().encode
 
 
 def is_running(document: Document) -> bool:
     """Whether it is still to be answered."""
-    return _decode_status(decode_stored(document.body).response).status in RUNNING
+    return status_of(document) in RUNNING
+
+
+def is_lost(document: Document, now: float) -> bool:
+    """Whether the worker that ran it has died."""
+    until = decode_stored(document.body).running_until
+    return until is not None and now >= until + GRACE_S and is_running(document)
+
+
+def status_of(document: Document) -> str:
+    """As it was last written down."""
+    return _decode_status(decode_stored(document.body).response).status
 
 
 def is_background(document: Document) -> bool:
@@ -47,19 +59,18 @@ def changed(document: Document, **members: Any) -> bytes:
     """The body with other members of the response."""
     kept = decode_stored(document.body)
     response = _decode_members(kept.response)
-    response |= {name: Raw(_encode(value)) for name, value in members.items()}
-    return _encode(StoredResponse(Raw(_encode(response)), kept.input, kept.running_until))
+    response |= {name: Raw(encode_stored(value)) for name, value in members.items()}
+    return encode_stored(StoredResponse(Raw(encode_stored(response)), kept.input, kept.running_until, kept.is_streamed))
 
 
 def completed(document: Document, response: bytes) -> bytes:
     """The body with the response that it has come to."""
     members = _decode_members(response) | {"store": Raw(b"true")}
-    return _encode(StoredResponse(Raw(_encode(members)), decode_stored(document.body).input))
+    kept = decode_stored(document.body)
+    return encode_stored(StoredResponse(Raw(encode_stored(members)), kept.input, is_streamed=kept.is_streamed))
 
 
 def as_it_stands(document: Document, now: float) -> bytes:
     """The response; one whose worker died has failed."""
-    kept = decode_stored(document.body)
-    if kept.running_until is None or now < kept.running_until + GRACE_S or not is_running(document):
-        return bytes(kept.response)
-    return bytes(decode_stored(changed(document, status="failed", error=LOST)).response)
+    body = changed(document, status="failed", error=LOST) if is_lost(document, now) else document.body
+    return bytes(decode_stored(body).response)

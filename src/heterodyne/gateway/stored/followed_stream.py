@@ -1,0 +1,70 @@
+"""Events on their way to a client who may leave, and come back for the rest."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.gateway.stored.event_log import error_event, sse
+from heterodyne.telemetry import log
+from heterodyne.wire.server_connection import ServerConnection
+
+COMMENT: Final = b": waiting\n\n"
+COMMENT_S: Final = 15.0  # without events, until a comment keeps the connection open
+
+_log = log.get("gateway")
+
+
+class FollowedStream:
+    """One answer, which ends with its source."""
+
+    def __init__(self, source: AsyncIterator[list[bytes]], after: int) -> None:
+        self._source = source
+        self._number = after + 1  # of the next event
+        self._is_taken = asyncio.Event()
+        self._is_taken.set()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, connection: ServerConnection) -> asyncio.Task[None]:
+        """Send them, as the turn of its connection."""
+        self._task = asyncio.get_running_loop().create_task(self._send(connection))
+        connection.hand_over(self)
+        return self._task
+
+    # Called by the client connection.
+
+    def client_gone(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def client_slow(self) -> None:
+        self._is_taken.clear()
+
+    def client_ready(self) -> None:
+        self._is_taken.set()
+
+    async def _send(self, connection: ServerConnection) -> None:
+        try:
+            await self._send_all(connection)
+        except HeterodyneError as error:
+            connection.write_payload(sse(error_event(error.code, error.message, self._number)))
+        except Exception as error:  # noqa: BLE001  # the root of an answer: a part of it must not look like all
+            _log.error("follow_failed", exc_info=error)
+            connection.abort()
+            return
+        connection.finish_stream()
+
+    async def _send_all(self, connection: ServerConnection) -> None:
+        clock = asyncio.get_running_loop().time
+        told_s = clock()
+        async for events in self._source:
+            await self._is_taken.wait()  # for how long is the connection's to say
+            now_s = clock()
+            if events:
+                connection.write_payload(b"".join(map(sse, events)))
+                self._number += len(events)
+            elif now_s - told_s >= COMMENT_S:
+                connection.write_payload(COMMENT)
+            else:
+                continue
+            told_s = now_s
