@@ -11,13 +11,18 @@ from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
 WORK = ".work"  # beside the files of the same database
 
 
+def work_folder(url: str) -> Path:
+    """Where batches of a database are worked off."""
+    files = own_folder(url, os.environ)
+    return files.with_name(f"{files.name}{WORK}")
+
+
 def batch_clerk(owner: FleetOwner, stores: SupervisorStores, run_dir: Path) -> BatchClerk:
     """Over the stores that are open; settings are as they are then."""
-    files = own_folder(owner.settings.stores.url, os.environ)
     return BatchClerk(
         stores.documents,
         stores.contents,
-        files.with_name(f"{files.name}{WORK}"),
+        work_folder(owner.settings.stores.url),
         run_dir,
         settings=lambda: owner.settings.batches,
         kept_days=lambda: owner.settings.gateway.stored_days,

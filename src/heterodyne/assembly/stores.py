@@ -5,9 +5,12 @@ import os
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+from heterodyne.assembly.batches import work_folder
+from heterodyne.batches.outputs import answered_tokens
 from heterodyne.config.settings import Settings
 from heterodyne.console.live.recent_activity import RecentActivity
 from heterodyne.domain.tenant import TenantSnapshot
@@ -46,8 +49,10 @@ async def open_supervisor_stores(settings: Settings, run_dir: Path) -> AsyncIter
         stack.push_async_callback(database.close)
         tenants, books = tenants_in(database), books_in(database)
         recent_activity, console_key = RecentActivity(), secrets.token_urlsafe(CONSOLE_KEY_BYTES)
-        usage = SupervisorBooks(settings.books, state_dir, books, recent_activity) if settings.books.is_on else None
-        if usage is not None:
+        usage = None
+        if settings.books.is_on:
+            answered = partial(answered_tokens, work_folder(settings.stores.url))
+            usage = SupervisorBooks(settings.books, state_dir, books, recent_activity, answered)
             await usage.open()
             stack.push_async_callback(usage.finish)
         leases = await stack.enter_async_context(open_leases(settings.stores.redis_url, state_dir, run_dir / LEASES))

@@ -1,6 +1,7 @@
 """Makes the files of results out of a batch's folder, in the order of its input. Blocks."""
 
 import mmap
+from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from msgspec import Struct
 
 from heterodyne.batches.batch import Batch, BatchCounts, BatchTokens
 from heterodyne.batches.result_words import UNANSWERED, WORDS
-from heterodyne.batches.work_folder import LINES, WorkFolder, lines_in, results_in
+from heterodyne.batches.work_folder import LINES, RESULTS, WorkFolder, lines_in, results_in
 
 
 class Outputs(NamedTuple):
@@ -123,6 +124,20 @@ class _Told(Struct):
 
 
 _decode_told = msgspec.json.Decoder(_Told).decode
+
+
+def answered_tokens(folder: Path, request_ids: Collection[str]) -> dict[str, int]:
+    """Of some requests those whose results are in the folders of batches, with the tokens of their answers. Blocks."""
+    wanted = {one.encode() for one in request_ids}
+    found: dict[str, int] = {}
+    for path in folder.glob(f"*/*{RESULTS}"):
+        content = path.read_bytes()
+        for result in results_in(content):
+            if result.is_answer and result.request_id in wanted:
+                tokens = _Tokens()
+                tokens.add(content[result.start : result.end])
+                found[result.request_id.decode()] = tokens.total().output
+    return found
 
 
 class _Tokens:

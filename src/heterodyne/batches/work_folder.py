@@ -1,7 +1,8 @@
 """The folder that one batch is worked off in: pieces of its lines, and beside each the results so far.
 
     00017.lines     a piece: whoever holds its lock works on it; it is deleted when all of its lines have results
-    00017.results   one line each, `+17 {…}` for an answer and `-17 {…}` for an error, in the order in which they came
+    00017.results   one line each, `+17@ID {…}` for an answer and `-17@ID {…}` for an error, in the order in which they
+                    came; ID is that of the request, by which the books find what a worker that died had written
     plan            that all pieces are there
 
 A lock ends with its process, however that ends. So a piece of a worker that was killed is free, and who takes it sees
@@ -13,6 +14,7 @@ import mmap
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -21,6 +23,7 @@ from msgspec import Raw, Struct, structs
 
 LINES: Final = ".lines"
 RESULTS: Final = ".results"
+DONE: Final = ".done"  # behind the name of a folder that is done with
 PLAN: Final = "plan"
 PROBLEMS: Final = "problems"  # the piece of lines that cannot be sent; it has results alone
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -100,6 +103,13 @@ class WorkFolder:
         """Results that are there stay."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
 
+    def leave(self) -> None:
+        """It is done with. Its results stay for a while: the books may not have heard of the last of them."""
+        done = self.path.with_name(f"{self.path.name}{DONE}")
+        shutil.rmtree(done, ignore_errors=True)  # of an end that was cut short, and came again
+        with suppress(FileNotFoundError):
+            self.path.rename(done)
+
     def remove(self) -> None:
         """All of it."""
         shutil.rmtree(self.path, ignore_errors=True)
@@ -167,6 +177,7 @@ class Result(NamedTuple):
     """Where one is."""
 
     number: int
+    request_id: bytes  # empty: nothing was asked
     is_answer: bool
     start: int  # of what is told, in its file
     end: int
@@ -177,13 +188,14 @@ def results_in(content: bytes | mmap.mmap) -> Iterator[Result]:
     start = 0
     while (end := content.find(b"\n", start)) >= 0:
         told = content.find(b" ", start, end) + 1
-        yield Result(int(content[start + 1 : told - 1]), content[start] == ANSWERED, told, end + 1)
+        number, _, request_id = content[start + 1 : told - 1].partition(b"@")
+        yield Result(int(number), request_id, content[start] == ANSWERED, told, end + 1)
         start = end + 1
 
 
-def result_line(number: int, told: bytes, *, is_answer: bool) -> bytes:
+def result_line(number: int, told: bytes, *, is_answer: bool, request_id: str = "") -> bytes:
     """One of them; what is told is JSON in one line."""
-    return b"%c%d %b\n" % (ANSWERED if is_answer else FAILED, number, told)
+    return b"%c%d@%b %b\n" % (ANSWERED if is_answer else FAILED, number, request_id.encode(), told)
 
 
 def _whole_results(file: int) -> tuple[int, set[int]]:

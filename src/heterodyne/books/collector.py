@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from heterodyne.books.clock_step import ClockStep
-from heterodyne.books.recover import recover_all
+from heterodyne.books.recover import Answered, none_answered, recover_all
 from heterodyne.books.segment import (
     DAMAGED,
     READY,
@@ -81,6 +81,7 @@ class Collector:
         history_days: float = HISTORY_DAYS,
         history_rows_max: int = HISTORY_ROWS_MAX,
         on_added: Callable[[UsageTally], None] = _ignore_added,
+        answered: Answered = none_answered,
         bytes_max: int = SPOOL_BYTES_MAX,
         interval_s: float = INTERVAL_S,
         away_interval_s: float = AWAY_INTERVAL_S,
@@ -92,6 +93,7 @@ class Collector:
         self._retention_days = retention_days  # None: records are kept
         self._history_days, self._history_rows_max = history_days, history_rows_max
         self._on_added = on_added
+        self._answered = answered
         self._interval_s, self._away_interval_s = interval_s, away_interval_s
         self._wall_clock = wall_clock
         self._ends: dict[str, int] = {}  # how far each segment that is there has been collected
@@ -119,7 +121,7 @@ class Collector:
         """
         # A folder that was removed is made again; one whose disk is not mounted, with its parents gone, is waited for.
         await asyncio.to_thread(self._folder.mkdir, mode=0o700, exist_ok=True)
-        recovered, problem = await asyncio.to_thread(recover_all, self._folder)
+        recovered, problem = await asyncio.to_thread(recover_all, self._folder, self._answered)
         self._note(recovered=self.state.recovered + sum(life.killed + life.finished for life in recovered))
         paths = await asyncio.to_thread(segments, self._folder)
         names = {path.stem for path in paths}

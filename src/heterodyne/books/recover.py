@@ -5,10 +5,13 @@ Everything here may be repeated, and be cut short anywhere: a record's id is mad
 
 import fcntl
 import os
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from heterodyne.books.cost import killed_ending
 from heterodyne.books.encoding import (
@@ -20,6 +23,7 @@ from heterodyne.books.encoding import (
 from heterodyne.books.flight_slots import FINISHED
 from heterodyne.books.segment import DAMAGED, OPEN, READY, RECOVERED, SLOTS, SegmentTail, read_batches, write_segment
 from heterodyne.books.slots_left import SlotLeft, slots_left
+from heterodyne.domain.urgency import Urgency
 from heterodyne.telemetry import log
 
 READ_BYTES = 4 << 20
@@ -36,13 +40,22 @@ class Recovered(Struct, frozen=True, kw_only=True):
     unreadable: int  # slots that hold no record; their file is kept
 
 
-def recover_all(folder: Path) -> tuple[list[Recovered], OSError | None]:
+# Of requests that nobody waits for, those whose answers were written down all the same, and the tokens of each.
+Answered = Callable[[Collection[str]], Mapping[str, int]]
+
+
+def none_answered(_: Collection[str]) -> Mapping[str, int]:
+    """Where there are no such requests."""
+    return {}
+
+
+def recover_all(folder: Path, answered: Answered = none_answered) -> tuple[list[Recovered], OSError | None]:
     """Every life that has ended and was not recovered, and why one could not be, which waits. Blocks."""
     recovered: list[Recovered] = []
     problem: OSError | None = None
     for path in sorted(folder.glob(f"*{SLOTS}")):
         try:
-            found = try_recover(path)
+            found = try_recover(path, answered)
         except OSError as error:
             problem = error
         else:
@@ -54,7 +67,7 @@ def recover_all(folder: Path) -> tuple[list[Recovered], OSError | None]:
     return recovered, problem
 
 
-def try_recover(path: Path) -> Recovered | None:
+def try_recover(path: Path, answered: Answered = none_answered) -> Recovered | None:
     """One slot file and its segments; None while its worker lives, which holds a lock on the file."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -65,16 +78,16 @@ def try_recover(path: Path) -> Recovered | None:
     except BlockingIOError:
         return None
     else:
-        return _recover(path)
+        return _recover(path, answered)
     finally:
         os.close(file)
 
 
-def _recover(path: Path) -> Recovered:
+def _recover(path: Path, answered: Answered) -> Recovered:
     life = path.name.removesuffix(SLOTS)
     left: dict[str, bytes] = {}
     killed = unreadable = 0
-    for slot in slots_left(path.read_bytes()):
+    for slot in _completed(list(slots_left(path.read_bytes())), answered):
         try:
             request_id, record = _record(slot)
         except msgspec.DecodeError as error:
@@ -97,6 +110,22 @@ def _recover(path: Path) -> Recovered:
     write = _log.warning if killed or unreadable else _log.info
     write("worker_recovered", life=life, killed=killed, finished=found.finished, unreadable=unreadable)
     return found
+
+
+def _completed(slots: list[SlotLeft], answered: Answered) -> list[SlotLeft]:
+    """With what lines of batches were given: their results are written before their slots know of it."""
+    lines: dict[int, str] = {}
+    for place, slot in enumerate(slots):
+        if slot.state != FINISHED and not slot.delivered:
+            with suppress(msgspec.DecodeError):  # it is told of where its record is made
+                opening = decode_open(slot.encoded).opening
+                if opening.urgency == Urgency.BATCH:
+                    lines[place] = opening.id
+    tokens = answered(lines.values()) if lines else {}
+    for place, request_id in lines.items():
+        if request_id in tokens:
+            slots[place] = replace(slots[place], delivered=tokens[request_id])
+    return slots
 
 
 def _record(slot: SlotLeft) -> tuple[str, bytes]:

@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
 from msgspec import Raw
 
 from heterodyne.batches.batch import ANTHROPIC_API, OPENAI_API, Batch, BatchTokens
-from heterodyne.batches.outputs import ResultCounter, write_outputs
+from heterodyne.batches.outputs import ResultCounter, answered_tokens, write_outputs
 from heterodyne.batches.result_words import CANCELLED, EXPIRED, WORDS, LineAnswer, one_line
 from heterodyne.batches.work_folder import WorkFolder, WorkLine, result_line
 
@@ -29,8 +30,8 @@ def folder_of(path: Path, api: str = OPENAI_API) -> WorkFolder:
         body = b'{"usage":{"input_tokens":7,"output_tokens":3,"cache_read_input_tokens":2}}'
     answer, refusal = LineAnswer(200, "req_1", body), LineAnswer(400, "req_2", b'{"error":{}}')
     (folder.path / "000000.results").write_bytes(
-        result_line(5, words.answered("r-5", answer), is_answer=True)
-        + result_line(2, words.answered("r-2", refusal), is_answer=False)
+        result_line(5, words.answered("r-5", answer), is_answer=True, request_id="req_1")
+        + result_line(2, words.answered("r-2", refusal), is_answer=False, request_id="req_2")
     )
     (folder.path / "000001.results").write_bytes(
         result_line(1, words.answered("r-1", answer), is_answer=True)
@@ -82,3 +83,10 @@ def test_answers_on_several_lines_become_one() -> None:
     assert one_line(b'{\n "a": [1,\r\n 2]}') == b'{"a":[1,2]}'
     assert one_line(b"") == b"null"
     assert one_line(b"no\njson") == b'"no\\njson"'
+
+
+@pytest.mark.parametrize("api", [OPENAI_API, ANTHROPIC_API])
+def test_the_books_find_what_was_answered_by_its_request(tmp_path: Path, api: str) -> None:
+    folder = folder_of(tmp_path / "batch_1", api)
+    folder.leave()
+    assert answered_tokens(tmp_path, ["req_1", "req_2", "req_3"]) == {"req_1": 3}

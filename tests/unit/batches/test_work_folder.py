@@ -34,15 +34,16 @@ def test_a_piece_is_held_by_one_at_a_time(tmp_path: Path) -> None:
 def test_who_takes_a_piece_again_sees_what_is_left(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     with folder.try_take("000000") as piece:  # type: ignore[union-attr]
-        piece.write(result_line(2, b'{"a":1}', is_answer=True))
+        piece.write(result_line(2, b'{"a":1}', is_answer=True, request_id="req_1"))
     with (folder.path / "000000.results").open("ab") as file:
         file.write(b'+3 {"cut sho')
     with folder.try_take("000000") as piece:  # type: ignore[union-attr]
         assert [line.number for line in piece.left] == [1, 3]
         piece.write(result_line(1, b'{"b":2}', is_answer=False))
     content = (folder.path / "000000.results").read_bytes()
-    assert content == b'+2 {"a":1}\n-1 {"b":2}\n'
-    assert [(one.number, one.is_answer) for one in results_in(content)] == [(2, True), (1, False)]
+    assert content == b'+2@req_1 {"a":1}\n-1@ {"b":2}\n'
+    told = [(one.number, one.request_id, one.is_answer) for one in results_in(content)]
+    assert told == [(2, b"req_1", True), (1, b"", False)]
 
 
 def test_a_piece_that_is_done_is_gone(tmp_path: Path) -> None:

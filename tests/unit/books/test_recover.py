@@ -1,11 +1,15 @@
 """What a dead worker leaves, and what is made of it."""
 
+from collections.abc import Collection
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from heterodyne.books.flight_slots import FlightSlots
 from heterodyne.books.recover import recover_all
 from heterodyne.books.segment import read_batches, segments
 from heterodyne.books.spool import UsageSpool
+from heterodyne.domain.urgency import Urgency
 from heterodyne.domain.usage import GATEWAY_KILLED, FlightTerms, UsageRecord
 from tests.support.flight_slots import open_slot
 from tests.support.usage_records import ending, opening, record
@@ -42,6 +46,22 @@ def test_what_was_in_flight_is_billed_as_delivered(tmp_path: Path) -> None:
     assert by_id["req_0005"] == record(5, 11)
     assert recover_all(tmp_path) == ([], None)
     assert {path.suffix for path in tmp_path.iterdir()} == {".ready"}
+
+
+def test_a_line_of_a_batch_whose_result_was_written_is_billed(tmp_path: Path) -> None:
+    slots = FlightSlots(tmp_path / "w.1.slots", 8)
+    asked: list[str] = []
+
+    def answered(ids: Collection[str]) -> dict[str, int]:
+        asked.extend(ids)
+        return {"req_0001": 7}
+
+    for number, urgency in ((1, Urgency.BATCH), (2, Urgency.BATCH), (3, Urgency.INTERACTIVE)):
+        open_slot(slots, replace(opening(number), urgency=urgency))
+    slots.close()
+    recover_all(tmp_path, answered)
+    assert asked == ["req_0001", "req_0002"], "clients that wait were given nothing"
+    assert {one.id: one.completion_tokens for one in records(tmp_path)} == {"req_0001": 7, "req_0002": 0, "req_0003": 0}
 
 
 def test_a_record_that_was_written_is_not_made_again(tmp_path: Path) -> None:

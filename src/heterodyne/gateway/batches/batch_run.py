@@ -153,7 +153,7 @@ class BatchRun:
         told = self._words.answered(task.line.custom_id, LineAnswer(answer.status, answer.request_id, answer.body))
         taken = task.piece
         try:
-            taken.piece.write(result_line(task.line.number, told, is_answer=is_answer))
+            taken.piece.write(result_line(task.line.number, told, is_answer=is_answer, request_id=answer.request_id))
         except OSError as error:  # a full disk, above all
             _log.error("result_not_written", batch=self.notice.batch, error=str(error))
             self._again(task, PAUSE_MAX_S)

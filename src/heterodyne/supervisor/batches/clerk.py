@@ -13,7 +13,7 @@ from typing import Final
 from heterodyne.batches.batch import decode_lease
 from heterodyne.batches.notice import Notices
 from heterodyne.batches.settings import BatchSettings
-from heterodyne.batches.work_folder import WorkFolder
+from heterodyne.batches.work_folder import DONE, WorkFolder
 from heterodyne.ports.document_store import Document, DocumentStore
 from heterodyne.ports.file_contents import FileContents
 from heterodyne.supervisor.batches.keeper import BatchKeeper, LeaseLost
@@ -26,6 +26,7 @@ AGAIN_S: Final = 5.0  # after a keeper has failed
 PROJECT_SHARE: Final = 0.25  # of the places, that one project may have
 HOLDER: Final = "holder"  # the file with this machine's name for itself
 LOCK: Final = ".lock"
+DONE_KEPT_S: Final = 60.0
 DAY_S: Final = 86400.0
 
 _log = log.get("batches")
@@ -44,6 +45,7 @@ class BatchClerk:
         settings: Callable[[], BatchSettings],
         kept_days: Callable[[], float],
         clock: Callable[[], float] = time.time,
+        done_kept_s: float = DONE_KEPT_S,
     ) -> None:
         self._documents = documents
         self._contents = contents
@@ -55,6 +57,8 @@ class BatchClerk:
         self._keepers: dict[str, asyncio.Task[None]] = {}
         self._projects: dict[str, str] = {}  # of those, by batch
         self._again_at_s: dict[str, float] = {}
+        self._done_kept_s = done_kept_s
+        self._done: dict[Path, float] = {}  # folders of batches that have ended, and when they were first seen
         self._holder = ""
 
     async def run(self) -> None:
@@ -69,6 +73,7 @@ class BatchClerk:
 
     async def look(self) -> None:
         """Take what is to be taken."""
+        await asyncio.to_thread(self._remove_done)
         settings = self._settings()
         if not settings.is_on:
             return
@@ -79,6 +84,15 @@ class BatchClerk:
             if len(self._keepers) >= settings.running_max:
                 return
             await self._try_begin(work, settings)
+
+    def _remove_done(self) -> None:
+        """Folders of batches that have ended, a while after they were first seen: by then workers that died in the
+        meantime are in the books."""
+        now_s, done = time.monotonic(), set(self._folder.glob(f"*{DONE}"))
+        self._done = {path: self._done.get(path, now_s) for path in done}
+        for path, seen_s in self._done.items():
+            if now_s - seen_s >= self._done_kept_s:
+                WorkFolder(path).remove()
 
     def _kept_s(self) -> float:
         return self._kept_days() * DAY_S

@@ -221,7 +221,7 @@ class BatchKeeper:
     async def _leave(self) -> None:
         """Its documents say all there is to say."""
         await self._kept.close()
-        await asyncio.to_thread(self._folder.remove)
+        await asyncio.to_thread(self._folder.leave)
 
     async def _hold_lease(self) -> None:
         while True:

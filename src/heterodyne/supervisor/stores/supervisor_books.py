@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from heterodyne.books.collector import Collector, CollectorState
+from heterodyne.books.recover import Answered, none_answered
 from heterodyne.books.settings import BookSettings, spool_folder_of
 from heterodyne.books.uptime import RunningReplica, UptimeMeter
 from heterodyne.concurrency.deadline import deadline
@@ -29,8 +30,14 @@ class SupervisorBooks:
     """One per supervisor, where books are kept."""
 
     def __init__(
-        self, settings: BookSettings, state_dir: Path, store: BookStore, recent_activity: RecentActivity
+        self,
+        settings: BookSettings,
+        state_dir: Path,
+        store: BookStore,
+        recent_activity: RecentActivity,
+        answered: Answered = none_answered,
     ) -> None:
+        """`answered` knows what lines of batches were given."""
         self.spool_folder = spool_folder_of(settings, state_dir)
         self._store = store
         self._recent_activity = recent_activity
@@ -41,6 +48,7 @@ class SupervisorBooks:
             bytes_max=settings.spool_bytes_max,
             history_days=settings.history_days,
             on_added=recent_activity.on_added,
+            answered=answered,
         )
         self._meter = UptimeMeter(secrets.token_hex(8))
 
