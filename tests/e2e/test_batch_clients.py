@@ -13,6 +13,7 @@ import pytest
 from anthropic import Anthropic
 from openai import AsyncOpenAI, OpenAI
 
+from heterodyne.testing.media import answer_media
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
 from tests.support.threads import in_thread
@@ -25,6 +26,8 @@ ENDS = ("completed", "failed", "expired", "cancelled")
 
 async def echo(call: EngineCall) -> None:
     """Says what it was asked; what is to be slow takes its time, what is to be refused is."""
+    if answer_media(call):
+        return
     said = call.json["messages"][-1]["content"]
     text = said if isinstance(said, str) else said[-1]["text"]
     if text.startswith("refuse"):
@@ -44,6 +47,7 @@ async def echo(call: EngineCall) -> None:
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServeProcess]:
     with in_thread(ScriptedEngine(echo, model=MODEL)) as engine:
         config = f'[pools.own]\nmodel = "{MODEL}"\nengine = "vllm"\nurls = ["{engine.url}"]\nprice_usd_per_hour = 3.6\n'
+        config += f'[models.{MODEL}]\naliases = ["omni-moderation-latest"]\n'
         with ServeProcess(tmp_path_factory.mktemp("batches"), "--workers", "2", config=config) as running:
             running.wait_ready()
             yield running
@@ -100,6 +104,24 @@ def test_a_batch_is_worked_off_in_order(client: OpenAI) -> None:
     file = client.files.retrieve(batch.output_file_id)
     assert (file.purpose, file.filename) == ("batch_output", f"{batch.id}_output.jsonl")
     assert batch.id in [one.id for one in client.batches.list(limit=100)]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("/v1/moderations", {"input": "one"}, "results"),
+        ("/v1/rerank", {"model": MODEL, "query": "q", "documents": ["a", "b"]}, "results"),
+        ("/v1/score", {"model": MODEL, "text_1": "a", "text_2": ["b", "c"]}, "data"),
+    ],
+)
+def test_what_is_not_generated_is_worked_off(client: OpenAI, path: str, body: dict[str, Any], told: str) -> None:
+    lines = [
+        json.dumps({"custom_id": f"m-{number}", "method": "POST", "url": path, "body": body}) for number in range(4)
+    ]
+    batch = ended(client, submit(client, lines, endpoint=path).id)
+    assert (batch.status, batch.request_counts.completed) == ("completed", 4), batch
+    for one in results(client, batch.output_file_id):
+        assert one["response"]["body"][told]
 
 
 def test_lines_with_mistakes_are_told_apart_and_the_rest_runs(client: OpenAI) -> None:
@@ -233,9 +255,10 @@ def test_two_requests_of_one_name_are_refused(claude: Anthropic) -> None:
         claude.messages.batches.create(requests=[message("a", "x"), message("a", "y")])
 
 
-def test_nothing_is_left_in_the_work_folder(serve: ServeProcess, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_nothing_that_is_worked_on_is_left(serve: ServeProcess, tmp_path_factory: pytest.TempPathFactory) -> None:
     work = Path(serve.config_file).parent / "state" / "heterodyne" / "files.work"
     until_s = time.monotonic() + WAIT_S
-    while [one for one in work.iterdir() if one.name != "holder"]:
+    # Results stay for a minute, for the books of workers that die meanwhile.
+    while [one for one in work.iterdir() if one.name != "holder" and one.suffix != ".done"]:
         assert time.monotonic() < until_s, list(work.iterdir())
         time.sleep(0.2)

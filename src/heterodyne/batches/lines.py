@@ -7,7 +7,11 @@ from msgspec import Meta, Raw, Struct
 
 from heterodyne.batches.batch import BatchProblem
 
-ENDPOINTS: Final = ("/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/responses", "/v1/messages")
+MODERATIONS: Final = "/v1/moderations"  # whose clients need not name a model
+ENDPOINTS: Final = (
+    *("/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/responses", "/v1/messages"),
+    *(MODERATIONS, "/v1/rerank", "/v1/score"),
+)
 CUSTOM_ID_CHARS_MAX: Final = 512
 NO_STREAM: Final = "stream: answers in a batch come whole."
 
@@ -24,7 +28,7 @@ class LineFields(Struct):
 class BodyFields(Struct):
     """Of a request, what is looked at before it is sent. Prompts are left as they came."""
 
-    model: str
+    model: str = ""
     stream: bool | None = None
     tools: Raw = Raw(b"")
     system: Raw = Raw(b"")
@@ -32,11 +36,12 @@ class BodyFields(Struct):
     messages: Raw = Raw(b"")
     prompt: Raw = Raw(b"")
     input: Raw = Raw(b"")
+    query: Raw = Raw(b"")
 
     @property
     def prompt_parts(self) -> tuple[Raw, ...]:
         """What the model reads, in the order in which templates put it."""
-        return self.tools, self.system, self.instructions, self.messages, self.prompt, self.input
+        return self.tools, self.system, self.instructions, self.messages, self.prompt, self.input, self.query
 
 
 _decode_line = msgspec.json.Decoder(LineFields).decode
@@ -77,14 +82,17 @@ def read_line(number: int, line: bytes, endpoint: str) -> BatchLine:
     if fields.url != endpoint:
         told = f"Line {number}: url: {endpoint} is expected, as the batch says; it is {fields.url[:100]!r}."
         raise _problem(number, fields.custom_id, "invalid_url", told, "url")
-    return _read_body(number, fields.custom_id, bytes(fields.body))
+    return _read_body(number, fields.custom_id, bytes(fields.body), endpoint)
 
 
-def _read_body(number: int, custom_id: str, body: bytes) -> BatchLine:
+def _read_body(number: int, custom_id: str, body: bytes, endpoint: str) -> BatchLine:
     try:
         asked = _decode_body(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:  # of which an error of validation is one
         raise _problem(number, custom_id, "invalid_request", f"Line {number}: body: {error}.", "body") from error
+    if not asked.model and endpoint != MODERATIONS:
+        told = f"Line {number}: body.model: the name of a model is expected."
+        raise _problem(number, custom_id, "invalid_request", told, "body.model")
     if asked.stream:
         raise _problem(number, custom_id, "invalid_request", f"Line {number}: body.{NO_STREAM}", "body.stream")
     return BatchLine(number=number, custom_id=custom_id, body=body, model=asked.model, prompt_parts=asked.prompt_parts)
