@@ -28,6 +28,7 @@ from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.workload import SimulatedRequest, workload
 
 WARM_S = 10.0  # of a batch, that its pace is not measured in
+IN_FLIGHT_MAX = 4096  # of the worker: more than the fleet can hold, so that its replicas are what is filled
 ENDS = ("completed", "failed", "expired", "cancelled")
 
 
@@ -98,7 +99,8 @@ def _arrivals(slo: Slo, options: argparse.Namespace) -> Sequence[SimulatedReques
 def _run(
     arrivals: Sequence[SimulatedRequest], shape: BatchShape | None, slo: Slo, options: argparse.Namespace
 ) -> Measured:
-    rules = Rules(policy=options.policy, slo=slo, has_queue=True)
+    more = f"[admission]\nin_flight_max = {IN_FLIGHT_MAX}\n"
+    rules = Rules(policy=options.policy, slo=slo, has_queue=True, more=more)
     with tempfile.TemporaryDirectory() as name, live_fleet(Path(name), rules) as fleet:
         measured, replies, failures, lines_per_s = uvloop.run(_drive(fleet, arrivals, shape, options))
         records = fleet.end()

@@ -3,6 +3,8 @@
 from heterodyne.domain.errors import Draining, Overloaded
 from heterodyne.domain.fleet import ReplicaId
 
+PATIENT_SHARE = 0.9  # of the places, that batch and background work may fill: whoever is waited for finds one
+
 
 class ConcurrencyLimit:
     """Counts requests and, by replica, attempts; what is entered is left and what is occupied vacated, once each."""
@@ -29,6 +31,11 @@ class ConcurrencyLimit:
                 f"The gateway already runs {self.in_flight} requests, as many as it may.",
                 retry_after_s=self._retry_after_s,
             )
+
+    @property
+    def has_patient_room(self) -> bool:
+        """Whether one more of batch or background work may start."""
+        return self.in_flight < PATIENT_SHARE * self._in_flight_max
 
     def enter(self) -> None:
         """One more request is being answered."""

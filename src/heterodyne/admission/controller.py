@@ -34,6 +34,7 @@ from heterodyne.domain.errors import (
 )
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.request import Request
+from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.fallback import FallbackRouter
 from heterodyne.routing.forecast import BROKEN, RISK_KEPT, own_risk
 from heterodyne.routing.router import Router
@@ -287,6 +288,8 @@ class AdmissionController:
         others too. An SLO that even an idle replica breaks is no reason to wait; nor is a replica that batch work has
         crowded, which makes room as it ends, while the request's own SLO is as good as kept there.
         """
+        if routing_request.urgency is not Urgency.INTERACTIVE and not self._limit.has_patient_room:
+            return False
         forecast = choice.forecast
         state, load = forecast.state, forecast.load
         held = self._limit.by_replica.get(state.replica_id, 0)

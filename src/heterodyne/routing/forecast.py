@@ -102,18 +102,6 @@ def own_risk(request: RoutingRequest, forecast: Forecast) -> float:
     return late + (1.0 - late) * forecast.state.speed.itl_band.miss(forecast.itl_s, request.itl_slo_s)
 
 
-def forecast_beside(
-    state: ReplicaState, others: float, request: RoutingRequest, cached_tokens: float, now_s: float
-) -> Forecast:
-    """The same with so many more sequences there."""
-    present = state.others
-    state.others = present + others
-    try:
-        return forecast_on(state, request, cached_tokens, now_s)
-    finally:
-        state.others = present
-
-
 def _risk(
     request: RoutingRequest,
     state: ReplicaState,

@@ -19,12 +19,11 @@ from heterodyne.routing.predictive import Pool, choose
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
-from heterodyne.routing.spare import choose_spare
+from heterodyne.routing.spare import choose_spare, fade
 
 INTERACTIVE: Final = Urgency.INTERACTIVE
 REPEATED_S: Final = 0.002  # five hundred requests a second are forecast each
 LISTS_MAX: Final = 64  # of usable replicas, whose arrangement is remembered
-RESERVE_HALF_LIFE_S: Final = 60.0  # of the memory of how much interactive work there was
 NOT_URGENT: Final = "cost"  # the policy of work that no user waits for
 Tier = list[Pool]  # pools whose replicas come before those of the next tier
 
@@ -258,7 +257,7 @@ class Reserve:
 
     def to_come(self, now_s: float) -> float:
         """Interactive requests that are not here and may be soon."""
-        self._most *= 0.5 ** (max(0.0, now_s - self._at_s) / RESERVE_HALF_LIFE_S)
+        self._most *= fade(now_s - self._at_s)
         self._at_s = now_s
         return max(0.0, self._most - self.now)
 

@@ -6,6 +6,7 @@ however much is in flight.
 """
 
 from math import inf
+from typing import Final
 
 from heterodyne.domain.fleet import Replica
 from heterodyne.routing.kv.trust import Trust
@@ -14,6 +15,9 @@ from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.snapshots import ReplicaStateSnapshot
 
 Areas = tuple[float, float, float]
+
+PATIENT_MIN: Final = 8  # requests of batch work that may begin on a replica which had none lately
+PATIENT_FORGOTTEN_S: Final = 60.0
 
 
 class ReplicaState:
@@ -44,6 +48,8 @@ class ReplicaState:
         "least_s",
         "others",
         "patient",
+        "patient_max",
+        "patient_seen_s",
         "place",
         "replica",
         "replica_id",
@@ -63,6 +69,8 @@ class ReplicaState:
         self.speed = speed
         self.in_flight = 0
         self.patient = 0  # in flight, of batch and background work: nobody was promised anything
+        self.patient_max = PATIENT_MIN  # of them, until more is known of what they do to others
+        self.patient_seen_s = -inf  # when one ended last
         self.waiting = 0  # in flight, without a first token
         self.decoding = 0
         self.is_gone = False  # its replica has left, and another may have its place
@@ -109,6 +117,18 @@ class ReplicaState:
         self._settle(now_s)
 
     # What happens to its requests.
+
+    def start_patient(self, now_s: float) -> None:
+        """One more of batch work; after a while without any it begins again with few."""
+        if not self.patient and now_s - self.patient_seen_s > PATIENT_FORGOTTEN_S:
+            self.patient_max = PATIENT_MIN
+        self.patient += 1
+
+    def end_patient(self, now_s: float) -> None:
+        """One fewer, and room for two: what so many do to others is known by then."""
+        self.patient -= 1
+        self.patient_max += 1
+        self.patient_seen_s = now_s
 
     def start(self, request: RoutingRequest, forecast: ForecastTimes, now_s: float) -> None:
         """One more is sent."""

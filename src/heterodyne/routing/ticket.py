@@ -47,7 +47,7 @@ class Ticket:
         if forecast.link_s:
             self._said_tokens = 0
         if request.urgency is not INTERACTIVE:
-            state.patient += 1
+            state.start_patient(now_s)
         if request.streams:
             state.start(request, forecast, now_s)
         else:
@@ -72,7 +72,7 @@ class Ticket:
         self._is_over = True
         request, state, model_router = self.request, self.state, self._model_router
         if request.urgency is not INTERACTIVE:
-            state.patient -= 1
+            state.end_patient(now_s)
         elif model_router is not None:
             model_router.reserve.end()
         if model_router is not None and (self._said_tokens or self._picker is not None):

@@ -23,6 +23,7 @@ from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.simulator.batch import is_line
 from heterodyne.simulator.workload import SimulatedRequest
 
 RETRY_AFTER_S = 1
@@ -83,7 +84,8 @@ class SimulatedAdmission:
         self.book = LimitBook("simulation")
         self._callers = callers
         self.controller = AdmissionController(self._selector, router, self.limit, self.book, settings, chance=chance)
-        self.refused: dict[str, int] = {}  # by error code
+        self.refused: dict[str, int] = {}  # by error code, lines of a batch left out: they are asked again
+        self._refused_lines: list[SimulatedRequest] = []
 
     def publish(self, fleet: FleetSnapshot, now_s: float) -> None:
         """A newer fleet."""
@@ -97,7 +99,7 @@ class SimulatedAdmission:
         try:
             self.limit.check_room()
         except HeterodyneError as error:
-            self._refuse(error)
+            self._refuse(error, request)
             return
         caller = self._callers[request.number % len(self._callers)]
         hold = Hold(caller, now_s)
@@ -112,7 +114,7 @@ class SimulatedAdmission:
         )
         outcome = self.controller.admit(asked, routing_request, hold, now_s, now_s)
         if isinstance(outcome, Refuse):
-            self._refuse(outcome.error)
+            self._refuse(outcome.error, request)
         elif isinstance(outcome, Start):
             yield AdmittedRequest(self, request, routing_request, outcome.choice, hold=hold, now_s=now_s)
         else:
@@ -129,7 +131,9 @@ class SimulatedAdmission:
         """Refuse those that have waited too long; start those for whom there is room."""
         for outcome in self.controller.tick(now_s):
             if isinstance(outcome, Refuse):
-                self._refuse(outcome.error)
+                assert outcome.pending is not None
+                assert isinstance(outcome.pending.handle, SimulatedRequest)
+                self._refuse(outcome.error, outcome.pending.handle)
             else:
                 yield self._started(outcome, now_s)
 
@@ -141,7 +145,15 @@ class SimulatedAdmission:
             self, pending.handle, pending.routing_request, start.choice, hold=pending.hold, now_s=now_s
         )
 
-    def _refuse(self, error: HeterodyneError) -> None:
+    def take_refused_lines(self) -> list[SimulatedRequest]:
+        """Of a batch, those that were refused since."""
+        lines, self._refused_lines = self._refused_lines, []
+        return lines
+
+    def _refuse(self, error: HeterodyneError, request: SimulatedRequest) -> None:
+        if is_line(request):
+            self._refused_lines.append(request)
+            return
         self.refused[error.code] = self.refused.get(error.code, 0) + 1
 
 

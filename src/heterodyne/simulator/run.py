@@ -13,9 +13,11 @@ from typing import Final
 
 from msgspec import structs
 
+from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.domain.urgency import Urgency
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.step import StepResult
 from heterodyne.routing.catalogue import check_policy
@@ -26,6 +28,7 @@ from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 from heterodyne.simulator.admission import AdmittedRequest, SimulatedAdmission
+from heterodyne.simulator.batch import SimulatedLines, is_line
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.tally import ForecastRecord, SimulationTally, record_forecast
@@ -94,7 +97,10 @@ class _Run:
         ]
         self._numbers = {replica.listed.id: number for number, replica in enumerate(self._replicas)}
         self._model = pools[0].replicas[0].model
-        self._rules = {self._model: ModelRule(routing=RoutingRule(policy=trial.policy))}
+        # What is placed beside interactive work goes by the SLO of the rule.
+        slo = trial.slo
+        rule = RoutingRule(policy=trial.policy, ttft_slo_s=slo.ttft_s, itl_slo_s=slo.itl_s)
+        self._rules = {self._model: ModelRule(routing=rule)}
         self._version = 0
         self._tokens_min = min(pool.sequence_tokens_max for pool in pools)
         self._tokens_max = max(pool.sequence_tokens_max for pool in pools)
@@ -120,6 +126,12 @@ class _Run:
                 fleet, self._router, trial.admission, callers=trial.callers, chance=chance
             )
             self._tally.refusals = self._admission.refused
+        self._batch = None
+        if trial.batch is not None:
+            if self._admission is None:
+                raise InvalidSpec("batch: its lines wait for their turn, so that it needs admission")
+            self._batch = SimulatedLines(trial.batch, traffic.hash_tokens)
+            self._tally.batch = self._batch.tally
 
     def drive(self, arrivals: Iterable[SimulatedRequest]) -> SimulationTally:
         coming = iter(arrivals)
@@ -168,8 +180,7 @@ class _Run:
             itl_slo_s=slo.itl_s,
         )
         if self._admission is not None:
-            for admitted in self._admission.arrive(request, routing_request, now_s):
-                self._start(admitted.request, admitted.routing_request, admitted.choice.forecast, now_s, admitted)
+            self._start_all(self._admission.arrive(request, routing_request, now_s), now_s)
             return
         usable = self._usable if tokens <= self._tokens_min else self._able(tokens)
         self._start(request, routing_request, self._router.decide(routing_request, usable, now_s).forecast, now_s)
@@ -182,6 +193,8 @@ class _Run:
         now_s: float,
         admitted: AdmittedRequest | None = None,
     ) -> None:
+        if self._batch is not None and is_line(request):
+            self._batch.waiting -= 1
         number = self._numbers[forecast.state.replica.id]
         replica = self._replicas[number]
         predicted = record_forecast(forecast, now_s) if self._trial.keeps_forecasts else None
@@ -220,17 +233,45 @@ class _Run:
             running_request = running_requests.pop(job_id)
             request = running_request.request
             running_request.ticket.end(now_s, output_tokens=request.output_tokens, cached_tokens=cached_tokens)
-            self._lengths.learn(None, request.output_tokens)
             assert running_request.first_at_s is not None
             running_request.replica.end(
                 request.prompt_tokens, request.output_tokens, cached_tokens, now_s - request.at_s
             )
-            self._tally.end(request, running_request.first_at_s, now_s, cached_tokens, running_request.predicted)
+            if self._batch is not None and is_line(request):
+                self._batch.end(request, running_request.replica.listed.pool, cached_tokens, now_s)
+            else:
+                self._lengths.learn(None, request.output_tokens)
+                self._tally.end(request, running_request.first_at_s, now_s, cached_tokens, running_request.predicted)
             if running_request.admitted is not None:
                 running_request.admitted.end(now_s, cached_tokens)
         if self._admission is not None and ended.finished:
-            for admitted in self._admission.finished(self._model, now_s):
-                self._start(admitted.request, admitted.routing_request, admitted.choice.forecast, now_s, admitted)
+            self._start_all(self._admission.finished(self._model, now_s), now_s)
+            self._ask_lines(now_s)
+
+    def _ask_lines(self, now_s: float) -> None:
+        """Of the batch, as many as may wait."""
+        batch, admission = self._batch, self._admission
+        if batch is None or admission is None:
+            return
+        for refused in admission.take_refused_lines():
+            batch.again(refused, now_s)
+        while (line := batch.try_next(now_s)) is not None:
+            batch.waiting += 1
+            routing_request = RoutingRequest(
+                model=self._model,
+                prompt_tokens=line.prompt_tokens,
+                output_tokens=line.output_tokens,
+                chain=line.chain,
+                urgency=Urgency.BATCH,
+                streams=False,
+            )
+            self._start_all(admission.arrive(line, routing_request, now_s), now_s)
+            for refused in admission.take_refused_lines():
+                batch.again(refused, now_s)
+
+    def _start_all(self, started: Iterable[AdmittedRequest], now_s: float) -> None:
+        for admitted in started:
+            self._start(admitted.request, admitted.routing_request, admitted.choice.forecast, now_s, admitted)
 
     def _publish(self, now_s: float) -> None:
         """The gauges are what they were when they were last due: nothing has happened since."""
@@ -249,8 +290,8 @@ class _Run:
         self._router.publish(fleet, at_s)
         if self._admission is not None:
             self._admission.publish(fleet, at_s)
-            for admitted in self._admission.tick(now_s):
-                self._start(admitted.request, admitted.routing_request, admitted.choice.forecast, now_s, admitted)
+            self._start_all(self._admission.tick(now_s), now_s)
+            self._ask_lines(now_s)
 
     def _fleet(self) -> FleetSnapshot:
         self._version += 1

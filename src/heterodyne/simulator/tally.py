@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from heterodyne.routing.routing_choice import Forecast
+from heterodyne.simulator.batch import BatchTally
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.workload import SimulatedRequest
 
@@ -40,6 +41,7 @@ class SimulationTally:
     """Grows while the run lasts."""
 
     __slots__ = (
+        "batch",
         "cached_tokens",
         "ended_at_s",
         "itl_s",
@@ -56,6 +58,7 @@ class SimulationTally:
 
     def __init__(self, replicas: Sequence[SimulatedReplica]) -> None:
         self.replicas = replicas
+        self.batch: BatchTally | None = None  # of its lines, which are counted nowhere else
         self.refused = 0  # too long for every replica
         self.refusals: dict[str, int] = {}  # by admission, by error code
         self.last_came_at_s = 0.0

@@ -6,6 +6,7 @@ from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.domain.tenant import Caller
 from heterodyne.physics.serving import Slo
+from heterodyne.simulator.batch import SimulatedBatch
 
 
 class SpeedChange(Struct, frozen=True, kw_only=True):
@@ -27,4 +28,5 @@ class Trial(Struct, frozen=True, kw_only=True):
     speed_changes: tuple[SpeedChange, ...] = ()  # in the order they come; they wait for the next reading of gauges
     keeps_forecasts: bool = False  # in the tally, beside what came of them
     admission: AdmissionSettings | None = None  # what waits and is refused before the replicas; None: all start at once
+    batch: SimulatedBatch | None = None  # beside the traffic, where there is admission
     callers: tuple[Caller, ...] = (LOCAL,)  # who sends the requests, one after the other, where there is admission

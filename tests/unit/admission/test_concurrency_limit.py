@@ -26,3 +26,12 @@ def test_a_house_that_drains_takes_nobody() -> None:
     concurrency_limit.is_draining = True
     with pytest.raises(Draining):
         concurrency_limit.check_room()
+
+
+def test_batch_work_leaves_places_to_those_who_are_waited_for() -> None:
+    concurrency_limit = ConcurrencyLimit(10, retry_after_s=1)
+    for _ in range(9):
+        assert concurrency_limit.has_patient_room
+        concurrency_limit.enter()
+    assert not concurrency_limit.has_patient_room
+    concurrency_limit.check_room()

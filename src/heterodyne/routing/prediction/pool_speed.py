@@ -21,6 +21,7 @@ REFERENCE_BATCH: Final = 32  # a token's share of a step is counted as in a batc
 # Of the band.
 TAIL: Final = 0.05  # outside, on either side
 BAND_PACE: Final = 0.03  # how far one sample moves a quantile, in mean errors
+QUIET_MAX: Final = 3.0 / TAIL  # samples that all lie within a quantile by chance; more show that it is too far out
 ERROR_PACE: Final = 0.02
 SPREAD_PRIOR: Final = 0.7  # log 2: before anything is known, half to twice
 SPREAD_MIN: Final = 0.01
@@ -67,38 +68,12 @@ class PoolSpeed:
     """
 
     __slots__ = (
-        "_began_at_s",
-        "_ended_at_s",
-        "_first",
-        "_fixed_s",
-        "_later",
-        "ahead",
-        "ahead_s",
-        "ahead_share_prior",
-        "answer_tokens",
-        "context_token_prior_s",
-        "context_token_s",
-        "heard_at_s",
-        "itl_band",
-        "mixes_prompts",
-        "prior",
-        "prompt_at_s",
-        "prompt_rate",
-        "prompt_s",
-        "prompt_token_s",
-        "prompt_token_squared_s",
-        "prompts",
-        "prompts_between",
-        "replicas",
-        "sequence_prior_s",
-        "sequence_s",
-        "step_prior_s",
-        "step_s",
-        "step_tokens",
-        "steps",
-        "token_share_s",
-        "ttft_band",
-        "ttft_band_waiting",
+        *("_began_at_s", "_ended_at_s", "_first", "_fixed_s", "_later", "ahead", "ahead_s"),
+        *("ahead_share_prior", "answer_tokens", "context_token_prior_s", "context_token_s", "heard_at_s"),
+        *("itl_band", "mixes_prompts", "prior", "prompt_at_s", "prompt_peak", "prompt_peak_at_s"),
+        *("prompt_rate", "prompt_s", "prompt_token_s", "prompt_token_squared_s", "prompts"),
+        *("prompts_between", "replicas", "sequence_prior_s", "sequence_s", "step_prior_s", "step_s"),
+        *("step_tokens", "steps", "token_share_s", "ttft_band", "ttft_band_waiting"),
     )
 
     def __init__(self, prior: Prior) -> None:
@@ -113,6 +88,7 @@ class PoolSpeed:
         self.answer_tokens = ANSWER_PRIOR  # of a usual answer
         self.prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
         self.prompt_at_s = 0.0
+        self.prompt_peak = self.prompt_peak_at_s = 0.0  # of that rate, as batch work has seen it
         self.heard_at_s = -inf  # when a request was last learned from
         self._began_at_s = self._ended_at_s = -inf  # when answers last did that were learned from
         self._fixed_s = max(prior.fixed_s, FIXED_MIN_S)
@@ -227,12 +203,16 @@ class Band:
     distribution is assumed, and the band widens by itself where a pool behaves in a way that the prediction lacks.
     """
 
-    __slots__ = ("_above", "_below", "error", "high", "low", "middle", "samples", "steepness")
+    __slots__ = (
+        *("_above", "_below", "_quiet_above", "_quiet_below"),
+        *("error", "high", "low", "middle", "samples", "steepness"),
+    )
 
     def __init__(self) -> None:
         self.samples = 0
         self.error = SPREAD_PRIOR / 2  # mean of |log(actual / predicted)|
         self._below, self._above = -SPREAD_PRIOR, SPREAD_PRIOR
+        self._quiet_below = self._quiet_above = 0.0  # samples since the last one beyond each
         self.low, self.high = exp(-SPREAD_PRIOR), exp(SPREAD_PRIOR)  # factors around a prediction
         self._settle()
 
@@ -253,8 +233,18 @@ class Band:
             self._above = SPREAD_OF_ERROR * self.error
             self._below = -self._above
         pace = BAND_PACE * max(self.error, SPREAD_MIN)
-        self._above += pace * ((1.0 - TAIL) if off > self._above else -TAIL)
-        self._below -= pace * ((1.0 - TAIL) if off < self._below else -TAIL)
+        if off > self._above:
+            self._above += pace * (1.0 - TAIL)
+            self._quiet_above = 0.0
+        else:
+            self._above -= pace * _drawn_in(self._quiet_above)
+            self._quiet_above += 1.0
+        if off < self._below:
+            self._below -= pace * (1.0 - TAIL)
+            self._quiet_below = 0.0
+        else:
+            self._below += pace * _drawn_in(self._quiet_below)
+            self._quiet_below += 1.0
         if self._above < self._below:
             self._above = self._below = (self._above + self._below) / 2
         self._settle()
@@ -269,6 +259,12 @@ class Band:
     def is_lost(self) -> bool:
         """Whether predictions are off by a factor of two as a rule, so that counting requests is the better guide."""
         return self.samples >= BAND_SAMPLES_MIN and self.error > 0.7
+
+
+def _drawn_in(quiet: float) -> float:
+    """How far a quantile moves inwards, after so many samples that did not reach it: twice as fast once that is no
+    chance any more, or what one bad minute has widened would take a quarter of an hour to narrow."""
+    return TAIL if quiet <= QUIET_MAX else min(2.0 * TAIL, TAIL + TAIL * TAIL * (quiet - QUIET_MAX))
 
 
 class Corrector:

@@ -1,12 +1,13 @@
 """The band around a prediction: it covers nine in ten, whatever the errors look like."""
 
 from collections.abc import Callable
-from math import inf
+from itertools import pairwise
+from math import inf, log
 from random import Random
 
 import pytest
 
-from heterodyne.routing.prediction.pool_speed import Band
+from heterodyne.routing.prediction.pool_speed import BAND_PACE, TAIL, Band
 
 Error = Callable[[Random], float]  # actual / predicted
 
@@ -52,6 +53,19 @@ def test_it_widens_when_predictions_become_worse_and_narrows_again() -> None:
     assert band.high / band.low > 2 * before
     learn(band, ERRORS["normal"], 4000)
     assert band.high / band.low == pytest.approx(before, rel=0.3)
+
+
+def test_what_a_bad_minute_has_widened_narrows_faster_once_nothing_comes_near() -> None:
+    band = Band()
+    learn(band, ERRORS["narrow"], 1000)
+    learn(band, ERRORS["wide"], 100)
+    widths = []
+    for seed in range(2, 7):
+        learn(band, ERRORS["narrow"], 300, seed)
+        widths.append(log(band.high / band.low))
+    steps = [before - after for before, after in pairwise(widths)]
+    pace = BAND_PACE * band.error * TAIL
+    assert all(step > 1.5 * 300 * 2 * pace for step in steps), "both ends of it, at twice the usual pace"
 
 
 def test_the_longer_a_promise_the_less_likely_it_is_broken() -> None:
