@@ -23,6 +23,7 @@ from heterodyne.cli.calibrate import calibration_table
 from heterodyne.cli.columns import laid_out
 from heterodyne.cli.explain import decision_table
 from heterodyne.cli.fleet import replica_table
+from heterodyne.cli.guards import print_findings
 from heterodyne.cli.output import print_table
 from heterodyne.cli.parity import verdict_table
 from heterodyne.cli.rollout import rollout_table
@@ -34,6 +35,7 @@ from heterodyne.planning.calibration.points import CalibrationPoint
 from heterodyne.rollout.groups import TrialGroups
 from heterodyne.rollout.machine import observed, split_of
 from heterodyne.routing.explanation.explanation import PastDecision
+from heterodyne.safety.scan import scan
 from tests.support.audits import fill
 from tests.support.tiny_models import tiny_model
 from tests.unit.cli.explain.test_command import RECORD, ROW, TOLD
@@ -47,6 +49,7 @@ LONG = "pools.big.urls[12]: http://some-machine.some-zone.example.com:8000 is no
 REASON = "1.21 times the price; it holds 512 tokens of the prompt"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 TRACE = "\n".join(["timestamp,prompt_tokens,output_tokens", *(f"{n},{100 + n % 30},{20 + n % 7}" for n in range(300))])
+SECRET = "-----BEGIN PRIVATE KEY-----\n" + "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo\n" * 20
 PLAN = ("--model", "llama-3.1-70b", "--precision", "fp8")
 
 JUDGED = StoredArtifact(
@@ -164,6 +167,7 @@ def test_tables_of_a_running_gateway_fit_too(
     rollout_table.print_rollouts([in_canary()])
     rollout_table.print_rollout(observed(in_canary(), evidence(3), evidence(300), 5.0), as_json=False)
     rollout_table.print_rollout(observed(in_canary(), evidence(400, errors=12), evidence(40_000), 5.0), as_json=False)
+    print_findings(SECRET, scan(SECRET))
     groups = TrialGroups(("new-0",), ("old-2",))
     standing = standing_of(in_canary(), split_of(in_canary(), groups))
     rollout_table.print_rollout(in_canary(), as_json=False, standing=standing)
@@ -179,6 +183,7 @@ def test_tables_of_a_running_gateway_fit_too(
         "surely worse: errors",
         " pp",
         "unknown",
+        "private_key",
         BATCH.id,
         "12357/50000",
     )
@@ -191,7 +196,7 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
         *("hardware", "plan/hardware_table", "keys/command", "plan/memory_table", "plan/mix_tables"),
         *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
         *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
-        *("batch/batch_table", "parity/verdict_table", "rollout/rollout_table"),
+        *("batch/batch_table", "guards", "parity/verdict_table", "rollout/rollout_table"),
     }
     folder = Path(heterodyne.__file__).parent / "cli"
     printing = {

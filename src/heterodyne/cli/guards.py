@@ -1,0 +1,105 @@
+"""`heterodyne guards`: what guards find in a text."""
+
+import sys
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+import click
+
+from heterodyne.domain.errors import InvalidSpec
+
+if TYPE_CHECKING:
+    from heterodyne.safety.scan import GuardFinding
+
+FOUND: Final = 1  # the exit status, as of `grep -v` and linters: a pipeline stops on it
+TEXT_BYTES_MAX: Final = 16 << 20
+SHOWN_CHARACTERS: Final = 2  # of what was found, at either end
+
+
+@click.group()
+def guards() -> None:
+    """Find personal data, secrets and prompt injection in a text.
+
+    \b
+    Examples:
+      heterodyne guards scan prompt.txt
+      heterodyne guards scan --guard secrets --mask < prompt.txt
+    """
+
+
+@guards.command()
+@click.argument("file", type=click.File("rb"), default="-")
+@click.option("--guard", "names", multiple=True, metavar="NAME", help="pii, secrets or injection; else all three.")
+@click.option("--mask", is_flag=True, help="Print the text with placeholders for personal data and secrets.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def scan(file: BinaryIO, names: tuple[str, ...], mask: bool, as_json: bool) -> None:
+    """Say what guards find in a file, or in what is piped in; exit 1 if they find anything.
+
+    What was found is shown by its first and last characters only.
+
+    \b
+    Examples:
+      heterodyne guards scan prompt.txt
+      echo "My card is 4111 1111 1111 1111" | heterodyne guards scan
+      heterodyne guards scan --guard pii --guard secrets --mask prompt.txt
+    """
+    from heterodyne.cli.output import print_json
+    from heterodyne.safety.scan import GUARDS
+    from heterodyne.safety.scan import scan as scanned
+
+    if mask and as_json:
+        raise InvalidSpec("--mask and --json: give one of the two")
+    text = _text(file.read(TEXT_BYTES_MAX + 1))
+    found = scanned(text, names or tuple(GUARDS))
+    if mask:
+        click.echo(_masked(text, found), nl=False)
+    elif as_json:
+        print_json([{"guard": one.guard, **_told(text, one)} for one in found])
+    elif found:
+        print_findings(text, found)
+    else:
+        click.echo("Nothing was found.")
+    sys.exit(FOUND if found else 0)
+
+
+def print_findings(text: str, found: "list[GuardFinding]") -> None:
+    """A row each."""
+    from heterodyne.cli.output import print_table
+
+    header = ("GUARD", "RULE", "LINE", "COLUMN", "SCORE", "FOUND")
+    print_table(header, [(one.guard, *map(str, _told(text, one).values())) for one in found])
+
+
+def _text(content: bytes) -> str:
+    if len(content) > TEXT_BYTES_MAX:
+        raise InvalidSpec(f"the text has more than {TEXT_BYTES_MAX >> 20} MiB; give it in parts")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidSpec(f"the text is not UTF-8: byte {error.start}") from error
+
+
+def _told(text: str, one: "GuardFinding") -> dict[str, object]:
+    finding = one.finding
+    line_start = text.rfind("\n", 0, finding.start) + 1
+    return {
+        "rule": finding.rule,
+        "line": text.count("\n", 0, finding.start) + 1,
+        "column": finding.start - line_start + 1,
+        "score": round(finding.score, 2),
+        "found": _hinted(text[finding.start : finding.end]),
+    }
+
+
+def _hinted(value: str) -> str:
+    """Enough to find it by, and too little to use."""
+    value = " ".join(value.split())
+    if len(value) <= 4 * SHOWN_CHARACTERS:
+        return "…"
+    return f"{value[:SHOWN_CHARACTERS]}…{value[-SHOWN_CHARACTERS:]}"
+
+
+def _masked(text: str, found: "list[GuardFinding]") -> str:
+    from heterodyne.safety.placeholders import mask
+
+    # An injection is no value that something could stand for.
+    return mask(text, [one.finding for one in found if one.guard != "injection"])[0]

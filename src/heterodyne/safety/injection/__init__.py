@@ -1,0 +1,1 @@
+"""Texts that try to take a model over: rules, a small classifier, and both together."""

@@ -1,0 +1,215 @@
+"""Street addresses: words and numbers read one after another from where an address could begin, and weighed."""
+
+import re
+from typing import Final
+
+from heterodyne.safety.finding import Finding
+from heterodyne.safety.pii.clusters import Cluster
+from heterodyne.safety.pii.words.common import LOWER
+from heterodyne.safety.pii.words.place_names import COUNTRIES, PLACES
+from heterodyne.safety.pii.words.runs import UPPER
+from heterodyne.safety.pii.words.word_set import word_set
+
+# Words for streets: in English after the name, in Romance languages before it, in Germanic ones grown onto it.
+STREET_WORD: Final = re.compile(
+    r"(?:street|st\.?|avenue|ave\.?|road|rd\.?|boulevard|blvd\.?|drive|dr\.?|lane|ln\.?|way|court|ct\.?|square|sq\.?|"
+    r"terrace|place|pl\.?|parkway|pkwy|circle|crescent|highway|hwy|alley|close|grove|mews|row|quay|trail|turnpike|"
+    r"rua|rue|via|viale|calle|avenida|av\.?|carrer|paseo|plaza|piazza|corso|largo|travessa|camino|chemin|allée|impasse|"
+    r"ul\.?|ulica|aleja|al\.|utca|u\.|út|útja|tér|fasor|krt\.|ulitsa|prospekt|trg|cesta|náměstí|třída|"
+    r"extension|extensions|fort|isle|coves?|parks?|squares?|point|union|streets|roads|drives|lanes|avenues|"
+    r"λεωφόρος|οδός|.{3,}(?:strasse|straße|str\.?|weg|gasse|platz|allee|gata|gatan|gate|gaten|gade|vej|vägen|"
+    r"veien|vegen|"
+    r"katu|tie|kuja|polku|straat|laan|gracht|plein|dijk|kade|stræti|braut|vegur|hove|terrasse|tänav|stien|"
+    r"stigen|gränd))",
+    re.IGNORECASE,
+)
+WEAK_STREET_WORDS: Final = word_set(
+    """
+    al. close court cove coves dr dr. fort isle largo park parks pl pl. place point row st st. union via way
+    """
+)
+UNIT: Final = re.compile(
+    r"(?:apt|apartment|suite|ste|unit|flat|floor|room|box|pob|psc|p\.o|p\.o\.|postbox|postfach|postboks)\.?",
+    re.IGNORECASE,
+)
+NUMBER: Final = re.compile(r"#?[0-9]{1,6}[A-Za-z]?(?:[-/][0-9]{1,4}[A-Za-z]?)?(?:-[0-9]{4})?\.?")
+TOKEN: Final = re.compile(
+    r"#?[0-9]{1,6}(?:[-/][0-9]{1,4})?[A-Za-z]?(?![\w:])\.?(?=[\s,;?!)\"']|$)"
+    rf"|[{UPPER}∆][\w'’()-]*+(?:\.[A-Z]\.?)?(?!:)|(?:ul|u|krt|sk)\.|\((?:[{UPPER}][\w-]*+)\)|nan\b"
+)
+PARTICLE: Final = re.compile(
+    r"(?:de la|de los|de|del|della|dei|delle|degli|di|da|do|dos|das|la|le|les|du|des|van der|van den|van de|van|"
+    r"den|von|"
+    r"der|zum|zur|am|an|im|of|el|al|af|på|ved|til|y|e|i|útja|utca|út|tér|fejedelem|gt\.|terrasse|vei|gate|gata|"
+    r"alle|tee|mnt|pst)"
+    r"(?=\s)"
+)
+SEPARATOR: Final = re.compile(r"[ \t]{1,2}|[ \t]?,[ \t]?\n?[ \t]?|[ \t]?\n[ \t]?,?[ \t]?(?:\n[ \t])?(?!\n)")
+NUMBER_FIRST: Final = re.compile(
+    rf"[0-9](?<![\w$€£#.,:/-].)[0-9]{{0,4}}[A-Za-z]?(?:-[0-9]{{1,4}})?,?[ \n](?=[{UPPER}0-9]|u[lt]?\.)"
+)
+WORD_FIRST: Final = re.compile(
+    r"\b(?:P\.?[ ]?O\.?[ ]?Box|Postbox|Post Box|PSC|Unit|Rua|Via|Viale|Calle|Avenida|Rue|Piazza|Λεωφόρος|"
+    r"ul\.)[ ](?=[\w])"
+)
+STREET_RUN: Final = re.compile(
+    rf"\b(?:[{UPPER}][\w'’-]*+[ ]){{1,4}}(?:Street|St|Road|Rd|Avenue|Ave|Boulevard|Blvd|Lane|Drive|Square|Terrace)\b\.?"
+)
+# A name, or a compound that ends in a word for a street, and then the number, as Germans and Finns write it.
+NUMBER_LAST: Final = re.compile(
+    rf"(?<![\w])(?:[{UPPER}][\w'’.-]*+[ ]){{1,4}}[0-9]{{1,4}}[A-Za-z]?\b\.?(?=[ ,.\n?!)]|$)"
+)
+CORNER: Final = re.compile(
+    rf"(?<=corner of )(?:[{UPPER}0-9][\w'’.-]*+[ ]?|de |del |ul\. |"
+    rf"u\. ){{1,6}}and (?:[{UPPER}0-9][\w'’.-]*+[ ]?){{1,5}}"
+)
+CONTEXT: Final = re.compile(
+    r"(?:\baddress(?:es)?(?: is| are|:| with| to| as)?|\b(?:live|lives|lived|living|reside[sd]?|residing|"
+    r"stay(?:s|ing)?) (?:on|at|in|near)|"
+    r"\b(?:meet|meeting|met)(?: \w+){0,3} at|\b(?:sen[dt]|ship(?:ped)?|deliver(?:ed)?|mail(?:ed)?|return(?:ed)?|"
+    r"taxi|ride|"
+    r"drive|move|moved|relocated)(?: (?:it|one|this|them|me|a new one|to be sent))? to|\blocated (?:at|on|in)|"
+    r"\bis (?:at|on)|"
+    r"\boffice (?:is )?(?:at|on|in)|\bsent to\??(?: user:)?|"
+    r"\bit is|\bit['’]s in|"
+    r"\bhome:|\bstreet:|\bresidence:|\baddress\? it is|\baddress:)\s*$",
+    re.IGNORECASE,
+)
+TOKENS_MOST: Final = 20
+EVIDENCE_LEAST: Final = 2
+NUMBERS_MOST: Final = 3  # before the first word
+REACH_BEFORE: Final = 40  # how far before the digits the name of a street may begin
+CONTEXT_CHARACTERS: Final = 48
+
+
+def street_addresses(text: str, places: list[re.Match[str]], digits: list[Cluster], threshold: float) -> list[Finding]:
+    """Every address that has evidence enough: a word for a street, a flat, a postal code, or words before it."""
+    found: list[Finding] = []
+    at = 0
+    for cluster in digits:
+        start = max(at, cluster.start - REACH_BEFORE)
+        for pattern in (NUMBER_FIRST, WORD_FIRST, NUMBER_LAST):
+            for match in pattern.finditer(text, start, cluster.end):
+                finding = _of_number_last(text, match) if pattern is NUMBER_LAST else _of_start(text, match.start())
+                if finding is not None and finding.end > at:
+                    found.append(finding)
+                    at = finding.end if pattern is not NUMBER_LAST else at
+    streets = (STREET_RUN.search(text, *place.span()) for place in places if " " in place[0])
+    found += [_finding(*_trimmed(text, street), 2) for street in streets if street is not None]
+    if "corner of " in text:
+        found += [_finding(*_trimmed(text, match), 2) for match in CORNER.finditer(text)]
+    return [finding for finding in found if finding.score >= threshold]
+
+
+def _of_start(text: str, start: int) -> Finding | None:
+    end, evidence = _read(text, start)
+    return _finding(start, end, evidence) if end and evidence >= EVIDENCE_LEAST else None
+
+
+def _finding(start: int, end: int, evidence: int) -> Finding:
+    return Finding(start=start, end=end, rule="street_address", score=min(0.95, 0.62 + 0.08 * evidence))
+
+
+def _read(text: str, start: int) -> tuple[int, int]:
+    """Where an address that begins here ends, and the evidence that it is one."""
+    seen = _Seen()
+    at, end = start, 0
+    for _ in range(TOKENS_MOST):
+        token = TOKEN.match(text, at)
+        if token is not None:
+            word = token[0]
+            if not seen.take(word):
+                break
+            at = end = token.end() + _has_full_stop(text, token.end(), word)
+        elif (particle := PARTICLE.match(text, at)) is not None:
+            at = particle.end()
+        else:
+            break
+        separator = SEPARATOR.match(text, at)
+        if separator is None:
+            break
+        at = separator.end()
+    if not seen.words or not (seen.numbers or seen.street):
+        return 0, 0
+    evidence = seen.evidence()
+    first = text[start : start + 4]
+    if CONTEXT.search(text[max(0, start - CONTEXT_CHARACTERS) : start]) is not None:
+        evidence += 2
+    elif first.isdigit() and first[:2] in ("19", "20") and not seen.unit and seen.numbers == 1:
+        evidence -= 2  # rather a year
+    return end, evidence
+
+
+class _Seen:
+    """What the words of an address were so far."""
+
+    __slots__ = ("numbers", "place", "street", "unit", "words")
+
+    def __init__(self) -> None:
+        self.words = self.numbers = 0
+        self.street = self.unit = self.place = False
+
+    def take(self, word: str) -> bool:
+        """Whether the address goes on with the word."""
+        if word[0].isdigit() or word[0] == "#":
+            self.numbers += 1
+            return self.words > 0 or self.numbers <= NUMBERS_MOST
+        if self.words and word.lower() in LOWER and not _belongs(word):
+            return False
+        self.words += 1
+        if UNIT.fullmatch(word) is not None:
+            self.unit = True
+        elif STREET_WORD.fullmatch(word) is not None:
+            self.street = self.street or self.numbers > 0 or word.lower() not in WEAK_STREET_WORDS
+        elif word in PLACES:
+            self.place = True
+        return True
+
+    def evidence(self) -> int:
+        return 2 * self.street + 2 * self.unit + self.place + (self.numbers > 1)
+
+
+def _has_full_stop(text: str, at: int, word: str) -> bool:
+    """Whether the word is an abbreviation with its full stop."""
+    if word[0].isdigit() or word in COUNTRIES or not text.startswith(".", at):
+        return False
+    return len(word) <= 3 or _belongs(word)
+
+
+def _of_number_last(text: str, match: re.Match[str]) -> Finding | None:
+    words = match[0].split()[:-1]
+    evidence = 2 * any(
+        STREET_WORD.fullmatch(word) is not None and word.lower() not in WEAK_STREET_WORDS for word in words
+    )
+    if CONTEXT.search(text[max(0, match.start() - CONTEXT_CHARACTERS) : match.start()]) is not None:
+        evidence += 2
+    if evidence < EVIDENCE_LEAST:
+        return None
+    start, end = _trimmed(text, match)
+    further_end, further = _read(text, start)
+    return _finding(start, max(end, further_end), evidence + further)
+
+
+def _trimmed(text: str, match: re.Match[str]) -> tuple[int, int]:
+    """The match without common words at its start."""
+    start, end = match.span()
+    while True:
+        word = text[start:end].partition(" ")[0]
+        if word.lower() not in LOWER or " " not in text[start:end] or _belongs(word):
+            break
+        start += len(word) + 1
+    return start, start + len(text[start:end].rstrip(" .,"))
+
+
+def _belongs(word: str) -> bool:
+    """Whether a common word may stand in an address."""
+    return UNIT.fullmatch(word) is not None or STREET_WORD.fullmatch(word) is not None or word.lower() in KEPT
+
+
+KEPT: Final = word_set(
+    """
+    black box church east first fourth general green high island king long main new north old p.o park po prince
+    princess queen republic royal saint second south st state states third town uk union united us usa village west
+    white
+    """
+)

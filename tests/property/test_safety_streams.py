@@ -1,0 +1,85 @@
+"""Masked texts come back, and streams say the same however they are cut."""
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heterodyne.safety.finding import Finding
+from heterodyne.safety.pii.finder import PIIFinder
+from heterodyne.safety.pii.open_from import open_from
+from heterodyne.safety.placeholders import StreamRestorer, mask
+from heterodyne.safety.window import StreamWindow
+
+# Texts that are full of what looks like placeholders and of what is looked for.
+PIECES = st.sampled_from(
+    ["<", ">", "<EMAIL_1>", "<EMAIL_", "1>", "EMAIL", "_2", "a@b.c", "ab", "12", "123", " ", "\n", "ü"]
+)
+TEXTS = st.lists(PIECES | st.text(max_size=3), max_size=24).map("".join)
+RULES = st.sampled_from(["email", "phone", "us_ssn", "1", "ä"])
+WORDS = st.sampled_from(
+    ["ask ", "Jane Roe ", "at ", "12 Elm Street, ", "Springfield ", "about ", "4111 1111 1111 1111 ", "or ", "call ",
+     "+49 30 901820 ", "and ", "jane@example.com ", "the ", "The ", "passport ", "A12345678 ", "May ", "in ", "Oslo. "]
+)  # fmt: skip
+NUMBER = re.compile(r"(?<!\d)\d{2,6}(?!\d)")
+FINDER = PIIFinder()
+
+
+@st.composite
+def texts_with_findings(draw: st.DrawFn) -> tuple[str, list[Finding]]:
+    text = draw(TEXTS)
+    places = st.integers(0, len(text))
+    spans = draw(st.lists(st.tuples(places, places, RULES), max_size=8))
+    return text, [Finding(start=min(a, b), end=max(a, b), rule=rule) for a, b, rule in spans]
+
+
+def chunks(draw: st.DrawFn, text: str) -> list[str]:
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=10)))
+    return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+@given(texts_with_findings())
+def test_restoring_what_was_masked_gives_the_text_again(given_text):
+    text, findings = given_text
+    masked, placeholders = mask(text, findings)
+    assert placeholders.restore(masked) == text
+
+
+@given(texts_with_findings(), st.data())
+def test_a_restored_stream_equals_the_restored_whole(given_text, data):
+    text, findings = given_text
+    masked, placeholders = mask(text, findings)
+    answer = masked + data.draw(TEXTS) + "".join(placeholders.values)
+    restorer = StreamRestorer(placeholders)
+    streamed = [restorer.feed(chunk) for chunk in chunks(data.draw, answer)]
+    assert "".join([*streamed, restorer.close()]) == placeholders.restore(answer)
+
+
+def numbers(text: str) -> list[Finding]:
+    return [Finding(start=match.start(), end=match.end(), rule="number") for match in NUMBER.finditer(text)]
+
+
+@given(TEXTS, st.integers(7, 20), st.integers(1, 20), st.integers(1, 9), st.data())
+def test_no_character_of_a_finding_leaves_before_its_report(text, window_characters, context, step, data):
+    window = StreamWindow(numbers, window=window_characters, context=context, step=step)
+    released = [window.feed(chunk) for chunk in chunks(data.draw, text)] + [window.close()]
+    assert "".join(one.text for one in released) == text
+    at, reported = 0, set()
+    for one in released:
+        reported |= {(at + finding.start, at + finding.end) for finding in one.findings}
+        at += len(one.text)
+    assert reported == {(finding.start, finding.end) for finding in numbers(text)}
+
+
+@given(st.lists(WORDS, max_size=12).map("".join), st.data())
+@settings(max_examples=60)
+def test_personal_data_leave_a_stream_whole(text, data):
+    window = StreamWindow(FINDER.find, open_from=open_from)
+    released = [window.feed(chunk) for chunk in chunks(data.draw, text)] + [window.close()]
+    assert "".join(one.text for one in released) == text
+    at, inside = 0, set()
+    for one in released:
+        inside |= set(range(at + 1, at + len(one.text)))
+        at += len(one.text)
+    for finding in FINDER.find(text):
+        assert set(range(finding.start + 1, finding.end)) <= inside

@@ -1,0 +1,62 @@
+"""People, places, companies and addresses, by lists and by what stands around them. All of them are invented."""
+
+import pytest
+
+from heterodyne.safety.pii.finder import PIIFinder
+from heterodyne.safety.pii.registry import KINDS
+
+FINDER = PIIFinder(KINDS)
+
+FOUND = [
+    ("person", "my name is Thelxinoe", "Thelxinoe"),
+    ("person", "Yesterday I met Hannah Brandt at lunch.", "Hannah Brandt"),
+    ("person", "Please ask Mr. Okonjo about it.", "Okonjo"),
+    ("person", "Please ask Mr. May about it.", "May"),
+    ("person", "It was signed by Dr. Q. Vexley in ink.", "Q. Vexley"),
+    ("person", "They quote Jan van der Linden often.", "Jan van der Linden"),
+    ("person", "Best regards,\nOlwen Pryce", "Olwen Pryce"),
+    ("person", "I read Marta's letter twice.", "Marta"),
+    ("person", "Sigurjón R. Hallsson wrote that.", "Sigurjón R. Hallsson"),
+    ("person", "my name is walter krone and i am late", "walter krone"),
+    ("person", "follow up with monika maybrook soon", "monika maybrook"),
+    ("place", "We flew from Lisbon in spring.", "Lisbon"),
+    ("place", "the office in NEW YORK is shut", "NEW YORK"),
+    ("place", "She grew up in Northern Ireland with goats.", "Northern Ireland"),
+    ("place", "I am travelling to Vorzelheim tomorrow", "Vorzelheim"),
+    ("place", "i live in denmark now", "denmark"),
+    ("organisation", "I work for Quill and Sons", "Quill"),
+    ("organisation", "The invoice is from Northwind Ltd today", "Northwind Ltd"),
+    ("street_address", "I live at 12 Elm Street, Springfield", "12 Elm Street, Springfield"),
+    ("street_address", "send it to 7 Rue des Lilas Apt. 4, Lyon 69001 please", "7 Rue des Lilas Apt. 4, Lyon 69001"),
+    ("street_address", "Wir wohnen in der Lindenstraße 14 in Mainz", "Lindenstraße 14"),
+    ("street_address", "Mail goes to P.O. Box 1203, Dunedin", "P.O. Box 1203, Dunedin"),
+    ("street_address", "they met at the corner of Oak and Vine", "Oak and Vine"),
+]
+
+PLAIN = [
+    "Why is Kubernetes slow when Redis is full?",
+    "Write a Python function that sorts a list. Use Markdown.",
+    "May I ask what Will means in this sentence?",
+    "Capitalised words such as Wisdom and Patience are no names.",
+    "In 2020 Wall clocks were in fashion.",
+    "I bought 3 Apples and 12 Oranges.",
+    "What is the capital letter of this alphabet?",
+    "Turkey sandwiches are nice.",
+    "Summarise Chapter 4. Explain Table 12 in English.",
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "value"), FOUND)
+def test_it_is_found_by_what_stands_around_it(kind, text, value):
+    assert (kind, value) in {(finding.rule, text[finding.start : finding.end]) for finding in FINDER.find(text)}
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_capitals_and_numbers_alone_are_nobodys(text):
+    assert [finding for finding in PIIFinder().find(text) if finding.rule != "organisation"] == []
+
+
+def test_a_company_is_not_taken_for_a_person_when_companies_are_not_asked_for():
+    text = "I work for Hannah Brandt Holdings"
+    assert PIIFinder(["person"]).find(text) == []
+    assert [finding.rule for finding in PIIFinder(["organisation"]).find(text)] == ["organisation"]
