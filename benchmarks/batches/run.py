@@ -16,19 +16,16 @@ import uvloop
 from msgspec import Struct
 
 from benchmarks.batches.lines import BatchShape
+from benchmarks.batches.traffic import IN_FLIGHT_MAX, WARM_S, interactive, read_options, slo_of
 from benchmarks.emulated_fleet import EmulatedFleet
 from benchmarks.machine import describe
-from benchmarks.routing_live.client import OUTPUT_TOKENS_MAX, Reply, replay
-from benchmarks.routing_live.fleet import CONTEXT_TOKENS, MODEL, Rules, laid_out, live_fleet
-from benchmarks.traces.traces import AZURE, read_traces
+from benchmarks.routing_live.client import Reply, replay
+from benchmarks.routing_live.fleet import MODEL, Rules, live_fleet
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.urgency import Urgency
 from heterodyne.physics.serving import Slo
-from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.workload import SimulatedRequest, workload
 
-WARM_S = 10.0  # of a batch, that its pace is not measured in
-IN_FLIGHT_MAX = 4096  # of the worker: more than the fleet can hold, so that its replicas are what is filled
 ENDS = ("completed", "failed", "expired", "cancelled")
 
 
@@ -50,8 +47,8 @@ class Measured(Struct, kw_only=True):
 
 def main() -> int:
     """Print what was found."""
-    options = _options()
-    slo = Slo(ttft_s=options.slo_ttft_ms / 1000, itl_s=options.slo_itl_ms / 1000)
+    options = read_options(__doc__, seconds=300.0)
+    slo = slo_of(options)
     shape = BatchShape(
         lines=options.lines,
         groups=options.groups,
@@ -84,16 +81,10 @@ def main() -> int:
 
 
 def _arrivals(slo: Slo, options: argparse.Namespace) -> Sequence[SimulatedRequest]:
-    trace = read_traces(options.data)[AZURE]
-    rate = options.load * capacity_rps(laid_out(), workload(trace.part(options.seed, 20_000)), slo)
-    wanted = int(rate * (options.warm_s + options.seconds))
-    log = [
-        one
-        for one in trace.part(options.seed, 2 * wanted)
-        if one.prompt_tokens + OUTPUT_TOKENS_MAX <= CONTEXT_TOKENS and one.output_tokens <= OUTPUT_TOKENS_MAX
-    ][:wanted]
-    print(f"{len(log)} interactive requests, {rate:.1f}/s", file=sys.stderr)
-    return workload(log, rate=rate).arrivals
+    traffic = interactive(options, slo)
+    log = traffic.log[: int(traffic.rate * (options.warm_s + options.seconds))]
+    print(f"{len(log)} interactive requests, {traffic.rate:.1f}/s", file=sys.stderr)
+    return workload(log, rate=traffic.rate).arrivals
 
 
 def _run(
@@ -215,24 +206,6 @@ def _post(url: str, body: bytes, media_type: str) -> Any:
     request = urllib.request.Request(url, body, {"content-type": media_type})
     with urllib.request.urlopen(request, timeout=300) as answer:
         return json.load(answer)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the traces")
-    parser.add_argument("--lines", type=int, default=50_000)
-    parser.add_argument("--groups", type=int, default=100)
-    parser.add_argument("--shared-tokens", type=int, default=512)
-    parser.add_argument("--own-tokens", type=int, default=64)
-    parser.add_argument("--output-tokens", type=int, default=64)
-    parser.add_argument("--load", type=float, default=0.6, help="of the rate at which the fleet keeps its promise")
-    parser.add_argument("--seconds", type=float, default=300.0, help="of interactive traffic")
-    parser.add_argument("--warm-s", type=float, default=60.0, help="of traffic before the batch comes")
-    parser.add_argument("--policy", default="slo")
-    parser.add_argument("--slo-ttft-ms", type=float, default=1000.0)
-    parser.add_argument("--slo-itl-ms", type=float, default=50.0)
-    parser.add_argument("--seed", type=int, default=1)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from heterodyne.safety.finding import Finding
-from heterodyne.safety.pii.overlaps import resolve
+from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.quick_look import DIGITS, everything_but, tell
 
 ANY_DIGIT: Final = b"0"

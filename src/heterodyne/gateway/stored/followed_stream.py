@@ -6,6 +6,7 @@ from typing import Final
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.gateway.stored.event_log import error_event, sse
+from heterodyne.gateway.stored.sending import SendingTask
 from heterodyne.telemetry import log
 from heterodyne.wire.server_connection import ServerConnection
 
@@ -15,33 +16,13 @@ COMMENT_S: Final = 15.0  # without events, until a comment keeps the connection 
 _log = log.get("gateway")
 
 
-class FollowedStream:
+class FollowedStream(SendingTask):
     """One answer, which ends with its source."""
 
     def __init__(self, source: AsyncIterator[list[bytes]], after: int) -> None:
+        super().__init__()
         self._source = source
         self._number = after + 1  # of the next event
-        self._is_taken = asyncio.Event()
-        self._is_taken.set()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self, connection: ServerConnection) -> asyncio.Task[None]:
-        """Send them, as the turn of its connection."""
-        self._task = asyncio.get_running_loop().create_task(self._send(connection))
-        connection.hand_over(self)
-        return self._task
-
-    # Called by the client connection.
-
-    def client_gone(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-
-    def client_slow(self) -> None:
-        self._is_taken.clear()
-
-    def client_ready(self) -> None:
-        self._is_taken.set()
 
     async def _send(self, connection: ServerConnection) -> None:
         try:

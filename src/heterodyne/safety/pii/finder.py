@@ -4,10 +4,10 @@ from collections.abc import Collection
 from typing import Final
 
 from heterodyne.safety.finding import Finding
+from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.pii.clusters import clusters
 from heterodyne.safety.pii.contact import email_addresses
 from heterodyne.safety.pii.network import ipv6_addresses
-from heterodyne.safety.pii.overlaps import resolve
 from heterodyne.safety.pii.recogniser import THRESHOLD, Recogniser, matches
 from heterodyne.safety.pii.registry import ANYWHERE, BY_WORDS, DEFAULT_KINDS, EVERYWHERE, KINDS, LOCALES
 from heterodyne.safety.pii.words.by_words import by_words

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 
 from heterodyne.safety.finding import Finding
+from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.pii.finder import PIIFinder
-from heterodyne.safety.pii.overlaps import resolve
 from heterodyne.safety.pii.registry import DEFAULT_KINDS, KINDS
 from heterodyne.safety.secrets import find_secrets
 

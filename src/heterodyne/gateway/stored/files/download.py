@@ -1,10 +1,10 @@
 """A file on its way to a client: a piece is read when the client has taken the one before it."""
 
-import asyncio
 from typing import Final
 
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
+from heterodyne.gateway.stored.sending import SendingTask
 from heterodyne.ports.file_contents import FileContents
 from heterodyne.telemetry import log
 from heterodyne.wire.server_connection import ServerConnection
@@ -15,35 +15,15 @@ READ_TIMEOUT_S: Final = 30.0  # for one piece
 _log = log.get("gateway")
 
 
-class Download:
+class Download(SendingTask):
     """The rest of one answer, whose head says how long it is."""
 
     def __init__(self, contents: FileContents, id: str, size_bytes: int, first: bytes) -> None:
+        super().__init__()
         self._contents = contents
         self._id = id
         self.size_bytes = size_bytes
         self._piece = first
-        self._is_taken = asyncio.Event()
-        self._is_taken.set()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self, connection: ServerConnection) -> asyncio.Task[None]:
-        """Send it, as the turn of its connection."""
-        self._task = asyncio.get_running_loop().create_task(self._send(connection))
-        connection.hand_over(self)
-        return self._task
-
-    # Called by the client connection.
-
-    def client_gone(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-
-    def client_slow(self) -> None:
-        self._is_taken.clear()
-
-    def client_ready(self) -> None:
-        self._is_taken.set()
 
     async def _send(self, connection: ServerConnection) -> None:
         sent = 0
