@@ -1,5 +1,6 @@
 """Every view in a real browser: it shows the fleet that runs, complains of nothing, and everybody can read it."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -52,9 +53,7 @@ def test_keys_lead_everywhere(watched: Watched) -> None:
     page = watched.open("fleet")
     views = (("r", "Requests"), ("l", "Latency"), ("m", "Money"), ("c", "Capacity"), ("o", "Rollouts"), ("d", "Models"))
     for key, title in (*views, ("b", "Batches"), ("f", "Fleet")):
-        page.keyboard.press("g")
-        page.keyboard.press(key)
-        expect(page.locator("main h1")).to_have_text(title)
+        _press_chord(page, key, title)
     for digit, title in (("2", "Requests"), ("9", "Rollouts"), ("0", "Models"), ("1", "Fleet")):
         page.keyboard.press(digit)
         expect(page.locator("main h1")).to_have_text(title)
@@ -67,6 +66,17 @@ def test_keys_lead_everywhere(watched: Watched) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.press("/")
     expect(page.locator("input:focus")).to_be_visible()
+
+
+def _press_chord(page: Page, key: str, title: str) -> None:
+    """`g` and this key, again where a busy machine took too long between them."""
+    for seconds in (2, 4, 20):
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        with suppress(AssertionError):
+            expect(page.locator("main h1")).to_have_text(title, timeout=1000 * seconds)
+            return
+    raise AssertionError(f"g {key} does not lead to {title}")
 
 
 def test_a_view_can_be_shared_by_its_address(watched: Watched) -> None:

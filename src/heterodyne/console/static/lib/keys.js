@@ -8,10 +8,10 @@ export function listenForKeys({ views, isIn, onView, onHelp, onLeave }) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !isIn()) return;
     if (event.key === "Escape") return leave(onLeave);
     if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
-    const isChord = performance.now() < chordUntil;
+    const isChord = event.timeStamp < chordUntil; // when it was pressed: a busy page hears of it later
     chordUntil = 0;
     if (event.key === "g") {
-      chordUntil = performance.now() + CHORD_MS;
+      chordUntil = event.timeStamp + CHORD_MS;
       return;
     }
     const view = isChord ? views.find((one) => one.key === event.key) : views[indexOf(event.key)];
