@@ -2,14 +2,18 @@
 
 import re
 
-from hypothesis import given, settings
+import msgspec
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from heterodyne.safety.finding import Finding
 from heterodyne.safety.pii.finder import PIIFinder
-from heterodyne.safety.pii.open_from import open_from
-from heterodyne.safety.placeholders import StreamRestorer, mask
+from heterodyne.safety.placeholders import NOTHING, StreamRestorer, mask
+from heterodyne.safety.settings import GuardSettings
+from heterodyne.safety.settled import settle
+from heterodyne.safety.stream_check import StreamCheck
 from heterodyne.safety.window import StreamWindow
+from tests.support.guards import EMAIL, SECRET, plan
 
 # Texts that are full of what looks like placeholders and of what is looked for.
 PIECES = st.sampled_from(
@@ -71,10 +75,52 @@ def test_no_character_of_a_finding_leaves_before_its_report(text, window_charact
     assert reported == {(finding.start, finding.end) for finding in numbers(text)}
 
 
+LABEL = "RSA PRIVATE " + "KEY"
+PLANTED = (
+    SECRET,
+    "eyJ" + "hbGciOiJSUzI1NiJ9" * 30 + ".eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0" * 20 + "." + "c2lnbmF0dXJl" * 8,
+    f"-----BEGIN {LABEL}-----\n" + "MIIEpAIBAAKCAQEA7bqXz0\n" * 24 + f"-----END {LABEL}-----",
+    "AKIA" + "IOSFODNN7EXAMPLE"[:16].replace("8", "7"),
+    "4111 1111 1111 1111",
+    "DE89 3704 0044 0532 0130 00",
+    EMAIL,
+)
+BLOCKING = plan(
+    {
+        "no-secrets": GuardSettings(guard="secrets", action="block"),
+        "private": GuardSettings(guard="pii", action="block", kinds=("credit_card", "iban", "email")),
+        "topics": GuardSettings(guard="words", action="block", words=("project falcon",)),
+    }
+).output
+PLAIN = st.lists(
+    st.sampled_from(["the ", "answer ", "is ", "1. ", "See: ", "这是", "Well, ", "and\n", "so "]), max_size=30
+)
+
+
+@given(PLAIN.map("".join), st.sampled_from((*PLANTED, "Project  Falcon")), PLAIN.map("".join), st.data())
+@settings(max_examples=150, deadline=None)
+def test_no_character_of_what_is_blocked_leaves_a_stream_however_it_is_cut(before, planted, after, data):
+    text = f"{before} {planted} {after}"
+    # Digits right before or behind a number may make another number of it, also for who sees all of the text.
+    assume(len(before) + 1 in {finding.start for rule in BLOCKING for finding in rule.look(text)})
+    verdicts = []
+    check = StreamCheck(BLOCKING, NOTHING, verdicts.append)
+    sent = []
+    for piece in chunks(data.draw, text):
+        event = {"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]}
+        sent += check(msgspec.json.encode(event))
+    sent += check(msgspec.json.encode({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
+    choices = [msgspec.json.decode(one)["choices"][0] for one in sent]
+    said = "".join(one["delta"].get("content", "") for one in choices)
+    assert said == before + " "
+    assert choices[-1]["finish_reason"] == "content_filter"
+    assert len(verdicts) == 1
+
+
 @given(st.lists(WORDS, max_size=12).map("".join), st.data())
 @settings(max_examples=60)
 def test_personal_data_leave_a_stream_whole(text, data):
-    window = StreamWindow(FINDER.find, open_from=open_from)
+    window = StreamWindow(FINDER.find, settle=settle)
     released = [window.feed(chunk) for chunk in chunks(data.draw, text)] + [window.close()]
     assert "".join(one.text for one in released) == text
     at, inside = 0, set()

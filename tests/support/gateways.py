@@ -20,6 +20,7 @@ from heterodyne.gateway.server import ServerSnapshot
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.leases import LeaseSource
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.safety.settings import GuardSettings
 from heterodyne.stores.settings import StoreSettings
 from heterodyne.supervisor.configured_replicas import model_rules, remote_replicas
 from heterodyne.supervisor.workers.live_gateway import LiveGateway
@@ -92,6 +93,7 @@ async def gateway_over(
     routing: dict[str, Any] | None = None,
     model: dict[str, Any] | None = None,
     stores: dict[str, Any] | None = None,
+    guards: dict[str, GuardSettings] | None = None,
     beside: dict[str, ScriptedEngine | Behaviour] | None = None,
     rivals: dict[str, tuple[ScriptedEngine | Behaviour, dict[str, Any]]] | None = None,
     tenants: TenantSnapshot | None = None,
@@ -117,6 +119,7 @@ async def gateway_over(
         routing=RoutingSettings(**(routing or {})),
         stores=StoreSettings(**(stores or {})),
         models={(pool or {}).get("model", requests.MODEL): ModelSettings(**model)} if model else {},
+        guards=guards or {},
         telemetry=TelemetrySettings(records=str(records) if records else "off", log_level="error"),
         pools={
             "pool": PoolSettings(

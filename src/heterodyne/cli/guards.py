@@ -43,13 +43,13 @@ def scan(file: BinaryIO, names: tuple[str, ...], mask: bool, as_json: bool) -> N
       heterodyne guards scan --guard pii --guard secrets --mask prompt.txt
     """
     from heterodyne.cli.output import print_json
-    from heterodyne.safety.scan import GUARDS
+    from heterodyne.safety.scan import SCANNED
     from heterodyne.safety.scan import scan as scanned
 
     if mask and as_json:
         raise InvalidSpec("--mask and --json: give one of the two")
     text = _text(file.read(TEXT_BYTES_MAX + 1))
-    found = scanned(text, names or tuple(GUARDS))
+    found = scanned(text, names or SCANNED)
     if mask:
         click.echo(_masked(text, found), nl=False)
     elif as_json:

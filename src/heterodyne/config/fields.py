@@ -14,6 +14,7 @@ from heterodyne.config.settings import NAMED, SECTIONS
 ENVIRONMENT_PREFIX = "HETERODYNE_"
 POOLS = "pools"
 MODELS = "models"
+GUARDS = "guards"
 ANY_NAME = "<name>"  # stands for the name an operator gives
 BARE_KEY = re.compile("[A-Za-z0-9_-]+")  # what TOML takes as a key without quotes
 REQUIRED = msgspec.NODEFAULT  # the default of a field that has none

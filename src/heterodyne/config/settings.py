@@ -17,6 +17,7 @@ from heterodyne.physics.settings import PhysicsSettings
 from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.safety.settings import GuardSettings
 from heterodyne.stores.settings import StoreSettings
 from heterodyne.telemetry.settings import TelemetrySettings
 
@@ -43,6 +44,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     models: Annotated[
         dict[str, ModelSettings], Meta(description="What is said about models, by the name clients ask for.")
     ] = field(default_factory=dict)
+    guards: Annotated[dict[str, GuardSettings], Meta(description="Policies of what texts may not carry, by name.")] = (
+        field(default_factory=dict)
+    )
 
 
 SECTIONS: dict[str, type[Struct]] = {
@@ -60,7 +64,10 @@ SECTIONS: dict[str, type[Struct]] = {
     "physics": PhysicsSettings,
     "fleet": FleetSettings,
 }
-NAMED: dict[str, type[Struct]] = {  # tables of sections that the operator names: [pools.NAME], [models.NAME]
+NAMED: dict[
+    str, type[Struct]
+] = {  # tables of sections that the operator names: [pools.NAME], [models.NAME], [guards.NAME]
     "pools": PoolSettings,
     "models": ModelSettings,
+    "guards": GuardSettings,
 }

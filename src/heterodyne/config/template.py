@@ -63,6 +63,8 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "slo_ttft_ms": 500.0,
     "slo_itl_ms": 50.0,
     "require_memory_gib_min": 64.0,
+    "guard": "secrets",
+    "direction": "input",
 }
 URL_POOL = """\
 # A pool of replicas that already run, for example vLLM on two machines:

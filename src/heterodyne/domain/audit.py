@@ -4,6 +4,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from heterodyne.domain.guard_verdict import GuardVerdict
+
 CUT: Final = "[cut]"  # stands where more was said than is kept
 
 
@@ -29,6 +31,7 @@ class RequestEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     answer_hmac: str = ""  # of the body as it was sent
     prompt: str | None = None  # None: not kept
     answer: str | None = None
+    guards: tuple[GuardVerdict, ...] = ()  # what policies found
 
 
 class ChangeEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="change"):

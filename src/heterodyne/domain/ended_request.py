@@ -2,6 +2,7 @@
 
 from typing import final
 
+from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.domain.record import FailedTry, RequestRecord
 
 
@@ -54,6 +55,7 @@ class EndedRequest:
     connect_ms: float | None
     trace: str
     failed_tries: tuple[FailedTry, ...]
+    guards: tuple[GuardVerdict, ...]
 
     def record(self) -> RequestRecord:
         """What is written down of it."""
@@ -66,6 +68,6 @@ class EndedRequest:
             self.asked_model, self.replica_s, self.is_hosted_price, self.retries, self.continuations, self.decision,
             self.predicted_ttft_ms, self.predicted_itl_ms, self.usd, self.tenant, self.key, self.tier, self.urgency,
             self.queue_ms, self.is_hedged, self.hardware, self.promise, self.overhead_ms, self.connect_ms, self.trace,
-            self.failed_tries,
+            self.failed_tries, self.guards,
         )
         # fmt: on

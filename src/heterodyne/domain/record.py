@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from heterodyne.domain.guard_verdict import GuardVerdict
+
 
 class FailedTry(Struct, frozen=True, gc=False):
     """One replica that was asked and did not answer."""
@@ -56,3 +58,4 @@ class RequestRecord(Struct, frozen=True, omit_defaults=True, gc=False):
     connect_ms: float | None = None  # until the replica that answered was sent the request
     trace: str = ""  # the id of its trace; empty: it has none
     failed_tries: tuple[FailedTry, ...] = ()  # in the order in which they were asked
+    guards: tuple[GuardVerdict, ...] = ()  # what policies found in it and in its answer

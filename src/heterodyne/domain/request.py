@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Protocol, final
 
+from heterodyne.domain.answer_guard import AnswerGuard
 from heterodyne.domain.operation import Operation
 
 CHARS_PER_TOKEN_MAX: Final = 16  # of whole prompts; no tokenizer does better on any text that people send
@@ -10,7 +11,7 @@ FIELDS: Final = (
     *("id", "operation", "model", "body", "model_version", "stream", "wants_usage"),
     *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
     *("choices", "prompts", "sequences", "dimensions", "wants_base64", "has_logprobs", "is_large", "changes"),
-    *("deadline_s", "received", "not_carried", "is_stored", "stored_id", "media_type", "passes", "kept_share"),
+    *("deadline_s", "received", "not_carried", "is_stored", "stored_id", "media_type", "passes", "kept_share", "guard"),
 )
 
 
@@ -78,8 +79,7 @@ class Request:
         self.model_version = model_version  # of an `INFER`, in the engine's words; None: the engine chooses
         self.stream, self.wants_usage = stream, wants_usage  # the client asked for a usage chunk at the end of it
         self.has_stream_options = has_stream_options  # the body has that member, whatever is in it
-        self.prompt = prompt  # None: prompts of this operation are not compared
-        self.user = user  # whom the client says it asks for
+        self.prompt, self.user = prompt, user  # None: prompts of this operation are not compared; for whom it is asked
         self.private_fields = private_fields  # by path, those of one engine's own: it is asked only where they pass
         # Of all that the model may be shown, as JSON in UTF-8; of the body where that is tensors.
         self.prompt_chars = prompt_chars
@@ -95,11 +95,12 @@ class Request:
         self.deadline_s = deadline_s  # on the gateway's monotonic clock
         self.received = received  # the client's own body, where that was of another API; None: it is `body`
         self.not_carried = not_carried  # by path, what another API's body says and no engine can be told
-        self.is_stored = is_stored  # its answer is kept, for the client to ask for again
-        self.stored_id = stored_id  # under this id, which stands in the store already; empty: a new one
+        # Its answer is kept, for the client to ask for again; under this id, which stands in the store already.
+        self.is_stored, self.stored_id = is_stored, stored_id
         self.media_type = media_type  # of the body; empty: it is JSON
         self.passes = passes  # its answer goes on as it comes, whatever it is: sound, or events that are not a chat's
         self.kept_share = kept_share  # of its turns, that an engine is sent; None: none may be left out to make it fit
+        self.guard: AnswerGuard | None = None  # what policies do with its answer; None: no policy is about it
 
     @property
     def received_body(self) -> bytes:

@@ -59,6 +59,20 @@ class Form:
         found = next((part for part in self.parts if part.name == name and part.filename is None), None)
         return None if found is None else self._decoded(found)
 
+    def fields(self) -> list[dict[str, str]]:
+        """What every field says, by its name; a file has nothing."""
+        return [{} if part.filename is not None else {part.name: self._decoded(part)} for part in self.parts]
+
+    def with_fields(self, fields: list[dict[str, str]]) -> bytes:
+        """The body with these values in its fields, which may not hold the boundary."""
+        view, at = memoryview(self._body), 0
+        pieces: list[bytes | memoryview] = []
+        for part, field in zip(self.parts, fields, strict=True):
+            for value in field.values():
+                pieces += [view[at : part.start], value.encode()]
+                at = part.end
+        return b"".join((*pieces, view[at:]))
+
     def has_file(self, *names: str) -> bool:
         """Whether a file is sent under one of these names."""
         return any(part.filename is not None and part.name in names for part in self.parts)

@@ -23,7 +23,6 @@ from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.errors import WireError
 
-RETRY_AFTER_MAX_S: Final = 3600
 NOT_YET: Final = float("inf")  # while the adapter is loaded, so that nobody calls the replica late
 
 
@@ -52,6 +51,10 @@ class AttemptOwner(Protocol):
 
     def attempt_failed(self, attempt: "Attempt", error: EngineError) -> None:
         """There will be no answer from this one."""
+        ...
+
+    def attempt_stopped(self, attempt: "Attempt", error: HeterodyneError | None) -> None:
+        """A policy has ended its stream; with an error nothing of it was sent."""
         ...
 
 
@@ -241,13 +244,6 @@ class Attempt:
         relay = self.relay
         return max(relay.last_at_s, self.heard_at_s) if relay is not None else self.heard_at_s
 
-    def advised(self, error: EngineError) -> EngineError:
-        """With the engine's own advice on when to come back, where it is a number of seconds."""
-        seconds = self.retry_after
-        if seconds is not None and seconds.isdigit():
-            error.retry_after_s = min(int(seconds), RETRY_AFTER_MAX_S)
-        return error
-
     # Called by the keeper of adapters.
 
     def _has_adapter(self, error: EngineError | None) -> None:
@@ -348,3 +344,6 @@ class Attempt:
 
     def stream_broken(self, error: EngineError) -> None:
         self._owner.attempt_failed(self, error)
+
+    def stream_stopped(self, error: HeterodyneError | None) -> None:
+        self._owner.attempt_stopped(self, error)

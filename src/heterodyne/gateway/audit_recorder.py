@@ -61,4 +61,5 @@ def _entry(record: RequestRecord, caller: Caller, asked_model: str, version: str
         reason=record.reason,
         prompt_tokens=record.prompt_tokens,
         completion_tokens=record.completion_tokens,
+        guards=record.guards,
     )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from heterodyne.admission.hold import Hold
+from heterodyne.domain.answer_guard import StreamGuard
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
@@ -10,8 +11,10 @@ from heterodyne.gateway.attempt import Attempt
 from heterodyne.gateway.continuation import Continuation
 from heterodyne.gateway.forms.form import ClientForm, KeptStream, StreamForm
 from heterodyne.gateway.forms.kept import KeptAnswer
+from heterodyne.gateway.guards.held_relay import HeldRelay, is_text
+from heterodyne.gateway.guards.stream import guarded_edit
+from heterodyne.gateway.guards.whole import is_guarded
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
-from heterodyne.gateway.partial_answer import PartialAnswer
 from heterodyne.gateway.passed_relay import PassedRelay
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
@@ -37,6 +40,7 @@ class ClientAnswer:
         "first_byte_at_s",
         "hold",
         "stream_form",
+        "stream_guard",
     )
 
     def __init__(
@@ -64,6 +68,7 @@ class ClientAnswer:
                 self.stream_form = self._kept_stream = form.kept_stream(request)
             elif form.stream is not None:
                 self.stream_form = form.stream(request)
+        self.stream_guard: StreamGuard | None = None  # what policies do with the stream; None: nothing
         self.first_byte_at_s = 0.0  # 0: nothing was sent yet
 
     @property
@@ -89,11 +94,22 @@ class ClientAnswer:
     def relay(self, attempt: Attempt, race: Race, continuation: Continuation, event_bytes_max: int) -> StreamRelay:
         """What takes the stream of an attempt to the client: as it comes, or event by event in the words of its API."""
         request, clock = self._request, race.upstream.clock
+        is_seen = request.guard is not None and is_guarded(request)
         if request.passes:
+            media_type, bytes_max = attempt.media_type, race.upstream.answer_bytes_max
+            if is_seen and is_text(media_type):
+                return HeldRelay(
+                    self.client, attempt, clock, request=request, media_type=media_type, bytes_max=bytes_max
+                )
             return PassedRelay(self.client, attempt, clock, wants_usage=False)
-        edit, tokens_before = attempt.wire.dialect.stream_edit(request), 0
+        edit, tokens_before, sent = attempt.wire.dialect.stream_edit(request), 0, ""
         if continuation.partial is not None:
             edit, tokens_before = continuation.edit(edit), continuation.tokens_before
+            sent = continuation.partial.delivered_text.text
+        guard = None
+        if is_seen and request.guard is not None:
+            guard = self.stream_guard = request.guard.stream_guard(request.choices * request.prompts, sent)
+            edit = guarded_edit(edit, guard)
         if self.stream_form is None:
             return StreamRelay(
                 self.client,
@@ -101,6 +117,7 @@ class ClientAnswer:
                 clock,
                 wants_usage=request.wants_usage,
                 edit=edit,
+                guard=guard,
                 keep=continuation.kept,
                 slot=race.slot,
                 before=tokens_before,
@@ -113,6 +130,7 @@ class ClientAnswer:
             form=self.stream_form,
             wants_usage=request.wants_usage,
             edit=edit,
+            guard=guard,
             keep=continuation.kept,
             sent=continuation.sent,
             slot=race.slot,
@@ -172,11 +190,11 @@ class ClientAnswer:
         head = render.whole_head(200, headers, answer.size, keeps_alive=client.keeps_alive)
         client.finish_paced(head, answer.pieces)
 
-    def end_for_engine(self, sent: PartialAnswer, reported: Usage) -> None:
-        """The end of a stream that its engine did not live to say."""
+    def end_for_engine(self, id_: str, created: int, reported: Usage) -> None:
+        """The end of a stream that its engine did not live, or was not let, to say."""
         events = [b"data: [DONE]\n\n"]
         if self._request.wants_usage:
-            events.insert(0, usage.event(self._request, reported, id_=sent.id, created=sent.created))
+            events.insert(0, usage.event(self._request, reported, id_=id_, created=created))
         form = self.stream_form
         for event in events:
             told = event if form is None else form.events(event[:-2])

@@ -15,7 +15,7 @@ from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.partial_answer import PartialAnswer, read_partial_answer
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
-from heterodyne.ports.engine import EventEdit
+from heterodyne.ports.engine import DeliveredText, EventEdit
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.telemetry import log, metrics
@@ -98,6 +98,11 @@ class Continuation:
         tokens = self._event_tokens.estimate(race.wire.pool, delivered.tokens)  # an event may hold several
         return structs.replace(partial, delivered_text=delivered._replace(tokens=tokens))
 
+    def _masked(self, partial: PartialAnswer) -> DeliveredText:
+        """What the client has, as an engine may see it."""
+        guard, delivered = self._race.request.guard, partial.delivered_text
+        return delivered if guard is None else delivered._replace(text=guard.hide(delivered.text))
+
     def try_go_on(self, owner: AttemptOwner, partial: PartialAnswer, broken: StreamRelay | None) -> bool:
         """Have another replica go on from there; False where none can, or the budget for retries is spent."""
         race = self._race
@@ -129,9 +134,9 @@ class Continuation:
             if target.model != model:
                 return None
             if request.is_large:
-                return choice, upstream.call(request, target, race.salt, partial.delivered_text)
+                return choice, upstream.call(request, target, race.salt, self._masked(partial))
             dialect = upstream.fleet.wire(target.id).dialect
-            rest = dialect.continuation(request, partial.delivered_text)
+            rest = dialect.continuation(request, self._masked(partial))
             if rest is not None:
                 return choice, dialect.call(rest, target)
             tried |= {target.id}

@@ -45,6 +45,7 @@ def ended_of(finished: Finished, epoch_s: float) -> EndedRequest:
     ended.tier = caller.tier
     ended.urgency = "" if routing_request.urgency is INTERACTIVE else routing_request.urgency
     ended.trace = trace.name if trace is not None else ""
+    ended.guards = () if request.guard is None else tuple(request.guard.verdicts)
     ended.failed_tries = _failed_tries(finished) if finished.retries or finished.continuations else ()
     _note_use(ended, finished)
     _note_times(ended, finished)

@@ -27,7 +27,7 @@ from heterodyne.gateway.continuation import KEPT_BYTES_MAX, Continuation
 from heterodyne.gateway.decision_log import Decided
 from heterodyne.gateway.finished import finished_of
 from heterodyne.gateway.offload.answering import TranslatedAnswer
-from heterodyne.gateway.race import Race
+from heterodyne.gateway.race import Race, advised
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.settings import GatewaySettings
@@ -135,6 +135,19 @@ class Exchange:
         self._race.succeed(attempt, relay.usage, events=relay.events)
         self._answer.keep(lambda is_kept: self._finish_stream(relay, relay.usage, is_kept=is_kept))
 
+    def attempt_stopped(self, attempt: Attempt, error: HeterodyneError | None) -> None:
+        """A policy has ended its stream, and closing the engine's connection is what stops its generation."""
+        relay, race, guard = attempt.relay, self._race, self._answer.stream_guard
+        if error is not None or guard is None or race.wire is None:
+            assert error is not None
+            self._refused(attempt, error)
+            return
+        tokens = self._log.event_tokens.estimate(race.wire.pool, guard.events)
+        reported = Usage(prompt_tokens=race.routing_request.prompt_tokens, completion_tokens=tokens, is_estimated=True)
+        race.end(attempt, CANCELLED, output_tokens=tokens)
+        self._answer.end_for_engine(guard.id, guard.created, reported)
+        self._answer.keep(lambda is_kept: self._finish_stream(relay, reported, is_kept=is_kept))
+
     def attempt_unsent(self, attempt: Attempt, error: HeterodyneError) -> None:
         self._refused(attempt, error)
 
@@ -160,7 +173,7 @@ class Exchange:
             if not self._continue(relay):
                 self._fail(error, relay)
         elif answer.first_byte_at_s or not race.try_retry(self, is_free=outcome is Outcome.CONNECT_FAILED):
-            self._fail(attempt.advised(error))
+            self._fail(advised(attempt, error))
 
     # Called by the worker.
 
@@ -259,7 +272,7 @@ class Exchange:
         # The model had finished and only the end of the stream was lost.
         tokens, prompt_tokens = sent.delivered_text.tokens, self._race.routing_request.prompt_tokens
         reported = Usage(prompt_tokens=prompt_tokens, completion_tokens=tokens, is_estimated=True)
-        self._answer.end_for_engine(sent, reported)
+        self._answer.end_for_engine(sent.id, sent.created, reported)
         self._answer.keep(lambda is_kept: self._finish_stream(broken, reported, is_kept=is_kept))
         return True
 

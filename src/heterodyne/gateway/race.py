@@ -31,6 +31,7 @@ NEVER: Final = float("inf")
 ATTEMPTS_MAX: Final = 3  # before the first event
 CONNECTS_MAX: Final = 10  # the same where no engine was even reached
 RATE_LIMITED: Final = 429
+RETRY_AFTER_MAX_S: Final = 3600
 ADAPTER_UNKNOWN: Final = (400, 404)  # how engines say that they do not hold it
 
 
@@ -270,3 +271,11 @@ class Race:
             return False
         was_held = self.upstream.adapters.doubt(attempt.wire.replica_id, attempt.adapter)
         return was_held and not self.retries
+
+
+def advised(attempt: Attempt, error: EngineError) -> EngineError:
+    """With the engine's own advice on when to come back, where it is a number of seconds."""
+    seconds = attempt.retry_after
+    if seconds is not None and seconds.isdigit():
+        error.retry_after_s = min(int(seconds), RETRY_AFTER_MAX_S)
+    return error

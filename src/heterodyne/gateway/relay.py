@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
 from heterodyne.books.flight_slots import DELIVERED, FlightSlot
-from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage
+from heterodyne.domain.answer_guard import StreamGuard
+from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage, HeterodyneError
 from heterodyne.domain.request import Usage
 from heterodyne.engines.wire_errors import engine_error
 from heterodyne.gateway import usage
@@ -38,6 +39,10 @@ class StreamOwner(Protocol):
     def stream_complete(self) -> None: ...
     def stream_broken(self, error: EngineError) -> None: ...
 
+    def stream_stopped(self, error: HeterodyneError | None) -> None:
+        """A policy has ended it; with an error nothing of it was sent."""
+        ...
+
 
 class StreamRelay:
     """Listens to an engine's stream in the exchange's place, once its head has come."""
@@ -47,6 +52,7 @@ class StreamRelay:
         "_clock",
         "_edit",
         "_event_bytes_max",
+        "_guard",
         "_is_chunked",
         "_keep",
         "_more",
@@ -76,6 +82,7 @@ class StreamRelay:
         *,
         wants_usage: bool,
         edit: EventEdit | None = None,
+        guard: StreamGuard | None = None,
         keep: list[bytes] | None = None,
         slot: FlightSlot | None = None,
         before: int = 0,
@@ -86,6 +93,7 @@ class StreamRelay:
         self._clock = clock
         self._wants_usage = wants_usage
         self._edit = edit
+        self._guard = guard  # the last to edit; None: no policy looks at the answer
         # Everything the client is sent, as OpenAI's events, for whoever may have to go on from there.
         self._keep = keep
         # How many events the client was given stands in the slot before they go out; `before` came from others.
@@ -141,6 +149,10 @@ class StreamRelay:
             self._take(data)
         except EngineError as error:
             self._owner.stream_broken(error)
+            return
+        if self._guard is not None and self._guard.is_over and not self.is_done:
+            self.is_done = True
+            self._owner.stream_stopped(None)
 
     def on_end(self) -> None:
         """The engine closed its stream properly; whether the answer was complete is another matter."""

@@ -7,13 +7,7 @@ from pathlib import Path
 from heterodyne.admission.callers import LOCAL, CallerRing
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.host_names import HostNames
-from heterodyne.domain.errors import (
-    ClientGone,
-    HeterodyneError,
-    InternalError,
-    UnknownModel,
-    UnknownPath,
-)
+from heterodyne.domain.errors import ContentBlocked, HeterodyneError, InternalError, UnknownModel, UnknownPath
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
@@ -22,14 +16,15 @@ from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.body_size import LARGE_BYTES, SMALL_BYTES, is_large
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.guards.input_guard import InputGuard
 from heterodyne.gateway.known_models import no_such_model
-from heterodyne.gateway.offload.job import ReadBody
+from heterodyne.gateway.offload.job import BodyRead, ReadBody, Result
 from heterodyne.gateway.offload.process import Offload
-from heterodyne.gateway.offload.reading import LargeReads
+from heterodyne.gateway.offload.steps import OffloadedSteps, large_request
 from heterodyne.gateway.open_pages import page_caller
 from heterodyne.gateway.page_answer import answer_page
 from heterodyne.gateway.pages import PageResponse
-from heterodyne.gateway.refusal import answer_error, refused_record
+from heterodyne.gateway.refusal import Refuser, answer_error
 from heterodyne.gateway.request_ids import RequestIds
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.route import Route
@@ -42,6 +37,7 @@ from heterodyne.gateway.stored.inner_call import STORED_ID
 from heterodyne.gateway.stored.recall import Recalled
 from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.tracer import Tracer
+from heterodyne.safety.policy import GuardPolicy
 from heterodyne.telemetry import log
 from heterodyne.wire.message import HttpRequest
 from heterodyne.wire.server_connection import Responder, ServerConnection
@@ -87,7 +83,9 @@ class RequestHandler:
         self._ids = ids
         self.note_gauges = note_gauges
         self._clock, self._wall_clock = clock, identity.wall_clock
-        self.large_reads = LargeReads(offload)
+        self.offloaded = OffloadedSteps(offload)
+        self._input_guard: InputGuard | None = None  # None: there are no policies
+        self._refuser = Refuser(identity, request_log, tracer, fleet)
         self.stored = stored
         self.started_at = started_at
         self.worker_name = worker_name
@@ -100,6 +98,10 @@ class RequestHandler:
     def configure(self, settings: GatewaySettings) -> None:
         """Other bounds from the next request on."""
         self.settings = settings
+
+    def guard(self, policy: GuardPolicy) -> None:
+        """Other policies from the next request on."""
+        self._input_guard = None if policy.is_empty else InputGuard(policy, self.offloaded)
 
     @property
     def fleet(self) -> FleetSnapshot:
@@ -242,13 +244,15 @@ class RequestHandler:
                 return self._read_large(arrival, body)
         if request is None:
             request = route.read(body, arrival.request_id, arrival.deadline_s, self.settings)
-        return self._admit(arrival, request)
+        return self._admit(arrival, request) if self._input_guard is None else self._guard(arrival, request)
 
     def _read_large(self, arrival: Arrival, body: bytes) -> Responder:
         """The same, with the body read beside the worker's loop."""
 
-        def understood(request: Request) -> None:
-            self._go_on(arrival, partial(self._admit, arrival, request))
+        def understood(result: Result, made: bytes) -> None:
+            assert isinstance(result, BodyRead)
+            request = large_request(result, made, body)
+            self._go_on(arrival, partial(self._guard, arrival, request))
 
         job = ReadBody(
             path=arrival.http.path,
@@ -257,7 +261,28 @@ class RequestHandler:
             settings=self.settings,
             wants_prompt=any(len(replicas) > 1 for replicas in self.fleet.by_model.values()),
         )
-        return self.large_reads.read(job, body, arrival.caller.salt, understood, partial(self._refuse_arrival, arrival))
+        refused = partial(self._refuse_arrival, arrival)
+        return self.offloaded.begin(
+            job, body, arrival.caller.salt, deadline_s=arrival.deadline_s, done=understood, refused=refused
+        )
+
+    def _guard(self, arrival: Arrival, request: Request) -> Responder | None:
+        """Where there are policies, no request is admitted but through here."""
+        guard, caller = self._input_guard, arrival.caller
+        if guard is None:  # they were taken away while it was read
+            return self._admit(arrival, request)
+
+        def later(checked: Request) -> None:
+            self._go_on(arrival, partial(self._admit, arrival, checked))
+
+        refused = partial(self._refuse_arrival, arrival, request=request)
+        try:
+            model = self.fleet.model_of(request.model)
+            then = partial(self._admit, arrival)
+            return guard.check(request, caller, model, then=then, later=later, refused=refused)
+        except ContentBlocked as error:
+            refused(error)
+            return None
 
     def _go_on(self, arrival: Arrival, step: Callable[[], Responder | None]) -> None:
         """Take the next step with a request that has waited."""
@@ -272,8 +297,8 @@ class RequestHandler:
             _log.error("request_failed", request_id=arrival.request_id, exc_info=error)
             self._refuse_arrival(arrival, InternalError("An internal error; the log has the details."))
 
-    def _refuse_arrival(self, arrival: Arrival, error: HeterodyneError) -> None:
-        self._refuse(error, arrival.connection, arrival.request_id, arrival.http, arrival.caller)
+    def _refuse_arrival(self, arrival: Arrival, error: HeterodyneError, *, request: Request | None = None) -> None:
+        self._refuse(error, arrival.connection, arrival.request_id, arrival.http, arrival.caller, request=request)
 
     def _admit(self, arrival: Arrival, request: Request) -> Responder | None:
         builder, fleet, caller, http = self._request_builder, self._fleet.snapshot, arrival.caller, arrival.http
@@ -315,32 +340,7 @@ class RequestHandler:
         """The answer and its record; `request` where it was understood."""
         head = http.head_check
         assert isinstance(head, RoutedHead)
-        if not isinstance(error, ClientGone):
-            answer_error(
-                error,
-                self._identity,
-                connection,
-                request_id,
-                form=head.form,
-                is_head=http.method == b"HEAD",
-                tier=caller.tier if caller is not None else "",
-            )
-        record = refused_record(
-            error,
-            request_id,
-            self._wall_clock(),
-            len(http.body),
-            caller=caller,
-            request=request,
-            model="" if request is None else self.fleet.model_of(request.model),
-            urgency=urgency,
+        route = http.path.decode("ascii") if http.path in routes.ROUTES else ""
+        self._refuser.refuse(
+            error, connection, request_id, http, caller, form=head.form, route=route, request=request, urgency=urgency
         )
-        if self._tracer is not None:
-            record = self._tracer.turned_away(
-                record,
-                http.headers,
-                method=http.method.decode("ascii", "replace"),
-                route=http.path.decode("ascii") if http.path in routes.ROUTES else "",
-                is_stranger=caller is None,
-            )
-        self._request_log.refused(record, caller, urgency, http.body)

@@ -152,7 +152,8 @@ class RequestLog:
             self.tokens.learn(ended.model, request.prompt_chars, ended.prompt_tokens, routing_request.tenant)
         if not ended.reason:
             self.request_builder.learn(request, routing_request, ended.completion_tokens)
-            if ended.stream and not ended.is_estimated and finished.wire is not None and not ended.continuations:
+            is_counted = ended.stream and not ended.is_estimated and not ended.continuations
+            if is_counted and finished.wire is not None and request.guard is None:  # policies join events
                 self.event_tokens.learn(finished.wire.pool, finished.events, ended.completion_tokens)
         if choice is not None:
             self.decisions.add(Decided(ended.id, routing_request, choice, ended))

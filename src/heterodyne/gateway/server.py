@@ -119,7 +119,7 @@ class GatewayServer:
                 except Exception as error:  # noqa: BLE001  # nor one exchange
                     _log.error("exchange_check_failed", exc_info=error)
             self._in_flight.trim_kept(self._settings.continuation_bytes_max)
-            self._request_handler.large_reads.check(now_s)
+            self._request_handler.offloaded.check(now_s)
             self._gate.tick()
             self._request_log.write_down()
             self._holdings.look(now_s)
@@ -135,7 +135,7 @@ class GatewayServer:
             self._server.close()
         clock = self._clock
         until_s = clock() + self._settings.drain_timeout_s
-        reads, stored = self._request_handler.large_reads, self._request_handler.stored
+        reads, stored = self._request_handler.offloaded, self._request_handler.stored
         while (self._in_flight.exchanges or self._controller.waiting or reads or stored) and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
         self._end_all()
@@ -184,7 +184,7 @@ class GatewayServer:
         await self._upstream.pool.close()
 
     def _end_all(self) -> None:
-        self._request_handler.large_reads.close()
+        self._request_handler.offloaded.close()
         self._gate.close()
         for exchange in tuple(self._in_flight.exchanges):
             exchange.give_up(Draining("The gateway shut down before the answer was complete."))

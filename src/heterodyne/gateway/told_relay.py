@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from heterodyne.books.flight_slots import FlightSlot
+from heterodyne.domain.answer_guard import StreamGuard
 from heterodyne.domain.errors import EngineError, EngineGarbage
 from heterodyne.gateway.forms.form import StreamForm
 from heterodyne.gateway.relay import EVENT_BYTES_MAX, StreamOwner, StreamRelay
@@ -35,6 +36,7 @@ class ToldRelay(StreamRelay):
         form: StreamForm,
         wants_usage: bool,
         edit: EventEdit | None = None,
+        guard: StreamGuard | None = None,
         keep: list[bytes] | None = None,
         sent: list[bytes] | None = None,
         slot: FlightSlot | None = None,
@@ -47,6 +49,7 @@ class ToldRelay(StreamRelay):
             clock,
             wants_usage=wants_usage,
             edit=edit,
+            guard=guard,
             keep=keep,
             slot=slot,
             before=before,

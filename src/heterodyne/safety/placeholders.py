@@ -1,9 +1,10 @@
 """Words that stand for what was found in a text, and the way back. Equal values of one rule have equal words."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from heterodyne.safety.finding import Finding
@@ -23,50 +24,69 @@ class Placeholders(Struct, frozen=True):
             return text
         return WORD.sub(self._value_of, text)
 
+    def hide(self, text: str) -> str:
+        """The way there: every value of a text replaced by what stands for it."""
+        for word, value in self.values.items():
+            text = text.replace(value, word)
+        return text
+
+    @property
+    def escaped(self) -> "Placeholders":
+        """The same for texts that are JSON, in which a value with a quote must not end a string."""
+        return Placeholders({word: _escaped(value) for word, value in self.values.items()})
+
     def _value_of(self, match: re.Match[str]) -> str:
         return self.values.get(match[0], match[0])
 
 
+class Masker:
+    """Gives out placeholders for the texts of one request, or of one answer."""
+
+    def __init__(self, written: Iterable[str] = ()) -> None:
+        """`written` are words like placeholders that mean something already; they are not given out."""
+        self._written = set(written)
+        self._words: dict[tuple[str, str], str] = {}
+        self._counts: dict[str, int] = {}
+
+    def read(self, text: str) -> None:
+        """Words of a text that look like placeholders are not given out."""
+        if "<" in text:
+            self._written.update(WORD.findall(text))
+
+    def word(self, rule: str, value: str) -> str:
+        """What stands for a value."""
+        name = UNSAFE.sub("_", rule.upper()).strip("_0123456789") or "FOUND"
+        word = self._words.get((name, value))
+        while word is None:
+            self._counts[name] = self._counts.get(name, 0) + 1
+            word = f"<{name}_{self._counts[name]}>"
+            if word in self._written:
+                word = None
+        self._words[name, value] = word
+        return word
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What each stands for."""
+        return {word: value for (_, value), word in self._words.items()}
+
+
 def mask(text: str, findings: Iterable[Finding]) -> tuple[str, Placeholders]:
     """The text with placeholders for what was found. Findings that overlap one before them are left out."""
-    masked, placeholders = mask_all([(text, findings)])
-    return masked[0], placeholders
+    masker = Masker()
+    masker.read(text)
+    parts: list[str] = []
+    at = 0
+    for finding in sorted(findings):
+        if finding.start < at or finding.end <= finding.start or finding.end > len(text):
+            continue
+        parts += (text[at : finding.start], masker.word(finding.rule, text[finding.start : finding.end]))
+        at = finding.end
+    return "".join((*parts, text[at:])), Placeholders(masker.values)
 
 
-def mask_all(texts: Sequence[tuple[str, Iterable[Finding]]]) -> tuple[list[str], Placeholders]:
-    """The same for texts that go together, such as the messages of a request: they share their placeholders."""
-    # Words of the texts themselves that look like placeholders are not given out.
-    written = {word for text, _ in texts if "<" in text for word in WORD.findall(text)}
-    words: dict[tuple[str, str], str] = {}
-    counts: dict[str, int] = {}
-    masked: list[str] = []
-    for text, findings in texts:
-        parts: list[str] = []
-        at = 0
-        for finding in sorted(findings):
-            if finding.start < at or finding.end <= finding.start or finding.end > len(text):
-                continue
-            value = text[finding.start : finding.end]
-            name = _name_of(finding.rule)
-            word = words.get((name, value))
-            if word is None:
-                word = words[name, value] = _new_word(name, counts, written)
-            parts += (text[at : finding.start], word)
-            at = finding.end
-        masked.append("".join((*parts, text[at:])) if parts else text)
-    return masked, Placeholders({word: value for (_, value), word in words.items()}) if words else NOTHING
-
-
-def _name_of(rule: str) -> str:
-    return UNSAFE.sub("_", rule.upper()).strip("_0123456789") or "FOUND"
-
-
-def _new_word(name: str, counts: dict[str, int], written: set[str]) -> str:
-    while True:
-        counts[name] = counts.get(name, 0) + 1
-        word = f"<{name}_{counts[name]}>"
-        if word not in written:
-            return word
+def _escaped(value: str) -> str:
+    return msgspec.json.encode(value).decode()[1:-1]
 
 
 NOTHING: Final = Placeholders({})

@@ -41,6 +41,11 @@ requests = Counter(
     "outcome. A refusal has no pool, and no model where none of the name is served.",
     (*REQUEST, "status", "reason", "outcome"),
 )
+guard_verdicts = Counter(
+    "heterodyne_gateway_guard_verdicts_total",
+    "What policies found in requests and answers, by what was done about it.",
+    ("policy", "guard", "rule", "action", "direction"),
+)
 in_flight = Gauge("heterodyne_gateway_requests_in_flight", "Requests being answered now.", ("model", "pool", "replica"))
 ttft = Histogram(
     "heterodyne_gateway_ttft_seconds",
@@ -408,6 +413,7 @@ alerts_webhooks = Counter(
 ALL: tuple[Meter, ...] = (
     build_info,
     requests,
+    guard_verdicts,
     in_flight,
     ttft,
     itl,

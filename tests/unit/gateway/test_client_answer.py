@@ -152,7 +152,7 @@ def test_an_older_clients_stream_ends_with_the_error_and_the_close() -> None:
 def test_the_end_that_an_engine_did_not_live_to_say_is_said_for_it(wants_usage: bool) -> None:
     answering = Answering(wants_usage=wants_usage)
     sent = PartialAnswer(delivered_text=DeliveredText("hi", 1), events=1, id="c-1", created=5, is_complete=True)
-    answering.answer.end_for_engine(sent, Usage(prompt_tokens=7, completion_tokens=1))
+    answering.answer.end_for_engine(sent.id, sent.created, Usage(prompt_tokens=7, completion_tokens=1))
     done = chunk(b"data: [DONE]\n\n")
     assert answering.client.written.endswith(done)
     counted = answering.client.written.removesuffix(done)

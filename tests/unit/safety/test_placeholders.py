@@ -1,7 +1,7 @@
 """Masking and the way back."""
 
 from heterodyne.safety.finding import Finding
-from heterodyne.safety.placeholders import StreamRestorer, mask, mask_all
+from heterodyne.safety.placeholders import Masker, StreamRestorer, mask
 
 
 def at(text: str, value: str, rule: str = "email") -> Finding:
@@ -25,12 +25,21 @@ def test_a_word_that_the_text_has_already_is_not_given_out():
 
 
 def test_texts_of_one_request_share_their_placeholders():
-    first, second = "from a@b.c", "to d@e.f, copy a@b.c, not <EMAIL_2>"
-    masked, placeholders = mask_all(
-        [(first, [at(first, "a@b.c")]), (second, [at(second, "d@e.f"), at(second, "a@b.c")])]
-    )
-    assert masked == ["from <EMAIL_1>", "to <EMAIL_3>, copy <EMAIL_1>, not <EMAIL_2>"]
-    assert [placeholders.restore(text) for text in masked] == [first, second]
+    masker = Masker()
+    masker.read("not <EMAIL_2>")
+    words = [masker.word("email", value) for value in ("a@b.c", "d@e.f", "a@b.c")]
+    assert words == ["<EMAIL_1>", "<EMAIL_3>", "<EMAIL_1>"]
+    assert masker.values == {"<EMAIL_1>": "a@b.c", "<EMAIL_3>": "d@e.f"}
+
+
+def test_a_value_within_json_does_not_end_its_string():
+    _, placeholders = mask('a "b"', [Finding(start=0, end=5, rule="name")])
+    assert placeholders.escaped.restore('{"to": "<NAME_1>"}') == '{"to": "a \\"b\\""}'
+
+
+def test_what_a_client_was_sent_is_hidden_again():
+    _, placeholders = mask("a@b.c", [Finding(start=0, end=5, rule="email")])
+    assert placeholders.hide("I wrote to a@b.c, and") == "I wrote to <EMAIL_1>, and"
 
 
 def test_a_text_without_findings_stays_as_it_is():

@@ -15,6 +15,7 @@ One TOML file whose sections are rooms. A flag (`--set gateway.port=9000`) goes 
 ABOUT_NAMES = {
     "pools": f"`{ANY_NAME}` is the name of the pool; without any pool declared, the default pools hold.",
     "models": f'`{ANY_NAME}` is the public name; one with dots stands in quotes, `[models."llama-3.1-70b"]`.',
+    "guards": f"`{ANY_NAME}` is the name of the policy, which its findings are told by.",
 }
 HEADER = ("Setting", "Takes", "Default", "Environment variable", "Meaning")
 

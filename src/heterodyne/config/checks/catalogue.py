@@ -6,6 +6,7 @@ from heterodyne.config.checks import (
     adapter_checks,
     alert_checks,
     gateway_checks,
+    guard_checks,
     hardware_checks,
     kv_checks,
     memory_checks,
@@ -74,4 +75,7 @@ CHECKS: tuple[Check, ...] = (
     policy_checks.weights_of_a_mix_can_be,
     policy_checks.only_an_slo_can_be_late,
     policy_checks.slos_can_be_met,
+    guard_checks.guards_are_known,
+    guard_checks.guards_are_given_their_own_settings,
+    guard_checks.masks_have_something_to_stand_for,
 )

@@ -6,6 +6,7 @@ HeterodyneError
 │   ├── MalformedJson               400 invalid_json
 │   ├── InvalidField                400 invalid_value
 │   ├── ContextExceeded             400 context_length_exceeded
+│   ├── ContentBlocked              400 content_filter        a policy does not let it pass
 │   ├── Unauthenticated             401 invalid_api_key
 │   ├── NotAllowed                  403 not_allowed           outside the scopes of the key
 │   ├── UnknownModel                404 model_not_found
@@ -58,6 +59,7 @@ from heterodyne.domain.errors.caller import (
     BodyTooLarge,
     BudgetSpent,
     ClientGone,
+    ContentBlocked,
     ContextExceeded,
     HeadTooLarge,
     InvalidField,
@@ -114,6 +116,7 @@ __all__ = [
     "BudgetSpent",
     "CallerError",
     "ClientGone",
+    "ContentBlocked",
     "ContextExceeded",
     "DeadlineExceeded",
     "Draining",

@@ -27,6 +27,12 @@ class ContextExceeded(CallerError):
     code = "context_length_exceeded"
 
 
+class ContentBlocked(CallerError):
+    """What was asked, or what was answered, holds something that a policy does not let pass; `param` is where."""
+
+    code = "content_filter"
+
+
 class Unauthenticated(CallerError):
     """No key, or a key nobody issued."""
 

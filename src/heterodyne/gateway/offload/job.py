@@ -12,8 +12,10 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import FIELDS, Request, Usage
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.engine_request import JSON
+from heterodyne.safety.guarded import Guarded
+from heterodyne.safety.settings import GuardSettings
 
-LARGE_FIELDS = ("body", "prompt", "received")
+STAYING = ("body", "prompt", "received", "guard")  # fields of a request that are not sent along
 HEAD = Layout("<IQ")  # lengths of the message and of the body
 
 
@@ -43,7 +45,21 @@ class ReadAnswer(Struct, frozen=True, kw_only=True, tag=True):
     replica: Replica
 
 
-Job = ReadBody | MakeCall | ReadAnswer
+class CheckRequest(Struct, frozen=True, kw_only=True, tag=True):
+    """A request's body to what policies make of it."""
+
+    policies: tuple[tuple[str, GuardSettings], ...]
+    media_type: str
+
+
+class CheckAnswer(Struct, frozen=True, kw_only=True, tag=True):
+    """A whole answer to what policies make of it."""
+
+    policies: tuple[tuple[str, GuardSettings], ...]
+    values: dict[str, str]  # by placeholder
+
+
+Job = ReadBody | MakeCall | ReadAnswer | CheckRequest | CheckAnswer
 
 
 class JobFailed(Struct, frozen=True, kw_only=True, tag=True):
@@ -80,7 +96,14 @@ class AnswerRead(Struct, frozen=True, kw_only=True, tag=True):
     is_error: bool = False
 
 
-Result = JobFailed | BodyRead | CallMade | AnswerRead
+class Checked(Struct, frozen=True, kw_only=True, tag=True):
+    """What was found; behind it stands the body, unless it is as it came."""
+
+    guarded: Guarded
+    is_same: bool
+
+
+Result = JobFailed | BodyRead | CallMade | AnswerRead | Checked
 
 encode = msgspec.msgpack.Encoder().encode
 decode_job = msgspec.msgpack.Decoder(Job).decode
@@ -88,8 +111,8 @@ decode_result = msgspec.msgpack.Decoder(Result).decode
 
 
 def fields_of(request: Request) -> dict[str, Any]:
-    """A request without what is large in it."""
-    return {name: getattr(request, name) for name in FIELDS if name not in LARGE_FIELDS}
+    """A request without what is large in it, or of no use elsewhere."""
+    return {name: getattr(request, name) for name in FIELDS if name not in STAYING}
 
 
 def request_of(fields: dict[str, Any], body: bytes) -> Request:

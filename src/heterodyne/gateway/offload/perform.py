@@ -1,6 +1,7 @@
 """The work itself, in the process beside the worker: a job and a body in, a result and a body out. Pure."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 
 from heterodyne.domain.errors import EngineBroke, HeterodyneError, InternalError
@@ -14,6 +15,9 @@ from heterodyne.gateway.offload.job import (
     AnswerRead,
     BodyRead,
     CallMade,
+    CheckAnswer,
+    Checked,
+    CheckRequest,
     Job,
     MakeCall,
     ReadAnswer,
@@ -27,6 +31,12 @@ from heterodyne.gateway.offload.job import (
 from heterodyne.ports.engine import DeliveredText, EngineDialect
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.kv.chain import PROMPT_BYTES_MAX
+from heterodyne.safety.answer_check import check_answer
+from heterodyne.safety.guarded import Guarded
+from heterodyne.safety.placeholders import Placeholders
+from heterodyne.safety.policy import GuardRule, rule_of
+from heterodyne.safety.request_check import check_request
+from heterodyne.safety.settings import GuardSettings
 
 Dialects = Mapping[str, EngineDialect]
 
@@ -41,6 +51,10 @@ def perform(job: Job, body: bytes, dialects: Dialects) -> tuple[Result, bytes]:
                 return _make(job, body, dialects[job.replica.engine])
             case ReadAnswer():
                 return _answer(job, body, dialects[job.replica.engine])
+            case CheckRequest():
+                return _checked(check_request(_rules(job.policies), body, job.media_type), body)
+            case CheckAnswer():
+                return _checked(check_answer(_rules(job.policies), Placeholders(job.values), body), body)
     except HeterodyneError as error:
         return failure_of(error), b""
     except MemoryError:
@@ -97,3 +111,14 @@ def _answer(job: ReadAnswer, body: bytes, dialect: EngineDialect) -> tuple[Resul
     is_same = made is body
     usage = None if answer.usage is None else usage_fields(answer.usage)
     return AnswerRead(is_same=is_same, usage=usage, is_error=answer.is_error), b"" if is_same else made
+
+
+@lru_cache(maxsize=256)
+def _rules(policies: tuple[tuple[str, GuardSettings], ...]) -> tuple[GuardRule, ...]:
+    return tuple(rule_of(name, settings) for name, settings in policies)
+
+
+def _checked(checked: tuple[Guarded, bytes], body: bytes) -> tuple[Result, bytes]:
+    guarded, made = checked
+    is_same = made is body
+    return Checked(guarded=guarded, is_same=is_same), b"" if is_same else made

@@ -19,6 +19,7 @@ from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.server import GatewayServer
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.health.fleet_health import FleetHealth
+from heterodyne.safety.policy import GuardPolicy
 from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
 from heterodyne.supervisor.workers.view import QUEUED_PROJECTS_MAX, WorkerView
 from heterodyne.telemetry import log, metrics
@@ -59,6 +60,7 @@ class LiveGateway:
         self._watch = watch
         self._priors = priors
         self._take_rollouts(upstream.fleet.snapshot.rules)
+        request_handler.guard(GuardPolicy(settings.guards))
 
     def apply(
         self,
@@ -74,6 +76,8 @@ class LiveGateway:
         admission, upstream = settings.admission, self._upstream
         callers = caller_ring(settings, self.tenants, self._console_key_sha256)
         self._request_handler.admit(callers, host_names(settings, self.tenants))
+        if settings.guards != before.guards:
+            self._request_handler.guard(GuardPolicy(settings.guards))
         upstream.limit.resize(admission.in_flight_max, admission.retry_after_s)
         try:
             self.server.configure(settings.gateway)

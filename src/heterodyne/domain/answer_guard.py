@@ -1,0 +1,64 @@
+"""What policies have found in one request, and what they do with its answer, as the way of requests knows it."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from heterodyne.domain.guard_verdict import GuardVerdict
+
+
+class StreamGuard(Protocol):
+    """Edits the events of one engine's stream, as OpenAI's clients get them."""
+
+    @property
+    def events(self) -> int:
+        """Those with choices in them that have come."""
+        ...
+
+    @property
+    def id(self) -> str:
+        """Of the answer."""
+        ...
+
+    @property
+    def created(self) -> int:
+        """When the engine began the answer, in seconds since the epoch."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a policy has cut the answer off, so that nothing that still comes is for the client."""
+        ...
+
+    def __call__(self, data: bytes) -> tuple[bytes, ...]:
+        """The events that take the place of one."""
+        ...
+
+
+class AnswerGuard(Protocol):
+    """One for each request that a policy is about."""
+
+    @property
+    def verdicts(self) -> Sequence[GuardVerdict]:
+        """What was found so far."""
+        ...
+
+    @property
+    def looks_at_answers(self) -> bool:
+        """Whether anything is done with the answer."""
+        ...
+
+    def check_text(self, text: str) -> str:
+        """An answer that is no JSON as its client may have it; raises ContentBlocked."""
+        ...
+
+    def check_answer(self, body: bytes) -> bytes:
+        """A whole answer in JSON as its client may have it; raises ContentBlocked."""
+        ...
+
+    def stream_guard(self, choices: int, sent: str) -> StreamGuard:
+        """What edits a stream that goes on behind these words."""
+        ...
+
+    def hide(self, text: str) -> str:
+        """Words that the client was sent, as an engine may see them."""
+        ...

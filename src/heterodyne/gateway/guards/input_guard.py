@@ -1,0 +1,113 @@
+"""Looks at every request before it is admitted: in the loop where that is quick, beside the worker where it is not."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.guard_verdict import GuardVerdict
+from heterodyne.domain.request import Request
+from heterodyne.domain.tenant import Caller
+from heterodyne.gateway.offload.job import Checked, CheckRequest, JobFailed, Result, error_of
+from heterodyne.gateway.offload.steps import OffloadedSteps
+from heterodyne.safety.guarded import Guarded
+from heterodyne.safety.policy import GuardPolicy, GuardRule
+from heterodyne.safety.quick_look import DIGITS, everything_but
+from heterodyne.safety.request_check import check_request
+from heterodyne.safety.request_guard import RequestGuard
+from heterodyne.safety.settings import GuardSettings
+from heterodyne.telemetry import log, metrics
+from heterodyne.wire.server_connection import Responder
+
+QUICK_BYTES_MAX: Final = 4096  # some two milliseconds at worst
+QUICK_DIGITS_MAX: Final = 512  # numbers take the longest: each may be of many kinds
+NO_DIGITS: Final = everything_but(DIGITS)
+
+_log = log.get("gateway")
+
+
+class InputGuard:
+    """One per worker, made anew when the policies change."""
+
+    def __init__(self, policy: GuardPolicy, steps: OffloadedSteps) -> None:
+        self._policy = policy
+        self._steps = steps
+
+    def check(
+        self,
+        request: Request,
+        caller: Caller,
+        model: str,
+        *,
+        then: Callable[[Request], Responder | None],
+        later: Callable[[Request], None],
+        refused: Callable[[HeterodyneError], None],
+    ) -> Responder | None:
+        """Go on with `then` now, or with `later` or `refused` once it was looked at; raises ContentBlocked.
+
+        `model` is the one that the request means.
+        """
+        plan = self._policy.plan(caller.project, request.model, model)
+        if plan is None:
+            return then(request)
+        request.guard = guard = RequestGuard(plan, note)
+        if not plan.input:
+            return then(request)
+        if is_quick(request.body):
+            guarded, body = check_request(plan.input, request.body, request.media_type)
+            return then(_taken(request, guard, guarded, body))
+        job = CheckRequest(policies=policies_of(plan.input), media_type=request.media_type)
+        if all(rule.action == "flag" for rule in plan.input):  # nothing waits for what changes nothing
+            self._steps.offload.submit(job, (request.body,), caller.salt, _flagging(request, guard))
+            return then(request)
+
+        def checked(result: Result, made: bytes) -> None:
+            assert isinstance(result, Checked)
+            body = request.body if result.is_same else made
+            try:
+                taken = _taken(request, guard, result.guarded, body)
+            except HeterodyneError as error:
+                refused(error)
+            else:
+                later(taken)
+
+        return self._steps.begin(
+            job, request.body, caller.salt, deadline_s=request.deadline_s, done=checked, refused=refused
+        )
+
+
+def is_quick(body: bytes) -> bool:
+    """Whether looking at it holds up nobody."""
+    return len(body) <= QUICK_BYTES_MAX and len(body.translate(None, NO_DIGITS)) <= QUICK_DIGITS_MAX
+
+
+def policies_of(rules: Sequence[GuardRule]) -> tuple[tuple[str, GuardSettings], ...]:
+    """The same rules, as the process beside the worker is told them."""
+    return tuple((rule.policy, rule.settings) for rule in rules)
+
+
+def note(verdict: GuardVerdict) -> None:
+    """Count it."""
+    metrics.guard_verdicts.add((verdict.policy, verdict.guard, verdict.rule, verdict.action, verdict.direction))
+
+
+def _taken(request: Request, guard: RequestGuard, guarded: Guarded, body: bytes) -> Request:
+    guard.take(guarded)
+    if body is not request.body:
+        if request.received is None:
+            received, request = request.body, request.copied()
+            request.received = received
+        else:
+            request = request.copied()
+        request.body = body
+    return request
+
+
+def _flagging(request: Request, guard: RequestGuard) -> Callable[[Result, bytes], None]:
+    def checked(result: Result, _: bytes) -> None:
+        if isinstance(result, JobFailed):
+            _log.warning("guard_failed", request_id=request.id, error=error_of(result).message)
+            return
+        assert isinstance(result, Checked)
+        guard.take(result.guarded)
+
+    return checked

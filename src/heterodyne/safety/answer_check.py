@@ -1,0 +1,86 @@
+"""What guards make of an answer that comes whole."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from heterodyne.safety.guarded import Guarded, told
+from heterodyne.safety.look import Found, look
+from heterodyne.safety.masking import mask, restore
+from heterodyne.safety.placeholders import Masker, Placeholders
+from heterodyne.safety.policy import GuardRule
+from heterodyne.safety.texts import Texts
+
+OWN_MEMBERS: Final = frozenset({"id", "created", "system_fingerprint", "service_tier", "usage"})
+CUT: Final = "content_filter"  # why a choice ends that a rule has cut off
+SAID: Final = (".content", ".text")
+KEPT: Final = ("role", "content")  # of a message that was cut off
+
+
+def check_answer(rules: Sequence[GuardRule], placeholders: Placeholders, body: bytes) -> tuple[Guarded, bytes]:
+    """The answer as its client may have it, in JSON, with what was masked in the request put back.
+
+    A choice that a rule blocks ends before the finding; an answer without choices is blocked as a whole.
+    """
+    texts = Texts(msgspec.json.decode(body), skipped=OWN_MEMBERS)
+    found = look(rules, texts.units) if rules else []
+    verdicts = told(found, "output")
+    document = texts.document
+    choices = document.get("choices") if isinstance(document, dict) else None
+    blocked = next((one for one in verdicts if one.action == "block"), None)
+    if blocked is not None and not isinstance(choices, list):
+        return Guarded(verdicts=verdicts, blocked=blocked), body
+    is_changed = blocked is not None
+    if is_changed:
+        found = _cut(choices, found)
+    is_changed |= mask(found, texts.units, Masker(placeholders.values))
+    if placeholders.values and b"<" in body:
+        is_changed |= restore(Texts(document, skipped=OWN_MEMBERS).units, placeholders)
+    if not is_changed:
+        return Guarded(verdicts=verdicts), body
+    for choice in choices or ():
+        if isinstance(choice, dict) and "logprobs" in choice:
+            choice["logprobs"] = None  # they would tell the words that stood there
+    return Guarded(verdicts=verdicts), msgspec.json.encode(document)
+
+
+def check_text(rules: Sequence[GuardRule], placeholders: Placeholders, text: str) -> tuple[Guarded, str]:
+    """The same of an answer that is no JSON, such as subtitles."""
+    texts = Texts(text)
+    found = look(rules, texts.units) if rules else []
+    verdicts = told(found, "output")
+    mask(found, texts.units, Masker(placeholders.values))
+    blocked = next((one for one in verdicts if one.action == "block"), None)
+    return Guarded(verdicts=verdicts, blocked=blocked), placeholders.restore(texts.document)
+
+
+def _cut(choices: Any, found: Sequence[Found]) -> list[Found]:
+    """End choices before what must not be said; returns the findings that are left to be masked.
+
+    Its words before that are left of such a choice, and nothing else.
+    """
+    left = list(found)
+    for number, choice in enumerate(choices):
+        own = f"choices[{number}]."
+        cuts = [one for one in found if one.rule.action == "block" and one.unit.where.startswith(own)]
+        if not cuts or not isinstance(choice, dict):
+            continue
+        for one in sorted(cuts, key=_start, reverse=True):
+            if one.unit.where.endswith(SAID):
+                one.unit.put([(one.finding.start, len(one.unit.text), "")])
+        left = [one for one in left if not one.unit.where.startswith(own) or _is_left(one)]
+        choice["finish_reason"] = CUT
+        message = choice.get("message")
+        if isinstance(message, dict):
+            for name in [name for name in message if name not in KEPT]:
+                del message[name]
+    return left
+
+
+def _start(found: Found) -> int:
+    return found.finding.start
+
+
+def _is_left(found: Found) -> bool:
+    return found.unit.where.endswith(SAID) and found.finding.end <= len(found.unit.text)

@@ -1,0 +1,26 @@
+"""What comes of a text, a body or an answer once every rule has looked at it."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from heterodyne.domain.guard_verdict import Direction, GuardVerdict
+from heterodyne.safety.look import Found, verdict
+
+FINDINGS_MAX = 256  # of one document that are told; a text may be nothing but findings
+
+
+class Guarded(Struct, frozen=True, kw_only=True):
+    """The outcome; beside it stands the body, which may be another one."""
+
+    verdicts: tuple[GuardVerdict, ...] = ()
+    values: Mapping[str, str] = {}  # by placeholder, what is put back in the answer
+    blocked: GuardVerdict | None = None  # why nothing of it goes on
+
+
+def told(found: Iterable[Found], direction: Direction) -> tuple[GuardVerdict, ...]:
+    """A verdict for each; what blocks is never among those that are left out because there are too many."""
+    every = [verdict(one, direction) for one in found]
+    if len(every) > FINDINGS_MAX:
+        every.sort(key=lambda one: one.action != "block")
+    return tuple(every[:FINDINGS_MAX])

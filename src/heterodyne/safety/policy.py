@@ -1,0 +1,87 @@
+"""Which guards look at whose requests: the operator's policies, gathered for one project and one model."""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Final
+
+from msgspec import Struct
+
+from heterodyne.domain.guard_verdict import Action, Direction
+from heterodyne.safety.registry import Look, Settle, guard_named
+from heterodyne.safety.settings import GuardSettings
+
+PLANS_MAX: Final = 4096  # projects times models that are remembered; beyond it all are found anew
+
+
+class GuardRule(Struct, frozen=True, kw_only=True):
+    """One policy, ready to look."""
+
+    policy: str
+    settings: GuardSettings
+    version: str
+    look: Look
+    settle: Settle | None
+    skipped_roles: frozenset[str]
+    direction: str
+
+    @property
+    def action(self) -> Action:
+        return self.settings.action
+
+
+class GuardPlan(Struct, frozen=True):
+    """What looks at one project's requests to one model, and at their answers."""
+
+    input: tuple[GuardRule, ...]
+    output: tuple[GuardRule, ...]
+
+
+class GuardPolicy:
+    """All policies. One per worker, made anew when the settings change."""
+
+    def __init__(self, settings: Mapping[str, GuardSettings]) -> None:
+        self._rules = tuple(rule_of(name, one) for name, one in settings.items())
+        self._plans: dict[tuple[str, str, str], GuardPlan | None] = {}
+        self.is_empty = not self._rules
+
+    def plan(self, project: str, asked_model: str, model: str) -> GuardPlan | None:
+        """None where no guard looks; `asked_model` is the name the client used."""
+        key = (project, asked_model, model)
+        try:
+            return self._plans[key]
+        except KeyError:
+            pass
+        if len(self._plans) >= PLANS_MAX:
+            self._plans.clear()
+        plan = self._plans[key] = self._made(key)
+        return plan
+
+    def _made(self, key: tuple[str, str, str]) -> GuardPlan | None:
+        project, *models = key
+        rules = [
+            rule
+            for rule in self._rules
+            if any(fnmatchcase(project, one) for one in rule.settings.projects)
+            and any(fnmatchcase(name, one) for name in models for one in rule.settings.models)
+        ]
+        plan = GuardPlan(_looking(rules, "input"), _looking(rules, "output"))
+        return plan if rules else None
+
+
+def rule_of(name: str, settings: GuardSettings) -> GuardRule:
+    """A policy by its settings; raises UnknownName and InvalidSpec."""
+    guard = guard_named(settings.guard)
+    finder = guard.make(settings)
+    return GuardRule(
+        policy=name,
+        settings=settings,
+        version=guard.version,
+        look=finder.look,
+        settle=finder.settle,
+        skipped_roles=guard.skipped_roles,
+        direction=settings.direction or guard.direction,
+    )
+
+
+def _looking(rules: list[GuardRule], direction: Direction) -> tuple[GuardRule, ...]:
+    return tuple(rule for rule in rules if rule.direction in (direction, "both"))

@@ -1,0 +1,86 @@
+"""Every guard, by name: how it is made of a policy's settings, and which texts are its business."""
+
+from collections.abc import Callable, Collection
+
+from msgspec import Struct
+
+from heterodyne.domain.errors import InvalidSpec
+from heterodyne.domain.nearest import unknown_name
+from heterodyne.safety.finding import Finding
+from heterodyne.safety.injection.detect import detect
+from heterodyne.safety.pii.finder import PIIFinder
+from heterodyne.safety.pii.registry import DEFAULT_KINDS, KINDS, LOCALES
+from heterodyne.safety.secrets import find_secrets
+from heterodyne.safety.settings import GuardSettings
+from heterodyne.safety.settled import Settled, settle
+from heterodyne.safety.words import WordFinder
+
+Look = Callable[[str], Collection[Finding]]
+Settle = Callable[[str], Settled]
+
+
+class Finder(Struct, frozen=True):
+    """A guard as one policy has it."""
+
+    look: Look
+    settle: Settle | None = None  # what of a text that goes on can be judged; None: it may begin anywhere
+
+
+class GuardKind(Struct, frozen=True, kw_only=True):
+    """One kind of them."""
+
+    version: str  # counted up when it finds other things than before
+    make: Callable[[GuardSettings], Finder]  # raises InvalidSpec
+    heeds: tuple[str, ...]  # the settings that are its own
+    skipped_roles: frozenset[str] = frozenset()  # whose words it does not look at
+    can_mask: bool = True  # whether something can stand for what it finds
+    direction: str = "both"  # where it looks if its policy does not say
+
+
+def _pii(settings: GuardSettings) -> Finder:
+    for kind in settings.kinds:
+        if kind not in KINDS:
+            raise unknown_name("kind of personal data", kind, sorted(KINDS))
+    for locale in settings.locales:
+        if locale not in LOCALES:
+            raise unknown_name("locale", locale, sorted(LOCALES))
+    return Finder(PIIFinder(settings.kinds or DEFAULT_KINDS, settings.locales or tuple(LOCALES)).find, settle)
+
+
+def _secrets(_: GuardSettings) -> Finder:
+    return Finder(find_secrets, settle)
+
+
+def _injection(_: GuardSettings) -> Finder:
+    return Finder(detect)
+
+
+def _words(settings: GuardSettings) -> Finder:
+    if not any(phrase.strip() for phrase in settings.words):
+        raise InvalidSpec("the guard `words` needs `words`")
+    finder = WordFinder(settings.words)
+    return Finder(finder.find, finder.settle)
+
+
+GUARDS: dict[str, GuardKind] = {
+    "pii": GuardKind(version="1", make=_pii, heeds=("kinds", "locales")),
+    "secrets": GuardKind(version="1", make=_secrets, heeds=()),
+    # Whoever writes the system prompt gives orders by right, and the model's own turns are judged on their way out.
+    "injection": GuardKind(
+        version="1",
+        make=_injection,
+        heeds=(),
+        skipped_roles=frozenset({"system", "developer", "assistant"}),
+        can_mask=False,
+        direction="input",
+    ),
+    "words": GuardKind(version="1", make=_words, heeds=("words",)),
+}
+
+
+def guard_named(name: str) -> GuardKind:
+    """One of them; raises UnknownName."""
+    guard = GUARDS.get(name)
+    if guard is None:
+        raise unknown_name("guard", name, list(GUARDS))
+    return guard

@@ -1,0 +1,59 @@
+"""How much of an unfinished text can be judged: where something personal, or a secret, may still be growing."""
+
+import re
+from typing import Final, NamedTuple
+
+from heterodyne.safety.pii.words.runs import UPPER, capitals
+from heterodyne.safety.pii.words.word_set import word_set
+
+# Characters that numbers, addresses and secrets have and plain words have not.
+TELLING: Final = re.compile(r"[0-9@:/_+=#\\<\[({-]|[!$%&*?~^][^\s!?]")
+BETWEEN_NAMES: Final = word_set("de la los las del della di da do dos das du des van der den von zu ten ter le el al")
+CAPITAL: Final = re.compile(f"[{UPPER}]")
+WITHOUT_SPACES: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")  # scripts that write none
+SPACES: Final = " \n\t"
+PLAIN_BEHIND: Final = 16  # characters after which a number, a name or an address does not go on
+
+
+class Settled(NamedTuple):
+    """Two places in a text that goes on."""
+
+    plain: int  # before it there is nothing to find
+    judged: int  # before it everything can be judged; behind it something may be growing
+
+
+def settle(text: str) -> Settled:
+    """Names that are written in small letters are not waited for."""
+    last = _last_words(text)
+    telling = TELLING.search(text, 0, last)
+    names = capitals(text[:last])
+    if telling is None and not names:
+        return Settled(last, last)
+    plain, end = last, 0
+    if telling is not None:
+        plain = _word_start(text, telling.start())
+        end = max(match.end() for match in TELLING.finditer(text, telling.start(), last))
+    if names:
+        plain, end = min(plain, names[0].start()), max(end, names[-1].end())
+    return Settled(plain, last if last - end >= PLAIN_BEHIND else plain)
+
+
+def _last_words(text: str) -> int:
+    """The start of the last word, or of the capitalised words at the end: a name may go on."""
+    at = _word_start(text, len(text))
+    while at and text[at - 1] in SPACES:
+        start = _word_start(text, at - 1)
+        word = text[start : at - 1]
+        if word and CAPITAL.match(word) is None and word not in BETWEEN_NAMES:
+            break
+        at = start
+    return at
+
+
+def _word_start(text: str, at: int) -> int:
+    """The start of the word that ends before a place."""
+    start = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at), text.rfind("\t", 0, at)) + 1
+    if not text.isascii():
+        for letter in WITHOUT_SPACES.finditer(text, start, at):
+            start = letter.end()
+    return start

@@ -1,0 +1,191 @@
+"""What guards make of an answer that comes as a stream of events, as OpenAI's clients get them.
+
+Text is held back only where something may have begun in it that a rule would mask or block, so that no character of it
+is sent before it is known for what it is.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from heterodyne.domain.errors import EngineGarbage
+from heterodyne.domain.guard_verdict import GuardVerdict
+from heterodyne.safety.answer_check import CUT
+from heterodyne.safety.placeholders import Masker, Placeholders
+from heterodyne.safety.policy import GuardRule
+from heterodyne.safety.streamed_text import StreamedText
+from heterodyne.safety.texts import OPAQUE_ANYWHERE, SAID_BY_API
+
+DONE: Final = b"[DONE]"
+SAID: Final = ("content", "text")
+AT_ONCE: Final = frozenset({"id", "name", "index", *SAID_BY_API})  # members that clients take whole
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+
+
+class StreamCheck:
+    """Edits the events of one engine's stream. One for each try."""
+
+    def __init__(
+        self,
+        rules: Sequence[GuardRule],
+        placeholders: Placeholders,
+        note: Callable[[GuardVerdict], None],
+        *,
+        choices: int = 1,
+        sent: str = "",
+    ) -> None:
+        """`sent` are words that the client has already got from another replica."""
+        self._rules = rules
+        self._placeholders = placeholders
+        self._note = note
+        self._open = choices  # that have not been cut off
+        self._sent = sent
+        self._holds = any(rule.action != "flag" for rule in rules)
+        self._masker = Masker(placeholders.values)
+        self._texts: dict[tuple[int, str], StreamedText] = {}
+        self._cut: set[int] = set()
+        self._envelope: dict[str, Any] = {}  # of the last event with choices
+        self.events = 0  # with choices
+
+    def __call__(self, data: bytes) -> tuple[bytes, ...]:
+        """The events that take the place of one."""
+        if self.is_over:
+            return ()
+        if data == DONE:
+            return (*self._rest(), DONE)
+        try:
+            event = _decode(data)
+        except (ValueError, RecursionError) as error:
+            raise EngineGarbage("The engine sent an event that is not JSON.") from error
+        choices = event.get("choices") if type(event) is dict else None
+        if type(choices) is not list or not choices:
+            return (data,)
+        self._envelope = event
+        self.events += 1
+        before: list[bytes] = []
+        kept = [choice for choice in choices if type(choice) is not dict or self._is_kept(choice, before)]
+        if kept:
+            event["choices"] = kept
+            before.append(_encode(event))
+        return tuple(before)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every choice was cut off."""
+        return self._open <= 0
+
+    @property
+    def id(self) -> str:
+        return str(self._envelope.get("id", ""))
+
+    @property
+    def created(self) -> int:
+        created = self._envelope.get("created")
+        return created if type(created) is int else 0
+
+    def _is_kept(self, choice: dict[str, Any], before: list[bytes]) -> bool:
+        """Whether the event says anything of the choice; what has to be said before it is added to `before`."""
+        index = choice.get("index", 0)
+        if index in self._cut:
+            return False
+        finish = choice.get("finish_reason")
+        says = finish is not None
+        delta = choice.get("delta")
+        holder = delta if type(delta) is dict else choice
+        says |= self._edit(index, "", holder)
+        if choice.get("logprobs") is not None and (self._holds or self._placeholders.values):
+            choice["logprobs"] = None  # they would tell what is held back
+        if index in self._cut:
+            choice["finish_reason"] = CUT
+            return True
+        if finish is not None:
+            before += self._flushed(index)
+            if index in self._cut:
+                choice["finish_reason"] = CUT
+        return says
+
+    def _edit(self, index: int, path: str, holder: dict[str, Any]) -> bool:
+        """Put into each text what may be sent of it now; False where nothing is left that says anything."""
+        says = False
+        for name, value in holder.items():
+            if type(value) is str:
+                if name in AT_ONCE or name in OPAQUE_ANYWHERE:
+                    says = says or name != "index"
+                elif value:
+                    growing = self._text(index, path + name)
+                    holder[name] = text = growing.feed(value)
+                    says = says or text != ""
+                    if growing.is_cut:
+                        self._end(index)
+                        _drop_behind(holder, name)
+                        return True
+            elif type(value) is dict:
+                says |= self._edit(index, f"{path}{name}.", value)
+            elif type(value) is list:
+                for number, item in enumerate(value):
+                    if type(item) is dict:
+                        says |= self._edit(index, f"{path}{name}[{item.get('index', number)}].", item)
+        return says
+
+    def _text(self, index: int, path: str) -> StreamedText:
+        growing = self._texts.get((index, path))
+        if growing is None:
+            growing = self._texts[index, path] = StreamedText(
+                self._rules,
+                self._placeholders,
+                self._masker,
+                self._note,
+                where=f"choices[{index}].{path}",
+                sent=self._sent if index == 0 and path in SAID else "",
+            )
+        return growing
+
+    def _flushed(self, index: int) -> list[bytes]:
+        """Events with what was held back of a choice."""
+        events = []
+        for (number, path), growing in self._texts.items():
+            if number == index and index not in self._cut:
+                text = growing.close()
+                if text:
+                    events.append(self._event(index, path, text))
+                if growing.is_cut:
+                    self._end(index)
+        return events
+
+    def _rest(self) -> list[bytes]:
+        """The same of all choices, at the end of a stream that did not say why it ended."""
+        return [event for index in dict.fromkeys(index for index, _ in self._texts) for event in self._flushed(index)]
+
+    def _event(self, index: int, path: str, text: str) -> bytes:
+        if path == "text":
+            choice: dict[str, Any] = {"index": index, "text": text}
+        else:
+            choice = {"index": index, "delta": _nested(path, text)}
+        return _encode({**self._envelope, "choices": [{**choice, "finish_reason": None}], "usage": None})
+
+    def _end(self, index: int) -> None:
+        """A rule has cut this choice off."""
+        self._cut.add(index)
+        self._open -= 1
+
+
+def _drop_behind(holder: dict[str, Any], after: str) -> None:
+    """Nothing that stands behind the member is said."""
+    names = list(holder)
+    for name in names[names.index(after) + 1 :]:
+        del holder[name]
+
+
+def _nested(path: str, text: str) -> dict[str, Any]:
+    """The delta that adds a text at a path such as `tool_calls[0].function.arguments`."""
+    value: Any = text
+    for step in reversed(path.split(".")):
+        name, bracket, number = step.partition("[")
+        if bracket:
+            value = [{"index": int(number[:-1]), **value}]
+        value = {name: value}
+    assert isinstance(value, dict)
+    return value

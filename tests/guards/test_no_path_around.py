@@ -1,0 +1,142 @@
+"""No request and no answer goes around the policies: every route, every dialect, whole and streamed."""
+
+import msgspec
+import pytest
+
+from heterodyne.gateway.dialects import gemini
+from heterodyne.safety.settings import GuardSettings
+from heterodyne.testing.behaviours import stream
+from tests.guards.every_route import ASKED, GEMINI, TENSORS, Asked, paths_that_infer, request
+from tests.guards.leaky_engine import saying
+from tests.support.gateways import gateway_over
+from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET
+from tests.support.raw_client import ask
+
+SPOKEN = [asked for asked in ASKED if asked.speaks]
+STREAMED = [asked for asked in ASKED if asked.stream is not None]
+OPEN_INFERENCE = {"model": "tensors", "engine": "open_inference"}
+
+
+def name(asked: Asked) -> str:
+    return asked.path
+
+
+def test_every_route_that_asks_an_engine_is_tried_here() -> None:
+    tried = {asked.path for asked in ASKED}
+    assert paths_that_infer() <= tried
+    assert {f"{GEMINI}{verb}" for verb in gemini.VERBS if not verb.startswith("stream")} <= tried
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=name)
+async def test_a_secret_on_its_way_in_reaches_no_engine(asked: Asked) -> None:
+    async with gateway_over(stream(), guards=BLOCKS) as rig:
+        answer = await ask(rig.port, request(asked, f"use {SECRET}"))
+        assert answer.status == 400
+        assert b"no-secrets" in answer.body
+        assert SECRET.encode() not in answer.body
+        assert not rig.engine.calls
+
+
+async def test_a_secret_in_a_tensor_reaches_no_engine() -> None:
+    async with gateway_over(stream(), guards=BLOCKS, pool=OPEN_INFERENCE, waits_ready=False) as rig:
+        answer = await ask(rig.port, request(TENSORS, SECRET))
+        assert answer.status == 400
+        assert b"no-secrets" in answer.body
+
+
+@pytest.mark.parametrize("asked", SPOKEN, ids=name)
+async def test_a_secret_on_its_way_out_reaches_no_client(asked: Asked) -> None:
+    async with gateway_over(saying(f"take {SECRET}"), guards=BLOCKS) as rig:
+        answer = await ask(rig.port, request(asked, "hello"))
+        assert rig.engine.calls
+        assert SECRET[:8].encode() not in answer.body
+        assert (answer.status, b"no-secrets" in answer.body) in {(200, False), (400, True)}
+
+
+@pytest.mark.parametrize("asked", STREAMED, ids=name)
+async def test_a_secret_in_a_stream_reaches_no_client(asked: Asked) -> None:
+    async with gateway_over(saying(f"take {SECRET}"), guards=BLOCKS) as rig:
+        answer = await ask(rig.port, request(asked, "hello", stream=True))
+        assert SECRET[:8].encode() not in answer.body
+        if not asked.is_form:
+            assert answer.status == 200
+            assert b"take" in answer.body
+            assert b"story" not in answer.body
+
+
+@pytest.mark.parametrize("asked", [one for one in SPOKEN if not one.is_form and one.stream is not None], ids=name)
+@pytest.mark.parametrize("is_stream", [False, True])
+async def test_the_client_is_told_in_its_own_words_that_a_filter_ended_the_answer(
+    asked: Asked, is_stream: bool
+) -> None:
+    words = {"/v1/messages": b'"refusal"', ASKED[-4].path: b'"SAFETY"'}
+    async with gateway_over(saying(f"take {SECRET}"), guards=BLOCKS) as rig:
+        answer = await ask(rig.port, request(asked, "hello", stream=is_stream))
+        assert words.get(asked.path, b'"content_filter"') in answer.body
+
+
+@pytest.mark.parametrize("asked", [one for one in STREAMED if not one.is_form], ids=name)
+@pytest.mark.parametrize("is_stream", [False, True])
+async def test_what_is_masked_on_its_way_in_is_put_back_on_its_way_out(asked: Asked, is_stream: bool) -> None:
+    async with gateway_over(saying("I wrote to <EMAIL_1> today"), guards=MASKS) as rig:
+        answer = await ask(rig.port, request(asked, f"write to {EMAIL}", stream=is_stream))
+        assert answer.status == 200
+        assert EMAIL.encode() not in rig.engine.calls[-1].body
+        assert b"<EMAIL_1>" in rig.engine.calls[-1].body
+        assert b"<EMAIL_1>" not in answer.body
+        if not is_stream:
+            assert EMAIL.encode() in answer.body
+
+
+async def test_a_placeholder_stands_for_nothing_in_the_answer_to_another_request() -> None:
+    async with gateway_over(saying("ask <EMAIL_1>"), guards=MASKS) as rig:
+        asked = ASKED[0]
+        assert EMAIL.encode() in (await ask(rig.port, request(asked, EMAIL))).body
+        assert b"ask <EMAIL_1>" in (await ask(rig.port, request(asked, "hello"))).body
+
+
+async def test_policies_of_others_do_not_hold() -> None:
+    others = {"theirs": GuardSettings(guard="secrets", action="block", projects=("acme/*",))}
+    async with gateway_over(saying(SECRET), guards=others) as rig:
+        answer = await ask(rig.port, request(ASKED[0], SECRET))
+        assert answer.status == 200
+        assert SECRET.encode() in answer.body
+
+
+@pytest.mark.parametrize("size", [6_000, 600_000])
+async def test_a_long_body_is_looked_at_beside_the_worker(size: int) -> None:
+    async with gateway_over(saying("fine"), guards=BLOCKS | MASKS) as rig:
+        text = f"{EMAIL} " + "many words of a long text " * (size // 26)
+        assert (await ask(rig.port, request(ASKED[0], text))).status == 200
+        assert EMAIL.encode() not in rig.engine.calls[-1].body
+        answer = await ask(rig.port, request(ASKED[0], text + SECRET))
+        assert (answer.status, answer.error["code"]) == (400, "content_filter")
+
+
+async def test_a_long_answer_is_looked_at_beside_the_worker() -> None:
+    for size in (6_000, 200_000):
+        long = "many words of a long text " * (size // 26)
+        async with gateway_over(saying(f"{long} {SECRET}"), guards=BLOCKS) as rig:
+            answer = await ask(rig.port, request(ASKED[0], "hello"))
+            assert answer.json["choices"][0]["finish_reason"] == "content_filter"
+            assert SECRET.encode() not in answer.body
+
+
+async def test_verdicts_are_in_the_record_and_the_metrics(tmp_path) -> None:
+    async with gateway_over(saying(f"take {SECRET}"), guards=BLOCKS, records=tmp_path / "records") as rig:
+        await ask(rig.port, request(ASKED[0], SECRET))
+        await ask(rig.port, request(ASKED[0], "hello"))
+        refused, answered = await rig.wait_records(2)
+        assert [(one.direction, one.rule, one.action) for one in refused.guards] == [
+            ("input", "anthropic_key", "block")
+        ]
+        assert (refused.status, refused.reason, refused.operation) == (400, "content_filter", "chat")
+        assert [(one.direction, one.policy) for one in answered.guards] == [("output", "no-secrets")]
+        assert SECRET not in msgspec.json.encode([refused, answered]).decode()
+
+
+async def test_a_stream_that_is_cut_stops_its_engine() -> None:
+    async with gateway_over(saying(f"take {SECRET}", more=" word" * 20_000), guards=BLOCKS) as rig:
+        answer = await ask(rig.port, request(ASKED[0], "hello", stream=True))
+        assert answer.events[-1] == b"[DONE]"
+        await rig.wait_cancelled()
