@@ -1,4 +1,4 @@
-"""One thing that a guard found in a text."""
+"""What guards find in a text."""
 
 from msgspec import Struct
 
@@ -10,3 +10,16 @@ class Finding(Struct, frozen=True, kw_only=True, order=True):
     end: int
     rule: str  # a word the console can show, such as "iban"
     score: float = 1.0  # 0 to 1
+
+
+class RuleFinding(Finding, frozen=True, kw_only=True):
+    """The same, and the number of the rule that found it."""
+
+    rule_number: int = 0
+
+
+class Released(Struct, frozen=True):
+    """Text that may be sent, and what was found in it; places are counted from the start of this text."""
+
+    text: str
+    findings: tuple[Finding, ...] = ()

@@ -12,6 +12,7 @@ import msgspec
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.safety.answer_check import CUT
+from heterodyne.safety.event_shape import EventShape, try_shape
 from heterodyne.safety.placeholders import Masker, Placeholders
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.streamed_text import StreamedText
@@ -19,6 +20,7 @@ from heterodyne.safety.texts import OPAQUE_ANYWHERE, SAID_BY_API
 
 DONE: Final = b"[DONE]"
 SAID: Final = ("content", "text")
+SHAPES_MAX: Final = 8  # an engine whose every event looks different is read event by event
 AT_ONCE: Final = frozenset({"id", "name", "index", *SAID_BY_API})  # members that clients take whole
 
 _decode = msgspec.json.Decoder().decode
@@ -48,10 +50,16 @@ class StreamCheck:
         self._texts: dict[tuple[int, str], StreamedText] = {}
         self._cut: set[int] = set()
         self._envelope: dict[str, Any] = {}  # of the last event with choices
+        self._shape: EventShape | None = None  # of events that only add words, and need not be read
+        self._shapes_left = SHAPES_MAX
         self.events = 0  # with choices
 
     def __call__(self, data: bytes) -> tuple[bytes, ...]:
         """The events that take the place of one."""
+        shape = self._shape
+        if shape is not None and (text := shape.try_text(data)) is not None:
+            self.events += 1
+            return self._plain(shape, text)
         if self.is_over:
             return ()
         if data == DONE:
@@ -63,14 +71,26 @@ class StreamCheck:
         choices = event.get("choices") if type(event) is dict else None
         if type(choices) is not list or not choices:
             return (data,)
-        self._envelope = event
         self.events += 1
+        shape = try_shape(data, choices) if self._shapes_left else None
+        self._envelope = event
         before: list[bytes] = []
         kept = [choice for choice in choices if type(choice) is not dict or self._is_kept(choice, before)]
+        if shape is not None and not self._cut:
+            self._shape, self._shapes_left = shape, self._shapes_left - 1
         if kept:
-            event["choices"] = kept
-            before.append(_encode(event))
+            before.append(_encode({**event, "choices": kept}))
         return tuple(before)
+
+    def _plain(self, shape: EventShape, text: str) -> tuple[bytes, ...]:
+        """The same of an event that only adds to the words of one choice."""
+        growing = self._text(shape.index, "content")
+        said = growing.feed(text)
+        if growing.is_cut:
+            self._end(shape.index)
+            end = self._event(shape.index, "content", "", finish=CUT)
+            return (shape.event(said), end) if said else (end,)
+        return (shape.event(said),) if said else ()
 
     @property
     def is_over(self) -> bool:
@@ -92,20 +112,20 @@ class StreamCheck:
         if index in self._cut:
             return False
         finish = choice.get("finish_reason")
-        says = finish is not None
         delta = choice.get("delta")
-        holder = delta if type(delta) is dict else choice
-        says |= self._edit(index, "", holder)
+        is_chat = type(delta) is dict
+        says = self._edit(index, "", delta if is_chat else choice)
         if choice.get("logprobs") is not None and (self._holds or self._placeholders.values):
             choice["logprobs"] = None  # they would tell what is held back
+        if finish is not None and index not in self._cut:
+            # What was held back goes between the words of the last event and its end.
+            if says:
+                before.append(_encode({**self._envelope, "choices": [{**choice, "finish_reason": None}]}))
+                choice.update({"delta": {}} if is_chat else {"text": ""})
+            before += self._flushed(index)
         if index in self._cut:
             choice["finish_reason"] = CUT
-            return True
-        if finish is not None:
-            before += self._flushed(index)
-            if index in self._cut:
-                choice["finish_reason"] = CUT
-        return says
+        return says or finish is not None
 
     def _edit(self, index: int, path: str, holder: dict[str, Any]) -> bool:
         """Put into each text what may be sent of it now; False where nothing is left that says anything."""
@@ -113,7 +133,7 @@ class StreamCheck:
         for name, value in holder.items():
             if type(value) is str:
                 if name in AT_ONCE or name in OPAQUE_ANYWHERE:
-                    says = says or name != "index"
+                    says = says or name != "finish_reason"
                 elif value:
                     growing = self._text(index, path + name)
                     holder[name] = text = growing.feed(value)
@@ -159,15 +179,13 @@ class StreamCheck:
         """The same of all choices, at the end of a stream that did not say why it ended."""
         return [event for index in dict.fromkeys(index for index, _ in self._texts) for event in self._flushed(index)]
 
-    def _event(self, index: int, path: str, text: str) -> bytes:
-        if path == "text":
-            choice: dict[str, Any] = {"index": index, "text": text}
-        else:
-            choice = {"index": index, "delta": _nested(path, text)}
-        return _encode({**self._envelope, "choices": [{**choice, "finish_reason": None}], "usage": None})
+    def _event(self, index: int, path: str, text: str, *, finish: str | None = None) -> bytes:
+        choice: dict[str, Any] = {"text": text} if path == "text" else {"delta": _nested(path, text)}
+        return _encode({**self._envelope, "choices": [{"index": index, **choice, "finish_reason": finish}]})
 
     def _end(self, index: int) -> None:
         """A rule has cut this choice off."""
+        self._shape = None
         self._cut.add(index)
         self._open -= 1
 

@@ -4,24 +4,18 @@ from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from heterodyne.domain.guard_verdict import GuardVerdict
-from heterodyne.safety.finding import Finding
+from heterodyne.safety.finding import Finding, Released, RuleFinding
 from heterodyne.safety.look import Found, verdict
 from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.placeholders import Masker, Placeholders, StreamRestorer
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.settled import Settled
 from heterodyne.safety.texts import TextUnit
-from heterodyne.safety.window import Released, Settle, StreamWindow
+from heterodyne.safety.window import Settle, StreamWindow
 
 WINDOW: Final = 384  # characters, of a finding with spaces in it
 CONTEXT: Final = 96
 RUN_MAX: Final = 16384  # the longest signed token that is waited for
-
-
-class RuleFinding(Finding, frozen=True, kw_only=True):
-    """A finding, and the number of the rule that found it."""
-
-    rule_number: int = 0
 
 
 @final

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from heterodyne.safety.finding import Finding
+from heterodyne.safety.finding import Finding, Released
 from heterodyne.safety.settled import Settled
 
 Look = Callable[[str], list[Finding]]
@@ -14,15 +14,10 @@ Settle = Callable[[str], Settled]
 WINDOW_CHARACTERS: Final = 128
 CONTEXT_CHARACTERS: Final = 96
 STEP_CHARACTERS: Final = 32
+KEPT_TIMES: Final = 8  # as much of what was sent as context is
+SPACES: Final = " \n\t\r"
 # What keys, tokens and addresses are made of. Words of a text are too, and end soon.
 RUN: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+/=:@%~#&?"
-
-
-class Released(Struct, frozen=True):
-    """Text that may be sent, and what was found in it; places are counted from the start of this text."""
-
-    text: str
-    findings: tuple[Finding, ...] = ()
 
 
 NOTHING_YET: Final = Released("")
@@ -62,46 +57,47 @@ class StreamWindow:
 
     def feed(self, chunk: str) -> Released:
         """What may be sent after one more chunk."""
-        self._held += chunk
-        self._fresh += len(chunk)
-        settled, plain = self._settled()
-        if not settled:
-            return NOTHING_YET
-        self._fresh = 0
-        if settled > plain:
-            return self._release(settled)
-        text, self._held = self._held[:settled], self._held[settled:]
-        self._remember(text)
-        return Released(text)
+        held = self._held + chunk
+        if self._settle is not None:
+            plain, judged = self._settle(held)
+            if plain == judged and len(held) - plain < self._window:  # there is nothing to look for, as nearly always
+                while plain and held[plain - 1] in SPACES:
+                    plain -= 1
+                self._held = held[plain:]
+                return self._released(held[:plain]) if plain else NOTHING_YET
+        else:
+            judged, self._fresh = 0, self._fresh + len(chunk)
+        self._held = held
+        settled = self._settled(judged)
+        return self._release(settled) if settled else NOTHING_YET
 
     def close(self) -> Released:
         """The rest, when the stream has ended."""
         return self._release(len(self._held)) if self._held else NOTHING_YET
 
-    def _settled(self) -> tuple[int, int]:
-        """How many of the held characters no unfinished finding can hold, 0 when a look is not worth its while; and in
-        how many of them there is nothing to find."""
-        size, plain = len(self._held), 0
-        settled = size - self._window
-        if self._settle is not None:
-            plain, judged = self._settle(self._held)
-            settled = max(settled, judged, plain)
-        elif self._fresh < self._step:
-            return 0, 0
+    def _settled(self, judged: int) -> int:
+        """How many of the held characters no unfinished finding can hold; 0 when a look is not worth its while."""
+        held = self._held
+        settled = max(len(held) - self._window, judged)
+        if self._settle is None:
+            if self._fresh < self._step or settled <= 0:
+                return 0
+            self._fresh = 0
         if settled > 0 and self._run_max:
-            run = size - len(self._held.rstrip(RUN))
-            if run <= self._run_max:
-                settled = min(settled, size - run)
+            run_start = len(held.rstrip(RUN))
+            if len(held) - run_start <= self._run_max:
+                settled = min(settled, run_start)
         # A space goes with the word behind it: another replica can go on after a word, and not after a space.
-        while settled > 0 and self._held[settled - 1].isspace():
+        while settled > 0 and held[settled - 1] in SPACES:
             settled -= 1
-        return max(settled, 0), plain
+        return max(settled, 0)
 
     def _release(self, settled: int) -> Released:
         """At most the first `settled` held characters, with what was found in them."""
-        before = len(self._sent)
+        sent = self._sent[-self._context :] if self._context else ""
+        before = len(sent)
         inside = []
-        for finding in self._look(self._sent + self._held):
+        for finding in self._look(sent + self._held):
             start, end = finding.start - before, finding.end - before
             if end <= 0 or start >= settled:
                 continue
@@ -115,9 +111,10 @@ class StreamWindow:
             inside.append(structs.replace(finding, start=start, end=end))
         inside = [finding for finding in inside if finding.end <= settled]
         text, self._held = self._held[:settled], self._held[settled:]
-        self._remember(text)
-        return Released(text, tuple(inside)) if text else NOTHING_YET
+        return self._released(text, tuple(inside)) if text else NOTHING_YET
 
-    def _remember(self, text: str) -> None:
-        if self._context:
-            self._sent = (self._sent + text)[-self._context :]
+    def _released(self, text: str, findings: tuple[Finding, ...] = ()) -> Released:
+        self._sent += text
+        if len(self._sent) > KEPT_TIMES * self._context:  # seldom, as cutting costs more than keeping
+            self._sent = self._sent[-self._context :] if self._context else ""
+        return Released(text, findings)
