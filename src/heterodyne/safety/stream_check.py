@@ -113,15 +113,15 @@ class StreamCheck:
             return False
         finish = choice.get("finish_reason")
         delta = choice.get("delta")
-        is_chat = type(delta) is dict
-        says = self._edit(index, "", delta if is_chat else choice)
+        says = self._edit(index, "", delta if isinstance(delta, dict) else choice)
         if choice.get("logprobs") is not None and (self._holds or self._placeholders.values):
             choice["logprobs"] = None  # they would tell what is held back
         if finish is not None and index not in self._cut:
             # What was held back goes between the words of the last event and its end.
             if says:
                 before.append(_encode({**self._envelope, "choices": [{**choice, "finish_reason": None}]}))
-                choice.update({"delta": {}} if is_chat else {"text": ""})
+                name, nothing = ("delta", {}) if isinstance(delta, dict) else ("text", "")
+                choice[name] = nothing
             before += self._flushed(index)
         if index in self._cut:
             choice["finish_reason"] = CUT

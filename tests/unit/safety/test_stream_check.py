@@ -127,6 +127,22 @@ def test_what_is_held_back_comes_before_the_finish():
     assert stream.sent[-1]["choices"][0] == {"index": 0, "delta": {}, "finish_reason": "stop"}
 
 
+def test_words_that_come_with_the_finish_stay_in_order():
+    stream = Stream(BLOCKS).feed(event(content="one two", finish="stop"))
+    assert (stream.said(), stream.finishes) == ("one two", ["stop"])
+    stream = Stream(BLOCKS).feed(event(content=f"one {SECRET}", finish="stop"))
+    assert (stream.said(), stream.finishes) == ("one ", ["content_filter"])
+
+
+def test_completions_are_looked_at_too():
+    def text(words: str, finish: str | None = None) -> bytes:
+        return json.dumps({"choices": [{"index": 0, "text": words, "finish_reason": finish}]}).encode()
+
+    stream = Stream(BLOCKS).feed(text("take "), text(SECRET[:9]), text(SECRET[9:]), text("", "stop"))
+    assert "".join(one["choices"][0]["text"] for one in stream.sent) == "take "
+    assert stream.finishes == ["content_filter"]
+
+
 def test_a_flag_holds_nothing_back():
     stream = Stream({"watch": GuardSettings(guard="secrets")}).feed(event(content=SECRET[:12]))
     assert stream.said() == SECRET[:12]
