@@ -5,7 +5,8 @@ import pytest
 
 from heterodyne.gateway.dialects import gemini
 from heterodyne.safety.settings import GuardSettings
-from heterodyne.testing.behaviours import stream
+from heterodyne.testing.behaviours import EVENT_STREAM, chat_event, refuse, stream
+from heterodyne.testing.scripted_engine import EngineCall
 from tests.guards.every_route import ASKED, GEMINI, TENSORS, Asked, paths_that_infer, request
 from tests.guards.leaky_engine import saying
 from tests.support.gateways import gateway_over
@@ -14,6 +15,7 @@ from tests.support.raw_client import ask
 
 SPOKEN = [asked for asked in ASKED if asked.speaks]
 STREAMED = [asked for asked in ASKED if asked.stream is not None]
+LOOP_S_MAX = 0.05
 OPEN_INFERENCE = {"model": "tensors", "engine": "open_inference"}
 
 
@@ -140,3 +142,35 @@ async def test_a_stream_that_is_cut_stops_its_engine() -> None:
         answer = await ask(rig.port, request(ASKED[0], "hello", stream=True))
         assert answer.events[-1] == b"[DONE]"
         await rig.wait_cancelled()
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+async def test_an_error_of_an_engine_tells_no_secret(is_stream: bool) -> None:
+    async with gateway_over(refuse(400, f"cannot read {SECRET}"), guards=BLOCKS) as rig:
+        answer = await ask(rig.port, request(ASKED[0], "hello", stream=is_stream))
+        assert answer.status == 400
+        assert SECRET.encode() not in answer.body
+        assert b"withheld by a policy" in answer.body
+
+
+async def test_an_error_in_the_middle_of_a_stream_tells_no_secret() -> None:
+    async def give_up(call: EngineCall) -> None:
+        call.head(200, *EVENT_STREAM)
+        call.event(chat_event("well, "))
+        call.event({"error": {"message": f"no room for {SECRET}", "code": 500}})
+        call.write(b"0\r\n\r\n")
+
+    async with gateway_over(give_up, guards=BLOCKS) as rig:
+        answer = await ask(rig.port, request(ASKED[0], "hello", stream=True))
+        assert b'"error"' in answer.body
+        assert SECRET.encode() not in answer.body
+
+
+async def test_what_holds_up_others_is_done_beside_the_worker() -> None:
+    """Of processor time, which a busy machine does not stretch; in the loop the long one would take a hundred times."""
+    numbers = "4111 1111 1111 1112 or 415 555 2671, " * 8000
+    async with gateway_over(saying("fine"), guards=BLOCKS | {"pii": GuardSettings(guard="pii", action="mask")}) as rig:
+        for text in ("warm up", numbers[:4000], numbers):
+            assert (await ask(rig.port, request(ASKED[0], text))).status == 200
+        _, longest_s = rig.server.longest_turn_s
+        assert longest_s < LOOP_S_MAX

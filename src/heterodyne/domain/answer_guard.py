@@ -55,6 +55,10 @@ class AnswerGuard(Protocol):
         """A whole answer in JSON as its client may have it; raises ContentBlocked."""
         ...
 
+    def check_error(self, message: str) -> str:
+        """What the client may be told of a failure."""
+        ...
+
     def stream_guard(self, choices: int, sent: str) -> StreamGuard:
         """What edits a stream that goes on behind these words."""
         ...

@@ -291,6 +291,8 @@ class Exchange:
         if self._is_ended:
             return
         event = relay.error_event if relay is not None else b""
+        if self._request.guard is not None:  # an engine's own words may hold anything
+            event, error.message = b"", self._request.guard.check_error(error.message)
         self._end(200 if event else error.status, ENGINE_ERROR_EVENT if event else error.code, relay=relay)
         self._answer.error(error, event, self._race)
 

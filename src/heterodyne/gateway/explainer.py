@@ -30,6 +30,7 @@ from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 NO_RULE = ModelRule()
+DONE = {"flag": "wrote down", "mask": "masked", "block": "blocked"}  # what policies do about a finding
 PROMPT_TOKENS = 1000  # where neither a prompt nor its length is given
 HALF = 0.5  # of its share: a replica that comes back with less would more often than not be left out
 
@@ -298,6 +299,7 @@ def _past_notes(known: Decided) -> tuple[str, ...]:
         )
     if record.replica != choice.target.id:
         notes.append(f"{record.replica} answered.")
+    notes += [f'The policy "{one.policy}" {DONE[one.action]} {one.rule} in {one.where}.' for one in record.guards]
     return tuple(notes)
 
 

@@ -1,13 +1,14 @@
 """Every guard, by name: how it is made of a policy's settings, and which texts are its business."""
 
 from collections.abc import Callable, Collection
+from typing import Final
 
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.safety.finding import Finding
-from heterodyne.safety.injection.detect import detect
+from heterodyne.safety.injection.detect import detect, rules_alone
 from heterodyne.safety.pii.finder import PIIFinder
 from heterodyne.safety.pii.registry import DEFAULT_KINDS, KINDS, LOCALES
 from heterodyne.safety.secrets import find_secrets
@@ -17,6 +18,10 @@ from heterodyne.safety.words import WordFinder
 
 Look = Callable[[str], Collection[Finding]]
 Settle = Callable[[str], Settled]
+
+
+# Whoever writes the system prompt gives orders by right, and the model's own turns are judged on their way out.
+ORDERS_BY_RIGHT: Final = frozenset({"system", "developer", "assistant"})
 
 
 class Finder(Struct, frozen=True):
@@ -55,6 +60,10 @@ def _injection(_: GuardSettings) -> Finder:
     return Finder(detect)
 
 
+def _injection_rules(_: GuardSettings) -> Finder:
+    return Finder(rules_alone)
+
+
 def _words(settings: GuardSettings) -> Finder:
     if not any(phrase.strip() for phrase in settings.words):
         raise InvalidSpec("the guard `words` needs `words`")
@@ -65,12 +74,20 @@ def _words(settings: GuardSettings) -> Finder:
 GUARDS: dict[str, GuardKind] = {
     "pii": GuardKind(version="1", make=_pii, heeds=("kinds", "locales")),
     "secrets": GuardKind(version="1", make=_secrets, heeds=()),
-    # Whoever writes the system prompt gives orders by right, and the model's own turns are judged on their way out.
     "injection": GuardKind(
         version="1",
         make=_injection,
         heeds=(),
-        skipped_roles=frozenset({"system", "developer", "assistant"}),
+        skipped_roles=ORDERS_BY_RIGHT,
+        can_mask=False,
+        direction="input",
+    ),
+    # A tenth of the time, and what the rules do not know passes.
+    "injection_rules": GuardKind(
+        version="1",
+        make=_injection_rules,
+        heeds=(),
+        skipped_roles=ORDERS_BY_RIGHT,
         can_mask=False,
         direction="input",
     ),

@@ -12,7 +12,7 @@ from heterodyne.safety.policy import GuardPlan
 from heterodyne.safety.request_check import UNREADABLE
 from heterodyne.safety.stream_check import StreamCheck
 
-WITHHELD: Final = "What the engine said of it is withheld by a policy."
+WITHHELD: Final = "The request failed; what its engine said of that is withheld by a policy."
 
 
 @final
@@ -49,6 +49,12 @@ class RequestGuard:
         guarded, text = check_text(self.plan.output, self.placeholders, text)
         self.take(guarded)
         return text
+
+    def check_error(self, message: str) -> str:
+        try:
+            return self.check_text(message)
+        except ContentBlocked:
+            return WITHHELD
 
     def stream_guard(self, choices: int, sent: str) -> StreamCheck:
         return StreamCheck(self.plan.output, self.placeholders, self._add, choices=choices, sent=sent)

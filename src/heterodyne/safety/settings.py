@@ -13,7 +13,9 @@ Score = Annotated[float, Meta(ge=0, le=1)]
 class GuardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One policy of what texts may not carry."""
 
-    guard: Annotated[str, Meta(description="What looks at the texts: `pii`, `secrets`, `injection` or `words`.")]
+    guard: Annotated[
+        str, Meta(description="What looks at the texts: `pii`, `secrets`, `injection`, `injection_rules` or `words`.")
+    ]
     action: Annotated[
         Action,
         Meta(
@@ -25,7 +27,7 @@ class GuardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Directions | None,
         Meta(
             description="Where it looks: at what clients send (`input`), at answers (`output`) or `both`; absent, "
-            "`input` for `injection` and `both` for the others."
+            "`input` for injections and `both` for the others."
         ),
     ] = None
     projects: Annotated[

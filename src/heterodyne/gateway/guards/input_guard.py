@@ -19,7 +19,7 @@ from heterodyne.telemetry import log, metrics
 from heterodyne.wire.server_connection import Responder
 
 QUICK_BYTES_MAX: Final = 4096  # some two milliseconds at worst
-QUICK_DIGITS_MAX: Final = 512  # numbers take the longest: each may be of many kinds
+QUICK_DIGITS_MAX: Final = 64  # numbers take the longest: each may be of many kinds
 NO_DIGITS: Final = everything_but(DIGITS)
 
 _log = log.get("gateway")

@@ -19,3 +19,8 @@ def detect(text: str, threshold: float | None = None) -> tuple[Finding, ...]:
         found.append(worst)
     found.sort()
     return tuple(found)
+
+
+def rules_alone(text: str) -> tuple[Finding, ...]:
+    """What surer rules found."""
+    return tuple(sorted(hint for hint in heuristics.find(text) if hint.score >= RULE_SCORE_MIN))

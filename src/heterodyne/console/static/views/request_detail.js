@@ -6,6 +6,7 @@ import { dateTime } from "../lib/format.js";
 import { hashOf } from "../lib/route.js";
 import { decisionPart } from "./request_decision.js";
 import { comparisonPart, factsPart, timelinePart } from "./request_record.js";
+import { verdictsPart } from "./request_verdicts.js";
 import { lineOf, result } from "./request_table.js";
 
 const POLL_S = 2;
@@ -78,6 +79,7 @@ function draw(body, { decision, record, why }) {
     isKept ? decisionPart(decision.explanation) : h(
       "section", null, h("h2", null, "Decision"), h("p", { class: "muted" }, why)
     ),
+    record && verdictsPart(record),
     record && factsPart(record));
 }
 
