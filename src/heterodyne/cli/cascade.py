@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ROWS_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 KINDS = ("confident", "on_average")
+SAVES = ("usd", "calls")
 WAYS = {
     "always_cheap": "always cheap",
     "always_big": "always big",
@@ -64,6 +65,13 @@ def cascade() -> None:
     type=click.Choice(KINDS),
     help="Whether the bound holds with the confidence, or on average over calibrations.",
 )
+@click.option(
+    "--save",
+    default=SAVES[0],
+    show_default=True,
+    type=click.Choice(SAVES),
+    help="What a kept answer saves: dollars, of which long prompts cost more, or a call.",
+)
 @click.option("--seed", default=0, show_default=True, help="Decides which half of the prompts scores are learned from.")
 @click.option("--again", type=ROWS_FILE, metavar="FITTED", help="Keep its scores; choose thresholds by these rows.")
 @click.option(
@@ -82,6 +90,7 @@ def fit(
     bound: float,
     confidence: float,
     kind: str,
+    save: str,
     seed: int,
     again: Path | None,
     out: Path,
@@ -111,7 +120,7 @@ def fit(
     elif cheap is None or big is None or cheap == big:
         raise InvalidSpec("--cheap and --big: give two models, or --again FITTED")
     else:
-        fitted = fit_cascade(_rows(files, (cheap, big)), cheap, big, promised, seed)
+        fitted = fit_cascade(_rows(files, (cheap, big)), cheap, big, promised, seed=seed, saves_usd=save == SAVES[0])
     out.write_bytes(encoded(fitted))
     if as_json:
         thresholds = {"router": fitted.routed, "cascade": fitted.judged}

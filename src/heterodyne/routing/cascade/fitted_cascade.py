@@ -9,6 +9,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.routing.cascade.blend import JudgeBlend
 from heterodyne.routing.cascade.complexity import ComplexityRouter, ComplexityWeights
+from heterodyne.routing.cascade.price import BigPrice, priced
 from heterodyne.routing.cascade.risk import RiskBound, RiskThreshold
 
 FORMAT: Final = "heterodyne-cascade-1"
@@ -40,6 +41,7 @@ class FittedCascade(Struct, frozen=True, kw_only=True):
     judged: RiskThreshold | None  # for judged answers; None where no row was judged
     complexity: ComplexityWeights
     blend: JudgeBlend | None
+    price: BigPrice
     steps_routed: tuple[float, ...]
     steps_judged: tuple[float, ...]
     card: CascadeCard
@@ -47,20 +49,21 @@ class FittedCascade(Struct, frozen=True, kw_only=True):
 
 
 class CascadeScorer:
-    """Risks of prompts and of judged answers, by one fitted cascade."""
+    """Risks of prompts and of judged answers, each for the price of the big answer, by one fitted cascade."""
 
     def __init__(self, fitted: FittedCascade) -> None:
         self.fitted = fitted
         self._router = ComplexityRouter(fitted.complexity)
 
     def prompt_risk(self, prompt: str) -> float:
-        return self._router.risk(prompt)
+        return priced(self._router.risk(prompt), self.fitted.price.relative(prompt))
 
     def try_answer_risk(self, prompt: str, risks: Mapping[str, float]) -> float | None:
         """None where a judge is missing, or none was ever there."""
         if self.fitted.blend is None:
             return None
-        return self.fitted.blend.try_risk(self._router.margin(prompt), risks)
+        risk = self.fitted.blend.try_risk(self._router.margin(prompt), risks)
+        return None if risk is None else priced(risk, self.fitted.price.relative(prompt))
 
 
 def encoded(fitted: FittedCascade) -> bytes:

@@ -17,14 +17,17 @@ from heterodyne.routing.cascade.complexity import fit_complexity, labels, margin
 from heterodyne.routing.cascade.fitted_cascade import CascadeCard, CascadeScorer, FittedCascade
 from heterodyne.routing.cascade.judges.doubt import UNUSABLE
 from heterodyne.routing.cascade.observed_row import ObservedRow
+from heterodyne.routing.cascade.price import EVEN_PRICE, fit_price, priced
 from heterodyne.routing.cascade.regression import Floats
 from heterodyne.routing.cascade.risk import RiskBound, calibrate, threshold_steps
 
 ROWS_MIN: Final = 100
 
 
-def fit_cascade(rows: Sequence[ObservedRow], cheap: str, big: str, bound: RiskBound, seed: int) -> FittedCascade:
-    """Scores and thresholds; raises InvalidSpec where there are too few rows."""
+def fit_cascade(
+    rows: Sequence[ObservedRow], cheap: str, big: str, bound: RiskBound, *, seed: int, saves_usd: bool = True
+) -> FittedCascade:
+    """Scores and thresholds that save dollars, else calls; raises InvalidSpec where there are too few rows."""
     if len(rows) < ROWS_MIN:
         raise InvalidSpec(f"{len(rows)} rows: a cascade is fitted to {ROWS_MIN} at least; with fewer no bound holds")
     ordered = sorted(rows, key=lambda row: _hash(row.prompt, seed))
@@ -38,6 +41,10 @@ def fit_cascade(rows: Sequence[ObservedRow], cheap: str, big: str, bound: RiskBo
     is_judged = all(row.judges for row in rows)
     judges = [row.judges for row in fitted_rows]
     blend = fit_blend(apart, judges, labels(cheap_quality, big_quality)) if is_judged else None
+    lengths = np.array([float(len(row.prompt)) for row in fitted_rows])
+    big_usd = np.array([row.models[big].usd for row in fitted_rows])
+    price = fit_price(lengths, big_usd) if saves_usd else EVEN_PRICE
+    relative = [price.relative(row.prompt) for row in fitted_rows]
     unset = calibrate(np.array([]), np.array([]), np.array([]), bound, ())
     fitted = FittedCascade(
         cheap=cheap,
@@ -47,8 +54,9 @@ def fit_cascade(rows: Sequence[ObservedRow], cheap: str, big: str, bound: RiskBo
         judged=None if blend is None else unset,
         complexity=fit_complexity(table, cheap_quality, big_quality),
         blend=blend,
-        steps_routed=threshold_steps(1 / (1 + np.exp(apart))),
-        steps_judged=() if blend is None else threshold_steps(_blended(blend, apart, judges)),
+        price=price,
+        steps_routed=threshold_steps(_priced(1 / (1 + np.exp(apart)), relative)),
+        steps_judged=() if blend is None else threshold_steps(_priced(_blended(blend, apart, judges), relative)),
         card=CascadeCard(
             rows=len(rows),
             fitted_rows=len(fitted_rows),
@@ -98,6 +106,10 @@ def qualities(rows: Sequence[ObservedRow], model: str) -> Floats:
 def _blended(blend: JudgeBlend, apart: Floats, judges: Sequence[Mapping[str, float]]) -> Floats:
     risks = (blend.try_risk(margin, risks) for margin, risks in zip(apart.tolist(), judges, strict=True))
     return np.array([UNUSABLE if risk is None else risk for risk in risks])
+
+
+def _priced(risks: Floats, relative: Sequence[float]) -> Floats:
+    return np.array([priced(risk, price) for risk, price in zip(risks.tolist(), relative, strict=True)])
 
 
 def _hash(prompt: str, seed: int) -> int:

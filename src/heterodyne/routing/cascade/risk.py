@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from heterodyne.routing.cascade.judges.doubt import UNUSABLE
 from heterodyne.routing.cascade.regression import Floats
 
 Flags = npt.NDArray[np.bool_]
@@ -66,7 +67,7 @@ class RiskThreshold(Struct, frozen=True, kw_only=True):
 
 def threshold_steps(risks: Floats) -> tuple[float, ...]:
     """Thresholds to try, from strict to lenient: quantiles of risks that are not those that the bound is tested on."""
-    usable = risks[risks < 1.0]
+    usable = risks[risks < UNUSABLE]
     if not len(usable):
         return ()
     return tuple(sorted({float(value) for value in np.quantile(usable, np.linspace(0, 1, STEPS + 1)[1:])}))
@@ -104,9 +105,8 @@ def _is_within(kept: Flags, cheap_quality: Floats, big_quality: Floats, bound: R
         worst = 1 - bound.loss_share_max  # what the next request may add, of which nothing is known
         return float(overdrafts.sum()) + worst <= 0
     overdrafts = lost - bound.loss_share_max * big_quality
-    return _p_value(overdrafts, least=-1.0, most=1 - bound.loss_share_max, level=1 - bound.confidence) <= (
-        1 - bound.confidence
-    )
+    level = 1 - bound.confidence
+    return _p_value(overdrafts, least=-1.0, most=1 - bound.loss_share_max, level=level) <= level
 
 
 def _p_value(values: Floats, *, least: float, most: float, level: float) -> float:
