@@ -8,13 +8,17 @@ from msgspec import Struct
 from benchmarks.cascade.evaluation import SEED
 from benchmarks.cascade.public_sets import PublicSet
 from heterodyne.routing.cascade.fitted_cascade import FittedCascade
-from heterodyne.routing.cascade.fitting import answer_risks, fit_cascade, prompt_risks, qualities
-from heterodyne.routing.cascade.observed_row import ObservedRow
+from heterodyne.routing.cascade.fitting import answer_risks, prompt_risks, qualities
 from heterodyne.routing.cascade.regression import Floats
 from heterodyne.routing.cascade.risk import BoundKind, RiskBound, calibrate, loss_share
 
 DRAWS = 500
 LOSS_SHARE_MAX = 0.05
+BOUNDS = (
+    RiskBound(loss_share_max=LOSS_SHARE_MAX, confidence=0.9),
+    RiskBound(loss_share_max=LOSS_SHARE_MAX, confidence=0.99),
+    RiskBound(loss_share_max=LOSS_SHARE_MAX, kind=BoundKind.ON_AVERAGE),
+)
 
 
 class BoundCheck(Struct, frozen=True, kw_only=True):
@@ -30,25 +34,20 @@ class BoundCheck(Struct, frozen=True, kw_only=True):
     kept_share_mean: float
 
 
-def check_bounds(data: PublicSet, way: str, bounds: Sequence[RiskBound], sizes: Sequence[int]) -> list[BoundCheck]:
+def check_bounds(data: PublicSet, way: str, fitted: FittedCascade, sizes: Sequence[int]) -> list[BoundCheck]:
     """Scores are learned once from development rows; calibrations are drawn from all that is left.
 
     What is left is taken for the whole population and drawn from with replacement, so its loss is known exactly.
     """
-    fitted, rest = _scores_and_rest(data)
+    _, rest = data.parts()
     risks = answer_risks(fitted, rest) if fitted.blend is not None else prompt_risks(fitted, rest)
     steps = fitted.steps_judged if fitted.blend is not None else fitted.steps_routed
     cheap, big = qualities(rest, data.cheap), qualities(rest, data.big)
     return [
         _checked((data.name, way), (risks, cheap, big), bound, steps=steps, size=size)
-        for bound in bounds
+        for bound in BOUNDS
         for size in sizes
     ]
-
-
-def _scores_and_rest(data: PublicSet) -> tuple[FittedCascade, list[ObservedRow]]:
-    development, rest = data.parts()
-    return fit_cascade(development, data.cheap, data.big, RiskBound(), seed=SEED), rest
 
 
 def _checked(
@@ -97,9 +96,8 @@ class ShiftCheck(Struct, frozen=True, kw_only=True):
     loss_share_worst: float
 
 
-def check_shift(data: PublicSet, trials: int = 100) -> ShiftCheck:
+def check_shift(data: PublicSet, fitted: FittedCascade, trials: int = 200) -> ShiftCheck:
     """Groups of held-back rows are divided by lot into those that calibrate and those that are served."""
-    fitted, _ = _scores_and_rest(data)
     places = [place for place, row in enumerate(data.rows) if data.is_held_back(row)]
     rest = [data.rows[place] for place in places]
     groups = np.array([data.groups[place] for place in places])
@@ -120,10 +118,3 @@ def check_shift(data: PublicSet, trials: int = 100) -> ShiftCheck:
         loss_share_mean=float(np.mean(losses)),
         loss_share_worst=float(np.max(losses)),
     )
-
-
-BOUNDS = (
-    RiskBound(loss_share_max=LOSS_SHARE_MAX, confidence=0.9),
-    RiskBound(loss_share_max=LOSS_SHARE_MAX, confidence=0.99),
-    RiskBound(loss_share_max=LOSS_SHARE_MAX, kind=BoundKind.ON_AVERAGE),
-)

@@ -41,7 +41,7 @@ class CascadeRule(Struct, frozen=True, kw_only=True):
     big: str
     latency_budget_ms: float | None = None  # None: an answer may take both models' time
     is_budget_hard: bool = False  # a late answer is worse than a doubtful one; the bound is then no promise
-    prompt_risk_max: float = 1.0  # of the complexity router: above, the cheap model is not tried
+    prompt_risk_max: float = 1.0  # as the scorer tells it: above, the cheap model is not tried
 
 
 class StageTimes(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from zlib import crc32
 
 VERSION: Final = "1"
 BUCKETS: Final = 1 << 14
-CHARACTERS_MAX: Final = 16_000  # of a prompt that are looked at, half from either end: tasks stand first or last
+CHARACTERS_MAX: Final = 4_000  # of a prompt that are looked at, half from either end: tasks stand first or last
 
 SURFACE: Final = (
     "length",
@@ -43,23 +43,22 @@ SURFACE: Final = (
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|\d+|[^\w\s]")
 _SENTENCE: Final = re.compile(r"[.!?](?:\s|$)")
-_OPTION: Final = re.compile(r"^\s*\(?[A-J1-9][.):]\s", re.MULTILINE)
+_OPTION: Final = re.compile(r"^[ \t]*\(?[A-J1-9][.):]\s", re.MULTILINE)
 _CODE: Final = re.compile(
-    r"```|^\s*(?:def |class |import |from \w+ import |#include|function |public |SELECT )", re.MULTILINE
+    r"```|^[ \t]*(?:def |class |import |from \w+ import |#include|function |public |SELECT )", re.MULTILINE
 )
-_FACT: Final = re.compile(r"\b(?:who|when|where|what (?:is|was|are|were)|in which|name the)\b")
-_AMOUNT: Final = re.compile(
-    r"\b(?:how (?:many|much|long|far|old|often)|calculate|compute|find the|what percent\w*|total)\b"
+# One pass for all kinds of asking: of two kinds that begin at the same word, the first counts.
+_ASKS: Final = re.compile(
+    r"\b(?:(?P<asks_code>(?:write|implement|fix|debug|refactor)\b.{0,40}\b(?:function|program|code|script|class|query)\b)"
+    r"|(?P<asks_essay>(?:write|compose|draft|summari[sz]e|describe|translate|discuss)\b)"
+    r"|(?P<asks_amount>(?:how (?:many|much|long|far|old|often)|calculate|compute|find the|what percent\w*|total)\b)"
+    r"|(?P<asks_reason>(?:why|how (?:do|does|did|can|would|is|are)|explain|prove|show that|derive)\b)"
+    r"|(?P<asks_choice>(?:which (?:of|one|is|best|statement)|choose|select)\b)"
+    r"|(?P<asks_fact>(?:who|when|where|what (?:is|was|are|were)|in which|name the)\b)"
+    r"|(?P<negation>(?:not|never|except|least|false|incorrect|cannot|unlikely)\b)"
+    r"|(?P<statements>statement \d|(?:i|ii|iii|iv)\.|(?:i|ii) and (?:ii|iii)\b)"
+    r"|(?P<none_of_these>(?:none|all|both|neither) of\b))"
 )
-_REASON: Final = re.compile(r"\b(?:why|how (?:do|does|did|can|would|is|are)|explain|prove|show that|derive)\b")
-_CHOICE: Final = re.compile(r"\b(?:which (?:of|one|is|best|statement)|choose|select)\b")
-_WRITE_CODE: Final = re.compile(
-    r"\b(?:write|implement|fix|debug|refactor)\b.{0,40}\b(?:function|program|code|script|class|query)\b"
-)
-_ESSAY: Final = re.compile(r"\b(?:write|compose|draft|summari[sz]e|describe|translate|discuss)\b")
-_NEGATION: Final = re.compile(r"\b(?:not|never|except|least|false|incorrect|cannot|unlikely)\b")
-_STATEMENTS: Final = re.compile(r"\bstatement \d|\b(?:i|ii|iii|iv)\.|\b(?:i|ii) and (?:ii|iii)\b")
-_NONE: Final = re.compile(r"\b(?:none|all|both|neither) of\b")
 # The words that an English text can hardly do without; a text with letters and few of them is in another language.
 _ENGLISH: Final = frozenset(
     ("the", "of", "and", "to", "a", "in", "is", "for", "that", "with", "as", "on", "are", "by", "be", "it", "was", "an")
@@ -71,6 +70,7 @@ def surface(prompt: str) -> list[float]:
     text = shortened(prompt)
     lowered = text.lower()
     words = text.split()
+    asked = {found.lastgroup for found in _ASKS.finditer(lowered)}
     letters = max(1, len(text))
     count = max(1, len(words))
     english = sum(word in _ENGLISH for word in lowered.split())
@@ -87,13 +87,21 @@ def surface(prompt: str) -> list[float]:
         math.log1p(len(_SENTENCE.findall(text))),
         math.log1p(text.count("?")),
         *(
-            float(pattern.search(lowered) is not None)
-            for pattern in (_FACT, _AMOUNT, _REASON, _CHOICE, _WRITE_CODE, _ESSAY, _NEGATION)
+            float(kind in asked)
+            for kind in (
+                "asks_fact",
+                "asks_amount",
+                "asks_reason",
+                "asks_choice",
+                "asks_code",
+                "asks_essay",
+                "negation",
+            )
         ),
         float("___" in text or "..." in text),
         math.log1p(len(_OPTION.findall(text))),
-        float(_STATEMENTS.search(lowered) is not None),
-        float(_NONE.search(lowered) is not None),
+        float("statements" in asked),
+        float("none_of_these" in asked),
         float(len(words) > 4 and english / count < 0.1),
         sum(character > "\u02af" for character in text) / letters,
     ]

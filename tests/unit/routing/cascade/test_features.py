@@ -40,7 +40,7 @@ def test_hashes_are_the_same_everywhere_and_each_is_there_once() -> None:
 
 
 def test_any_text_has_features() -> None:
-    for text in ("", " ", "\n\n", "x" * 100_000, "\ud800", "\0", "?" * 50):
+    for text in ("", " ", "\n\n", "x" * 100_000, "\ud800", "\0", "?" * 50, "\n" * 16_000, " " * 16_000, "A. " * 6_000):
         assert len(features.surface(text)) == len(features.SURFACE)
         assert all(0 <= place < features.BUCKETS for place in features.hashed(text))
 

@@ -58,7 +58,7 @@ def _broken_form(text: str, form: AnswerForm) -> str | None:
     if form.is_json or form.schema is not None:
         try:
             value = msgspec.json.decode(text)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
             return NOT_JSON
         return None if form.schema is None or fits(value, form.schema) else NOT_OF_SCHEMA
     if form.language == "python":
@@ -88,7 +88,7 @@ def _call_doubt(calls: tuple[WrittenCall, ...], form: AnswerForm) -> Doubt:
     for call in calls:
         try:
             arguments = msgspec.json.decode(call.arguments or "{}")
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
             return Doubt(risk=UNUSABLE, reason=CALL_INVALID)
         if not isinstance(arguments, dict):
             return Doubt(risk=UNUSABLE, reason=CALL_INVALID)

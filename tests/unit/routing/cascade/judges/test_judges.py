@@ -88,6 +88,8 @@ def structured(text: str, form: AnswerForm = FREE_FORM, **fields: object) -> tup
         ('{"a": 1}', AnswerForm(is_json=True), "well_formed"),
         ('{"a": 1', AnswerForm(is_json=True), "not_json"),
         ("[" * 100_000, AnswerForm(is_json=True), "not_json"),
+        ('"\ud800"', AnswerForm(is_json=True), "not_json"),
+        ("\ud800 = 1", AnswerForm(language="python"), "code_broken"),
         ('{"name": "x", "age": 3, "tags": ["a"], "size": null}', AnswerForm(schema=SCHEMA), "well_formed"),
         ('{"name": "x", "age": true}', AnswerForm(schema=SCHEMA), "not_of_schema"),
         ('{"name": "x"}', AnswerForm(schema=SCHEMA), "not_of_schema"),
