@@ -6,7 +6,6 @@ weights that were fitted to other features mean something else.
 
 import math
 import re
-from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
@@ -103,15 +102,18 @@ def surface(prompt: str) -> list[float]:
         float("statements" in asked),
         float("none_of_these" in asked),
         float(len(words) > 4 and english / count < 0.1),
-        sum(character > "\u02af" for character in text) / letters,
+        0.0 if text.isascii() else sum(character > "\u02af" for character in text) / letters,
     ]
 
 
 def hashed(prompt: str) -> list[int]:
     """The buckets that words and word pairs fill, each once and in order, so that repeating dilutes nothing."""
-    words = ["0" if word[0].isdigit() else word for word in _WORD.findall(shortened(prompt).lower())]
-    filled = {crc32(word.encode("utf-8", "replace")) % BUCKETS for word in words}
-    filled |= {crc32(f"{word} {after}".encode("utf-8", "replace")) % BUCKETS for word, after in pairwise(words)}
+    text = shortened(prompt).lower()
+    words = [b" 0" if word[0].isdigit() else f" {word}".encode("utf-8", "replace") for word in _WORD.findall(text)]
+    hashes = [crc32(word[1:]) for word in words]
+    filled = {value % BUCKETS for value in hashes}
+    # CRC-32 goes on where it ended, so the hash of a pair takes its second word alone.
+    filled |= {crc32(after, value) % BUCKETS for value, after in zip(hashes, words[1:], strict=False)}
     return sorted(filled)
 
 
