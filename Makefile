@@ -14,7 +14,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-clients test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing bench-apis bench-batches bench-guards train-guards faults translation chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-clients test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing bench-apis bench-batches bench-cascade bench-guards train-guards faults translation chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -112,6 +112,10 @@ bench-routing-live: install  ## one emulated fleet in real time beside its simul
 
 bench-batches: install  ## a batch beside interactive traffic on an emulated fleet (ARGS="--data FOLDER")
 	$(BIN)/python -m benchmarks.batches.run $(ARGS)
+
+bench-cascade: install  ## quality and cost of cascades on public answers (ARGS="--data FOLDER"), regenerate docs/cascade-quality.md
+	$(BIN)/python -m benchmarks.cascade $(ARGS) --write docs/cascade-quality.md
+	$(WRAP) docs/cascade-quality.md
 
 bench-guards: install  ## accuracy and cost of the guards on open sets (ARGS="--data FOLDER"), regenerate their pages
 	$(BIN)/python -m benchmarks.safety.injection $(ARGS) --write docs/injection-accuracy.md

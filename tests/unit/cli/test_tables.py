@@ -20,6 +20,7 @@ from heterodyne.batches.batch import BatchCounts
 from heterodyne.cli.batch import batch_table
 from heterodyne.cli.batch.batch_client import ListedOutlook, ShownBatch
 from heterodyne.cli.calibrate import calibration_table
+from heterodyne.cli.cascade import print_fitted, print_outcomes
 from heterodyne.cli.columns import laid_out
 from heterodyne.cli.explain import decision_table
 from heterodyne.cli.fleet import replica_table
@@ -34,6 +35,9 @@ from heterodyne.domain.parity import ParityMeasures, ParityVerdict
 from heterodyne.planning.calibration.points import CalibrationPoint
 from heterodyne.rollout.groups import TrialGroups
 from heterodyne.rollout.machine import observed, split_of
+from heterodyne.routing.cascade.fitting import fit_cascade
+from heterodyne.routing.cascade.report import outcomes
+from heterodyne.routing.cascade.risk import RiskBound
 from heterodyne.routing.explanation.explanation import PastDecision
 from heterodyne.safety.scan import scan
 from tests.support.audits import fill
@@ -42,6 +46,7 @@ from tests.unit.cli.explain.test_command import RECORD, ROW, TOLD
 from tests.unit.cli.fleet.test_command import page, row
 from tests.unit.cli.test_simulate import FLEET
 from tests.unit.rollout.test_machine import evidence, in_canary
+from tests.unit.routing.cascade.observed import traffic
 
 WIDTH = 100
 TIMEOUT_S = 120.0
@@ -168,6 +173,9 @@ def test_tables_of_a_running_gateway_fit_too(
     rollout_table.print_rollout(observed(in_canary(), evidence(3), evidence(300), 5.0), as_json=False)
     rollout_table.print_rollout(observed(in_canary(), evidence(400, errors=12), evidence(40_000), 5.0), as_json=False)
     print_findings(SECRET, scan(SECRET))
+    fitted = fit_cascade(traffic(120), "small", "large", RiskBound(), seed=0)
+    print_fitted(fitted)
+    print_outcomes(outcomes(traffic(9), "small", "large", routed=[True] * 9, judged=[False] * 9))
     groups = TrialGroups(("new-0",), ("old-2",))
     standing = standing_of(in_canary(), split_of(in_canary(), groups))
     rollout_table.print_rollout(in_canary(), as_json=False, standing=standing)
@@ -184,6 +192,7 @@ def test_tables_of_a_running_gateway_fit_too(
         " pp",
         "unknown",
         "private_key",
+        "cascade (judged answer)",
         BATCH.id,
         "12357/50000",
     )
@@ -196,7 +205,7 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
         *("hardware", "plan/hardware_table", "keys/command", "plan/memory_table", "plan/mix_tables"),
         *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
         *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
-        *("batch/batch_table", "guards", "parity/verdict_table", "rollout/rollout_table"),
+        *("batch/batch_table", "cascade", "guards", "parity/verdict_table", "rollout/rollout_table"),
     }
     folder = Path(heterodyne.__file__).parent / "cli"
     printing = {
