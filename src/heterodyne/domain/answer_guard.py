@@ -47,6 +47,11 @@ class AnswerGuard(Protocol):
         """Whether anything is done with the answer."""
         ...
 
+    @property
+    def only_watches(self) -> bool:
+        """Whether nothing in the answer is changed or blocked."""
+        ...
+
     def check_text(self, text: str) -> str:
         """An answer that is no JSON as its client may have it; raises ContentBlocked."""
         ...

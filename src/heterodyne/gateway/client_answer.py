@@ -109,7 +109,7 @@ class ClientAnswer:
         guard = None
         if is_seen and request.guard is not None:
             guard = self.stream_guard = request.guard.stream_guard(request.choices * request.prompts, sent)
-            edit = guarded_edit(edit, guard)
+            edit = guarded_edit(edit, guard, request)
         if self.stream_form is None:
             return StreamRelay(
                 self.client,

@@ -31,6 +31,10 @@ class RequestGuard:
     def looks_at_answers(self) -> bool:
         return bool(self.plan.output) or bool(self.placeholders.values)
 
+    @property
+    def only_watches(self) -> bool:
+        return not self.placeholders.values and all(rule.action == "flag" for rule in self.plan.output)
+
     def take(self, guarded: Guarded) -> None:
         """What was found in the request, or in its whole answer; raises ContentBlocked."""
         for verdict in guarded.verdicts:
@@ -53,7 +57,7 @@ class RequestGuard:
     def check_error(self, message: str) -> str:
         try:
             return self.check_text(message)
-        except ContentBlocked:
+        except Exception:  # noqa: BLE001  # blocked, or a guard's mistake: there is an error to be told already
             return WITHHELD
 
     def stream_guard(self, choices: int, sent: str) -> StreamCheck:

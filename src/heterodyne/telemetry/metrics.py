@@ -46,6 +46,11 @@ guard_verdicts = Counter(
     "What policies found in requests and answers, by what was done about it.",
     ("policy", "guard", "rule", "action", "direction"),
 )
+guard_failures = Counter(
+    "heterodyne_gateway_guard_failures_total",
+    "Requests and answers that no guard could look at; those of policies that mask or block were refused.",
+    ("direction",),
+)
 in_flight = Gauge("heterodyne_gateway_requests_in_flight", "Requests being answered now.", ("model", "pool", "replica"))
 ttft = Histogram(
     "heterodyne_gateway_ttft_seconds",
@@ -414,6 +419,7 @@ ALL: tuple[Meter, ...] = (
     build_info,
     requests,
     guard_verdicts,
+    guard_failures,
     in_flight,
     ttft,
     itl,

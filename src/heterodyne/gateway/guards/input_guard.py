@@ -7,6 +7,7 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
+from heterodyne.gateway.guards.failing import failed, lets_pass
 from heterodyne.gateway.offload.job import Checked, CheckRequest, JobFailed, Result, error_of
 from heterodyne.gateway.offload.steps import OffloadedSteps
 from heterodyne.safety.guarded import Guarded
@@ -15,14 +16,12 @@ from heterodyne.safety.quick_look import DIGITS, everything_but
 from heterodyne.safety.request_check import check_request
 from heterodyne.safety.request_guard import RequestGuard
 from heterodyne.safety.settings import GuardSettings
-from heterodyne.telemetry import log, metrics
+from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import Responder
 
 QUICK_BYTES_MAX: Final = 4096  # some two milliseconds at worst
 QUICK_DIGITS_MAX: Final = 64  # numbers take the longest: each may be of many kinds
 NO_DIGITS: Final = everything_but(DIGITS)
-
-_log = log.get("gateway")
 
 
 class InputGuard:
@@ -53,10 +52,9 @@ class InputGuard:
         if not plan.input:
             return then(request)
         if is_quick(request.body):
-            guarded, body = check_request(plan.input, request.body, request.media_type)
-            return then(_taken(request, guard, guarded, body))
+            return then(_checked(request, guard))
         job = CheckRequest(policies=policies_of(plan.input), media_type=request.media_type)
-        if all(rule.action == "flag" for rule in plan.input):  # nothing waits for what changes nothing
+        if lets_pass(plan.input):
             self._steps.offload.submit(job, (request.body,), caller.salt, _flagging(request, guard))
             return then(request)
 
@@ -90,6 +88,20 @@ def note(verdict: GuardVerdict) -> None:
     metrics.guard_verdicts.add((verdict.policy, verdict.guard, verdict.rule, verdict.action, verdict.direction))
 
 
+def _checked(request: Request, guard: RequestGuard) -> Request:
+    rules = guard.plan.input
+    try:
+        guarded, body = check_request(rules, request.body, request.media_type)
+    except HeterodyneError:
+        raise
+    except Exception as error:  # a guard's mistake; whoever only watches must not cost a request
+        if not lets_pass(rules):
+            raise
+        failed(request.id, "input", error)
+        return request
+    return _taken(request, guard, guarded, body)
+
+
 def _taken(request: Request, guard: RequestGuard, guarded: Guarded, body: bytes) -> Request:
     guard.take(guarded)
     if body is not request.body:
@@ -105,7 +117,7 @@ def _taken(request: Request, guard: RequestGuard, guarded: Guarded, body: bytes)
 def _flagging(request: Request, guard: RequestGuard) -> Callable[[Result, bytes], None]:
     def checked(result: Result, _: bytes) -> None:
         if isinstance(result, JobFailed):
-            _log.warning("guard_failed", request_id=request.id, error=error_of(result).message)
+            failed(request.id, "input", error_of(result))
             return
         assert isinstance(result, Checked)
         guard.take(result.guarded)
