@@ -25,14 +25,14 @@ from msgspec import Struct
 # Logarithms of the factors, and what each is worth in the mixture. Great ones are best while little was seen and much
 # is explored, small ones when much was seen; the middle is where caches spend most of their time.
 _FACTORS: Final = (
-    (0.55, 0.06),
-    (0.3, 0.08),
-    (0.16, 0.1),
-    (0.1, 0.2),
+    (0.55, 0.05),
+    (0.3, 0.06),
+    (0.16, 0.12),
+    (0.1, 0.17),
     (0.064, 0.2),
-    (0.038, 0.15),
+    (0.038, 0.2),
     (0.023, 0.12),
-    (0.013, 0.06),
+    (0.013, 0.05),
     (0.006, 0.03),
 )
 SHARE_FIRST: Final = 0.5  # explored, while the budget is small

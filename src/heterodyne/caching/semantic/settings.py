@@ -11,7 +11,7 @@ class SemanticSettings(Struct, frozen=True, kw_only=True):
 
     error_bound: ErrorBound = ErrorBound(per_request=0.01)
     confidence: float = 0.95  # with which the bound holds, at all times together
-    explored_share_min: float = 0.12  # of what would be served, once the budget is large
+    explored_share_min: float = 0.2  # of what would be served, once the budget is large
     explored_share_max: float = 0.7  # of the least sure ones
     headroom_max: float = 200.0  # wrong answers that a long good past may leave to a bad present
     reserve: float = 20.0  # wrong answers in hand at which the threshold aims at the bound itself
