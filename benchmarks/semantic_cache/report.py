@@ -18,6 +18,8 @@ from heterodyne.caching.semantic.error_account import ErrorBound
 
 BOUND = 0.01
 PART_WANTED = 0.6
+ENTRIES_WANTED = 1_000_000
+LOOK_UP_MS_MAX = 1.0
 
 HEAD = """\
 # How much the semantic cache serves within its bound
@@ -66,7 +68,11 @@ LIMITS = """\
   multiple of what was, and only surer answers than needed are served.
 - The bound is on the verdicts of whatever compares fresh answers with cached ones. Where that comparison errs, the
   bound is on its errors.
+- Outcomes are told before the next request comes. Behind a gateway some are in flight, and until they are told the
+  account does not know them; an explored answer that never comes has to be told as wrong.
 - The pairs are the candidates: how often the nearest entry of a large cache is the right one is not measured here.
+- Recall of look-ups depends on the vectors: of such as fill all 256 directions evenly, which those of texts do not,
+  only 80 % were found in 100,000 entries (0.77 ms of CPU time at the 99th percentile), measured once.
 - A bound over all classes of prompts may be spent on one of them.
 - The lists of the verifier are English. Numbers, names with capitals, symbols and code are seen in any language.
 - The price of the bound is the difference between the last two columns of the account: what may have been served
@@ -219,8 +225,8 @@ def _look_ups(look_ups: Sequence[LookUp]) -> str:
     if not look_ups:
         return "\n".join([*lines, "Not measured in this run (`--look-ups`).", ""])
     lines += [
-        f"The nearest of many entries by `usearch`, one thread, {describe()}. Vectors are invented: clusters, and "
-        "queries near entries. Recall: how often the nearest one was found.",
+        f"The nearest of many entries by `usearch`, one thread, {describe()}. Vectors are invented: clusters in "
+        "32 directions, and queries near entries. Recall: how often the nearest one was found.",
         "",
         "| Kept as | Entries | Dimensions | p50 | p99 | p99 of CPU time | Recall | Bytes an entry | Built in |",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
@@ -230,4 +236,14 @@ def _look_ups(look_ups: Sequence[LookUp]) -> str:
             f"| {each.dtype} | {each.entries:,} | {each.dimensions} | {each.p50_ms:.2f} ms | {each.p99_ms:.2f} ms "
             f"| {each.cpu_p99_ms:.2f} ms | {each.recall:.1%} | {each.bytes_each:.0f} | {each.build_s:.0f} s |"
         )
+    largest = max(look_ups, key=lambda each: each.entries)
+    if largest.entries < ENTRIES_WANTED:
+        judged = f"**not shown**: {ENTRIES_WANTED:,} entries were not built in this run"
+    else:
+        judged = f"**{'pass' if largest.p99_ms <= LOOK_UP_MS_MAX else 'fail'}**"
+    lines += [
+        "",
+        f"- A p99 of at most {LOOK_UP_MS_MAX:.0f} ms in {ENTRIES_WANTED:,} entries: {judged}. The p99 holds what "
+        "else the machine did; that of CPU time does not.",
+    ]
     return "\n".join([*lines, ""])

@@ -16,7 +16,7 @@ _PRIOR_LABELS: Final = 12.0  # how many compared answers the score itself is wor
 
 
 class ScoreCalibration:
-    """Per class: what came, what was compared, what of it was wrong. One per fence."""
+    """Per class: what came, what was compared, what of it was wrong. One per tenant."""
 
     def __init__(self, *, memory_labels: float) -> None:
         self._growth = math.exp(1 / memory_labels)

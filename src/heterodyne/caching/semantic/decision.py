@@ -68,7 +68,11 @@ class ShadowFigures(Struct, frozen=True):
 
 
 class SemanticDecider:
-    """Decides for one fence and learns from it; has no clock and no coin of its own."""
+    """Decides for one tenant and learns from it; has no clock and no coin of its own.
+
+    Entries are fenced more finely than that, by everything around a prompt; what is learned about prompts and what is
+    allowed to go wrong belong to the tenant.
+    """
 
     def __init__(self, settings: SemanticSettings) -> None:
         self._settings = settings
@@ -115,7 +119,11 @@ class SemanticDecider:
         )
 
     def learn(self, decision: SemanticDecision, is_same: bool) -> None:
-        """The fresh answer to a request that was asked was compared with the cached one."""
+        """The fresh answer to a request that was asked was compared with the cached one.
+
+        An explored request without a fresh answer (an engine failed, a client left) has to be told as not the same:
+        what is seen has to be decided by the coin alone, and an answer that goes missing is one that is not seen.
+        """
         assert decision.action is not CacheAction.SERVE
         if decision.action is CacheAction.SHADOW:
             # Counted and not learned from: served, it would have taught nothing, and what is measured is that.

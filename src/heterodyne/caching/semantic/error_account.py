@@ -67,7 +67,7 @@ class ErrorFigures(Struct, frozen=True, kw_only=True):
 
 
 class ErrorAccount:
-    """The wrong answers of one fence: what is allowed, and what may have been served."""
+    """The wrong answers of one tenant: what is allowed, and what may have been served."""
 
     def __init__(
         self,

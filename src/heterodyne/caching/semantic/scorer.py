@@ -17,7 +17,7 @@ _LOGIT_MAX: Final = 15.0
 
 
 class PairScorer:
-    """Logistic regression with a step size of its own for each bucket; one per fence."""
+    """Logistic regression with a step size of its own for each bucket; one per tenant."""
 
     def __init__(self, *, memory_labels: float) -> None:
         self._weights = array("d", bytes(8 * BUCKETS))

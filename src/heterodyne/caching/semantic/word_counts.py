@@ -11,7 +11,7 @@ _FADE_AT: Final = 1 << 20  # prompts, after which all counts are halved, so that
 
 
 class WordCounts:
-    """Counts of hashed words; one per fence, because how often a word is used tells about a tenant's prompts."""
+    """Counts of hashed words; one per tenant, because how often a word is used tells about a tenant's prompts."""
 
     def __init__(self) -> None:
         self._counts = array("f", bytes(4 * BUCKETS))
