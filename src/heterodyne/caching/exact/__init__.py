@@ -1,0 +1,1 @@
+"""Requests that are the same request, byte for byte or spelled differently."""
