@@ -1,13 +1,18 @@
-"""`heterodyne guards`: what guards find in a text."""
+"""`heterodyne guards`: what guards find in a text, and what policies would do about it."""
 
 import sys
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 
+from heterodyne.cli.invocation import Invocation, pass_invocation
 from heterodyne.domain.errors import InvalidSpec
 
 if TYPE_CHECKING:
+    from heterodyne.domain.guard_verdict import GuardVerdict
+    from heterodyne.safety.finding import Finding
+    from heterodyne.safety.guarded import Guarded
+    from heterodyne.safety.policy import GuardRule
     from heterodyne.safety.scan import GuardFinding
 
 FOUND: Final = 1  # the exit status, as of `grep -v` and linters: a pipeline stops on it
@@ -17,12 +22,13 @@ SHOWN_CHARACTERS: Final = 2  # of what was found, at either end
 
 @click.group()
 def guards() -> None:
-    """Find personal data, secrets and prompt injection in a text.
+    """Find personal data, secrets and prompt injection in a text, and try policies on it.
 
     \b
     Examples:
       heterodyne guards scan prompt.txt
       heterodyne guards scan --guard secrets --mask < prompt.txt
+      heterodyne guards try --project acme/search --model gpt-5 prompt.txt
     """
 
 
@@ -53,7 +59,7 @@ def scan(file: BinaryIO, names: tuple[str, ...], mask: bool, as_json: bool) -> N
     if mask:
         click.echo(_masked(text, found), nl=False)
     elif as_json:
-        print_json([{"guard": one.guard, **_told(text, one)} for one in found])
+        print_json([{"guard": one.guard, **_told(text, one.finding)} for one in found])
     elif found:
         print_findings(text, found)
     else:
@@ -61,12 +67,67 @@ def scan(file: BinaryIO, names: tuple[str, ...], mask: bool, as_json: bool) -> N
     sys.exit(FOUND if found else 0)
 
 
+@guards.command(name="try")
+@click.argument("file", type=click.File("rb"), default="-")
+@click.option("--project", default="local/local", metavar="ORG/PROJECT", help="Who asks; local/local without keys.")
+@click.option("--model", required=True, metavar="NAME", help="The model that is asked for.")
+@click.option("--answer", "is_answer", is_flag=True, help="Take the text for an answer, and not for a prompt.")
+@pass_invocation
+def try_policies(invocation: Invocation, file: BinaryIO, project: str, model: str, is_answer: bool) -> None:
+    """Say what the policies of the settings would do with a text; exit 1 if they would block it.
+
+    \b
+    Examples:
+      heterodyne guards try --model gpt-5 prompt.txt
+      heterodyne --config heterodyne.toml guards try --project acme/search --model gpt-5 --answer answer.txt
+    """
+    from heterodyne.safety.policy import GuardPolicy
+
+    text = _text(file.read(TEXT_BYTES_MAX + 1))
+    plan = GuardPolicy(invocation.settings().guards).plan(project, model, model)
+    rules = () if plan is None else plan.output if is_answer else plan.input
+    if not rules:
+        click.echo(f"No policy looks at {'answers' if is_answer else 'prompts'} of {project} to {model}.")
+        return
+    guarded, left = _tried(rules, text, is_answer=is_answer)
+    if guarded.verdicts:
+        print_verdicts(text, guarded.verdicts)
+    if any(one.action == "block" for one in guarded.verdicts):
+        click.echo("The answer would end before it." if is_answer else "The request would be refused.")
+        sys.exit(FOUND)
+    if left != text:
+        click.echo(f"{'The client' if is_answer else 'The engine'} would see:\n{left}")
+    else:
+        click.echo("It would pass as it is.")
+
+
+def _tried(rules: "tuple[GuardRule, ...]", text: str, *, is_answer: bool) -> "tuple[Guarded, str]":
+    import msgspec
+
+    from heterodyne.safety.answer_check import check_text
+    from heterodyne.safety.placeholders import NOTHING
+    from heterodyne.safety.request_check import check_request
+
+    if is_answer:
+        return check_text(rules, NOTHING, text)
+    guarded, body = check_request(rules, msgspec.json.encode({"content": text}))
+    return guarded, msgspec.json.decode(body)["content"]
+
+
+def print_verdicts(text: str, verdicts: "tuple[GuardVerdict, ...]") -> None:
+    """A row each."""
+    from heterodyne.cli.output import print_table
+
+    header = ("POLICY", "DOES", "RULE", "LINE", "COLUMN", "SCORE", "FOUND")
+    print_table(header, [(one.policy, one.action, *map(str, _told(text, one).values())) for one in verdicts])
+
+
 def print_findings(text: str, found: "list[GuardFinding]") -> None:
     """A row each."""
     from heterodyne.cli.output import print_table
 
     header = ("GUARD", "RULE", "LINE", "COLUMN", "SCORE", "FOUND")
-    print_table(header, [(one.guard, *map(str, _told(text, one).values())) for one in found])
+    print_table(header, [(one.guard, *map(str, _told(text, one.finding).values())) for one in found])
 
 
 def _text(content: bytes) -> str:
@@ -78,8 +139,7 @@ def _text(content: bytes) -> str:
         raise InvalidSpec(f"the text is not UTF-8: byte {error.start}") from error
 
 
-def _told(text: str, one: "GuardFinding") -> dict[str, object]:
-    finding = one.finding
+def _told(text: str, finding: "Finding | GuardVerdict") -> dict[str, object]:
     line_start = text.rfind("\n", 0, finding.start) + 1
     return {
         "rule": finding.rule,

@@ -1,12 +1,11 @@
 """Settings of one policy: which guard looks at whose texts, on the way in or out, and what follows."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from heterodyne.domain.guard_verdict import Action
 
-Directions = Annotated[str, Meta(pattern="^(input|output|both)$")]
 Score = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -24,7 +23,7 @@ class GuardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         ),
     ] = "flag"
     direction: Annotated[
-        Directions | None,
+        Literal["input", "output", "both"] | None,
         Meta(
             description="Where it looks: at what clients send (`input`), at answers (`output`) or `both`; absent, "
             "`input` for injections and `both` for the others."

@@ -1,4 +1,4 @@
-"""`guards scan`."""
+"""`guards scan` and `guards try`."""
 
 import json
 from pathlib import Path
@@ -55,3 +55,60 @@ def test_wrong_input_is_wrong_usage(run, tmp_path: Path) -> None:
     assert (told.exit_code, "pii" in told.stderr) == (2, True)
     assert run("guards", "scan", "--mask", "--json", str(file)).exit_code == 2
     assert run("guards", "scan", str(tmp_path / "none")).exit_code == 2
+
+
+POLICIES = """
+[guards.no-keys]
+guard = "secrets"
+action = "block"
+projects = ["acme/*"]
+
+[guards.private]
+guard = "pii"
+action = "mask"
+kinds = ["credit_card"]
+"""
+
+
+def test_policies_are_tried_on_a_text(run, tmp_path: Path) -> None:
+    config, file = tmp_path / "heterodyne.toml", tmp_path / "prompt.txt"
+    config.write_text(POLICIES)
+    asked = ("--config", str(config), "guards", "try", "--model", "m")
+    file.write_text(f"my card is {CARD}")
+    told = run(*asked, str(file))
+    assert told.exit_code == 0
+    assert told.stdout.endswith("The engine would see:\nmy card is <CREDIT_CARD_1>\n")
+    assert CARD not in told.stdout
+    file.write_text(f"the key is {KEY}")
+    assert run(*asked, str(file)).stdout == "It would pass as it is.\n"
+    told = run(*asked, "--project", "acme/search", str(file))
+    assert (told.exit_code, told.stdout.splitlines()[-1]) == (1, "The request would be refused.")
+    assert told.stdout.splitlines()[1].split()[:3] == ["no-keys", "block", "openai_key"]
+    told = run(*asked, "--project", "acme/search", "--answer", str(file))
+    assert (told.exit_code, told.stdout.splitlines()[-1]) == (1, "The answer would end before it.")
+
+
+def test_without_policies_there_is_nothing_to_try(run, tmp_path: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_text("hello")
+    told = run("guards", "try", "--model", "m", str(file))
+    assert (told.exit_code, told.stdout) == (0, "No policy looks at prompts of local/local to m.\n")
+
+
+def test_a_policy_that_nobody_can_apply_is_refused_at_its_path(run, tmp_path: Path) -> None:
+    config = tmp_path / "heterodyne.toml"
+    for wrong, path, words in (
+        ('guard = "secret"', "guards.x.guard", '"secrets"'),
+        ('guard = "pii"\nkinds = ["emial"]', "guards.x", '"email"'),
+        ('guard = "words"', "guards.x", "needs `words`"),
+        ('guard = "secrets"\nwords = ["a"]', "guards.x.words", "no such setting"),
+        ('guard = "injection"\naction = "mask"', "guards.x.action", "cannot be masked"),
+        ('guard = "pii"\naction = "erase"', "guards.x.action", "erase"),
+        ('guard = "pii"\ndirection = "sideways"', "guards.x.direction", "sideways"),
+        ('action = "block"', "guards.x.guard", "required"),
+    ):
+        config.write_text(f"[guards.x]\n{wrong}\n")
+        told = run("--config", str(config), "config", "check")
+        assert told.exit_code != 0
+        assert path in told.stdout + told.stderr, wrong
+        assert words in told.stdout + told.stderr, (wrong, told.stdout, told.stderr)

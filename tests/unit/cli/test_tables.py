@@ -24,7 +24,7 @@ from heterodyne.cli.cascade import print_fitted, print_outcomes
 from heterodyne.cli.columns import laid_out
 from heterodyne.cli.explain import decision_table
 from heterodyne.cli.fleet import replica_table
-from heterodyne.cli.guards import print_findings
+from heterodyne.cli.guards import print_findings, print_verdicts
 from heterodyne.cli.output import print_table
 from heterodyne.cli.parity import verdict_table
 from heterodyne.cli.rollout import rollout_table
@@ -39,8 +39,11 @@ from heterodyne.routing.cascade.fitting import fit_cascade
 from heterodyne.routing.cascade.report import outcomes
 from heterodyne.routing.cascade.risk import RiskBound
 from heterodyne.routing.explanation.explanation import PastDecision
+from heterodyne.safety.answer_check import check_text
+from heterodyne.safety.placeholders import NOTHING
 from heterodyne.safety.scan import scan
 from tests.support.audits import fill
+from tests.support.guards import BLOCKS, plan
 from tests.support.tiny_models import tiny_model
 from tests.unit.cli.explain.test_command import RECORD, ROW, TOLD
 from tests.unit.cli.fleet.test_command import page, row
@@ -173,6 +176,7 @@ def test_tables_of_a_running_gateway_fit_too(
     rollout_table.print_rollout(observed(in_canary(), evidence(3), evidence(300), 5.0), as_json=False)
     rollout_table.print_rollout(observed(in_canary(), evidence(400, errors=12), evidence(40_000), 5.0), as_json=False)
     print_findings(SECRET, scan(SECRET))
+    print_verdicts(SECRET, check_text(plan(BLOCKS).output, NOTHING, SECRET)[0].verdicts)
     fitted = fit_cascade(traffic(120), "small", "large", RiskBound(), seed=0)
     print_fitted(fitted)
     print_outcomes(outcomes(traffic(9), "small", "large", routed=[True] * 9, judged=[False] * 9))
