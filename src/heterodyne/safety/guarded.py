@@ -18,6 +18,9 @@ class Guarded(Struct, frozen=True, kw_only=True):
     blocked: GuardVerdict | None = None  # why nothing of it goes on
 
 
+NOTHING_FOUND = Guarded()
+
+
 def told(found: Iterable[Found], direction: Direction) -> tuple[GuardVerdict, ...]:
     """A verdict for each; what blocks is never among those that are left out because there are too many."""
     every = [verdict(one, direction) for one in found]

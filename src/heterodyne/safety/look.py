@@ -52,8 +52,8 @@ def verdict(found: Found, direction: Direction, *, before: int = 0) -> GuardVerd
 
 def _look(rules: list[GuardRule], units: Sequence[TextUnit]) -> Iterator[Found]:
     texts, owners = [unit.text for unit in units], list(units)
-    for unit, text in zip(units, tuple(texts), strict=True):
-        if "\\u00" in text and SPELT.search(text) is not None:
+    for unit in units:
+        if "\\u00" in (text := unit.text) and SPELT.search(text) is not None:
             texts.append(SPELT.sub(_letter, text))
             owners.append(unit)
     joined = BETWEEN.join(texts) if len(texts) > 1 else texts[0]

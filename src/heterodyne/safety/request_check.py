@@ -7,7 +7,7 @@ import msgspec
 
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.engines.form_body import FORM, Form
-from heterodyne.safety.guarded import Guarded, told
+from heterodyne.safety.guarded import NOTHING_FOUND, Guarded, told
 from heterodyne.safety.look import look
 from heterodyne.safety.masking import mask
 from heterodyne.safety.placeholders import Masker
@@ -22,6 +22,8 @@ def check_request(rules: Sequence[GuardRule], body: bytes, media_type: str = "")
     form = Form(body) if media_type.startswith(FORM) else None
     texts = Texts(msgspec.json.decode(body) if form is None else form.fields())
     found = look(rules, texts.units)
+    if not found and not texts.has_ids:
+        return NOTHING_FOUND, body
     verdicts = told(found, "input")
     if texts.has_ids:
         verdicts += tuple(_unreadable(rule) for rule in rules)

@@ -3,7 +3,6 @@
 What is not looked at: pictures, sounds and files as base64, and the few members that say what something is.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final, final
 
@@ -13,7 +12,10 @@ OPAQUE: Final = frozenset({("image_url", "url"), ("input_audio", "data"), ("file
 OPAQUE_ANYWHERE: Final = frozenset({"b64_json", "embedding", "logprobs"})  # the last say the same words again
 IDS: Final = frozenset({"prompt", "input", "prompt_token_ids"})  # where a prompt may stand as numbers
 JSON_TEXT: Final = frozenset({"arguments"})  # members whose text is JSON itself
-PLAIN_NAME: Final = re.compile("[A-Za-z_]{1,40}")  # of a member, that nobody could say anything with
+NAME_CHARS_MAX: Final = 40
+UNREAD: Final = SAID_BY_API | OPAQUE_ANYWHERE
+TEXTUAL: Final = (str, dict, list)
+NOTHING_SKIPPED: Final[frozenset[str]] = frozenset()
 
 
 @final
@@ -62,7 +64,7 @@ NAME: Final = object()  # in the place of a key: the text is a member's name
 class Texts:
     """What was found in one document."""
 
-    def __init__(self, document: Any, *, skipped: frozenset[str] = frozenset()) -> None:
+    def __init__(self, document: Any, *, skipped: frozenset[str] = NOTHING_SKIPPED) -> None:
         """`skipped` are members of the document itself, such as its id."""
         self.has_ids = False  # a prompt stands as numbers, which nobody here can read
         self.root = [document]
@@ -83,10 +85,9 @@ class Texts:
                 if value:
                     yield TextUnit(where, role, [(holder, key)], [value])
             elif type(value) is dict:
-                names = [name for name in value if PLAIN_NAME.fullmatch(name) is None]
-                for name in names:
+                for name in [name for name in value if not _is_plain_name(name)]:
                     yield TextUnit(f"{where} (name)", role, [(value, NAME)], [name])
-                stack += self._members(where, role, value, key, skipped if holder is self.root else frozenset())
+                stack += _members(where, role, value, key, skipped if holder is self.root else NOTHING_SKIPPED)
             elif type(value) is list:
                 if value and key in IDS and _is_ids(value):
                     self.has_ids = True
@@ -95,24 +96,26 @@ class Texts:
                 stack += [
                     (f"{where}[{number}]", role, value, number)
                     for number in range(len(value) - 1, -1, -1)
-                    if type(value[number]) in (str, dict, list) and not _is_text_part(value[number])
+                    if type(value[number]) in TEXTUAL and not _is_text_part(value[number])
                 ]
 
-    def _members(
-        self, where: str, role: str, value: dict[str, Any], parent: Any, skipped: frozenset[str]
-    ) -> list[tuple[str, str, Any, Any]]:
-        said = value.get("role")
-        role = said if type(said) is str else role
-        dot = f"{where}." if where else ""
-        return [
-            (dot + name, role, value, name)
-            for name in reversed(value)
-            if type(value[name]) in (str, dict, list)
-            and name not in SAID_BY_API
-            and name not in OPAQUE_ANYWHERE
-            and (parent, name) not in OPAQUE
-            and name not in skipped
-        ]
+
+def _members(
+    where: str, role: str, value: dict[str, Any], parent: Any, skipped: frozenset[str]
+) -> list[tuple[str, str, Any, Any]]:
+    said = value.get("role")
+    role = said if type(said) is str else role
+    dot = f"{where}." if where else ""
+    return [
+        (dot + name, role, value, name)
+        for name in reversed(value)
+        if name not in UNREAD and type(value[name]) in TEXTUAL and (parent, name) not in OPAQUE and name not in skipped
+    ]
+
+
+def _is_plain_name(name: str) -> bool:
+    """Whether nobody could say anything with it."""
+    return len(name) <= NAME_CHARS_MAX and name.replace("_", "").isalpha() and name.isascii()
 
 
 def _joined(where: str, role: str, items: list[Any]) -> Iterator[TextUnit]:

@@ -89,6 +89,10 @@ DATE_WORDS: Final = (
     ),
 )
 
+KIN: Final = (
+    *("son", "daughter", "wife", "husband", "mother", "father", "brother", "sister"),
+    *("mom", "mum", "dad", "child", "patient"),
+)
 AGE_BEFORE: Final = (
     "aged",
     "age",
@@ -109,6 +113,7 @@ AGE_BEFORE: Final = (
     "she is",
     "he's",
     "she's",
+    *(f"{who} {verb}" for who in KIN for verb in ("is", "was")),
 )
 
 AGES: Final = (
@@ -136,9 +141,9 @@ AGES: Final = (
         score=0.8,
         digits_min=1,
         pattern=re.compile(
-            rf"[0-9](?:{'|'.join(rf'(?<=[^a-z]{before} .)' for before in AGE_BEFORE)})"
-            r"(?:(?<=1)[01][0-9]|[0-9])?(?![\w,%:/-])(?!\.[0-9])(?! (?:percent|minutes|hours|days|weeks|months|miles|km"
-            r"|dollars|times|feet|points|on|in|for|of|the|years from|more|less))",
+            rf"[0-9](?:{'|'.join(rf'(?<=(?<![a-z]){before} .)' for before in AGE_BEFORE)})"
+            r"(?:(?<=1)[01][0-9]|[0-9])?(?![\w%:/-])(?![.,][0-9])(?! (?:percent|minutes|hours|days|weeks|months|miles"
+            r"|km|dollars|times|feet|points|on|in|for|of|the|years from|more|less))",
             re.IGNORECASE,
         ),
     ),

@@ -153,3 +153,10 @@ def test_a_wrong_check_digit_or_a_weak_shape_alone_is_not_reported(kind, text):
 
 def test_every_kind_of_every_locale_has_an_example():
     assert {recogniser.rule for pack in LOCALES.values() for recogniser in pack} <= {kind for kind, _, _ in FOUND}
+
+
+@pytest.mark.parametrize(
+    "text", ["Age 33", "aged 33, of Leeds", "I'm 33 and tired", "My son is 7.", "Alter: 33 Jahre alt"]
+)
+def test_an_age_is_found_where_a_text_begins_with_it_too(text):
+    assert [finding.rule for finding in PIIFinder(["age"]).find(text)] == ["age"]
