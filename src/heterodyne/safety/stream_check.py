@@ -140,14 +140,24 @@ class StreamCheck:
                     says = says or text != ""
                     if growing.is_cut:
                         self._end(index)
-                        _drop_behind(holder, name)
-                        return True
             elif type(value) is dict:
                 says |= self._edit(index, f"{path}{name}.", value)
             elif type(value) is list:
-                for number, item in enumerate(value):
-                    if type(item) is dict:
-                        says |= self._edit(index, f"{path}{name}[{item.get('index', number)}].", item)
+                says |= self._edit_each(index, path + name, value)
+            if index in self._cut:
+                _drop_behind(holder, name)
+                return True
+        return says
+
+    def _edit_each(self, index: int, path: str, items: list[Any]) -> bool:
+        """The same of a list, such as calls."""
+        says = False
+        for number, item in enumerate(items):
+            if type(item) is dict:
+                says |= self._edit(index, f"{path}[{item.get('index', number)}].", item)
+            if index in self._cut:
+                del items[number + 1 :]
+                return True
         return says
 
     def _text(self, index: int, path: str) -> StreamedText:
@@ -177,7 +187,14 @@ class StreamCheck:
 
     def _rest(self) -> list[bytes]:
         """The same of all choices, at the end of a stream that did not say why it ended."""
-        return [event for index in dict.fromkeys(index for index, _ in self._texts) for event in self._flushed(index)]
+        events = []
+        for index in dict.fromkeys(index for index, _ in self._texts):
+            if index not in self._cut:
+                events += self._flushed(index)
+                if index in self._cut:
+                    path = "text" if (index, "text") in self._texts else "content"
+                    events.append(self._event(index, path, "", finish=CUT))
+        return events
 
     def _event(self, index: int, path: str, text: str, *, finish: str | None = None) -> bytes:
         choice: dict[str, Any] = {"text": text} if path == "text" else {"delta": _nested(path, text)}

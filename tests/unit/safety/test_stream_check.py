@@ -70,7 +70,7 @@ def test_a_secret_at_the_very_end_is_caught_when_the_choice_ends():
 
 def test_a_stream_that_says_no_reason_is_looked_at_when_it_is_done():
     stream = Stream(BLOCKS).feed(event(content=f"take {SECRET}"), b"[DONE]")
-    assert SECRET[:8] not in stream.said()
+    assert (stream.said(), stream.finishes) == ("take ", ["content_filter"])
 
 
 def test_a_long_token_is_waited_for():
@@ -109,6 +109,15 @@ def test_arguments_of_calls_are_looked_at():
     stream.feed(event(finish="tool_calls"))
     assert stream.sent[0]["choices"][0]["delta"]["tool_calls"][0]["function"]["name"] == "send"
     assert SECRET[:8] not in json.dumps(stream.sent)
+    assert stream.finishes == ["content_filter"]
+
+
+def test_nothing_that_stands_behind_a_cut_is_said():
+    calls = [{"index": 0, "function": {"arguments": f'"{SECRET}" and many words behind'}}]
+    calls.append({"index": 1, "function": {"arguments": "another call"}})
+    stream = Stream(BLOCKS).feed(event(tool_calls=calls, content="and words"), event(content="more"))
+    assert "another" not in json.dumps(stream.sent)
+    assert "words" not in json.dumps(stream.sent)
     assert stream.finishes == ["content_filter"]
 
 

@@ -12,6 +12,7 @@ import msgspec
 from heterodyne.domain.answer_guard import AnswerGuard
 from heterodyne.domain.errors import ContentBlocked, EngineGarbage
 from heterodyne.domain.request import Request
+from heterodyne.gateway.guards.failing import failed
 from heterodyne.gateway.passed_relay import DATA, PassedRelay
 from heterodyne.gateway.relay import StreamOwner
 from heterodyne.wire.chunks import unframe
@@ -61,21 +62,23 @@ class HeldRelay(PassedRelay):
             self._owner.stream_broken(EngineGarbage("The engine's answer is larger than `gateway.answer_bytes_max`."))
 
     def on_end(self) -> None:
+        guard, body = self._request.guard, b"".join(self._held)
+        assert guard is not None
         try:
-            body = self._checked(b"".join(self._held))
+            body = self._checked(guard, body)
         except ContentBlocked as error:
             self._owner.stream_stopped(error)
             return
-        except (ValueError, RecursionError):
-            self._owner.stream_broken(EngineGarbage("The engine's answer is not what its content-type says."))
-            return
+        except Exception as error:  # noqa: BLE001  # a guard's mistake, or bytes that are not what the head said
+            failed(self._request.id, "output", error)
+            if not guard.only_watches:
+                self._owner.stream_broken(EngineGarbage("The answer could not be looked at as policies ask."))
+                return
         if body:
             self._send(chunk(body) if self._is_chunked else body, body)
         super().on_end()
 
-    def _checked(self, body: bytes) -> bytes:
-        guard = self._request.guard
-        assert guard is not None
+    def _checked(self, guard: AnswerGuard, body: bytes) -> bytes:
         if self._media_type.startswith(JSON):
             return guard.check_answer(body)
         if not self._media_type.startswith(EVENTS):
