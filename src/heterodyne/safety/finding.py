@@ -1,5 +1,7 @@
 """What guards find in a text."""
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 
@@ -23,3 +25,10 @@ class Released(Struct, frozen=True):
 
     text: str
     findings: tuple[Finding, ...] = ()
+
+
+class Settled(NamedTuple):
+    """Two places in a text that goes on."""
+
+    plain: int  # before it there is nothing to find
+    judged: int  # before it everything can be judged; behind it something may be growing

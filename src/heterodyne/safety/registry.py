@@ -7,13 +7,13 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.nearest import unknown_name
-from heterodyne.safety.finding import Finding
+from heterodyne.safety.finding import Finding, Settled
 from heterodyne.safety.injection.detect import detect, rules_alone
 from heterodyne.safety.pii.finder import PIIFinder
 from heterodyne.safety.pii.registry import DEFAULT_KINDS, KINDS, LOCALES
 from heterodyne.safety.secrets import find_secrets
 from heterodyne.safety.settings import GuardSettings
-from heterodyne.safety.settled import Settled, settle
+from heterodyne.safety.settled import settle
 from heterodyne.safety.words import WordFinder
 
 Look = Callable[[str], Collection[Finding]]

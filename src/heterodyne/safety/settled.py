@@ -1,8 +1,9 @@
 """How much of an unfinished text can be judged: where something personal, or a secret, may still be growing."""
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
+from heterodyne.safety.finding import Settled
 from heterodyne.safety.pii.words.runs import UPPER, capitals
 from heterodyne.safety.pii.words.word_set import word_set
 
@@ -14,13 +15,6 @@ CAPITAL: Final = re.compile(f"[{UPPER}]")
 WITHOUT_SPACES: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")  # scripts that write none
 SPACES: Final = " \n\t"
 PLAIN_BEHIND: Final = 16  # characters after which a number, a name or an address does not go on
-
-
-class Settled(NamedTuple):
-    """Two places in a text that goes on."""
-
-    plain: int  # before it there is nothing to find
-    judged: int  # before it everything can be judged; behind it something may be growing
 
 
 def settle(text: str) -> Settled:

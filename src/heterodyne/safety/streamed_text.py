@@ -4,12 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from heterodyne.domain.guard_verdict import GuardVerdict
-from heterodyne.safety.finding import Finding, Released, RuleFinding
+from heterodyne.safety.finding import Finding, Released, RuleFinding, Settled
 from heterodyne.safety.look import Found, verdict
 from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.placeholders import Masker, Placeholders, StreamRestorer
 from heterodyne.safety.policy import GuardRule
-from heterodyne.safety.settled import Settled
 from heterodyne.safety.texts import TextUnit
 from heterodyne.safety.window import Settle, StreamWindow
 

@@ -5,8 +5,7 @@ from typing import Final
 
 from msgspec import structs
 
-from heterodyne.safety.finding import Finding, Released
-from heterodyne.safety.settled import Settled
+from heterodyne.safety.finding import Finding, Released, Settled
 
 Look = Callable[[str], list[Finding]]
 Settle = Callable[[str], Settled]

@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from heterodyne.safety.finding import Finding
-from heterodyne.safety.settled import Settled
+from heterodyne.safety.finding import Finding, Settled
 
 RULE: Final = "banned_word"
 SPACES: Final = re.compile(r"\s+")
