@@ -71,26 +71,16 @@ def _words(settings: GuardSettings) -> Finder:
     return Finder(finder.find, finder.settle)
 
 
+def _against_attacks(make: Callable[[GuardSettings], Finder]) -> GuardKind:
+    return GuardKind(version="1", make=make, heeds=(), skipped_roles=ORDERS_BY_RIGHT, can_mask=False, direction="input")
+
+
 GUARDS: dict[str, GuardKind] = {
     "pii": GuardKind(version="1", make=_pii, heeds=("kinds", "locales")),
     "secrets": GuardKind(version="1", make=_secrets, heeds=()),
-    "injection": GuardKind(
-        version="1",
-        make=_injection,
-        heeds=(),
-        skipped_roles=ORDERS_BY_RIGHT,
-        can_mask=False,
-        direction="input",
-    ),
+    "injection": _against_attacks(_injection),
     # A tenth of the time, and what the rules do not know passes.
-    "injection_rules": GuardKind(
-        version="1",
-        make=_injection_rules,
-        heeds=(),
-        skipped_roles=ORDERS_BY_RIGHT,
-        can_mask=False,
-        direction="input",
-    ),
+    "injection_rules": _against_attacks(_injection_rules),
     "words": GuardKind(version="1", make=_words, heeds=("words",)),
 }
 

@@ -13,6 +13,15 @@ VERSION: Final = "1"
 BUCKETS: Final = 1 << 14
 CHARACTERS_MAX: Final = 4_000  # of a prompt that are looked at, half from either end: tasks stand first or last
 
+ASKED: Final = (
+    "asks_fact",
+    "asks_amount",
+    "asks_reason",
+    "asks_choice",
+    "asks_code",
+    "asks_essay",
+    "negation",
+)
 SURFACE: Final = (
     "length",
     "words",
@@ -25,13 +34,7 @@ SURFACE: Final = (
     "code",
     "sentences",
     "question_marks",
-    "asks_fact",
-    "asks_amount",
-    "asks_reason",
-    "asks_choice",
-    "asks_code",
-    "asks_essay",
-    "negation",
+    *ASKED,
     "blank",
     "options",
     "statements",
@@ -85,18 +88,7 @@ def surface(prompt: str) -> list[float]:
         float(_CODE.search(text) is not None),
         math.log1p(len(_SENTENCE.findall(text))),
         math.log1p(text.count("?")),
-        *(
-            float(kind in asked)
-            for kind in (
-                "asks_fact",
-                "asks_amount",
-                "asks_reason",
-                "asks_choice",
-                "asks_code",
-                "asks_essay",
-                "negation",
-            )
-        ),
+        *(float(kind in asked) for kind in ASKED),
         float("___" in text or "..." in text),
         math.log1p(len(_OPTION.findall(text))),
         float("statements" in asked),
