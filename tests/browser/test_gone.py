@@ -138,6 +138,7 @@ def test_a_retried_request_names_who_failed(page: Page, tmp_path: Path) -> None:
         expect(detail).to_contain_text("1 retry, after first-0 (engine failed)")
         expect(detail.locator(".facts > div", has_text="Failed before").locator("dd")).to_contain_text("first-0")
         expect(detail).not_to_contain_text("1 retries")
+        expect(detail).to_contain_text("Until the whole answer")
 
 
 def test_a_restart_of_the_gateway_signs_nobody_out(page: Page, tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ export function timelinePart(record) {
     connect_ms > 0 && ["Sent to the replica", sent_ms - connect_ms, connect_ms, "own"],
     first_ms !== null && [untilFirst, sent_ms, first_ms - sent_ms, "engine"],
     first_ms !== null && ["Streamed the answer", first_ms, end_ms - first_ms, "stream"],
-    first_ms === null && ["Until it ended without an answer", sent_ms, end_ms - sent_ms, "wait"],
+    first_ms === null && record.reason && ["Until it ended without an answer", sent_ms, end_ms - sent_ms, "wait"],
+    first_ms === null && !record.reason && ["Until the whole answer", sent_ms, end_ms - sent_ms, "engine"],
   ].filter(Boolean);
   return h("section", { "aria-label": "Timeline" }, h("h2", null, `Timeline, ${ms(end_ms)}`),
     h("div", { class: "timeline" }, steps.map(([name, from, length, step]) => {
