@@ -1,5 +1,7 @@
 """No request and no answer goes around the policies: every route, every dialect, whole and streamed."""
 
+import asyncio
+
 import msgspec
 import pytest
 
@@ -14,6 +16,7 @@ from tests.guards.leaky_engine import saying
 from tests.support.gateways import gateway_over
 from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET
 from tests.support.raw_client import ask
+from tests.support.requests import get
 
 SPOKEN = [asked for asked in ASKED if asked.speaks]
 STREAMED = [asked for asked in ASKED if asked.stream is not None]
@@ -200,3 +203,14 @@ async def test_a_guard_that_fails_lets_nothing_pass_but_what_it_only_watches(
         assert ("nobody has seen" in said) is passes
         if not is_stream:
             assert (answer.status == 200) is passes
+
+
+async def test_what_is_only_flagged_is_looked_at_while_a_long_request_goes_on(tmp_path) -> None:
+    watches = {"watch": GuardSettings(guard="secrets", direction="input")}
+    text = f"{SECRET} " + "many words of a long text " * 300
+    async with gateway_over(saying("fine"), guards=watches, records=tmp_path / "records") as rig:
+        assert (await ask(rig.port, request(ASKED[0], text))).status == 200
+        assert SECRET.encode() in rig.engine.calls[-1].body
+        async with asyncio.timeout(30):
+            while b'policy="watch"' not in (await ask(rig.port, get("/metrics"))).body:
+                await asyncio.sleep(0.05)

@@ -137,11 +137,12 @@ class Exchange:
 
     def attempt_stopped(self, attempt: Attempt, error: HeterodyneError | None) -> None:
         """A policy has ended its stream, and closing the engine's connection is what stops its generation."""
-        relay, race, guard = attempt.relay, self._race, self._answer.stream_guard
-        if error is not None or guard is None or race.wire is None:
-            assert error is not None
+        if error is not None:
             self._refused(attempt, error)
             return
+        relay, race, guard = attempt.relay, self._race, self._answer.stream_guard
+        assert guard is not None
+        assert race.wire is not None
         tokens = self._log.event_tokens.estimate(race.wire.pool, guard.events)
         reported = Usage(prompt_tokens=race.routing_request.prompt_tokens, completion_tokens=tokens, is_estimated=True)
         race.end(attempt, CANCELLED, output_tokens=tokens)

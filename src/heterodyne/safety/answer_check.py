@@ -35,7 +35,7 @@ def check_answer(rules: Sequence[GuardRule], placeholders: Placeholders, body: b
     if is_changed:
         found = _cut(choices, found)
     is_changed |= mask(found, texts.units, Masker(placeholders.values))
-    if placeholders.values and b"<" in body:
+    if placeholders.values and b"<" in body:  # walked anew, as what was cut off must not come back
         is_changed |= restore(Texts(document, skipped=OWN_MEMBERS).units, placeholders)
     if not is_changed:
         return Guarded(verdicts=verdicts), body

@@ -1,6 +1,6 @@
 """Which guards look at whose requests: the operator's policies, gathered for one project and one model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -66,6 +66,11 @@ class GuardPolicy:
         ]
         plan = GuardPlan(_looking(rules, "input"), _looking(rules, "output"))
         return plan if rules else None
+
+
+def only_flag(rules: Sequence[GuardRule]) -> bool:
+    """Whether nothing that the rules find is changed or blocked."""
+    return all(rule.action == "flag" for rule in rules)
 
 
 def rule_of(name: str, settings: GuardSettings) -> GuardRule:

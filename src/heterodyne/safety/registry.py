@@ -1,4 +1,8 @@
-"""Every guard, by name: how it is made of a policy's settings, and which texts are its business."""
+"""Every guard, by name: how it is made of a policy's settings, and which texts are its business.
+
+What a guard knows, lists of names and weights, is loaded when a policy first asks for it: nearly every process reads
+settings, and few have policies.
+"""
 
 from collections.abc import Callable, Collection
 from typing import Final
@@ -8,13 +12,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.safety.finding import Finding, Settled
-from heterodyne.safety.injection.detect import detect, rules_alone
-from heterodyne.safety.pii.finder import PIIFinder
-from heterodyne.safety.pii.registry import DEFAULT_KINDS, KINDS, LOCALES
-from heterodyne.safety.secrets import find_secrets
 from heterodyne.safety.settings import GuardSettings
-from heterodyne.safety.settled import settle
-from heterodyne.safety.words import WordFinder
 
 Look = Callable[[str], Collection[Finding]]
 Settle = Callable[[str], Settled]
@@ -43,6 +41,10 @@ class GuardKind(Struct, frozen=True, kw_only=True):
 
 
 def _pii(settings: GuardSettings) -> Finder:
+    from heterodyne.safety.pii.finder import PIIFinder
+    from heterodyne.safety.pii.registry import DEFAULT_KINDS, KINDS, LOCALES
+    from heterodyne.safety.settled import settle
+
     for kind in settings.kinds:
         if kind not in KINDS:
             raise unknown_name("kind of personal data", kind, sorted(KINDS))
@@ -53,18 +55,27 @@ def _pii(settings: GuardSettings) -> Finder:
 
 
 def _secrets(_: GuardSettings) -> Finder:
+    from heterodyne.safety.secrets import find_secrets
+    from heterodyne.safety.settled import settle
+
     return Finder(find_secrets, settle)
 
 
 def _injection(_: GuardSettings) -> Finder:
+    from heterodyne.safety.injection.detect import detect
+
     return Finder(detect)
 
 
 def _injection_rules(_: GuardSettings) -> Finder:
+    from heterodyne.safety.injection.detect import rules_alone
+
     return Finder(rules_alone)
 
 
 def _words(settings: GuardSettings) -> Finder:
+    from heterodyne.safety.words import WordFinder
+
     if not any(phrase.strip() for phrase in settings.words):
         raise InvalidSpec("the guard `words` needs `words`")
     finder = WordFinder(settings.words)

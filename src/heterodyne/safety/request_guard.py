@@ -8,7 +8,7 @@ from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.safety.answer_check import check_answer, check_text
 from heterodyne.safety.guarded import FINDINGS_MAX, Guarded
 from heterodyne.safety.placeholders import NOTHING, Placeholders
-from heterodyne.safety.policy import GuardPlan
+from heterodyne.safety.policy import GuardPlan, only_flag
 from heterodyne.safety.request_check import UNREADABLE
 from heterodyne.safety.stream_check import StreamCheck
 
@@ -33,7 +33,7 @@ class RequestGuard:
 
     @property
     def only_watches(self) -> bool:
-        return not self.placeholders.values and all(rule.action == "flag" for rule in self.plan.output)
+        return not self.placeholders.values and only_flag(self.plan.output)
 
     def take(self, guarded: Guarded) -> None:
         """What was found in the request, or in its whole answer; raises ContentBlocked."""

@@ -14,7 +14,7 @@ from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.safety.answer_check import CUT
 from heterodyne.safety.event_shape import EventShape, try_shape
 from heterodyne.safety.placeholders import Masker, Placeholders
-from heterodyne.safety.policy import GuardRule
+from heterodyne.safety.policy import GuardRule, only_flag
 from heterodyne.safety.streamed_text import StreamedText
 from heterodyne.safety.texts import OPAQUE_ANYWHERE, SAID_BY_API
 
@@ -45,7 +45,7 @@ class StreamCheck:
         self._note = note
         self._open = choices  # that have not been cut off
         self._sent = sent
-        self._holds = any(rule.action != "flag" for rule in rules)
+        self._holds = not only_flag(rules)
         self._masker = Masker(placeholders.values)
         self._texts: dict[tuple[int, str], StreamedText] = {}
         self._cut: set[int] = set()

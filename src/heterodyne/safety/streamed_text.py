@@ -8,7 +8,7 @@ from heterodyne.safety.finding import Finding, Released, RuleFinding, Settled
 from heterodyne.safety.look import Found, verdict
 from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.placeholders import Masker, Placeholders, StreamRestorer
-from heterodyne.safety.policy import GuardRule
+from heterodyne.safety.policy import GuardRule, only_flag
 from heterodyne.safety.texts import TextUnit
 from heterodyne.safety.window import Settle, StreamWindow
 
@@ -39,7 +39,7 @@ class StreamedText:
         self._note = note
         self._unit = unit = TextUnit(where, "assistant", [], [""])
         self._released = len(sent)  # characters that were judged
-        self._holds = any(rule.action != "flag" for rule in rules)
+        self._holds = not only_flag(rules)
         self._window: StreamWindow | None = None
         if rules:
             self._window = StreamWindow(

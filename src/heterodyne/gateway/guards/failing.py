@@ -1,17 +1,9 @@
 """What follows when a guard itself fails: what only flags lets the text pass, what masks or blocks does not."""
 
-from collections.abc import Sequence
-
 from heterodyne.domain.guard_verdict import Direction
-from heterodyne.safety.policy import GuardRule
 from heterodyne.telemetry import log, metrics
 
 _log = log.get("gateway")
-
-
-def lets_pass(rules: Sequence[GuardRule]) -> bool:
-    """Whether nothing waits for what the rules find."""
-    return all(rule.action == "flag" for rule in rules)
 
 
 def failed(request_id: str, direction: Direction, error: Exception) -> None:

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.errors import HeterodyneError, Overloaded
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
-from heterodyne.gateway.guards.failing import failed, lets_pass
+from heterodyne.gateway.guards.failing import failed
 from heterodyne.gateway.offload.job import Checked, CheckRequest, JobFailed, Result, error_of
 from heterodyne.gateway.offload.steps import OffloadedSteps
 from heterodyne.safety.guarded import Guarded
-from heterodyne.safety.policy import GuardPolicy, GuardRule
+from heterodyne.safety.policy import GuardPolicy, GuardRule, only_flag
 from heterodyne.safety.quick_look import DIGITS, everything_but
 from heterodyne.safety.request_check import check_request
 from heterodyne.safety.request_guard import RequestGuard
@@ -21,6 +21,7 @@ from heterodyne.wire.server_connection import Responder
 
 QUICK_BYTES_MAX: Final = 4096  # some two milliseconds at worst
 QUICK_DIGITS_MAX: Final = 64  # numbers take the longest: each may be of many kinds
+FLAGGED_BESIDE_MAX: Final = 64  # jobs of the process beside the worker
 NO_DIGITS: Final = everything_but(DIGITS)
 
 
@@ -54,8 +55,8 @@ class InputGuard:
         if is_quick(request.body):
             return then(_checked(request, guard))
         job = CheckRequest(policies=policies_of(plan.input), media_type=request.media_type)
-        if lets_pass(plan.input):
-            self._steps.offload.submit(job, (request.body,), caller.salt, _flagging(request, guard))
+        if only_flag(plan.input):
+            self._flag_beside(job, request, caller, guard)
             return then(request)
 
         def checked(result: Result, made: bytes) -> None:
@@ -71,6 +72,14 @@ class InputGuard:
         return self._steps.begin(
             job, request.body, caller.salt, deadline_s=request.deadline_s, done=checked, refused=refused
         )
+
+    def _flag_beside(self, job: CheckRequest, request: Request, caller: Caller, guard: RequestGuard) -> None:
+        """Nothing waits for it, so that nothing else bounds how many bodies are held for it."""
+        offload = self._steps.offload
+        if offload.jobs >= FLAGGED_BESIDE_MAX:
+            failed(request.id, "input", Overloaded("Too many long bodies wait to be looked at."))
+        else:
+            offload.submit(job, (request.body,), caller.salt, _flagging(request, guard))
 
 
 def is_quick(body: bytes) -> bool:
@@ -95,7 +104,7 @@ def _checked(request: Request, guard: RequestGuard) -> Request:
     except HeterodyneError:
         raise
     except Exception as error:  # a guard's mistake; whoever only watches must not cost a request
-        if not lets_pass(rules):
+        if not only_flag(rules):
             raise
         failed(request.id, "input", error)
         return request
@@ -104,14 +113,11 @@ def _checked(request: Request, guard: RequestGuard) -> Request:
 
 def _taken(request: Request, guard: RequestGuard, guarded: Guarded, body: bytes) -> Request:
     guard.take(guarded)
-    if body is not request.body:
-        if request.received is None:
-            received, request = request.body, request.copied()
-            request.received = received
-        else:
-            request = request.copied()
-        request.body = body
-    return request
+    if body is request.body:
+        return request
+    masked = request.copied()
+    masked.received, masked.body = request.received_body, body
+    return masked
 
 
 def _flagging(request: Request, guard: RequestGuard) -> Callable[[Result, bytes], None]:
