@@ -11,6 +11,7 @@ import msgspec
 
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.assembly.gateway import running_gateway
+from heterodyne.caching.settings import CacheSettings
 from heterodyne.config.settings import Settings
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import TenantSnapshot
@@ -94,6 +95,7 @@ async def gateway_over(
     model: dict[str, Any] | None = None,
     stores: dict[str, Any] | None = None,
     guards: dict[str, GuardSettings] | None = None,
+    caches: dict[str, CacheSettings] | None = None,
     beside: dict[str, ScriptedEngine | Behaviour] | None = None,
     rivals: dict[str, tuple[ScriptedEngine | Behaviour, dict[str, Any]]] | None = None,
     tenants: TenantSnapshot | None = None,
@@ -120,6 +122,7 @@ async def gateway_over(
         stores=StoreSettings(**(stores or {})),
         models={(pool or {}).get("model", requests.MODEL): ModelSettings(**model)} if model else {},
         guards=guards or {},
+        caches=caches or {},
         telemetry=TelemetrySettings(records=str(records) if records else "off", log_level="error"),
         pools={
             "pool": PoolSettings(

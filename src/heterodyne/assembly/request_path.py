@@ -13,6 +13,7 @@ from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.batches.runner import BatchRunner
+from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.gauges import Gauges
 from heterodyne.gateway.holdings import HoldingsWatch
@@ -155,6 +156,7 @@ def live_gateway(
         watch=watch,
         priors=priors,
         explainer=explainer,
+        answer_cache=AnswerCache(path.gate, upstream, request_log, path.identity.wall_clock),
         console_key_sha256=console_key_sha256,
         version=version,
     )

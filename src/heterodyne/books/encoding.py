@@ -14,7 +14,7 @@ from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening, Usag
 
 OPENING_BYTES_MAX = 742
 TERMS_BYTES_MAX = 55
-ENDING_BYTES_MAX = 216
+ENDING_BYTES_MAX = 217
 REASON_BYTES_MAX = 56
 NAME_BYTES_MAX = 64
 ID_BYTES_MAX = 64
@@ -40,6 +40,7 @@ _COUNTS = (
     "retries",
     "continuations",
     "replica_s",
+    "saved_usd_micro",
 )
 
 # An ending as its values alone, in the order of its fields. It has the same bytes, and spares the request's path what
@@ -47,7 +48,7 @@ _COUNTS = (
 # fmt: off
 EndingValues = tuple[
     int, str, int, int, int, int, bool, float | None, float | None, float | None, float, float | None, float | None,
-    int, bool, int, bool, int, float, str,
+    int, bool, int, bool, int, float, str, int,
 ]
 # fmt: on
 Ending = UsageEnding | EndingValues
@@ -155,6 +156,7 @@ def _is_countable(usage: UsageRecord) -> bool:
         | usage.usd_micro
         | usage.retries
         | usage.continuations
+        | usage.saved_usd_micro
     )
     return 0 <= bits <= COUNT_MAX and 0 <= usage.replica_s <= COUNT_MAX
 

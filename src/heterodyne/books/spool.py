@@ -37,12 +37,12 @@ class UsageSpoolState(Struct, frozen=True, kw_only=True):
     slots_max: int
     written: int  # records
     failures: int  # batches that the disk did not take
-    dropped: int  # refusals, which have no tokens
+    dropped: int  # records that cost nothing: of refusals, and of answers from the cache
     problem: str | None  # why the disk takes nothing now; None: it does
 
 
 class UsageSpool:
-    """One per worker life. `finish` and `refused` belong to the event loop, `flush` to one thread."""
+    """One per worker life. `finish` and `add` belong to the event loop, `flush` to one thread."""
 
     def __init__(
         self,
@@ -85,8 +85,8 @@ class UsageSpool:
         """A request has ended. Never blocks; as many wait as there are slots. The slot is not the caller's any more."""
         self._queue.append((slot, slot.finish(ending)))
 
-    def refused(self, opening: UsageOpening, ending: Ending) -> None:
-        """A request that got nothing and had no slot. Never blocks; when too many wait it is only counted."""
+    def add(self, opening: UsageOpening, ending: Ending) -> None:
+        """A request that cost nothing and had no slot. Never blocks; when too many wait it is only counted."""
         if len(self._queue) >= LOOSE_MAX + self._slots.slots_max:
             self._dropped += 1
             return
@@ -132,7 +132,7 @@ class UsageSpool:
         else:
             self._worked()
         if self._dropped > self._dropped_reported:
-            _log.error("refusals_not_written", worker=self._worker, records=self._dropped - self._dropped_reported)
+            _log.error("free_records_not_written", worker=self._worker, records=self._dropped - self._dropped_reported)
             self._dropped_reported = self._dropped
 
     def _run(self) -> None:

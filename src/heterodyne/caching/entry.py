@@ -24,6 +24,7 @@ class CachedAnswer(Struct, frozen=True, kw_only=True):
     stored_at_s: float
     expires_at_s: float
     body: bytes
+    usd: float = 0.0  # what it cost when a replica gave it
     tags: tuple[str, ...] = ()
 
     def is_fresh(self, now_s: float) -> bool:

@@ -9,6 +9,7 @@ from heterodyne.alerts.settings import AlertSettings
 from heterodyne.audit.settings import AuditSettings
 from heterodyne.batches.settings import BatchSettings
 from heterodyne.books.settings import BookSettings
+from heterodyne.caching.settings import CacheSettings
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import FleetSettings, PoolSettings
@@ -47,6 +48,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     guards: Annotated[dict[str, GuardSettings], Meta(description="Policies of what texts may not carry, by name.")] = (
         field(default_factory=dict)
     )
+    caches: Annotated[
+        dict[str, CacheSettings], Meta(description="Policies of which answers are given again, by name.")
+    ] = field(default_factory=dict)
 
 
 SECTIONS: dict[str, type[Struct]] = {
@@ -64,10 +68,9 @@ SECTIONS: dict[str, type[Struct]] = {
     "physics": PhysicsSettings,
     "fleet": FleetSettings,
 }
-NAMED: dict[
-    str, type[Struct]
-] = {  # tables of sections that the operator names: [pools.NAME], [models.NAME], [guards.NAME]
+NAMED: dict[str, type[Struct]] = {  # tables of sections that the operator names: [pools.NAME], [models.NAME] and so on
     "pools": PoolSettings,
     "models": ModelSettings,
     "guards": GuardSettings,
+    "caches": CacheSettings,
 }

@@ -42,6 +42,7 @@ REFUSALS = frozenset(
 _OF_CODE = {
     "": RequestOutcome.OK,
     errors.ClientGone.code: RequestOutcome.CANCELLED,
+    errors.NotCached.code: RequestOutcome.CLIENT_ERROR,
     errors.LimitReached.code: RequestOutcome.REFUSED_LIMIT,
     errors.BudgetSpent.code: RequestOutcome.REFUSED_LIMIT,
     errors.NoSpareCapacity.code: RequestOutcome.REFUSED_SPARE,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol, final
 
 from heterodyne.domain.answer_guard import AnswerGuard
+from heterodyne.domain.cache_use import CacheUse
 from heterodyne.domain.operation import Operation
 
 CHARS_PER_TOKEN_MAX: Final = 16  # of whole prompts; no tokenizer does better on any text that people send
@@ -12,6 +13,7 @@ FIELDS: Final = (
     *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
     *("choices", "prompts", "sequences", "dimensions", "wants_base64", "has_logprobs", "is_large", "changes"),
     *("deadline_s", "received", "not_carried", "is_stored", "stored_id", "media_type", "passes", "kept_share", "guard"),
+    "cache",
 )
 
 
@@ -95,12 +97,12 @@ class Request:
         self.deadline_s = deadline_s  # on the gateway's monotonic clock
         self.received = received  # the client's own body, where that was of another API; None: it is `body`
         self.not_carried = not_carried  # by path, what another API's body says and no engine can be told
-        # Its answer is kept, for the client to ask for again; under this id, which stands in the store already.
-        self.is_stored, self.stored_id = is_stored, stored_id
+        self.is_stored, self.stored_id = is_stored, stored_id  # kept to be asked for, under an id that is there already
         self.media_type = media_type  # of the body; empty: it is JSON
         self.passes = passes  # its answer goes on as it comes, whatever it is: sound, or events that are not a chat's
         self.kept_share = kept_share  # of its turns, that an engine is sent; None: none may be left out to make it fit
         self.guard: AnswerGuard | None = None  # what policies do with its answer; None: no policy is about it
+        self.cache: CacheUse | None = None  # whether an answer was kept for it; None: nobody looked
 
     @property
     def received_body(self) -> bytes:

@@ -57,6 +57,7 @@ class UsageEnding(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     continuations: int = 0
     replica_s: float = 0.0  # the share of a replica's time that it used
     promise: str = ""  # of latency: kept or broken; empty: nothing was promised
+    saved_usd_micro: int = 0  # of an answer from the cache: what it cost when a replica gave it
 
 
 class UsageRecord(UsageOpening, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -82,6 +83,7 @@ class UsageRecord(UsageOpening, frozen=True, kw_only=True, array_like=True, gc=F
     continuations: int = 0
     replica_s: float = 0.0
     promise: str = ""
+    saved_usd_micro: int = 0
 
     @property
     def is_error(self) -> bool:
@@ -140,6 +142,7 @@ class UsageRow(Struct, frozen=True, kw_only=True):
     usd_micro: int = 0
     hosted_usd_micro: int = 0  # of these, by price lists
     replica_us: int = 0  # millionths of a second, whole so that sums are exact
+    saved_usd_micro: int = 0  # by answers from the cache
 
 
 class RequestQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -51,6 +51,7 @@ class DayTally(NamedTuple):
     usd_micro: int
     hosted_usd_micro: int
     replica_us: int
+    saved_usd_micro: int
 
 
 class UsageTally:
@@ -151,6 +152,7 @@ def _days(columns: _Columns) -> dict[DayKey, DayTally]:
             columns.usd_micro,
             columns.usd_micro * columns.truths("is_hosted_price"),
             columns.replica_us,
+            columns.integers("saved_usd_micro"),
         )
     )
     days: dict[DayKey, DayTally] = {}

@@ -16,25 +16,32 @@ Add = Callable[[Json, Json], None]
 
 def collect_chat(stream: bytes, edit: EventEdit) -> bytes:
     """A chat completion from its edited chunks."""
-    return _collect(stream, edit, {"object": "chat.completion"}, _EMPTY_CHAT, _add_chat)
+    return _collect(stream, edit, chat_collector())
 
 
 def collect_text(stream: bytes, edit: EventEdit) -> bytes:
     """A text completion from its edited chunks."""
-    return _collect(stream, edit, {"object": "text_completion"}, {"text": ""}, _add_text)
+    return _collect(stream, edit, text_collector())
 
 
-_EMPTY_CHAT = {"message": {"role": "assistant", "content": None, "refusal": None}}
+class StreamCollector:
+    """One answer that grows with every event."""
 
+    __slots__ = ("_add_to", "_answer", "_choices", "_empty", "is_done")
 
-def _collect(stream: bytes, edit: EventEdit, answer: Json, empty: Json, add: Add) -> bytes:
-    choices: dict[int, Json] = {}
-    is_done = False
-    for data in _edited(stream, edit):
+    def __init__(self, kind: str, empty: Json, add_to: Add) -> None:
+        self._answer: Json = {"object": kind}
+        self._choices: dict[int, Json] = {}
+        self._empty = empty
+        self._add_to = add_to
+        self.is_done = False  # its last event has come
+
+    def add(self, data: bytes) -> None:
+        """One event; raises EngineError for one that is none, or that tells of a failure."""
         if data == b"[DONE]":
-            is_done = True
-            continue
-        chunk = _decode(data)
+            self.is_done = True
+            return
+        chunk, answer, choices = _decode(data), self._answer, self._choices
         for name in TOP_LEVEL:
             if name in chunk:
                 answer.setdefault(name, chunk[name])
@@ -43,13 +50,33 @@ def _collect(stream: bytes, edit: EventEdit, answer: Json, empty: Json, add: Add
         for part in chunk.get("choices") or ():
             index = part["index"]
             if index not in choices:
-                choices[index] = {"index": index, "logprobs": None, "finish_reason": None, **deepcopy(empty)}
+                choices[index] = {"index": index, "logprobs": None, "finish_reason": None, **deepcopy(self._empty)}
             _add_common(choices[index], part)
-            add(choices[index], part)
-    if not is_done:
-        raise EngineBroke("The engine ended its stream before the answer was complete.")
-    answer["choices"] = [choices[index] for index in sorted(choices)]
-    return msgspec.json.encode(answer)
+            self._add_to(choices[index], part)
+
+    def whole(self) -> bytes:
+        """All of it; raises EngineBroke where its end has not come."""
+        if not self.is_done:
+            raise EngineBroke("The engine ended its stream before the answer was complete.")
+        choices = self._choices
+        return msgspec.json.encode({**self._answer, "choices": [choices[index] for index in sorted(choices)]})
+
+
+def chat_collector() -> StreamCollector:
+    """Of a chat completion."""
+    empty = {"message": {"role": "assistant", "content": None, "refusal": None}}
+    return StreamCollector("chat.completion", empty, _add_chat)
+
+
+def text_collector() -> StreamCollector:
+    """Of a text completion."""
+    return StreamCollector("text_completion", {"text": ""}, _add_text)
+
+
+def _collect(stream: bytes, edit: EventEdit, collector: StreamCollector) -> bytes:
+    for data in _edited(stream, edit):
+        collector.add(data)
+    return collector.whole()
 
 
 def _edited(stream: bytes, edit: EventEdit) -> Iterator[bytes]:

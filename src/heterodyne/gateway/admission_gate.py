@@ -131,6 +131,12 @@ class AdmissionGate:
             queued.is_arriving = False
         return queued.exchange or queued
 
+    def client_answer(
+        self, connection: ServerConnection, request: Request, hold: Hold, form: ClientForm
+    ) -> ClientAnswer:
+        """What writes to the client."""
+        return ClientAnswer(connection, request, hold, self._identity, form, keeper=self._keeper)
+
     def tick(self) -> None:
         """Refuse those that have waited too long; start those for whom there is room."""
         for outcome in self._controller.tick(self._clock()):
@@ -210,7 +216,7 @@ class AdmissionGate:
         form: ClientForm,
     ) -> Exchange:
         race = Race(self._upstream, request, routing_request, hold.caller, trace)
-        answer = ClientAnswer(connection, request, hold, self._identity, form, keeper=self._keeper)
+        answer = self.client_answer(connection, request, hold, form)
         return Exchange(self.in_flight, self._request_log, self._settings, answer, race)
 
     def _fail(self, queued: QueuedRequest, error: Exception) -> None:
@@ -273,6 +279,8 @@ class AdmissionGate:
             queued_s = 0.0 if queued.is_arriving else waited_s
             record = self._tracer.refused(queued.trace, record, request, arrived_s=hold.arrived_s, queued_s=queued_s)
         self._request_log.refused(record, hold.caller, pending.routing_request.urgency, request.received_body)
+        if request.cache is not None:
+            request.cache.settle(is_whole=False, model="", version="", usd=0.0)
 
 
 def _queued(pending: PendingRequest | None) -> QueuedRequest:

@@ -43,7 +43,7 @@ class ArmTallies:
     def observe(self, finished: Finished, ended: EndedRequest) -> None:
         """One request of a model with a rollout: of whoever answered what it took, of whoever failed it that it did."""
         split = self.splits.get(ended.model)
-        if split is None or not ended.pool:
+        if split is None or not ended.replica:  # nobody was asked
             return
         for one in finished.tries:
             if one.outcome in FAILURES:

@@ -53,7 +53,7 @@ def _entry(record: RequestRecord, caller: Caller, asked_model: str, version: str
         organisation=caller.organisation,
         operation=record.operation,
         asked_model=asked_model,
-        model=record.model if record.replica else "",
+        model=record.model if record.pool else "",
         version=version,
         pool=record.pool,
         replica=record.replica,

@@ -1,8 +1,10 @@
 """One request's answer as its client gets it: whole, as a stream, or as an error in the form that is still possible."""
 
+from collections.abc import Callable
 from typing import Final
 
 from heterodyne.admission.hold import Hold
+from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.answer_guard import StreamGuard
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.request import Request, Usage
@@ -17,9 +19,10 @@ from heterodyne.gateway.guards.whole import is_guarded
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
 from heterodyne.gateway.passed_relay import PassedRelay
 from heterodyne.gateway.race import Race
-from heterodyne.gateway.relay import StreamRelay
+from heterodyne.gateway.relay import StreamOwner, StreamRelay
 from heterodyne.gateway.stored.keeper import Keeper, WhenKept
 from heterodyne.gateway.told_relay import ToldRelay
+from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.server_connection import ServerConnection
 
 EVENT_STREAM: Final = b"text/event-stream"
@@ -76,11 +79,13 @@ class ClientAnswer:
         """Whether the client has the beginning of a stream, so that its status can no longer be changed."""
         return bool(self.first_byte_at_s) and self._request.stream
 
-    def headers(self, race: Race) -> bytes:
-        """Who answers what, why, and what is left of the caller's limits."""
+    def headers(self, race: Race | None) -> bytes:
+        """Who answers what, why, and what is left of the caller's limits; without a race the answer was kept."""
         identity = self._identity
         headers = identity.of(self._request.id)
-        if race.wire is None or race.choice is None:
+        if self._request.cache is not None:
+            headers += self._request.cache.header
+        if race is None or race.wire is None or race.choice is None:
             return headers
         headers += race.wire.answer_headers(race.choice, asked_model=race.routing_request.model)
         winner, lost = race.winner, self._request.not_carried
@@ -94,10 +99,9 @@ class ClientAnswer:
     def relay(self, attempt: Attempt, race: Race, continuation: Continuation, event_bytes_max: int) -> StreamRelay:
         """What takes the stream of an attempt to the client: as it comes, or event by event in the words of its API."""
         request, clock = self._request, race.upstream.clock
-        is_seen = request.guard is not None and is_guarded(request)
         if request.passes:
             media_type, bytes_max = attempt.media_type, race.upstream.answer_bytes_max
-            if is_seen and is_text(media_type):
+            if request.guard is not None and is_guarded(request) and is_text(media_type):
                 return HeldRelay(
                     self.client, attempt, clock, request=request, media_type=media_type, bytes_max=bytes_max
                 )
@@ -106,46 +110,74 @@ class ClientAnswer:
         if continuation.partial is not None:
             edit, tokens_before = continuation.edit(edit), continuation.tokens_before
             sent = continuation.partial.delivered_text.text
-        guard = None
-        if is_seen and request.guard is not None:
-            guard = self.stream_guard = request.guard.stream_guard(request.choices * request.prompts, sent)
+        elif request.cache is not None:
+            edit = request.cache.watch(edit)
+        return self.relay_of(
+            attempt,
+            clock,
+            edit,
+            keep=continuation.kept,
+            sent=continuation.sent,
+            slot=race.slot,
+            before=tokens_before,
+            said=sent,
+            event_bytes_max=event_bytes_max,
+        )
+
+    def relay_of(
+        self,
+        owner: StreamOwner,
+        clock: Callable[[], float],
+        edit: EventEdit | None,
+        *,
+        keep: list[bytes] | None,
+        sent: list[bytes] | None,
+        slot: FlightSlot | None = None,
+        before: int = 0,
+        said: str = "",
+        event_bytes_max: int,
+    ) -> StreamRelay:
+        """The same of any OpenAI events: past policies, who know what was `said` before, and in the client's words."""
+        request, guard = self._request, None
+        if request.guard is not None and is_guarded(request):
+            guard = self.stream_guard = request.guard.stream_guard(request.choices * request.prompts, said)
             edit = guarded_edit(edit, guard, request)
         if self.stream_form is None:
             return StreamRelay(
                 self.client,
-                attempt,
+                owner,
                 clock,
                 wants_usage=request.wants_usage,
                 edit=edit,
                 guard=guard,
-                keep=continuation.kept,
-                slot=race.slot,
-                before=tokens_before,
+                keep=keep,
+                slot=slot,
+                before=before,
                 event_bytes_max=event_bytes_max,
             )
         return ToldRelay(
             self.client,
-            attempt,
+            owner,
             clock,
             form=self.stream_form,
             wants_usage=request.wants_usage,
             edit=edit,
             guard=guard,
-            keep=continuation.kept,
-            sent=continuation.sent,
-            slot=race.slot,
-            before=tokens_before,
+            keep=keep,
+            sent=sent,
+            slot=slot,
+            before=before,
             event_bytes_max=event_bytes_max,
         )
 
-    def begin_stream(self, race: Race, now_s: float) -> None:
+    def begin_stream(self, race: Race | None, now_s: float) -> None:
         """The head of a stream, before its first event; a stream that goes on elsewhere has had it."""
         if self.first_byte_at_s:
             return
         self.first_byte_at_s = now_s
         client, headers, media_line = self.client, self.headers(race), render.EVENTS
         if self._request.passes:
-            self._passed_type = b"" if race.winner is None else race.winner.media_type
+            self._passed_type = b"" if race is None or race.winner is None else race.winner.media_type
             media_line = render.media_line(self._passed_type)
         client.write(
             render.stream_head(media_line + headers, chunked=client.speaks_chunked, keeps_alive=client.keeps_alive)
@@ -201,7 +233,7 @@ class ClientAnswer:
             if told:
                 self.client.write_payload(told)
 
-    def error(self, error: HeterodyneError, engine_event: bytes, race: Race) -> None:
+    def error(self, error: HeterodyneError, engine_event: bytes, race: Race | None) -> None:
         """The error; `engine_event` is the engine's own last event where it gave up in the middle."""
         client = self.client
         if self.is_streaming and self._request.passes and not self._passed_type.startswith(EVENT_STREAM):

@@ -3,6 +3,7 @@
 from math import inf
 from typing import Final
 
+from heterodyne.domain.cache_use import CACHE_POOL, HIT
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.record import FailedTry
@@ -19,17 +20,20 @@ BLAMELESS: Final = (Outcome.SUCCESS, Outcome.CANCELLED)
 def ended_of(finished: Finished, epoch_s: float) -> EndedRequest:
     """What is written down of it; `epoch_s` is when the worker's clock stood at zero."""
     request, routing_request, wire, hold = finished.request, finished.routing_request, finished.wire, finished.hold
-    caller, trace = hold.caller, finished.trace
+    caller, trace, cache = hold.caller, finished.trace, request.cache
     ended = EndedRequest()
     ended.id = request.id
     ended.at = epoch_s + finished.started_at_s
     ended.operation = request.operation
+    ended.cache, ended.saved_usd = ("", 0.0) if cache is None else (cache.outcome, cache.saved_usd)
     if wire is not None:
         model = wire.model
         ended.pool, ended.replica, ended.hardware = wire.pool, wire.replica_id, wire.hardware
     else:
         model = routing_request.model
         ended.pool = ended.replica = ended.hardware = ""
+        if ended.cache == HIT:
+            ended.pool = CACHE_POOL
     ended.model = model
     ended.asked_model = request.model if model != request.model else ""
     ended.status = finished.status
@@ -65,6 +69,8 @@ def _note_use(ended: EndedRequest, finished: Finished) -> None:
     ended.usd, ended.replica_s = None, 0.0
     if choice is None:
         ended.decision, ended.is_hosted_price = "", False
+        if ended.cache == HIT:
+            ended.usd = 0.0
         ended.predicted_ttft_ms = ended.predicted_itl_ms = None
         return
     forecast = choice.forecast

@@ -198,6 +198,22 @@ def end_hold(finished: Finished) -> None:
         hold.cancel()
 
 
+def settle_cache(finished: Finished) -> None:
+    """Tell whoever keeps answers whether this is one: whole, by one replica, to all that was asked."""
+    request, wire, choice, used = finished.request, finished.wire, finished.choice, finished.reported
+    assert request.cache is not None
+    is_whole = not finished.reason and not finished.continuations and request.kept_share in (None, 1.0)
+    usd = 0.0
+    if is_whole and choice is not None and used is not None:
+        usd = took(finished, choice.forecast.state, used)[1]
+    request.cache.settle(
+        is_whole=is_whole,
+        model="" if wire is None else wire.model,
+        version="" if wire is None else wire.replica.version or "",
+        usd=usd if usd < inf else 0.0,
+    )
+
+
 def is_charged(finished: Finished) -> bool:
     """Whether an engine has worked on it and its caller answers for that: from when it was sent, not from when the
     first byte came back."""

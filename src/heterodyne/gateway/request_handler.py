@@ -15,6 +15,7 @@ from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.body_size import LARGE_BYTES, SMALL_BYTES, is_large
+from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.guards.input_guard import InputGuard
 from heterodyne.gateway.known_models import no_such_model
@@ -37,7 +38,6 @@ from heterodyne.gateway.stored.inner_call import STORED_ID
 from heterodyne.gateway.stored.recall import Recalled
 from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.tracer import Tracer
-from heterodyne.safety.policy import GuardPolicy
 from heterodyne.telemetry import log
 from heterodyne.wire.message import HttpRequest
 from heterodyne.wire.server_connection import Responder, ServerConnection
@@ -84,7 +84,8 @@ class RequestHandler:
         self.note_gauges = note_gauges
         self._clock, self._wall_clock = clock, identity.wall_clock
         self.offloaded = OffloadedSteps(offload)
-        self._input_guard: InputGuard | None = None  # None: there are no policies
+        self.input_guard: InputGuard | None = None  # None: there are no policies
+        self.answer_cache: AnswerCache | None = None  # None: no answer is kept to be given again
         self._refuser = Refuser(identity, request_log, tracer, fleet)
         self.stored = stored
         self.started_at = started_at
@@ -98,10 +99,6 @@ class RequestHandler:
     def configure(self, settings: GatewaySettings) -> None:
         """Other bounds from the next request on."""
         self.settings = settings
-
-    def guard(self, policy: GuardPolicy) -> None:
-        """Other policies from the next request on."""
-        self._input_guard = None if policy.is_empty else InputGuard(policy, self.offloaded)
 
     @property
     def fleet(self) -> FleetSnapshot:
@@ -244,7 +241,7 @@ class RequestHandler:
                 return self._read_large(arrival, body)
         if request is None:
             request = route.read(body, arrival.request_id, arrival.deadline_s, self.settings)
-        return self._admit(arrival, request) if self._input_guard is None else self._guard(arrival, request)
+        return self._admit(arrival, request) if self.input_guard is None else self._guard(arrival, request)
 
     def _read_large(self, arrival: Arrival, body: bytes) -> Responder:
         """The same, with the body read beside the worker's loop."""
@@ -268,13 +265,10 @@ class RequestHandler:
 
     def _guard(self, arrival: Arrival, request: Request) -> Responder | None:
         """Where there are policies, no request is admitted but through here."""
-        guard, caller = self._input_guard, arrival.caller
+        guard, caller = self.input_guard, arrival.caller
         if guard is None:  # they were taken away while it was read
             return self._admit(arrival, request)
-
-        def later(checked: Request) -> None:
-            self._go_on(arrival, partial(self._admit, arrival, checked))
-
+        later = partial(self._admit_later, arrival)
         refused = partial(self._refuse_arrival, arrival, request=request)
         try:
             model = self.fleet.model_of(request.model)
@@ -297,6 +291,9 @@ class RequestHandler:
             _log.error("request_failed", request_id=arrival.request_id, exc_info=error)
             self._refuse_arrival(arrival, InternalError("An internal error; the log has the details."))
 
+    def _admit_later(self, arrival: Arrival, request: Request) -> None:
+        self._go_on(arrival, partial(self._admit, arrival, request))
+
     def _refuse_arrival(self, arrival: Arrival, error: HeterodyneError, *, request: Request | None = None) -> None:
         self._refuse(error, arrival.connection, arrival.request_id, arrival.http, arrival.caller, request=request)
 
@@ -311,6 +308,9 @@ class RequestHandler:
             if caller.scopes:
                 request, routing_request = scoped(request, routing_request, caller, builder)
             trace = None if self._tracer is None else self._tracer.begin(http.headers)
+            if self.answer_cache is not None:
+                later, refused = self._admit_later, partial(self._refuse_arrival, request=request)
+                return self.answer_cache.receive(arrival, request, routing_request, trace, later=later, refused=refused)
             return self._gate.receive(
                 arrival.connection,
                 request,

@@ -8,6 +8,7 @@ from typing import Final
 
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.books.flight_slots import FlightSlot
+from heterodyne.domain.cache_use import HIT
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
@@ -17,7 +18,7 @@ from heterodyne.gateway.arm_tallies import ArmTallies
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.decision_log import Decided, DecisionLog
 from heterodyne.gateway.ended import ended_of
-from heterodyne.gateway.finished import Finished, count_usage, end_hold
+from heterodyne.gateway.finished import Finished, count_usage, end_hold, settle_cache
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.shadow_sampler import ShadowSampler
 from heterodyne.gateway.tracer import Tracer
@@ -116,6 +117,8 @@ class RequestLog:
         count_usage(finished, self.event_tokens)
         if finished.hold.is_counted:
             end_hold(finished)
+        if finished.request.cache is not None:
+            settle_cache(finished)
         self._finished.append(finished)
         self._finished_bytes += len(finished.request.body)
         if finished.answer:
@@ -143,6 +146,8 @@ class RequestLog:
         request, routing_request, choice = finished.request, finished.routing_request, finished.choice
         if finished.slot is not None and self._usage_recorder is not None:
             self._usage_recorder.close(finished.slot, ended)  # before all that could fail: an open slot is lost
+        elif ended.cache == HIT and self._usage_recorder is not None:
+            self._usage_recorder.cached(ended, finished.hold.caller, routing_request.urgency)
         self._meters.observe(ended)
         if self.arms.splits:
             self.arms.observe(finished, ended)

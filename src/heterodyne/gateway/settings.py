@@ -74,6 +74,14 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "at, some 5 ms for each mebibyte: raise it for models that put pictures or sound into one event.",
         ),
     ] = 524288
+    cache_bytes_max: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Memory of one worker for answers that policies of `[caches]` keep; those that were not asked "
+            "for the longest give way.",
+        ),
+    ] = 67108864
     head_timeout_s: Annotated[
         Seconds,
         Meta(

@@ -103,7 +103,36 @@ class UsageRecorder:
             operation=record.operation,
             model=record.model,
         )
-        self._spool.refused(opening, UsageEnding(status=record.status, reason=record.reason, queue_ms=record.queue_ms))
+        self._spool.add(opening, UsageEnding(status=record.status, reason=record.reason, queue_ms=record.queue_ms))
+
+    def cached(self, ended: EndedRequest, caller: Caller, urgency: Urgency) -> None:
+        """An answer that was kept: it costs nothing, and what it saved is written down."""
+        opening = UsageOpening(
+            id=ended.id,
+            at=ended.at,
+            organisation=caller.organisation,
+            project=caller.project,
+            key=caller.key,
+            tier=caller.tier,
+            urgency=urgency,
+            operation=ended.operation,
+            model=ended.model,
+            pool=ended.pool,
+        )
+        ending = UsageEnding(
+            status=ended.status,
+            reason=ended.reason,
+            prompt_tokens=ended.prompt_tokens,
+            cached_tokens=ended.cached_tokens,
+            completion_tokens=ended.completion_tokens,
+            reasoning_tokens=ended.reasoning_tokens,
+            is_estimated=ended.is_estimated,
+            ttft_ms=ended.ttft_ms,
+            total_ms=ended.total_ms,
+            promise=ended.promise,
+            saved_usd_micro=round(ended.saved_usd * 1e6),
+        )
+        self._spool.add(opening, ending)
 
     def _form(self, request: Request, routing_request: RoutingRequest, caller: Caller, replica: Replica) -> _Form:
         names = (caller.key, replica.id, routing_request.urgency, request.operation)
@@ -159,4 +188,5 @@ def _ending(ended: EndedRequest, usd_micro: int) -> EndingValues:
         ended.continuations,
         ended.replica_s,
         ended.promise,
+        0,
     )

@@ -48,6 +48,8 @@ def read_whole(
             attempt.work = answer_beside(offload, request, replica, pieces, owner=owner, done=done)
             return None
         answer = whole_answer(dialect, request, replica, b"".join(pieces))
+        if request.cache is not None and isinstance(answer, TranslatedAnswer):
+            request.cache.take(answer.pieces[0])
         if request.guard is None:
             return answer
         return GuardedAnswer(attempt, request, offload, owner=owner, take=take).seen(answer)

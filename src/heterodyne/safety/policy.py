@@ -1,12 +1,12 @@
 """Which guards look at whose requests: the operator's policies, gathered for one project and one model."""
 
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Final
 
 from msgspec import Struct
 
 from heterodyne.domain.guard_verdict import Action, Direction
+from heterodyne.domain.named_scope import holds_for
 from heterodyne.safety.registry import Look, Settle, guard_named
 from heterodyne.safety.settings import GuardSettings
 
@@ -61,8 +61,7 @@ class GuardPolicy:
         rules = [
             rule
             for rule in self._rules
-            if any(fnmatchcase(project, one) for one in rule.settings.projects)
-            and any(fnmatchcase(name, one) for name in models for one in rule.settings.models)
+            if holds_for(rule.settings.projects, rule.settings.models, project=project, names=models)
         ]
         plan = GuardPlan(_looking(rules, "input"), _looking(rules, "output"))
         return plan if rules else None

@@ -51,6 +51,19 @@ guard_failures = Counter(
     "Requests and answers that no guard could look at; those of policies that mask or block were refused.",
     ("direction",),
 )
+cache_answers = Counter(
+    "heterodyne_gateway_cache_answers_total",
+    "Requests that an answer was looked up for: there was one (hit), there was none (miss), or the same request was "
+    "being answered and was waited for (followed).",
+    ("model", "outcome"),
+)
+cache_saved_usd = Counter(
+    "heterodyne_gateway_cache_saved_usd_total",
+    "What answers from the cache cost when replicas gave them.",
+    ("model",),
+)
+cache_bytes = Gauge("heterodyne_gateway_cache_bytes", "Memory that kept answers take.", ())
+cache_entries = Gauge("heterodyne_gateway_cache_entries", "Answers that are kept.", ())
 in_flight = Gauge("heterodyne_gateway_requests_in_flight", "Requests being answered now.", ("model", "pool", "replica"))
 ttft = Histogram(
     "heterodyne_gateway_ttft_seconds",
@@ -420,6 +433,10 @@ ALL: tuple[Meter, ...] = (
     requests,
     guard_verdicts,
     guard_failures,
+    cache_answers,
+    cache_saved_usd,
+    cache_bytes,
+    cache_entries,
     in_flight,
     ttft,
     itl,

@@ -62,7 +62,7 @@ def test_the_thread_writes_without_being_asked(tmp_path: Path) -> None:
         while slots.taken == slots.slots_max:
             pass
         spool.finish(open_slot(slots, opening(number)), ending())
-    spool.refused(opening(200), ending(0, status=429, reason="rate_limit_exceeded"))
+    spool.add(opening(200), ending(0, status=429, reason="rate_limit_exceeded"))
     spool.close()
     assert ids(tmp_path) == [f"req_{number:04d}" for number in range(201)]
 
@@ -138,7 +138,7 @@ def test_a_spool_that_holds_all_it_may_writes_no_more(tmp_path: Path) -> None:
 def test_refusals_are_bounded_and_counted(tmp_path: Path) -> None:
     spool, _ = spool_in(tmp_path)
     for number in range(LOOSE_MAX + 20):
-        spool.refused(opening(number), ending(0, status=401, reason="invalid_api_key"))
+        spool.add(opening(number), ending(0, status=401, reason="invalid_api_key"))
     assert spool.state().dropped == 12
     spool.close()
     assert len(ids(tmp_path)) == LOOSE_MAX + 8

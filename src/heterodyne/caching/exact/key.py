@@ -25,14 +25,37 @@ def request_key(body: Mapping[str, Any], *, tenant_salt: bytes, model_version: s
     return digest
 
 
-def is_deterministic(body: Mapping[str, Any]) -> bool:
-    """Whether the same request is meant to get the same answer again: no sampling, or a seed for it."""
+def is_repeatable(body: Mapping[str, Any]) -> bool:
+    """Whether everything that its answer depends on stands in the body, and is the same tomorrow."""
     if any(body.get(name) not in (None, False) for name in fields.OUTSIDE):
         return False
     tools = body.get("tools") or ()
     if any(tool.get("type", "function") not in fields.CLIENT_TOOLS for tool in tools if isinstance(tool, Mapping)):
         return False
-    return body.get("temperature") == 0 or body.get("seed") is not None or body.get("top_k") == 1
+    messages = body.get("messages") or ()
+    return not any(_points_outside(message) for message in messages if isinstance(message, Mapping))
+
+
+def is_deterministic(body: Mapping[str, Any]) -> bool:
+    """Whether the same request is meant to get the same answer again: no sampling, or a seed for it."""
+    is_seeded = body.get("temperature") == 0 or body.get("seed") is not None or body.get("top_k") == 1
+    return is_seeded and is_repeatable(body)
+
+
+def _points_outside(message: Mapping[str, Any]) -> bool:
+    """Whether a part of it is only named: a picture at an address, a file that was sent before."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return False
+    for part in content:
+        named = part.get(part.get("type")) if isinstance(part, Mapping) else None
+        if isinstance(named, Mapping) and (named.get("file_id") or _is_address(named.get("url"))):
+            return True
+    return False
+
+
+def _is_address(url: Any) -> bool:
+    return isinstance(url, str) and not url.startswith("data:")
 
 
 def _with_plain_numbers(value: Any) -> Any:

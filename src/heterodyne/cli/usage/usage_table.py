@@ -20,7 +20,7 @@ PER_MILLION = ("busy_usd_per_1M_tokens", "usd_per_1M_tokens")
 def print_usage(page: UsagePage, by: Sequence[UsageGroup], style: str) -> None:
     """Sums by group."""
     rows = [_usage_row(row, by) for row in page.rows]
-    _print((*by, *SUMS, "replica_s", "usd"), rows, page, style)
+    _print((*by, *SUMS, "replica_s", "usd", "saved_usd"), rows, page, style)
 
 
 def print_idle(page: IdlePage, style: str) -> None:
@@ -45,6 +45,7 @@ def _usage_row(row: UsageRow, by: Sequence[UsageGroup]) -> list[str]:
         *(str(getattr(row, name)) for name in SUMS),
         f"{row.replica_us / MICRO:.3f}",
         _usd(row.usd_micro),
+        _usd(row.saved_usd_micro),
     ]
 
 

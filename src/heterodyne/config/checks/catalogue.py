@@ -32,6 +32,7 @@ CHECKS: tuple[Check, ...] = (
     gateway_checks.one_body_fits_among_all,
     pool_checks.there_are_pools,
     pool_checks.pool_names_fit_a_header,
+    pool_checks.no_pool_is_the_cache,
     pool_checks.a_pool_has_one_origin,
     pool_checks.weights_can_be_trusted,
     pool_checks.weights_meet_an_engine_that_starts_here,

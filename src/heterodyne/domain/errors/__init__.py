@@ -20,6 +20,7 @@ HeterodyneError
 │   ├── LimitReached                429 rate_limit_exceeded   of a key, its project or its organisation
 │   ├── BudgetSpent                 429 insufficient_quota    the same, in dollars
 │   ├── HeadTooLarge                431 head_too_large
+│   ├── NotCached                   504 not_cached            only a kept answer was wanted, and there is none
 │   └── ClientGone                  499 client_gone           never rendered: nobody is listening
 ├── GatewayError                    we cannot take or finish the work
 │   ├── Overloaded                  503 overloaded
@@ -68,6 +69,7 @@ from heterodyne.domain.errors.caller import (
     MalformedJson,
     MethodNotAllowed,
     NotAllowed,
+    NotCached,
     RequestTooSlow,
     Unauthenticated,
     UnknownHost,
@@ -140,6 +142,7 @@ __all__ = [
     "MethodNotAllowed",
     "NoSpareCapacity",
     "NotAllowed",
+    "NotCached",
     "NotInTime",
     "OperatorError",
     "Overloaded",

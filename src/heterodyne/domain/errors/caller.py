@@ -81,6 +81,13 @@ class MethodNotAllowed(CallerError):
         self.allow = allow
 
 
+class NotCached(CallerError):
+    """The caller wants an answer that is kept and no other (`only-if-cached`), and there is none."""
+
+    code = "not_cached"
+    status = 504
+
+
 class RequestTooSlow(CallerError):
     """The head or the body did not arrive in time."""
 

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Mapping
 from heterodyne.admission.callers import CallerRing
 from heterodyne.admission.controller import AdmissionController
 from heterodyne.admission.host_names import HostNames
+from heterodyne.caching.policy import CachePolicy
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.fleet import ModelRule, Replica
 from heterodyne.domain.provider_limit import INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, TOKENS
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.explainer import Explainer
+from heterodyne.gateway.guards.input_guard import InputGuard
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.server import GatewayServer
@@ -43,6 +46,7 @@ class LiveGateway:
         watch: FleetWatch,
         priors: ReplicaPriors,
         explainer: Explainer,
+        answer_cache: AnswerCache,
         console_key_sha256: str = "",
         version: int = 0,
     ) -> None:
@@ -60,7 +64,8 @@ class LiveGateway:
         self._watch = watch
         self._priors = priors
         self._take_rollouts(upstream.fleet.snapshot.rules)
-        request_handler.guard(GuardPolicy(settings.guards))
+        self._answer_cache = answer_cache
+        self._take_policies(settings)
 
     def apply(
         self,
@@ -76,8 +81,8 @@ class LiveGateway:
         admission, upstream = settings.admission, self._upstream
         callers = caller_ring(settings, self.tenants, self._console_key_sha256)
         self._request_handler.admit(callers, host_names(settings, self.tenants))
-        if settings.guards != before.guards:
-            self._request_handler.guard(GuardPolicy(settings.guards))
+        if (settings.guards, settings.caches, settings.gateway) != (before.guards, before.caches, before.gateway):
+            self._take_policies(settings)
         upstream.limit.resize(admission.in_flight_max, admission.retry_after_s)
         try:
             self.server.configure(settings.gateway)
@@ -98,6 +103,13 @@ class LiveGateway:
         _forget_gauges(gone.values())
         self._controller.configure(admission)
         upstream.pool.forget({upstream.fleet.wire(replica.id).address for replica in replicas})
+
+    def _take_policies(self, settings: Settings) -> None:
+        """What looks at texts, and what keeps answers."""
+        handler, guards, caches = self._request_handler, GuardPolicy(settings.guards), CachePolicy(settings.caches)
+        handler.input_guard = None if guards.is_empty else InputGuard(guards, handler.offloaded)
+        self._answer_cache.configure(caches, settings.gateway.cache_bytes_max)
+        handler.answer_cache = None if caches.is_empty else self._answer_cache
 
     def _take_rollouts(self, rules: Mapping[str, ModelRule]) -> None:
         self._request_log.arms.take(rules)

@@ -62,7 +62,7 @@ async def test_usage_in_every_form() -> None:
     head, first, second = table.stdout.splitlines()
     assert head.split()[:4] == ["model", "day", "requests", "errors"]
     assert first.split()[:3] == ["a", "2026-11-01", "3"]
-    assert second.split()[-1] == "2.500000"
+    assert second.split()[-2] == "2.500000"
     (row,) = csv.DictReader(io.StringIO(sheet.stdout))
     assert (row["model"], row["requests"], row["completion_tokens"], row["usd"]) == ("b", "2", "14", "2.500000")
     assert msgspec.json.decode(data.stdout)["rows"][0]["usd_micro"] == 6_250_000

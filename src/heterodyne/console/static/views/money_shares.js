@@ -49,6 +49,7 @@ function rowsOf(page, by) {
       requests: row.requests,
       tokens: row.prompt_tokens + row.completion_tokens,
       usd: row.usd_micro / MICRO,
+      saved: row.saved_usd_micro / MICRO,
       share: whole ? row.usd_micro / whole : null,
     }))
     .map((row) => ({ ...row, rate: row.tokens ? (row.usd / row.tokens) * MICRO : null }))
@@ -64,7 +65,7 @@ function cut(rows) {
   const tokenSum = sum((row) => row.tokens);
   return [...rows.slice(0, ROWS_MAX), {
     name: `${count(others.length)} others`, isSum: true,
-    requests: sum((row) => row.requests), tokens: tokenSum, usd: usdSum,
+    requests: sum((row) => row.requests), tokens: tokenSum, usd: usdSum, saved: sum((row) => row.saved),
     rate: tokenSum ? (usdSum / tokenSum) * MICRO : null, share: sum((row) => row.share),
   }];
 }
@@ -77,6 +78,7 @@ function columnsOf(by, link) {
     },
     figureColumn("usd", "Dollars", usd),
     figureColumn("share", "Share", percent),
+    figureColumn("saved", "Saved", usd, { hint: "what answers from the cache cost when replicas gave them" }),
     figureColumn("rate", "$/1M", usd),
     figureColumn("tokens", "Tokens", tokens),
     figureColumn("requests", "Requests", count),

@@ -12,7 +12,7 @@ ROWS_AT_ONCE = 50  # written by one statement
 DAY_COLUMNS = ("day", "organisation", "project", "key", "model", "pool", "class", "tier", "hardware")
 SUM_COLUMNS = (
     *("requests", "errors", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens"),
-    *("usd_micro", "hosted_usd_micro", "replica_us"),
+    *("usd_micro", "hosted_usd_micro", "replica_us", "saved_usd_micro"),
 )
 
 

@@ -1,0 +1,33 @@
+"""Settings of one cache of answers: whose answers are kept, which, and for how long."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+
+class CacheSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One policy of which answers are given again to the same request of the same project."""
+
+    projects: Annotated[
+        tuple[str, ...],
+        Meta(description="Projects it holds for, as organisation/project; `*` stands for any characters."),
+    ] = ("*",)
+    models: Annotated[
+        tuple[str, ...],
+        Meta(description="Models it holds for, by the name that is asked for or that answers; `*` as above."),
+    ] = ("*",)
+    sampled: Annotated[
+        bool,
+        Meta(
+            description="Whether answers that are drawn by chance are kept too; else only those of requests with "
+            "`temperature` 0, `top_k` 1 or a `seed`, and of embeddings, rankings, scores and moderations."
+        ),
+    ] = False
+    ttl_s: Annotated[
+        float,
+        Meta(gt=0, le=31_536_000, description="For how long an answer is given again."),
+    ] = 3600.0
+    generation: Annotated[
+        str,
+        Meta(description="Any text. Another one makes everything that was kept under this policy be forgotten."),
+    ] = ""

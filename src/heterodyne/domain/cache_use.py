@@ -1,0 +1,41 @@
+"""What a cache of answers has to do with one request, as the way of requests knows it."""
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+EventEdit = Callable[[bytes], tuple[bytes, ...]]
+
+HIT: Final = "hit"
+MISS: Final = "miss"
+CACHE_POOL: Final = "cache"  # what records have in the place of a pool for an answer that no replica was asked for
+
+
+class CacheUse(Protocol):
+    """One for each request that an answer was looked up for."""
+
+    @property
+    def outcome(self) -> str:
+        """Whether there was one: HIT or MISS."""
+        ...
+
+    @property
+    def saved_usd(self) -> float:
+        """What the answer cost when a replica gave it."""
+        ...
+
+    @property
+    def header(self) -> bytes:
+        """What the client is told of it."""
+        ...
+
+    def take(self, body: bytes) -> None:
+        """A replica's whole answer, in OpenAI's words and before policies see it."""
+        ...
+
+    def watch(self, edit: EventEdit | None) -> EventEdit:
+        """The same edit of a replica's events, with an eye on what they say."""
+        ...
+
+    def settle(self, *, is_whole: bool, model: str, version: str, usd: float) -> None:
+        """The request has ended, with a whole answer of this model or without."""
+        ...

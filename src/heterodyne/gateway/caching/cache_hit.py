@@ -1,0 +1,37 @@
+"""A request that a kept answer is the answer to."""
+
+from typing import final
+
+from heterodyne.domain.cache_use import HIT, EventEdit
+
+
+@final
+class CacheHit:
+    """Says so in its record. One per request."""
+
+    __slots__ = ("_age_s", "_usd")
+
+    def __init__(self, age_s: float, usd: float) -> None:
+        self._age_s = age_s
+        self._usd = usd
+
+    @property
+    def outcome(self) -> str:
+        return HIT
+
+    @property
+    def saved_usd(self) -> float:
+        return self._usd
+
+    @property
+    def header(self) -> bytes:
+        return b"x-heterodyne-cache: hit\r\nage: %d\r\n" % self._age_s
+
+    def take(self, body: bytes) -> None:
+        raise AssertionError("no replica is asked")
+
+    def watch(self, edit: EventEdit | None) -> EventEdit:
+        raise AssertionError("no replica is asked")
+
+    def settle(self, *, is_whole: bool, model: str, version: str, usd: float) -> None:
+        """It stays kept."""
