@@ -24,8 +24,9 @@ LOOK_UP_MS_MAX = 1.0
 HEAD = """\
 # How much the semantic cache serves within its bound
 
-Written by `make bench-semantic-cache`; do not edit. Nothing here is wired into the gateway yet: these are the decisions
-of [`caching/`](../src/heterodyne/caching), replayed on labels.
+Written by `make bench-semantic-cache`; do not edit. These are the
+decisions of [`caching/`](../src/heterodyne/caching), which [the gateway
+makes](guides/caching.md), replayed on labels.
 
 ## What is bounded
 

@@ -45,6 +45,7 @@ class RequestPath(NamedTuple):
     ledger: ServerLedger
     holdings: HoldingsWatch
     stored: StoredRoom
+    answer_cache: AnswerCache
 
 
 def open_request_path(
@@ -75,8 +76,19 @@ def open_request_path(
         settings=settings.gateway,
     )
     holdings = HoldingsWatch(gate.in_flight, controller, upstream, request_log, book)
+    answer_cache = AnswerCache(gate, upstream, request_log, wall_clock=wall_clock, chance=chance)
     return RequestPath(
-        upstream, request_log, builder, tracer, identity, controller, gate, ServerLedger(), holdings, stored
+        upstream=upstream,
+        request_log=request_log,
+        builder=builder,
+        tracer=tracer,
+        identity=identity,
+        controller=controller,
+        gate=gate,
+        ledger=ServerLedger(),
+        holdings=holdings,
+        stored=stored,
+        answer_cache=answer_cache,
     )
 
 
@@ -156,7 +168,7 @@ def live_gateway(
         watch=watch,
         priors=priors,
         explainer=explainer,
-        answer_cache=AnswerCache(path.gate, upstream, request_log, path.identity.wall_clock),
+        answer_cache=path.answer_cache,
         console_key_sha256=console_key_sha256,
         version=version,
     )

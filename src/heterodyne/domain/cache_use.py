@@ -6,6 +6,8 @@ from typing import Final, Protocol
 EventEdit = Callable[[bytes], tuple[bytes, ...]]
 
 HIT: Final = "hit"
+SIMILAR: Final = "similar"  # an answer to another prompt that means the same
+KEPT: Final = (HIT, SIMILAR)  # answered without a replica
 MISS: Final = "miss"
 CACHE_POOL: Final = "cache"  # what records have in the place of a pool for an answer that no replica was asked for
 
@@ -15,7 +17,7 @@ class CacheUse(Protocol):
 
     @property
     def outcome(self) -> str:
-        """Whether there was one: HIT or MISS."""
+        """Whether there was one: HIT, SIMILAR or MISS."""
         ...
 
     @property

@@ -59,5 +59,5 @@ class RequestRecord(Struct, frozen=True, omit_defaults=True, gc=False):
     trace: str = ""  # the id of its trace; empty: it has none
     failed_tries: tuple[FailedTry, ...] = ()  # in the order in which they were asked
     guards: tuple[GuardVerdict, ...] = ()  # what policies found in it and in its answer
-    cache: str = ""  # hit: the answer was kept from another time; miss: none was; empty: nobody looked
+    cache: str = ""  # hit or similar: the answer was kept from another time; miss: none was; empty: nobody looked
     saved_usd: float = 0.0  # what a hit cost when a replica gave it

@@ -3,7 +3,8 @@
 from math import inf
 from typing import Final
 
-from heterodyne.domain.cache_use import CACHE_POOL, HIT
+from heterodyne.domain.cache_use import CACHE_POOL
+from heterodyne.domain.cache_use import KEPT as KEPT_ANSWERS
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.record import FailedTry
@@ -32,7 +33,7 @@ def ended_of(finished: Finished, epoch_s: float) -> EndedRequest:
     else:
         model = routing_request.model
         ended.pool = ended.replica = ended.hardware = ""
-        if ended.cache == HIT:
+        if ended.cache in KEPT_ANSWERS:
             ended.pool = CACHE_POOL
     ended.model = model
     ended.asked_model = request.model if model != request.model else ""
@@ -69,7 +70,7 @@ def _note_use(ended: EndedRequest, finished: Finished) -> None:
     ended.usd, ended.replica_s = None, 0.0
     if choice is None:
         ended.decision, ended.is_hosted_price = "", False
-        if ended.cache == HIT:
+        if ended.cache in KEPT_ANSWERS:
             ended.usd = 0.0
         ended.predicted_ttft_ms = ended.predicted_itl_ms = None
         return

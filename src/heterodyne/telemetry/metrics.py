@@ -53,14 +53,25 @@ guard_failures = Counter(
 )
 cache_answers = Counter(
     "heterodyne_gateway_cache_answers_total",
-    "Requests that an answer was looked up for: there was one (hit), there was none (miss), or the same request was "
-    "being answered and was waited for (followed).",
+    "Requests that an answer was looked up for: there was one (hit), there was one to a prompt that means the same "
+    "(similar), there was none (miss), or the same request was being answered and was waited for (followed).",
     ("model", "outcome"),
 )
 cache_saved_usd = Counter(
     "heterodyne_gateway_cache_saved_usd_total",
     "What answers from the cache cost when replicas gave them.",
     ("model",),
+)
+semantic_cache_decisions = Counter(
+    "heterodyne_gateway_semantic_cache_decisions_total",
+    "What the semantic cache decided: to serve, to ask a replica (ask), to ask although it would serve, for the count "
+    "of errors (explore), or to ask because it serves nothing yet (shadow).",
+    ("model", "action"),
+)
+semantic_cache_compared = Counter(
+    "heterodyne_gateway_semantic_cache_compared_total",
+    "Kept answers that were compared with a replica's to the prompt that they were near to, by why it was asked.",
+    ("model", "action", "outcome"),
 )
 cache_bytes = Gauge("heterodyne_gateway_cache_bytes", "Memory that kept answers take.", ())
 cache_entries = Gauge("heterodyne_gateway_cache_entries", "Answers that are kept.", ())
@@ -435,6 +446,8 @@ ALL: tuple[Meter, ...] = (
     guard_failures,
     cache_answers,
     cache_saved_usd,
+    semantic_cache_decisions,
+    semantic_cache_compared,
     cache_bytes,
     cache_entries,
     in_flight,

@@ -4,6 +4,7 @@
 for large fences.
 """
 
+from collections.abc import Iterator
 from typing import Final, Protocol
 
 import numpy as np
@@ -74,6 +75,11 @@ class ExactIndex:
         else:
             rows = [int(row) for row in np.argsort(-cosines, kind="stable")[:count]]
         return [Neighbour(self._ids[row], float(cosines[row])) for row in rows]
+
+    def rows(self) -> Iterator[tuple[int, Vector]]:
+        """All of them."""
+        for row, entry_id in enumerate(self._ids):
+            yield entry_id, self._rows[row]
 
     def __len__(self) -> int:
         return len(self._ids)

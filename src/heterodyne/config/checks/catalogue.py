@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from heterodyne.config.checks import (
     adapter_checks,
     alert_checks,
+    cache_checks,
     gateway_checks,
     guard_checks,
     hardware_checks,
@@ -79,4 +80,6 @@ CHECKS: tuple[Check, ...] = (
     guard_checks.guards_are_known,
     guard_checks.guards_are_given_their_own_settings,
     guard_checks.masks_have_something_to_stand_for,
+    cache_checks.a_semantic_cache_has_its_models,
+    cache_checks.models_of_other_caches_are_used,
 )

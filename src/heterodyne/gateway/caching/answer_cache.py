@@ -7,7 +7,7 @@ streams: its first word would come later than a replica's.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from blake3 import blake3
@@ -18,17 +18,19 @@ from heterodyne.caching.exact.kept_answers import KeptAnswers
 from heterodyne.caching.exact.key import is_deterministic, is_repeatable, request_key
 from heterodyne.caching.policy import CachePolicy
 from heterodyne.caching.settings import CacheSettings
-from heterodyne.domain.cache_use import HIT, MISS
+from heterodyne.domain.cache_use import HIT, MISS, SIMILAR
 from heterodyne.domain.errors import HeterodyneError, NotCached
 from heterodyne.domain.fleet import FleetSnapshot
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
+from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.caching.cache_control import CacheControl, read_cache_control
 from heterodyne.gateway.caching.cache_hit import CacheHit
 from heterodyne.gateway.caching.cache_miss import CacheMiss
 from heterodyne.gateway.caching.cached_exchange import CachedExchange
 from heterodyne.gateway.caching.following import Flights
+from heterodyne.gateway.caching.semantic_cache import SemanticCache
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routed_head import Arrival
 from heterodyne.gateway.upstream import Upstream
@@ -46,11 +48,24 @@ CUT_SHORT: Final = b'"content_filter"'  # what a replica says at the end of an a
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
+class FoundAnswer(NamedTuple):
+    """One that is served."""
+
+    kept: CachedAnswer
+    cosine: float | None = None  # of the prompt that it answered; None: that was the same
+
+
 class AnswerCache:
     """One per worker."""
 
     def __init__(
-        self, gate: AdmissionGate, upstream: Upstream, request_log: RequestLog, wall_clock: Callable[[], float]
+        self,
+        gate: AdmissionGate,
+        upstream: Upstream,
+        request_log: RequestLog,
+        *,
+        wall_clock: Callable[[], float],
+        chance: Callable[[], float],
     ) -> None:
         self._gate = gate
         self._upstream = upstream
@@ -58,6 +73,7 @@ class AnswerCache:
         self._clock, self._wall_clock = upstream.clock, wall_clock
         self._policy = CachePolicy({})
         self._kept = KeptAnswers(0)
+        self.semantic = SemanticCache(self._kept, chance)
         self._flights = Flights()
 
     def configure(self, policy: CachePolicy, bytes_max: int) -> None:
@@ -66,6 +82,7 @@ class AnswerCache:
         self._kept.resize(bytes_max)
         if policy.is_empty:
             self._kept.clear()
+            self.semantic.clear()
         self._note_size()
 
     def receive(
@@ -80,40 +97,66 @@ class AnswerCache:
     ) -> Responder:
         """Whoever answers from here; `later` admits it anew when the answer it waited for has come or has not."""
         control = read_cache_control(arrival.http.headers)
-        settings = self._settings(arrival, request, routing_request)
-        found = None if settings is None else self._miss(arrival, request, routing_request, settings, control)
-        if found is None:
+        miss = request.cache if isinstance(request.cache, CacheMiss) else None
+        if miss is None:
+            miss = self._try_miss(arrival, request, routing_request, control)
+        if miss is None:
             if control.is_only_cached:
                 raise NotCached("Nothing is kept of requests like this one, and `only-if-cached` asks no replica.")
             return self._admit(arrival, request, routing_request, trace)
-        has_waited = request.cache is not None
         if control.is_looked_up:
-            answer = self._kept.try_get(found.key, arrival.caller.salt, self._wall_clock())
-            if answer is not None and self._wall_clock() - answer.stored_at_s <= control.age_max_s:
-                return self._serve(answer, arrival, request, routing_request, trace)
+            found = self._try_find(miss, arrival.caller, control)
+            if found is not None:
+                return self._serve(found, arrival, request, routing_request, trace)
+            if not miss.has_waited:
+                request.cache, miss.has_waited = miss, True
+                go_on, gone = partial(later, arrival, request), partial(refused, arrival)
+                step = self._try_wait(miss, request, control, go_on=go_on, refused=gone)
+                if step is not None:
+                    return step
         if control.is_only_cached:
             raise NotCached("No answer to this request is kept, and `only-if-cached` asks no replica.")
-        if control.is_looked_up and not request.stream and not has_waited:
-            follower = self._flights.try_follow(
-                found.key,
-                request.deadline_s - self._clock(),
-                go_on=partial(later, arrival, request),
-                refused=partial(refused, arrival),
-            )
-            if follower is not None:
-                request.cache = found
-                metrics.cache_answers.add((routing_request.model, FOLLOWED))
-                return follower
         metrics.cache_answers.add((routing_request.model, MISS))
-        if not control.is_stored:
-            return self._admit(arrival, request, routing_request, trace)
-        request.cache = found
-        self._flights.lead(found.key, found)
+        request.cache = miss if control.is_stored else None
+        if control.is_stored:
+            self._flights.lead(miss.key, miss)
         try:
             return self._admit(arrival, request, routing_request, trace)
         except BaseException:
-            found.drop()
+            miss.drop()
             raise
+
+    def _try_find(self, miss: CacheMiss, caller: Caller, control: CacheControl) -> FoundAnswer | None:
+        """An answer that is kept, to this prompt or to one that means the same."""
+        now_s = self._wall_clock()
+        answer = self._kept.try_get(miss.key, caller.salt, now_s)
+        if answer is not None and now_s - answer.stored_at_s <= control.age_max_s:
+            return FoundAnswer(answer)
+        look = miss.look
+        if look is None:
+            return None
+        similar = self.semantic.choose(look, now_s, control.age_max_s)
+        return None if similar is None else FoundAnswer(similar, look.cosine)
+
+    def _try_wait(
+        self,
+        miss: CacheMiss,
+        request: Request,
+        control: CacheControl,
+        *,
+        go_on: Callable[[], None],
+        refused: Callable[[HeterodyneError], None],
+    ) -> Responder | None:
+        """The turn of its connection until the same request was answered, or its prompt is embedded; None: neither."""
+        wait_s = request.deadline_s - self._clock()
+        if not request.stream:
+            follower = self._flights.try_follow(miss.key, wait_s, go_on=go_on, refused=refused)
+            if follower is not None:
+                metrics.cache_answers.add((miss.model, FOLLOWED))
+                return follower
+        if miss.look is None or not control.takes_similar or not control.is_stored:
+            return None
+        return self.semantic.begin(miss.look, wait_s, go_on=go_on, refused=refused)
 
     def _settings(self, arrival: Arrival, request: Request, routing_request: RoutingRequest) -> CacheSettings | None:
         """Those by which its answer may be kept; None: no policy is about it, or it is not one of its kind."""
@@ -122,51 +165,49 @@ class AnswerCache:
             return None
         return self._policy.choice(arrival.caller.project, request.model, routing_request.model)
 
-    def _miss(
-        self,
-        arrival: Arrival,
-        request: Request,
-        routing_request: RoutingRequest,
-        settings: CacheSettings,
-        control: CacheControl,
+    def _try_miss(
+        self, arrival: Arrival, request: Request, routing_request: RoutingRequest, control: CacheControl
     ) -> CacheMiss | None:
-        """The request under its key, with what keeps its answer; None: another time it would be answered otherwise."""
-        version = _version(self._upstream.fleet.snapshot, routing_request.model)
-        if version is None:
+        """The request under its key, with what keeps its answer; None: no answer to it may be kept."""
+        settings = self._settings(arrival, request, routing_request)
+        model = routing_request.model
+        version = None if settings is None else _version(self._upstream.fleet.snapshot, model)
+        if settings is None or version is None:
             return None
         body = _decode(request.body)
         if request.operation in GENERATES:
             takes_sampled = settings.sampled or control.ttl_s is not None
             if not (is_repeatable(body) if takes_sampled else is_deterministic(body)):
                 return None
-        salt = arrival.caller.salt
-        key = request_key(
-            body,
-            tenant_salt=blake3(salt + b"\0" + settings.generation.encode()).digest(),
-            model_version=f"{routing_request.model}@{version}",
-            path=request.operation,
-        )
+        caller, model_version = arrival.caller, f"{model}@{version}"
+        tenant_salt = blake3(caller.salt + b"\0" + settings.generation.encode()).digest()
+        look = None
+        if request.operation is Operation.CHAT:
+            look = self.semantic.try_look(
+                body, settings, caller, tenant_salt=tenant_salt, model=model, model_version=model_version
+            )
         ttl_s = settings.ttl_s if control.ttl_s is None else min(control.ttl_s, settings.ttl_s)
         return CacheMiss(
-            key,
+            request_key(body, tenant_salt=tenant_salt, model_version=model_version, path=request.operation),
             operation=request.operation,
-            model=routing_request.model,
+            model=model,
             version=version,
-            settled=partial(self._settled, salt, ttl_s),
+            look=look,
+            settled=partial(self._settled, caller.salt, ttl_s),
         )
 
     def _serve(
         self,
-        kept: CachedAnswer,
+        found: FoundAnswer,
         arrival: Arrival,
         request: Request,
         routing_request: RoutingRequest,
         trace: Trace | None,
     ) -> Responder:
-        now_s = self._wall_clock()
-        metrics.cache_answers.add((routing_request.model, HIT))
+        now_s, kept, cosine = self._wall_clock(), found.kept, found.cosine
+        metrics.cache_answers.add((routing_request.model, HIT if cosine is None else SIMILAR))
         metrics.cache_saved_usd.add((routing_request.model,), kept.usd)
-        request.cache = CacheHit(now_s - kept.stored_at_s, kept.usd)
+        request.cache = CacheHit(now_s - kept.stored_at_s, kept.usd, cosine)
         hold = Hold(arrival.caller, arrival.arrived_s)
         exchange = CachedExchange(
             self._gate.client_answer(arrival.connection, request, hold, arrival.route.form),
@@ -196,8 +237,10 @@ class AnswerCache:
 
     def _settled(self, fence: bytes, ttl_s: float, miss: CacheMiss, body: bytes | None, usd: float) -> None:
         """A replica's answer has come, or never will."""
-        if body is not None and CUT_SHORT not in body:
-            now_s = self._wall_clock()
+        now_s = self._wall_clock()
+        if body is not None and CUT_SHORT in body:
+            body = None
+        if body is not None:
             self._kept.put(
                 CachedAnswer(
                     key=miss.key,
@@ -210,6 +253,8 @@ class AnswerCache:
                 )
             )
             self._note_size()
+        if miss.look is not None:
+            self.semantic.settled(miss.look, miss.key, body, now_s + ttl_s)
         self._flights.landed(miss.key, miss)
 
     def _note_size(self) -> None:

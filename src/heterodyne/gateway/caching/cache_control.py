@@ -7,6 +7,8 @@ from heterodyne.domain.errors import InvalidField
 
 CACHE_CONTROL: Final = b"cache-control"
 TTL: Final = b"x-heterodyne-cache-ttl-s"
+MATCH: Final = b"x-heterodyne-cache-match"
+MATCHES: Final = (b"exact", b"similar")
 SECONDS_MAX: Final = 31_536_000
 
 
@@ -14,12 +16,13 @@ SECONDS_MAX: Final = 31_536_000
 class CacheControl:
     """Nothing that is not asked for."""
 
-    __slots__ = ("age_max_s", "is_looked_up", "is_only_cached", "is_stored", "ttl_s")
+    __slots__ = ("age_max_s", "is_looked_up", "is_only_cached", "is_stored", "takes_similar", "ttl_s")
 
     def __init__(self) -> None:
         self.is_looked_up = True
         self.is_stored = True
         self.is_only_cached = False  # no replica is to be asked
+        self.takes_similar = True  # the answer to a prompt that means the same will do
         self.age_max_s = inf  # of an answer that is given again
         self.ttl_s: float | None = None  # None: as the policy says
 
@@ -29,8 +32,8 @@ NONE: Final = CacheControl()
 
 def read_cache_control(headers: dict[bytes, bytes]) -> CacheControl:
     """Raise, with the header's name, what cannot be understood; directives of others are passed over, as HTTP asks."""
-    said, ttl = headers.get(CACHE_CONTROL), headers.get(TTL)
-    if said is None and ttl is None:
+    said, ttl, match = headers.get(CACHE_CONTROL), headers.get(TTL), headers.get(MATCH)
+    if said is None and ttl is None and match is None:
         return NONE
     control = CacheControl()
     for directive in (said or b"").lower().split(b","):
@@ -45,6 +48,10 @@ def read_cache_control(headers: dict[bytes, bytes]) -> CacheControl:
             control.age_max_s = _seconds(CACHE_CONTROL, value.strip(b'"'), least=0)
     if ttl is not None:
         control.ttl_s = _seconds(TTL, ttl, least=1)
+    if match is not None:
+        if match not in MATCHES:
+            raise InvalidField(f"{MATCH.decode()}: exact or similar is expected.", param=MATCH.decode())
+        control.takes_similar = match == b"similar"
     return control
 
 

@@ -7,6 +7,7 @@ from heterodyne.domain.cache_use import MISS, EventEdit
 from heterodyne.domain.errors import EngineError
 from heterodyne.domain.operation import Operation
 from heterodyne.engines.collect_stream import StreamCollector, chat_collector, text_collector
+from heterodyne.gateway.caching.semantic_cache import SemanticLook
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE
 
 HEADER: Final = b"x-heterodyne-cache: miss\r\n"
@@ -19,10 +20,32 @@ Settled = Callable[["CacheMiss", bytes | None, float], None]
 class CacheMiss:
     """Has an end exactly once. One per request."""
 
-    __slots__ = ("_body", "_collected", "_is_settled", "_operation", "_settled", "key", "model", "version")
+    __slots__ = (
+        "_body",
+        "_collected",
+        "_is_settled",
+        "_operation",
+        "_settled",
+        "has_waited",
+        "key",
+        "look",
+        "model",
+        "version",
+    )
 
-    def __init__(self, key: bytes, *, operation: Operation, model: str, version: str, settled: Settled) -> None:
+    def __init__(
+        self,
+        key: bytes,
+        *,
+        operation: Operation,
+        model: str,
+        version: str,
+        look: SemanticLook | None,
+        settled: Settled,
+    ) -> None:
         self.key = key
+        self.look = look  # for an answer to another prompt; None: there is none
+        self.has_waited = False  # for the same request, or for its embedding
         self.model = model  # that has to answer, and which version of it
         self.version = version
         self._operation = operation

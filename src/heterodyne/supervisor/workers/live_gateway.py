@@ -65,6 +65,7 @@ class LiveGateway:
         self._priors = priors
         self._take_rollouts(upstream.fleet.snapshot.rules)
         self._answer_cache = answer_cache
+        answer_cache.semantic.ask = server.ask
         self._take_policies(settings)
 
     def apply(
