@@ -85,10 +85,14 @@ async def test_in_shadow_everything_is_asked_and_what_would_be_wrong_is_counted(
         assert await metered(rig, "semantic_cache_compared_total", "shadow") > before
 
 
-async def test_a_number_or_a_name_that_differs_is_asked() -> None:
+async def test_a_number_a_date_or_a_negation_that_differs_is_asked() -> None:
     async with gateway_over(recipe, beside={EMBED: embed}, caches={"near": SERVES}) as rig:
         await teach(rig)
-        for text in ("How do I boil an egg in 3 minutes?", "How do I not boil an egg?", "How does Anna boil an egg?"):
+        for text in (
+            "How do I boil an egg in 3 minutes?",
+            "How do I not boil an egg?",
+            "How do I boil an egg on Monday?",
+        ):
             assert outcome(await ask(rig.port, question(text))) == "miss"
 
 

@@ -20,6 +20,7 @@ from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.server import ServerSnapshot
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.leases import LeaseSource
+from heterodyne.routing.cascade.settings import CascadeSettings
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.stores.settings import StoreSettings
@@ -96,6 +97,7 @@ async def gateway_over(
     stores: dict[str, Any] | None = None,
     guards: dict[str, GuardSettings] | None = None,
     caches: dict[str, CacheSettings] | None = None,
+    cascades: dict[str, CascadeSettings] | None = None,
     beside: dict[str, ScriptedEngine | Behaviour] | None = None,
     rivals: dict[str, tuple[ScriptedEngine | Behaviour, dict[str, Any]]] | None = None,
     tenants: TenantSnapshot | None = None,
@@ -123,6 +125,7 @@ async def gateway_over(
         models={(pool or {}).get("model", requests.MODEL): ModelSettings(**model)} if model else {},
         guards=guards or {},
         caches=caches or {},
+        cascades=cascades or {},
         telemetry=TelemetrySettings(records=str(records) if records else "off", log_level="error"),
         pools={
             "pool": PoolSettings(

@@ -14,6 +14,7 @@ from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.batches.runner import BatchRunner
 from heterodyne.gateway.caching.answer_cache import AnswerCache
+from heterodyne.gateway.cascades.cascade_gate import CascadeGate
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.gauges import Gauges
 from heterodyne.gateway.holdings import HoldingsWatch
@@ -46,6 +47,7 @@ class RequestPath(NamedTuple):
     holdings: HoldingsWatch
     stored: StoredRoom
     answer_cache: AnswerCache
+    cascades: CascadeGate
 
 
 def open_request_path(
@@ -89,6 +91,7 @@ def open_request_path(
         holdings=holdings,
         stored=stored,
         answer_cache=answer_cache,
+        cascades=CascadeGate(gate, upstream, request_log, tracer, wall_clock=wall_clock),
     )
 
 
@@ -169,6 +172,7 @@ def live_gateway(
         priors=priors,
         explainer=explainer,
         answer_cache=path.answer_cache,
+        cascades=path.cascades,
         console_key_sha256=console_key_sha256,
         version=version,
     )

@@ -16,6 +16,7 @@ POOLS = "pools"
 MODELS = "models"
 GUARDS = "guards"
 CACHES = "caches"
+CASCADES = "cascades"
 ANY_NAME = "<name>"  # stands for the name an operator gives
 BARE_KEY = re.compile("[A-Za-z0-9_-]+")  # what TOML takes as a key without quotes
 REQUIRED = msgspec.NODEFAULT  # the default of a field that has none

@@ -17,6 +17,7 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.physics.settings import PhysicsSettings
 from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
+from heterodyne.routing.cascade.settings import CascadeSettings
 from heterodyne.routing.settings import RoutingSettings
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.stores.settings import StoreSettings
@@ -51,6 +52,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     caches: Annotated[
         dict[str, CacheSettings], Meta(description="Policies of which answers are given again, by name.")
     ] = field(default_factory=dict)
+    cascades: Annotated[
+        dict[str, CascadeSettings],
+        Meta(description="Names of a big model whose chats a cheap model tries first, where its answer may do."),
+    ] = field(default_factory=dict)
 
 
 SECTIONS: dict[str, type[Struct]] = {
@@ -73,4 +78,5 @@ NAMED: dict[str, type[Struct]] = {  # tables of sections that the operator names
     "models": ModelSettings,
     "guards": GuardSettings,
     "caches": CacheSettings,
+    "cascades": CascadeSettings,
 }

@@ -18,6 +18,7 @@ HEADER = """\
 # this file. `heterodyne config check` finds mistakes, `heterodyne config show` prints what holds.
 """
 EXAMPLES: dict[str, object] = {  # what to show where the default is to be absent
+    "latency_budget_ms": 8000.0,
     "files_url": "s3://bucket/heterodyne-files",
     "tls_certificate": "/etc/heterodyne/tls.crt",
     "tls_key": "/etc/heterodyne/tls.key",

@@ -7,9 +7,10 @@ EventEdit = Callable[[bytes], tuple[bytes, ...]]
 
 HIT: Final = "hit"
 SIMILAR: Final = "similar"  # an answer to another prompt that means the same
-KEPT: Final = (HIT, SIMILAR)  # answered without a replica
 MISS: Final = "miss"
-CACHE_POOL: Final = "cache"  # what records have in the place of a pool for an answer that no replica was asked for
+# What records have in the place of a pool, for answers that no replica was asked for.
+CACHE_POOL: Final = "cache"
+CASCADE_POOL: Final = "cascade"
 
 
 class CacheUse(Protocol):
@@ -18,6 +19,11 @@ class CacheUse(Protocol):
     @property
     def outcome(self) -> str:
         """Whether there was one: HIT, SIMILAR or MISS."""
+        ...
+
+    @property
+    def pool(self) -> str:
+        """Where the answer comes from, if not from a replica; empty: one is asked."""
         ...
 
     @property

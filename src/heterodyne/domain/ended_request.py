@@ -58,6 +58,7 @@ class EndedRequest:
     guards: tuple[GuardVerdict, ...]
     cache: str
     saved_usd: float
+    cascade: str
 
     def record(self) -> RequestRecord:
         """What is written down of it."""
@@ -70,6 +71,6 @@ class EndedRequest:
             self.asked_model, self.replica_s, self.is_hosted_price, self.retries, self.continuations, self.decision,
             self.predicted_ttft_ms, self.predicted_itl_ms, self.usd, self.tenant, self.key, self.tier, self.urgency,
             self.queue_ms, self.is_hedged, self.hardware, self.promise, self.overhead_ms, self.connect_ms, self.trace,
-            self.failed_tries, self.guards, self.cache, self.saved_usd,
+            self.failed_tries, self.guards, self.cache, self.saved_usd, self.cascade,
         )
         # fmt: on

@@ -61,3 +61,4 @@ class RequestRecord(Struct, frozen=True, omit_defaults=True, gc=False):
     guards: tuple[GuardVerdict, ...] = ()  # what policies found in it and in its answer
     cache: str = ""  # hit or similar: the answer was kept from another time; miss: none was; empty: nobody looked
     saved_usd: float = 0.0  # what a hit cost when a replica gave it
+    cascade: str = ""  # which model a cascade let answer, and why, as in `cheap; within_bound`; empty: there is none

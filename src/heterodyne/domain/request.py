@@ -13,7 +13,7 @@ FIELDS: Final = (
     *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
     *("choices", "prompts", "sequences", "dimensions", "wants_base64", "has_logprobs", "is_large", "changes"),
     *("deadline_s", "received", "not_carried", "is_stored", "stored_id", "media_type", "passes", "kept_share", "guard"),
-    "cache",
+    *("cache", "cascade"),
 )
 
 
@@ -92,17 +92,17 @@ class Request:
         self.dimensions = dimensions  # of the vectors that are wanted; None: as many as the model's have
         self.wants_base64 = wants_base64  # of the vectors, rather than numbers
         self.has_logprobs = has_logprobs  # the client asks for log probabilities, or says that it wants none
-        self.is_large = is_large  # what is proportional to the body is done beside the worker
-        self.changes = changes  # of a large one: members to set, in JSON, when it is sent
+        self.is_large, self.changes = is_large, changes  # read and sent beside the worker, with these members set then
         self.deadline_s = deadline_s  # on the gateway's monotonic clock
         self.received = received  # the client's own body, where that was of another API; None: it is `body`
         self.not_carried = not_carried  # by path, what another API's body says and no engine can be told
-        self.is_stored, self.stored_id = is_stored, stored_id  # kept to be asked for, under an id that is there already
+        self.is_stored, self.stored_id = is_stored, stored_id  # to be asked for again; its id where it has one already
         self.media_type = media_type  # of the body; empty: it is JSON
         self.passes = passes  # its answer goes on as it comes, whatever it is: sound, or events that are not a chat's
         self.kept_share = kept_share  # of its turns, that an engine is sent; None: none may be left out to make it fit
         self.guard: AnswerGuard | None = None  # what policies do with its answer; None: no policy is about it
         self.cache: CacheUse | None = None  # whether an answer was kept for it; None: nobody looked
+        self.cascade = ""  # which model a cascade lets answer, and why; empty: none was asked
 
     @property
     def received_body(self) -> bytes:

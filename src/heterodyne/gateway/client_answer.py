@@ -85,6 +85,8 @@ class ClientAnswer:
         headers = identity.of(self._request.id)
         if self._request.cache is not None:
             headers += self._request.cache.header
+        if self._request.cascade:
+            headers += b"x-heterodyne-cascade: %b\r\n" % self._request.cascade.encode()
         if race is None or race.wire is None or race.choice is None:
             return headers
         headers += race.wire.answer_headers(race.choice, asked_model=race.routing_request.model)

@@ -3,8 +3,6 @@
 from math import inf
 from typing import Final
 
-from heterodyne.domain.cache_use import CACHE_POOL
-from heterodyne.domain.cache_use import KEPT as KEPT_ANSWERS
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.outcome import is_fault
 from heterodyne.domain.record import FailedTry
@@ -32,9 +30,8 @@ def ended_of(finished: Finished, epoch_s: float) -> EndedRequest:
         ended.pool, ended.replica, ended.hardware = wire.pool, wire.replica_id, wire.hardware
     else:
         model = routing_request.model
-        ended.pool = ended.replica = ended.hardware = ""
-        if ended.cache in KEPT_ANSWERS:
-            ended.pool = CACHE_POOL
+        ended.replica = ended.hardware = ""
+        ended.pool = "" if cache is None else cache.pool
     ended.model = model
     ended.asked_model = request.model if model != request.model else ""
     ended.status = finished.status
@@ -50,6 +47,7 @@ def ended_of(finished: Finished, epoch_s: float) -> EndedRequest:
     ended.tier = caller.tier
     ended.urgency = "" if routing_request.urgency is INTERACTIVE else routing_request.urgency
     ended.trace = trace.name if trace is not None else ""
+    ended.cascade = request.cascade
     ended.guards = () if request.guard is None else tuple(request.guard.verdicts)
     ended.failed_tries = _failed_tries(finished) if finished.retries or finished.continuations else ()
     _note_use(ended, finished)
@@ -70,7 +68,7 @@ def _note_use(ended: EndedRequest, finished: Finished) -> None:
     ended.usd, ended.replica_s = None, 0.0
     if choice is None:
         ended.decision, ended.is_hosted_price = "", False
-        if ended.cache in KEPT_ANSWERS:
+        if ended.pool:  # without a replica, at no cost
             ended.usd = 0.0
         ended.predicted_ttft_ms = ended.predicted_itl_ms = None
         return

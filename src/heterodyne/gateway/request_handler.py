@@ -16,6 +16,7 @@ from heterodyne.gateway import openapi, render, routes
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.body_size import LARGE_BYTES, SMALL_BYTES, is_large
 from heterodyne.gateway.caching.answer_cache import AnswerCache
+from heterodyne.gateway.cascades.cascade_gate import CascadeGate
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.guards.input_guard import InputGuard
 from heterodyne.gateway.known_models import no_such_model
@@ -85,6 +86,7 @@ class RequestHandler:
         self._clock, self._wall_clock = clock, identity.wall_clock
         self.offloaded = OffloadedSteps(offload)
         self.input_guard: InputGuard | None = None  # None: there are no policies
+        self.cascades: CascadeGate | None = None  # None: there are none
         self.answer_cache: AnswerCache | None = None  # None: no answer is kept to be given again
         self._refuser = Refuser(identity, request_log, tracer, fleet)
         self.stored = stored
@@ -95,10 +97,6 @@ class RequestHandler:
     def admit(self, callers: CallerRing, host_names: HostNames) -> None:
         """Other keys and names from the next request on."""
         self.callers, self._host_names = callers, host_names
-
-    def configure(self, settings: GatewaySettings) -> None:
-        """Other bounds from the next request on."""
-        self.settings = settings
 
     @property
     def fleet(self) -> FleetSnapshot:
@@ -294,10 +292,15 @@ class RequestHandler:
     def _admit_later(self, arrival: Arrival, request: Request) -> None:
         self._go_on(arrival, partial(self._admit, arrival, request))
 
-    def _refuse_arrival(self, arrival: Arrival, error: HeterodyneError, *, request: Request | None = None) -> None:
+    def _refuse_arrival(self, arrival: Arrival, error: HeterodyneError, request: Request | None = None) -> None:
         self._refuse(error, arrival.connection, arrival.request_id, arrival.http, arrival.caller, request=request)
 
     def _admit(self, arrival: Arrival, request: Request) -> Responder | None:
+        if self.cascades is not None:
+            taken = self.cascades.take(arrival, request, later=self._admit_later, refused=self._refuse_arrival)
+            if not isinstance(taken, Request):
+                return taken
+            request = taken
         builder, fleet, caller, http = self._request_builder, self._fleet.snapshot, arrival.caller, arrival.http
         if request.received is not None:
             request.received = http.body  # and not what was recalled with it
@@ -309,8 +312,8 @@ class RequestHandler:
                 request, routing_request = scoped(request, routing_request, caller, builder)
             trace = None if self._tracer is None else self._tracer.begin(http.headers)
             if self.answer_cache is not None:
-                later, refused = self._admit_later, partial(self._refuse_arrival, request=request)
-                return self.answer_cache.receive(arrival, request, routing_request, trace, later=later, refused=refused)
+                later, gone = self._admit_later, self._refuse_arrival
+                return self.answer_cache.receive(arrival, request, routing_request, trace, later=later, refused=gone)
             return self._gate.receive(
                 arrival.connection,
                 request,

@@ -8,7 +8,6 @@ from typing import Final
 
 from heterodyne.admission.event_tokens import EventTokens
 from heterodyne.books.flight_slots import FlightSlot
-from heterodyne.domain.cache_use import KEPT
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
@@ -146,8 +145,8 @@ class RequestLog:
         request, routing_request, choice = finished.request, finished.routing_request, finished.choice
         if finished.slot is not None and self._usage_recorder is not None:
             self._usage_recorder.close(finished.slot, ended)  # before all that could fail: an open slot is lost
-        elif ended.cache in KEPT and self._usage_recorder is not None:
-            self._usage_recorder.cached(ended, finished.hold.caller, routing_request.urgency)
+        elif finished.wire is None and ended.pool and self._usage_recorder is not None:
+            self._usage_recorder.ready(ended, finished.hold.caller, routing_request.urgency)
         self._meters.observe(ended)
         if self.arms.splits:
             self.arms.observe(finished, ended)

@@ -95,7 +95,7 @@ class GatewayServer:
         """Other limits from the next connection on. The certificate is read again: its file may be a newer one."""
         self._settings = settings
         self._limits = _limits(settings)
-        self._request_handler.configure(settings)
+        self._request_handler.settings = settings
         self._gate.configure(settings)
         self._upstream.configure(settings)
         if self._tls is not None and settings.tls_certificate is not None:

@@ -105,8 +105,8 @@ class UsageRecorder:
         )
         self._spool.add(opening, UsageEnding(status=record.status, reason=record.reason, queue_ms=record.queue_ms))
 
-    def cached(self, ended: EndedRequest, caller: Caller, urgency: Urgency) -> None:
-        """An answer that was kept: it costs nothing, and what it saved is written down."""
+    def ready(self, ended: EndedRequest, caller: Caller, urgency: Urgency) -> None:
+        """An answer that no replica was asked for: it costs nothing, and what it saved is written down."""
         opening = UsageOpening(
             id=ended.id,
             at=ended.at,

@@ -73,6 +73,11 @@ semantic_cache_compared = Counter(
     "Kept answers that were compared with a replica's to the prompt that they were near to, by why it was asked.",
     ("model", "action", "outcome"),
 )
+cascade_decisions = Counter(
+    "heterodyne_gateway_cascade_decisions_total",
+    "Which model a cascade let answer (cheap or big), by the name that was asked for and why.",
+    ("cascade", "model", "reason"),
+)
 cache_bytes = Gauge("heterodyne_gateway_cache_bytes", "Memory that kept answers take.", ())
 cache_entries = Gauge("heterodyne_gateway_cache_entries", "Answers that are kept.", ())
 in_flight = Gauge("heterodyne_gateway_requests_in_flight", "Requests being answered now.", ("model", "pool", "replica"))
@@ -448,6 +453,7 @@ ALL: tuple[Meter, ...] = (
     cache_saved_usd,
     semantic_cache_decisions,
     semantic_cache_compared,
+    cascade_decisions,
     cache_bytes,
     cache_entries,
     in_flight,

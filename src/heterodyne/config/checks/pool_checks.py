@@ -9,7 +9,7 @@ from heterodyne.config.fields import POOLS, dotted
 from heterodyne.config.problems import SettingProblem
 from heterodyne.config.served_models import purpose_of
 from heterodyne.config.settings import Settings
-from heterodyne.domain.cache_use import CACHE_POOL
+from heterodyne.domain.cache_use import CACHE_POOL, CASCADE_POOL
 from heterodyne.fleet.chat_template import BUILTIN_PREFIX, builtin_names
 from heterodyne.registry.catalog.reference import SCHEME
 from heterodyne.registry.sources.catalogue import SOURCES
@@ -41,11 +41,12 @@ def there_are_pools(settings: Settings, _: Mapping[str, str]) -> Iterator[Settin
         )
 
 
-def no_pool_is_the_cache(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """Answers that no replica was asked for stand under this name in the books."""
-    if CACHE_POOL in settings.pools:
-        message = f"`{CACHE_POOL}` stands for answers from the cache in usage and metrics; choose another name"
-        yield SettingProblem(path=dotted(POOLS, CACHE_POOL), message=message)
+def pool_names_are_free(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """Answers that no replica was asked for stand under names of their own in the books."""
+    for name in (CACHE_POOL, CASCADE_POOL):
+        if name in settings.pools:
+            message = f"`{name}` stands for answers without a replica in usage and metrics; choose another name"
+            yield SettingProblem(path=dotted(POOLS, name), message=message)
 
 
 def pool_names_fit_a_header(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:

@@ -28,9 +28,9 @@ from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.caching.cache_control import CacheControl, read_cache_control
 from heterodyne.gateway.caching.cache_hit import CacheHit
 from heterodyne.gateway.caching.cache_miss import CacheMiss
-from heterodyne.gateway.caching.cached_exchange import CachedExchange
 from heterodyne.gateway.caching.following import Flights
 from heterodyne.gateway.caching.semantic_cache import SemanticCache
+from heterodyne.gateway.ready_answer import ReadyAnswer
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routed_head import Arrival
 from heterodyne.gateway.upstream import Upstream
@@ -93,7 +93,7 @@ class AnswerCache:
         trace: Trace | None,
         *,
         later: Callable[[Arrival, Request], None],
-        refused: Callable[[Arrival, HeterodyneError], None],
+        refused: Callable[[Arrival, HeterodyneError, Request], None],
     ) -> Responder:
         """Whoever answers from here; `later` admits it anew when the answer it waited for has come or has not."""
         control = read_cache_control(arrival.http.headers)
@@ -110,8 +110,10 @@ class AnswerCache:
                 return self._serve(found, arrival, request, routing_request, trace)
             if not miss.has_waited:
                 request.cache, miss.has_waited = miss, True
-                go_on, gone = partial(later, arrival, request), partial(refused, arrival)
-                step = self._try_wait(miss, request, control, go_on=go_on, refused=gone)
+                go_on = partial(later, arrival, request)
+                step = self._try_wait(
+                    miss, request, control, go_on=go_on, refused=lambda error: refused(arrival, error, request)
+                )
                 if step is not None:
                     return step
         if control.is_only_cached:
@@ -209,7 +211,7 @@ class AnswerCache:
         metrics.cache_saved_usd.add((routing_request.model,), kept.usd)
         request.cache = CacheHit(now_s - kept.stored_at_s, kept.usd, cosine)
         hold = Hold(arrival.caller, arrival.arrived_s)
-        exchange = CachedExchange(
+        exchange = ReadyAnswer(
             self._gate.client_answer(arrival.connection, request, hold, arrival.route.form),
             request,
             routing_request,

@@ -2,7 +2,7 @@
 
 from typing import final
 
-from heterodyne.domain.cache_use import HIT, SIMILAR, EventEdit
+from heterodyne.domain.cache_use import CACHE_POOL, HIT, SIMILAR, EventEdit
 
 
 @final
@@ -19,6 +19,10 @@ class CacheHit:
     @property
     def outcome(self) -> str:
         return HIT if self._cosine is None else SIMILAR
+
+    @property
+    def pool(self) -> str:
+        return CACHE_POOL
 
     @property
     def saved_usd(self) -> float:

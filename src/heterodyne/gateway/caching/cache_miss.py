@@ -59,6 +59,10 @@ class CacheMiss:
         return MISS
 
     @property
+    def pool(self) -> str:
+        return ""
+
+    @property
     def saved_usd(self) -> float:
         return 0.0
 

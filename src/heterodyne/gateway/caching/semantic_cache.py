@@ -28,7 +28,7 @@ from heterodyne.caching.semantic.settings import SemanticSettings
 from heterodyne.caching.settings import CacheSettings
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.tenant import Caller
-from heterodyne.gateway.caching.inner_step import Ask, InnerStep, inner_post
+from heterodyne.gateway.inner_step import Answers, Ask, InnerStep, inner_post
 from heterodyne.gateway.stored.inner_call import InnerAnswer
 from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import Responder
@@ -132,14 +132,15 @@ class SemanticCache:
         """Have the prompt embedded; the request goes on when that is done, or cannot be."""
         assert self.ask is not None
 
-        def embedded(answer: InnerAnswer | None) -> None:
+        def embedded(answers: Answers) -> None:
+            answer = answers[0]
             look.vector = None if answer is None or answer.status != 200 else _try_vector(answer.body)
             go_on()
 
         asked = {"model": look.settings.embedding_model, "input": look.fenced.text}
         wait_s = min(wait_s, EMBEDDING_S)
         http = inner_post(b"/v1/embeddings", asked, look.caller, wait_s=wait_s, headers={})
-        return InnerStep(self.ask, http, wait_s, done=embedded, refused=refused)
+        return InnerStep(self.ask, [http], wait_s, done=embedded, refused=refused)
 
     def choose(self, look: SemanticLook, now_s: float, age_max_s: float) -> CachedAnswer | None:
         """Decide, once; the answer that is served, or None where a replica is asked."""

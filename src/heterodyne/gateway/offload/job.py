@@ -15,7 +15,7 @@ from heterodyne.ports.engine_request import JSON
 from heterodyne.safety.guarded import Guarded
 from heterodyne.safety.settings import GuardSettings
 
-STAYING = ("body", "prompt", "received", "guard", "cache")  # fields of a request that are not sent along
+STAYING = ("body", "prompt", "received", "guard", "cache", "cascade")  # fields of a request that are not sent along
 HEAD = Layout("<IQ")  # lengths of the message and of the body
 
 

@@ -15,6 +15,8 @@ from heterodyne.domain.fleet import ModelRule, Replica
 from heterodyne.domain.provider_limit import INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, TOKENS
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.gateway.caching.answer_cache import AnswerCache
+from heterodyne.gateway.cascades.cascade_gate import CascadeGate
+from heterodyne.gateway.cascades.load import read_cascades
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.guards.input_guard import InputGuard
 from heterodyne.gateway.request_handler import RequestHandler
@@ -28,6 +30,8 @@ from heterodyne.supervisor.workers.view import QUEUED_PROJECTS_MAX, WorkerView
 from heterodyne.telemetry import log, metrics
 
 _log = log.get("assembly")
+
+POLICIES = ("guards", "caches", "cascades", "gateway")  # sections that say what happens to texts on their way
 
 
 class LiveGateway:
@@ -47,6 +51,7 @@ class LiveGateway:
         priors: ReplicaPriors,
         explainer: Explainer,
         answer_cache: AnswerCache,
+        cascades: CascadeGate,
         console_key_sha256: str = "",
         version: int = 0,
     ) -> None:
@@ -65,7 +70,8 @@ class LiveGateway:
         self._priors = priors
         self._take_rollouts(upstream.fleet.snapshot.rules)
         self._answer_cache = answer_cache
-        answer_cache.semantic.ask = server.ask
+        self._cascades = cascades
+        answer_cache.semantic.ask = cascades.ask = server.ask
         self._take_policies(settings)
 
     def apply(
@@ -82,7 +88,7 @@ class LiveGateway:
         admission, upstream = settings.admission, self._upstream
         callers = caller_ring(settings, self.tenants, self._console_key_sha256)
         self._request_handler.admit(callers, host_names(settings, self.tenants))
-        if (settings.guards, settings.caches, settings.gateway) != (before.guards, before.caches, before.gateway):
+        if any(getattr(settings, name) != getattr(before, name) for name in POLICIES):
             self._take_policies(settings)
         upstream.limit.resize(admission.in_flight_max, admission.retry_after_s)
         try:
@@ -106,11 +112,13 @@ class LiveGateway:
         upstream.pool.forget({upstream.fleet.wire(replica.id).address for replica in replicas})
 
     def _take_policies(self, settings: Settings) -> None:
-        """What looks at texts, and what keeps answers."""
+        """What looks at texts, keeps answers, and lets cheap models try."""
         handler, guards, caches = self._request_handler, GuardPolicy(settings.guards), CachePolicy(settings.caches)
         handler.input_guard = None if guards.is_empty else InputGuard(guards, handler.offloaded)
         self._answer_cache.configure(caches, settings.gateway.cache_bytes_max)
         handler.answer_cache = None if caches.is_empty else self._answer_cache
+        self._cascades.configure(read_cascades(settings.cascades))
+        handler.cascades = self._cascades if settings.cascades else None
 
     def _take_rollouts(self, rules: Mapping[str, ModelRule]) -> None:
         self._request_log.arms.take(rules)

@@ -4,7 +4,7 @@ import pytest
 
 from heterodyne.caching.settings import CacheSettings
 from heterodyne.config.checks.cache_checks import a_semantic_cache_has_its_models, models_of_other_caches_are_used
-from heterodyne.config.checks.pool_checks import no_pool_is_the_cache
+from heterodyne.config.checks.pool_checks import pool_names_are_free
 from heterodyne.config.settings import Settings
 from heterodyne.fleet.settings import PoolSettings
 
@@ -50,5 +50,5 @@ def test_a_model_that_nobody_asks_is_a_forgotten_word() -> None:
 
 
 def test_a_pool_of_the_cache_s_name_is_refused() -> None:
-    (problem,) = no_pool_is_the_cache(Settings(pools={"cache": POOLS["chats"]}), {})
+    (problem,) = pool_names_are_free(Settings(pools={"cache": POOLS["chats"]}), {})
     assert problem.path == "pools.cache"

@@ -1,7 +1,8 @@
-"""A request that waits for one of the gateway's own to itself: each answers its connection until that has ended."""
+"""A request that waits for others of the gateway to itself: it has the turn of its connection until they have ended."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -12,8 +13,9 @@ from heterodyne.gateway.stored.inner_call import KEY_ID, InnerAnswer, InnerCall
 from heterodyne.wire.message import HttpRequest
 
 Ask = Callable[[HttpRequest, Callable[[InnerAnswer], None]], InnerCall]
+Answers = tuple[InnerAnswer | None, ...]
 
-LEFT: Final = "The client left before its prompt was looked up."
+LEFT: Final = "The client left while another model was asked for it."
 _encode = msgspec.json.Encoder().encode
 
 
@@ -40,41 +42,43 @@ def inner_post(path: bytes, body: object, caller: Caller, *, wait_s: float, head
 class InnerStep:
     """One that waits. Whatever comes of it, the request goes on when the time is over."""
 
-    __slots__ = ("_call", "_done", "_refused", "_timer")
+    __slots__ = ("_answers", "_calls", "_done", "_left", "_refused", "_timer")
 
     def __init__(
         self,
         ask: Ask,
-        http: HttpRequest,
+        posts: Sequence[HttpRequest],
         wait_s: float,
         *,
-        done: Callable[[InnerAnswer | None], None],
+        done: Callable[[Answers], None],
         refused: Callable[[HeterodyneError], None],
     ) -> None:
-        """`done` hears the answer, or that there is none in time; where the client leaves, `refused` hears it."""
-        self._done: Callable[[InnerAnswer | None], None] | None = done
+        """`done` hears the answers, without those that were late; where the client leaves, `refused` does."""
+        self._done: Callable[[Answers], None] | None = done
         self._refused = refused
-        self._call: InnerCall | None = None
-        self._timer = asyncio.get_running_loop().call_later(max(0.0, wait_s), self._end, None)
-        call = ask(http, self._answered)
-        if self._done is not None:
-            self._call = call
+        self._answers: list[InnerAnswer | None] = [None] * len(posts)
+        self._left = len(posts)
+        self._calls: list[InnerCall] = []
+        self._timer = asyncio.get_running_loop().call_later(max(0.0, wait_s), self._end)
+        self._calls = [ask(http, partial(self._answered, place)) for place, http in enumerate(posts)]
 
-    def _answered(self, answer: InnerAnswer) -> None:
-        """Not at once: whoever has begun this may not have told the connection whose turn it is."""
-        self._timer.cancel()
-        if self._done is not None:
-            self._timer = asyncio.get_running_loop().call_later(0, self._end, answer)
+    def _answered(self, place: int, answer: InnerAnswer) -> None:
+        """The last of them ends it, and not at once: the connection may not have been told yet whose turn it is."""
+        self._answers[place] = answer
+        self._left -= 1
+        if not self._left and self._done is not None:
+            self._timer.cancel()
+            self._timer = asyncio.get_running_loop().call_later(0, self._end)
 
-    def _end(self, answer: InnerAnswer | None) -> None:
+    def _end(self) -> None:
         done, self._done = self._done, None
         self._abort()
         if done is not None:
-            done(answer)
+            done(tuple(self._answers))
 
     def _abort(self) -> None:
-        call, self._call = self._call, None
-        if call is not None:
+        calls, self._calls = self._calls, []
+        for call in calls:
             call.abort()
 
     # Called by the client connection.

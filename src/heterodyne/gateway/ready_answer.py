@@ -7,13 +7,13 @@ from heterodyne.admission.hold import Hold
 from heterodyne.domain.errors import ClientGone, EngineError, HeterodyneError, InternalError
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
-from heterodyne.gateway.caching.replay import events_of, renewed, whole_of
 from heterodyne.gateway.client_answer import ClientAnswer
 from heterodyne.gateway.finished import Finished
 from heterodyne.gateway.guards.whole import guard_whole, is_guarded
 from heterodyne.gateway.offload.answering import TranslatedAnswer
 from heterodyne.gateway.offload.process import Offload, PendingJob
 from heterodyne.gateway.relay import StreamRelay
+from heterodyne.gateway.replay import events_of, renewed, whole_of
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.told_relay import ToldRelay
 from heterodyne.routing.routing_request import RoutingRequest
@@ -25,7 +25,7 @@ _log = log.get("gateway")
 EVENT_BYTES_MAX: Final = 1 << 20  # an answer that is kept is shorter
 
 
-class CachedExchange:
+class ReadyAnswer:
     """Answers one request without a replica; ends exactly once."""
 
     __slots__ = (

@@ -1,0 +1,210 @@
+"""Asks a cheap model first where a cascade says so, and gives its answer or lets the big one be asked.
+
+The gateway asks itself, in the caller's name: the cheap model's requests have places in queues, limits and books as any
+other. What is kept is told as an answer that needs no replica any more, past policies and in the words of the client's
+API; a stream begins when the answer was judged.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from heterodyne.admission.hold import Hold
+from heterodyne.domain.errors import HeterodyneError, InvalidField
+from heterodyne.domain.operation import Operation
+from heterodyne.domain.request import Request
+from heterodyne.engines.json_edit import put
+from heterodyne.gateway.admission_gate import AdmissionGate
+from heterodyne.gateway.cascades.cascade import Cascade
+from heterodyne.gateway.cascades.cascade_kept import CascadeKept
+from heterodyne.gateway.inner_step import Answers, Ask, InnerStep, inner_post
+from heterodyne.gateway.ready_answer import ReadyAnswer
+from heterodyne.gateway.request_log import RequestLog
+from heterodyne.gateway.routed_head import Arrival
+from heterodyne.gateway.routing_hints import CLASS, read_routing_hints
+from heterodyne.gateway.stored.inner_call import InnerAnswer
+from heterodyne.gateway.tracer import Tracer
+from heterodyne.gateway.upstream import Upstream
+from heterodyne.routing.cascade.chat import prompt_of, try_answer, verifier_body, without_logprobs
+from heterodyne.routing.cascade.decision import CascadeDecision, CascadeStep, StageTimes
+from heterodyne.routing.fallback import NO_REPLICAS
+from heterodyne.telemetry import metrics
+from heterodyne.wire.server_connection import Responder
+
+CASCADE: Final = b"x-heterodyne-cascade"
+OFF: Final = b"off"
+BODY_BYTES_MAX: Final = 64 * 1024  # of a request that is tried: it is read and written anew
+CHAT_PATH: Final = b"/v1/chat/completions"
+KEEPS: Final = (CascadeStep.KEEP, CascadeStep.ASK_CHEAP)
+
+Later = Callable[[Arrival, Request], None]
+Refused = Callable[[Arrival, HeterodyneError, Request], None]
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class CascadeGate:
+    """One per worker."""
+
+    def __init__(
+        self,
+        gate: AdmissionGate,
+        upstream: Upstream,
+        request_log: RequestLog,
+        tracer: Tracer | None,
+        *,
+        wall_clock: Callable[[], float],
+    ) -> None:
+        self._gate = gate
+        self._upstream = upstream
+        self._request_log = request_log
+        self._tracer = tracer
+        self._clock, self._wall_clock = upstream.clock, wall_clock
+        self._cascades: Mapping[str, Cascade] = {}
+        self.ask: Ask | None = None  # set where the server is made
+
+    def configure(self, cascades: Mapping[str, Cascade]) -> None:
+        """Others from the next request on, by the name that is asked for."""
+        self._cascades = cascades
+
+    def take(self, arrival: Arrival, request: Request, *, later: Later, refused: Refused) -> Request | Responder:
+        """The request that is admitted, or whoever answers it; `later` admits it when the cheap answer was judged."""
+        if isinstance(request.cache, CascadeKept):
+            return self._serve(arrival, request, request.cache.body)
+        cascade = self._cascades.get(request.model)
+        if cascade is None or request.cascade or not _is_wanted(arrival, request):
+            return request
+        body = _decode(request.body)
+        if request.choices != 1 or self.ask is None:
+            return request
+        times = self._times(arrival, request, cascade)
+        decision = cascade.first(body, times)
+        if decision.step is CascadeStep.ASK_CHEAP_FIRST:
+            return self._try_cheap(arrival, request, cascade, body, times, later=later, refused=refused)
+        _note(request, cascade, decision)
+        return request if decision.step is CascadeStep.ASK_BIG else _asking(request, cascade.rule.cheap)
+
+    def _times(self, arrival: Arrival, request: Request, cascade: Cascade) -> StageTimes:
+        """What both stages are predicted to take, where that matters; judging takes about as long as the answer."""
+        if cascade.rule.latency_budget_ms is None:
+            return StageTimes(cheap_ms=0.0, judge_ms=0.0, big_ms=0.0)
+        cheap_ms = self._predicted_ms(arrival, _asking(request, cascade.rule.cheap))
+        judge_ms = (
+            self._predicted_ms(arrival, _asking(request, cascade.verifier_model)) if cascade.verifier_model else 0.0
+        )
+        return StageTimes(cheap_ms=cheap_ms, judge_ms=judge_ms, big_ms=self._predicted_ms(arrival, request))
+
+    def _predicted_ms(self, arrival: Arrival, request: Request) -> float:
+        upstream, hints = self._upstream, read_routing_hints(arrival.http.headers)
+        builder = self._request_log.request_builder
+        routing_request = builder.routing_request(request, hints, arrival.caller.salt, upstream.fleet.snapshot)
+        choice = upstream.try_decide(request, routing_request, NO_REPLICAS)
+        if choice is None:
+            return float("inf")
+        forecast = choice.forecast
+        return (forecast.ttft_s + forecast.itl_s * routing_request.output_tokens) * 1000
+
+    def _try_cheap(
+        self,
+        arrival: Arrival,
+        request: Request,
+        cascade: Cascade,
+        body: dict[str, Any],
+        times: StageTimes,
+        *,
+        later: Later,
+        refused: Refused,
+    ) -> Responder:
+        began_s = self._clock()
+
+        def judge(told: bytes | None, samples: bytes | None, verdict: bytes | None) -> None:
+            answer = None if told is None else try_answer(told, samples, verdict)
+            elapsed_ms = (self._clock() - began_s) * 1000
+            decision = cascade.next(body, answer, elapsed_ms=elapsed_ms, big_ms=times.big_ms)
+            _note(request, cascade, decision)
+            if decision.step is CascadeStep.KEEP and told is not None:
+                is_plain = "logprobs" not in cascade.judges or request.has_logprobs
+                request.cache = CascadeKept(told if is_plain else without_logprobs(told))
+            later(arrival, request)
+
+        def answered(answers: Answers) -> None:
+            told, samples = (_body(answers[0]), _body(answers[1]) if len(answers) > 1 else None)
+            answer = None if told is None else try_answer(told)
+            if not cascade.verifier_model or answer is None:
+                judge(told, samples, None)
+                return
+            asked = verifier_body(cascade.verifier_model, prompt_of(body), answer)
+            done = partial(_verified, partial(judge, told, samples))
+            step = self._step(arrival, request, [asked], done, refused)
+            if arrival.connection.is_answering(arrival.http):
+                arrival.connection.hand_over(step)
+
+        return self._step(arrival, request, cascade.questions(body), answered, refused)
+
+    def _step(
+        self,
+        arrival: Arrival,
+        request: Request,
+        bodies: list[dict[str, Any]],
+        done: Callable[[Answers], None],
+        refused: Refused,
+    ) -> InnerStep:
+        assert self.ask is not None
+        wait_s = request.deadline_s - self._clock()
+        urgency = arrival.http.headers.get(CLASS)
+        headers = {} if urgency is None else {CLASS: urgency}
+        posts = [inner_post(CHAT_PATH, body, arrival.caller, wait_s=wait_s, headers=headers) for body in bodies]
+        return InnerStep(self.ask, posts, wait_s, done=done, refused=lambda error: refused(arrival, error, request))
+
+    def _serve(self, arrival: Arrival, request: Request, body: bytes) -> Responder:
+        """The cheap answer, as the record has it: of the cheap model, at no cost of its own."""
+        cheap = self._cascades[request.model].rule.cheap if request.model in self._cascades else request.model
+        hints, fleet = read_routing_hints(arrival.http.headers), self._upstream.fleet.snapshot
+        builder = self._request_log.request_builder
+        routing_request = builder.routing_request(_asking(request, cheap), hints, arrival.caller.salt, fleet)
+        trace = None if self._tracer is None else self._tracer.begin(arrival.http.headers)
+        hold = Hold(arrival.caller, arrival.arrived_s)
+        answer = ReadyAnswer(
+            self._gate.client_answer(arrival.connection, request, hold, arrival.route.form),
+            request,
+            routing_request,
+            hold,
+            trace,
+            request_log=self._request_log,
+            offload=self._upstream.offload,
+            clock=self._clock,
+        )
+        answer.start(body, self._wall_clock())
+        return answer
+
+
+def _is_wanted(arrival: Arrival, request: Request) -> bool:
+    """Whether it is a chat that may be answered by another model than the one that was named."""
+    said = arrival.http.headers.get(CASCADE)
+    if said is not None and said != OFF:
+        raise InvalidField(f"{CASCADE.decode()}: off is all that can be said.", param=CASCADE.decode())
+    is_short = not request.is_large and len(request.body) <= BODY_BYTES_MAX
+    return said is None and request.operation is Operation.CHAT and is_short
+
+
+def _asking(request: Request, model: str) -> Request:
+    other = request.copied()
+    other.model = model
+    other.body = put(request.body, {"model": msgspec.json.encode(model)})
+    return other
+
+
+def _note(request: Request, cascade: Cascade, decision: CascadeDecision) -> None:
+    which = "cheap" if decision.step in KEEPS else "big"
+    request.cascade = f"{which}; {decision.reason}"
+    metrics.cascade_decisions.add((cascade.rule.alias, which, decision.reason.value))
+
+
+def _body(answer: InnerAnswer | None) -> bytes | None:
+    return None if answer is None or answer.status != 200 else answer.body
+
+
+def _verified(judge: Callable[[bytes | None], None], answers: Answers) -> None:
+    judge(_body(answers[0]))
