@@ -114,6 +114,7 @@ async def running_gateway(
             yield gateway
     finally:
         await lease_client.close()
+        await path.answer_cache.close()
         records.close()
         if exporter is not None:
             await asyncio.to_thread(exporter.close)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heterodyne.admission.controller import AdmissionController
+from heterodyne.assembly.answer_store import try_shared_answers
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.tenant import TenantSnapshot
@@ -79,6 +80,7 @@ def open_request_path(
     )
     holdings = HoldingsWatch(gate.in_flight, controller, upstream, request_log, book)
     answer_cache = AnswerCache(gate, upstream, request_log, wall_clock=wall_clock, chance=chance)
+    answer_cache.shared = try_shared_answers(settings, stored, upstream.clock)
     return RequestPath(
         upstream=upstream,
         request_log=request_log,

@@ -19,3 +19,17 @@ class StoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         str | None,
         Meta(description="Redis or Valkey that keeps the limits of several gateways together; unset: in this gateway."),
     ] = None
+    cache_url: Annotated[
+        str | None,
+        Meta(
+            description="Redis or Valkey that keeps the answers of `[caches]` for all workers and gateways; unset: "
+            "each worker keeps its own. It may be one that forgets under pressure, which that of limits must not be."
+        ),
+    ] = None
+    cache_key_env: Annotated[
+        str,
+        Meta(
+            description="The environment variable with the secret that answers in `cache_url` are sealed with, the "
+            "same for all gateways: 16 characters or more."
+        ),
+    ] = "HETERODYNE_CACHE_KEY"

@@ -62,6 +62,11 @@ cache_saved_usd = Counter(
     "What answers from the cache cost when replicas gave them.",
     ("model",),
 )
+cache_entries_refused = Counter(
+    "heterodyne_gateway_cache_entries_refused_total",
+    "Answers in the shared store that were cut, changed, or sealed with another key; replicas were asked instead.",
+    (),
+)
 semantic_cache_decisions = Counter(
     "heterodyne_gateway_semantic_cache_decisions_total",
     "What the semantic cache decided: to serve, to ask a replica (ask), to ask although it would serve, for the count "
@@ -451,6 +456,7 @@ ALL: tuple[Meter, ...] = (
     guard_failures,
     cache_answers,
     cache_saved_usd,
+    cache_entries_refused,
     semantic_cache_decisions,
     semantic_cache_compared,
     cascade_decisions,

@@ -9,6 +9,7 @@ from heterodyne.config.settings import Settings
 from heterodyne.config.suggestions import or_nearest
 from heterodyne.domain.fleet import Purpose
 
+KEY_CHARS_MIN = 16
 ASKED = {"embedding_model": (Purpose.EMBED, "embed"), "judge_model": (Purpose.GENERATE, "generate")}
 
 
@@ -39,3 +40,11 @@ def models_of_other_caches_are_used(settings: Settings, _: Mapping[str, str]) ->
             if cache.semantic == "off" and getattr(cache, field):
                 message = 'is asked by a semantic cache alone; add `semantic = "shadow"`'
                 yield SettingProblem(path=dotted(CACHES, name, field), message=message)
+
+
+def shared_answers_are_sealed(settings: Settings, environment: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """Who can write into the store must not be able to put answers into mouths."""
+    name = settings.stores.cache_key_env
+    if settings.stores.cache_url is not None and len(environment.get(name, "")) < KEY_CHARS_MIN:
+        message = f"`cache_url` needs a secret of {KEY_CHARS_MIN} characters or more in the environment as {name}"
+        yield SettingProblem(path="stores.cache_key_env", message=message)

@@ -83,6 +83,7 @@ CHECKS: tuple[Check, ...] = (
     guard_checks.masks_have_something_to_stand_for,
     cache_checks.a_semantic_cache_has_its_models,
     cache_checks.models_of_other_caches_are_used,
+    cache_checks.shared_answers_are_sealed,
     cascade_checks.cascades_were_fitted,
     cascade_checks.a_cascade_is_asked_for_by_a_name_of_its_big_model,
     cascade_checks.a_cascade_has_its_models,

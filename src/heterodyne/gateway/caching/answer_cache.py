@@ -30,6 +30,7 @@ from heterodyne.gateway.caching.cache_hit import CacheHit
 from heterodyne.gateway.caching.cache_miss import CacheMiss
 from heterodyne.gateway.caching.following import Flights
 from heterodyne.gateway.caching.semantic_cache import SemanticCache
+from heterodyne.gateway.caching.shared_answers import SharedAnswers
 from heterodyne.gateway.ready_answer import ReadyAnswer
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routed_head import Arrival
@@ -74,6 +75,7 @@ class AnswerCache:
         self._policy = CachePolicy({})
         self._kept = KeptAnswers(0)
         self.semantic = SemanticCache(self._kept, chance)
+        self.shared: SharedAnswers | None = None  # None: this worker keeps its own alone
         self._flights = Flights()
 
     def configure(self, policy: CachePolicy, bytes_max: int) -> None:
@@ -84,6 +86,11 @@ class AnswerCache:
             self._kept.clear()
             self.semantic.clear()
         self._note_size()
+
+    async def close(self) -> None:
+        """Nothing is looked up any more."""
+        if self.shared is not None:
+            await self.shared.close()
 
     def receive(
         self,
@@ -108,14 +115,13 @@ class AnswerCache:
             found = self._try_find(miss, arrival.caller, control)
             if found is not None:
                 return self._serve(found, arrival, request, routing_request, trace)
-            if not miss.has_waited:
-                request.cache, miss.has_waited = miss, True
-                go_on = partial(later, arrival, request)
-                step = self._try_wait(
-                    miss, request, control, go_on=go_on, refused=lambda error: refused(arrival, error, request)
-                )
-                if step is not None:
-                    return step
+            go_on = partial(later, arrival, request)
+            step = self._try_wait(
+                miss, arrival, request, control, go_on=go_on, refused=lambda error: refused(arrival, error, request)
+            )
+            if step is not None:
+                request.cache = miss
+                return step
         if control.is_only_cached:
             raise NotCached("No answer to this request is kept, and `only-if-cached` asks no replica.")
         metrics.cache_answers.add((routing_request.model, MISS))
@@ -143,13 +149,25 @@ class AnswerCache:
     def _try_wait(
         self,
         miss: CacheMiss,
+        arrival: Arrival,
         request: Request,
         control: CacheControl,
         *,
         go_on: Callable[[], None],
         refused: Callable[[HeterodyneError], None],
     ) -> Responder | None:
-        """The turn of its connection until the same request was answered, or its prompt is embedded; None: neither."""
+        """The turn of its connection until it was looked up where answers are shared, and then until the same request
+        was answered or its prompt is embedded; None: there is nothing to wait for."""
+        if self.shared is not None and not miss.was_shared:
+            miss.was_shared = True
+            step = self.shared.try_begin(
+                miss.key, arrival.caller.salt, found=self._kept.put, go_on=go_on, refused=refused
+            )
+            if step is not None:
+                return step
+        if miss.has_waited:
+            return None
+        miss.has_waited = True
         wait_s = request.deadline_s - self._clock()
         if not request.stream:
             follower = self._flights.try_follow(miss.key, wait_s, go_on=go_on, refused=refused)
@@ -243,18 +261,19 @@ class AnswerCache:
         if body is not None and CUT_SHORT in body:
             body = None
         if body is not None:
-            self._kept.put(
-                CachedAnswer(
-                    key=miss.key,
-                    fence=fence,
-                    model_version=f"{miss.model}@{miss.version}",
-                    stored_at_s=now_s,
-                    expires_at_s=now_s + ttl_s,
-                    body=body,
-                    usd=usd,
-                )
+            answer = CachedAnswer(
+                key=miss.key,
+                fence=fence,
+                model_version=f"{miss.model}@{miss.version}",
+                stored_at_s=now_s,
+                expires_at_s=now_s + ttl_s,
+                body=body,
+                usd=usd,
             )
+            self._kept.put(answer)
             self._note_size()
+            if self.shared is not None:
+                self.shared.keep(answer, ttl_s)
         if miss.look is not None:
             self.semantic.settled(miss.look, miss.key, body, now_s + ttl_s)
         self._flights.landed(miss.key, miss)

@@ -31,6 +31,7 @@ class CacheMiss:
         "look",
         "model",
         "version",
+        "was_shared",
     )
 
     def __init__(
@@ -45,6 +46,7 @@ class CacheMiss:
     ) -> None:
         self.key = key
         self.look = look  # for an answer to another prompt; None: there is none
+        self.was_shared = False  # looked for where several keep answers together
         self.has_waited = False  # for the same request, or for its embedding
         self.model = model  # that has to answer, and which version of it
         self.version = version

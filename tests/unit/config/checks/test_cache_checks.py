@@ -3,10 +3,15 @@
 import pytest
 
 from heterodyne.caching.settings import CacheSettings
-from heterodyne.config.checks.cache_checks import a_semantic_cache_has_its_models, models_of_other_caches_are_used
+from heterodyne.config.checks.cache_checks import (
+    a_semantic_cache_has_its_models,
+    models_of_other_caches_are_used,
+    shared_answers_are_sealed,
+)
 from heterodyne.config.checks.pool_checks import pool_names_are_free
 from heterodyne.config.settings import Settings
 from heterodyne.fleet.settings import PoolSettings
+from heterodyne.stores.settings import StoreSettings
 
 URLS = ("http://127.0.0.1:1",)
 POOLS = {
@@ -47,6 +52,14 @@ def test_a_model_that_nobody_asks_is_a_forgotten_word() -> None:
     (problem,) = models_of_other_caches_are_used(settings(embedding_model="embed"), {})
     assert problem.path == "caches.near.embedding_model"
     assert "shadow" in problem.message
+
+
+def test_a_shared_store_needs_a_secret() -> None:
+    shared = Settings(stores=StoreSettings(cache_url="redis://127.0.0.1:1/0", cache_key_env="SEAL"))
+    assert not [*shared_answers_are_sealed(shared, {"SEAL": "x" * 16}), *shared_answers_are_sealed(Settings(), {})]
+    (problem,) = shared_answers_are_sealed(shared, {"SEAL": "x" * 15})
+    assert problem.path == "stores.cache_key_env"
+    assert "SEAL" in problem.message
 
 
 def test_a_pool_of_the_cache_s_name_is_refused() -> None:
