@@ -78,8 +78,7 @@ async def running_gateway(
     Without `leases` its limits are its own, as those of an only worker may be. `wall_clock` may be set at any time, as
     that of a machine may.
     """
-    exporter = try_exporter(settings.telemetry, name)
-    records = RecordWriter(settings.telemetry)
+    exporter, records = try_exporter(settings.telemetry, name), RecordWriter(settings.telemetry)
     workers = 1 if run_dir is None else settings.gateway.workers
     lease_client = _lease_client(settings, leases or MemoryLeases(clock=wall_clock), name, wall_clock, workers=workers)
     snapshot = FleetSnapshot.of(0, replicas, rules)
