@@ -262,7 +262,7 @@ async def test_a_hit_is_free_marked_and_counted(tmp_path) -> None:
         for _ in range(2):
             await ask(rig.port, same(stream=True))
         first, again = await rig.wait_records(2)
-        assert (first.cache, first.pool, first.saved_usd) == ("miss", "pool", 0.0)
+        assert (first.cache, first.pool, first.saved_usd) == ("miss", "pool", None)
         assert (again.cache, again.pool, again.replica, again.usd) == ("hit", "cache", "", 0.0)
         assert again.saved_usd == pytest.approx(first.usd)
         assert (again.prompt_tokens, again.completion_tokens) == (7, 5)

@@ -221,3 +221,18 @@ async def test_a_kept_answer_may_be_cached_for_the_cheap_model(tmp_path) -> None
         for _ in range(2):
             assert told(await ask(rig.port, question(EASY)))[1] == "cheap; within_bound"
         assert len(calls) == 1
+
+
+async def test_what_was_waited_for_the_cheap_model_counts_as_waiting(tmp_path) -> None:
+    async def slow(call: EngineCall) -> None:
+        await asyncio.sleep(0.2)
+        await small(call)
+
+    async with cascaded(fitted_file(tmp_path, "structure"), slow, records=tmp_path / "records") as rig:
+        easy, hard = await ask(rig.port, question(EASY)), await ask(rig.port, question(HARD))
+        records = {record.id: record for record in await rig.wait_records(4)}
+        for answer in (easy, hard):
+            record = records[answer.headers["x-request-id"]]
+            assert record.queue_ms is not None
+            assert record.queue_ms >= 200
+            assert record.overhead_ms < record.queue_ms

@@ -303,7 +303,7 @@ class AdmissionController:
 
     def _start(self, pending: PendingRequest, now_s: float, *, was_queued: bool = False) -> Start:
         assert pending.choice is not None
-        pending.hold.queued_s = now_s - pending.arrived_s
+        pending.hold.queued_s += now_s - pending.arrived_s
         return Start(pending.choice, pending, was_queued=was_queued)
 
     def _end_queue(self, queue: FairQueue, now_s: float) -> Iterator[Refuse]:

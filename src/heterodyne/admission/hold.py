@@ -18,10 +18,10 @@ class Hold:
 
     __slots__ = ("_book", "_pace", "_queue", "_reservation", "_waiting", "arrived_s", "caller", "queued_s")
 
-    def __init__(self, caller: Caller, arrived_s: float) -> None:
+    def __init__(self, caller: Caller, arrived_s: float, waited_s: float = 0.0) -> None:
         self.caller = caller
         self.arrived_s = arrived_s  # when the request was complete
-        self.queued_s = 0.0
+        self.queued_s = waited_s  # for its turn, and before that for another's answer or another model's
         self._book: LimitBook | None = None
         self._reservation: Reservation | None = None  # None: nothing limits the caller, or it has been settled
         self._queue: FairQueue | None = None

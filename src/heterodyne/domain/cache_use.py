@@ -27,8 +27,8 @@ class CacheUse(Protocol):
         ...
 
     @property
-    def saved_usd(self) -> float:
-        """What the answer cost when a replica gave it."""
+    def saved_usd(self) -> float | None:
+        """What the answer cost when a replica gave it; None: none was kept."""
         ...
 
     @property

@@ -57,7 +57,7 @@ class EndedRequest:
     failed_tries: tuple[FailedTry, ...]
     guards: tuple[GuardVerdict, ...]
     cache: str
-    saved_usd: float
+    saved_usd: float | None
     cascade: str
 
     def record(self) -> RequestRecord:

@@ -50,7 +50,7 @@ class RequestRecord(Struct, frozen=True, omit_defaults=True, gc=False):
     key: str = ""  # the id of its key
     tier: str = ""
     urgency: str = ""  # the request's class, where it is not interactive
-    queue_ms: float | None = None  # waited here for its turn
+    queue_ms: float | None = None  # waited here: for its turn, for the same request's answer, or for another model
     is_hedged: bool = False  # a second replica was asked because the first was late
     hardware: str = ""  # of the replica
     promise: str = ""  # of latency: kept or broken; empty: none was made, or its client failed it or left
@@ -60,5 +60,5 @@ class RequestRecord(Struct, frozen=True, omit_defaults=True, gc=False):
     failed_tries: tuple[FailedTry, ...] = ()  # in the order in which they were asked
     guards: tuple[GuardVerdict, ...] = ()  # what policies found in it and in its answer
     cache: str = ""  # hit or similar: the answer was kept from another time; miss: none was; empty: nobody looked
-    saved_usd: float = 0.0  # what a hit cost when a replica gave it
+    saved_usd: float | None = None  # what a kept answer cost when a replica gave it
     cascade: str = ""  # which model a cascade let answer, and why, as in `cheap; within_bound`; empty: there is none

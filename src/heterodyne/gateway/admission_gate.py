@@ -104,10 +104,11 @@ class AdmissionGate:
         *,
         form: ClientForm,
         arrived_s: float,
+        waited_s: float = 0.0,
         trace: Trace | None = None,
     ) -> Responder:
         """What answers from here, unless that has been done; raises where no replica could ever take the request."""
-        hold = Hold(caller, arrived_s)
+        hold = Hold(caller, arrived_s, waited_s)
         outcome = self._controller.admit(request, routing_request, hold, self._clock(), self._wall_clock())
         if isinstance(outcome, Start) and outcome.pending is None:
             exchange = self._exchange(connection, request, routing_request, hold, trace, form=form)

@@ -24,7 +24,7 @@ def ended_of(finished: Finished, epoch_s: float) -> EndedRequest:
     ended.id = request.id
     ended.at = epoch_s + finished.started_at_s
     ended.operation = request.operation
-    ended.cache, ended.saved_usd = ("", 0.0) if cache is None else (cache.outcome, cache.saved_usd)
+    ended.cache, ended.saved_usd = ("", None) if cache is None else (cache.outcome, cache.saved_usd)
     if wire is not None:
         model = wire.model
         ended.pool, ended.replica, ended.hardware = wire.pool, wire.replica_id, wire.hardware

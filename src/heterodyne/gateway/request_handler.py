@@ -321,6 +321,7 @@ class RequestHandler:
                 caller,
                 form=arrival.route.form,
                 arrived_s=arrival.arrived_s,
+                waited_s=arrival.waited_s,
                 trace=trace,
             )
         except HeterodyneError as error:

@@ -98,7 +98,7 @@ class RoutedHead(HeadCheck):
 class Arrival:
     """A request that was let in by its head and is not understood yet. Times are of the worker's own clock."""
 
-    __slots__ = ("arrived_s", "caller", "connection", "deadline_s", "http", "request_id", "route")
+    __slots__ = ("arrived_s", "caller", "connection", "deadline_s", "http", "request_id", "route", "waited_s")
 
     def __init__(
         self,
@@ -118,6 +118,7 @@ class Arrival:
         self.request_id = request_id
         self.arrived_s = arrived_s
         self.deadline_s = deadline_s
+        self.waited_s = 0.0  # for another's answer, or another model's
 
 
 def caller_of(headers: dict[bytes, bytes], route: Route, callers: CallerRing, now_wall_s: float) -> Caller:

@@ -130,7 +130,7 @@ class UsageRecorder:
             ttft_ms=ended.ttft_ms,
             total_ms=ended.total_ms,
             promise=ended.promise,
-            saved_usd_micro=round(ended.saved_usd * 1e6),
+            saved_usd_micro=round((ended.saved_usd or 0.0) * 1e6),
         )
         self._spool.add(opening, ending)
 

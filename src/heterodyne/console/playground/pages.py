@@ -37,4 +37,5 @@ class PlacedEvent(Struct, frozen=True, kw_only=True):
     pool: str
     replica: str
     decision: str  # why there, in words; empty: it was not placed
+    steps: tuple[str, ...] = ()  # what came before, in words: a cascade, a cache
     status: int

@@ -8,7 +8,7 @@ import asyncio
 import re
 import ssl
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 
 import msgspec
@@ -161,8 +161,26 @@ def _placed(status: int, headers: dict[bytes, bytes]) -> PlacedEvent:
         pool=header_text(b"x-heterodyne-pool"),
         replica=header_text(b"x-heterodyne-replica"),
         decision=decision_words(header_text(b"x-heterodyne-decision")),
+        steps=tuple(step_words(header_text)),
         status=status,
     )
+
+
+def step_words(header_text: Callable[[bytes], str]) -> Iterator[str]:
+    """What a cascade and a cache have done with the request, as the headers of its answer tell it."""
+    model, _, reason = header_text(b"x-heterodyne-cascade").partition("; ")
+    if model:
+        which = "the cheap model's answer was taken" if model == "cheap" else "the big model was asked"
+        yield f"Cascade: {which} ({reason.replace('_', ' ')})."
+    kept, age = header_text(b"x-heterodyne-cache"), header_text(b"age")
+    if kept == "miss":
+        yield "Cache: no answer was kept."
+    elif kept:
+        near = header_text(b"x-heterodyne-cache-similarity")
+        what = (
+            f"the answer to a prompt that means the same (similarity {near})" if near else "the same request's answer"
+        )
+        yield f"Cache: {what}, kept {age} s ago."
 
 
 def decision_words(header: str) -> str:

@@ -115,7 +115,12 @@ class AnswerCache:
             found = self._try_find(miss, arrival.caller, control)
             if found is not None:
                 return self._serve(found, arrival, request, routing_request, trace)
-            go_on = partial(later, arrival, request)
+            began_s = self._clock()
+
+            def go_on() -> None:
+                arrival.waited_s += self._clock() - began_s
+                later(arrival, request)
+
             step = self._try_wait(
                 miss, arrival, request, control, go_on=go_on, refused=lambda error: refused(arrival, error, request)
             )
@@ -228,7 +233,7 @@ class AnswerCache:
         metrics.cache_answers.add((routing_request.model, HIT if cosine is None else SIMILAR))
         metrics.cache_saved_usd.add((routing_request.model,), kept.usd)
         request.cache = CacheHit(now_s - kept.stored_at_s, kept.usd, cosine)
-        hold = Hold(arrival.caller, arrival.arrived_s)
+        hold = Hold(arrival.caller, arrival.arrived_s, arrival.waited_s)
         exchange = ReadyAnswer(
             self._gate.client_answer(arrival.connection, request, hold, arrival.route.form),
             request,
@@ -252,6 +257,7 @@ class AnswerCache:
             arrival.caller,
             form=arrival.route.form,
             arrived_s=arrival.arrived_s,
+            waited_s=arrival.waited_s,
             trace=trace,
         )
 

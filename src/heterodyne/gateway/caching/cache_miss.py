@@ -65,8 +65,8 @@ class CacheMiss:
         return ""
 
     @property
-    def saved_usd(self) -> float:
-        return 0.0
+    def saved_usd(self) -> float | None:
+        return None
 
     @property
     def header(self) -> bytes:

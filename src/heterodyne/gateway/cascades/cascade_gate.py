@@ -121,8 +121,8 @@ class CascadeGate:
 
         def judge(told: bytes | None, samples: bytes | None, verdict: bytes | None) -> None:
             answer = None if told is None else try_answer(told, samples, verdict)
-            elapsed_ms = (self._clock() - began_s) * 1000
-            decision = cascade.next(body, answer, elapsed_ms=elapsed_ms, big_ms=times.big_ms)
+            arrival.waited_s += self._clock() - began_s
+            decision = cascade.next(body, answer, elapsed_ms=arrival.waited_s * 1000, big_ms=times.big_ms)
             _note(request, cascade, decision)
             if decision.step is CascadeStep.KEEP and told is not None:
                 is_plain = "logprobs" not in cascade.judges or request.has_logprobs
@@ -165,7 +165,7 @@ class CascadeGate:
         builder = self._request_log.request_builder
         routing_request = builder.routing_request(_asking(request, cheap), hints, arrival.caller.salt, fleet)
         trace = None if self._tracer is None else self._tracer.begin(arrival.http.headers)
-        hold = Hold(arrival.caller, arrival.arrived_s)
+        hold = Hold(arrival.caller, arrival.arrived_s, arrival.waited_s)
         answer = ReadyAnswer(
             self._gate.client_answer(arrival.connection, request, hold, arrival.route.form),
             request,

@@ -23,8 +23,8 @@ class CascadeKept:
         return CASCADE_POOL
 
     @property
-    def saved_usd(self) -> float:
-        return 0.0
+    def saved_usd(self) -> float | None:
+        return None
 
     @property
     def header(self) -> bytes:

@@ -130,7 +130,8 @@ function answerTurn() {
     mount(where,
       placed.pool ? h(
         "p", null, "Went to ", h("strong", null, placed.replica || placed.pool), ` in pool ${placed.pool}`
-      ) : h("p", null, "It was not placed."),
+      ) : !placed.steps.length && h("p", null, "It was not placed."),
+      placed.steps.map((step) => h("p", null, step)),
       placed.decision && h("p", null, placed.decision),
       measured,
       placed.request_id && h(

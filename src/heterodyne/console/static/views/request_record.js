@@ -89,7 +89,8 @@ export function factsPart(record) {
     ["Answer", `${tokens(record.completion_tokens ?? 0)} tokens${record.is_estimated ? ", counted here" : ""}`],
     record.reasoning_tokens && ["of it reasoning", `${tokens(record.reasoning_tokens)} tokens`],
     ["Cost", usd(record.usd ?? null)],
-    record.cache === "hit" && ["Saved by the cache", usd(record.saved_usd ?? 0)],
+    record.cascade && ["Cascade", record.cascade.replaceAll("_", " ")],
+    ["hit", "similar"].includes(record.cache) && ["Saved by the cache", usd(record.saved_usd ?? 0)],
     record.usd && [
       "Cost per 1M",
       usd((record.usd / Math.max(1, (record.prompt_tokens ?? 0) + (record.completion_tokens ?? 0))) * 1e6),

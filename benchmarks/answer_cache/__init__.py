@@ -1,0 +1,1 @@
+"""What keeping answers costs, and what it spares."""
