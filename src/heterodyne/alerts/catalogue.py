@@ -1,7 +1,7 @@
 """Every alert there is."""
 
 from heterodyne.alerts.alert import Alert
-from heterodyne.alerts.families import bookkeeping, budget, burn, latency, prediction, replicas, saturation
+from heterodyne.alerts.families import bookkeeping, budget, burn, guards, latency, prediction, replicas, saturation
 
 ALERTS: tuple[Alert, ...] = (
     *burn.ALERTS,
@@ -11,4 +11,5 @@ ALERTS: tuple[Alert, ...] = (
     *replicas.ALERTS,
     *budget.ALERTS,
     *bookkeeping.ALERTS,
+    *guards.ALERTS,
 )

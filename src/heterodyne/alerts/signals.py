@@ -127,6 +127,7 @@ class Signals(Struct, frozen=True, kw_only=True):
     replicas: tuple[ReplicaSignals, ...] | None = None
     drifts: tuple[DriftSignals, ...] | None = None
     worker_restarts: int | None = None  # of the gateway's workers, in the last half hour
+    guard_failures: int | None = None  # texts that no guard could look at, in the last half hour
     books: BooksSignals | None = None
     audit: AuditSignals | None = None
     limits: tuple[LimitSignals, ...] | None = None

@@ -230,6 +230,11 @@ def test_an_audit_log_in_trouble(audit: AuditSignals, names: set[str]) -> None:
     assert {name for name in BY_NAME if name.startswith("audit") and fires(name, signals)} == names
 
 
+@pytest.mark.parametrize(("failures", "is_firing"), [(0, False), (1, True)])
+def test_guards_that_cannot_look(failures: int, is_firing: bool) -> None:
+    assert bool(fires("guards_failing", Signals(at=0.0, guard_failures=failures))) is is_firing
+
+
 @pytest.mark.parametrize("name", BY_NAME)
 def test_without_its_signals_no_alert_is_judged(name: str) -> None:
     assert BY_NAME[name].judge(Signals(at=0.0), DEFAULTS) is None

@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from heterodyne.alerts.signals import (
     AuditSignals,
     BooksSignals,
@@ -34,10 +36,18 @@ DEPTH_BEFORE_S = 300.0
 _WORKERS = "workers"  # names of counters beside those of replicas
 _DAMAGED = "damaged"
 _FAILURES = "failures"
+_GUARDS = "guards"
 
 _log = log.get("alerts")
 
 LimitUses = Callable[[], Awaitable[Sequence[LimitUse]]]
+
+
+class WorkerCounts(Struct, frozen=True, kw_only=True):
+    """Of all workers together."""
+
+    queue_depths: dict[str, float]  # requests that wait here for their turn, by model
+    guard_failures: float  # since they began
 
 
 class SignalMaker:
@@ -69,13 +79,14 @@ class SignalMaker:
         """Everything at one moment; what cannot be read is None."""
         models, predictions = await self._from_history(now)
         page, books, audit = self._page(), self._books(), self._audit()
-        self._counters.note(now, _counters(page, books, audit))
+        counted = await self._counted()
+        self._counters.note(now, _counters(page, books, audit, counted))
         grown = self._counters.growth
         return Signals(
             at=now,
             models=models,
             predictions=predictions,
-            queues=await self._queues(now),
+            queues=None if counted is None else self._queues(counted, now),
             pools=None if page is None else pools_of(page),
             replicas=None if page is None else _replicas(page, grown),
             drifts=tuple(
@@ -83,6 +94,7 @@ class SignalMaker:
                 for one in self._drifts()
                 if one.kl_nats is not None
             ),
+            guard_failures=None if counted is None else grown(_GUARDS),
             worker_restarts=None if page is None else grown(_WORKERS),
             books=None if books is None else _books_of(books, grown(_DAMAGED)),
             audit=None if audit is None else AuditSignals(problem=audit.failure, failures=grown(_FAILURES)),
@@ -104,12 +116,15 @@ class SignalMaker:
             _log.warning("alerts_without_history", error=str(error) or type(error).__name__)
             return None, None
 
-    async def _queues(self, now: float) -> tuple[QueueSignals, ...] | None:
+    async def _counted(self) -> WorkerCounts | None:
         try:
-            depths = await asyncio.to_thread(queue_depths, self._run_dir)
+            return await asyncio.to_thread(worker_counts, self._run_dir)
         except OSError as error:
             _log.warning("alerts_without_queues", error=str(error))
             return None
+
+    def _queues(self, counted: WorkerCounts, now: float) -> tuple[QueueSignals, ...]:
+        depths = counted.queue_depths
         self._depths.note(now, depths)
         before = self._depths.at(now - DEPTH_BEFORE_S)
         return tuple(
@@ -131,14 +146,16 @@ class SignalMaker:
         )
 
 
-def queue_depths(run_dir: Path) -> dict[str, float]:
-    """Requests that wait here for their turn, by model, as the workers have counted them."""
-    place = metrics.queue_depth.labels.index("model")
+def worker_counts(run_dir: Path) -> WorkerCounts:
+    """What the workers have counted."""
+    place, failures = metrics.queue_depth.labels.index("model"), 0.0
     depths: dict[str, float] = {}
     for sample in exposition.gather(run_dir, "", ()):
         if sample.meter == metrics.queue_depth.name:
             depths[sample.labels[place]] = depths.get(sample.labels[place], 0.0) + sample.values[0]
-    return depths
+        elif sample.meter == metrics.guard_failures.name:
+            failures += sample.values[0]
+    return WorkerCounts(queue_depths=depths, guard_failures=failures)
 
 
 def pools_of(page: FleetPage) -> tuple[PoolSignals, ...]:
@@ -173,8 +190,12 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _counters(page: FleetPage | None, books: CollectorState | None, audit: AuditWriterState | None) -> dict[str, float]:
+def _counters(
+    page: FleetPage | None, books: CollectorState | None, audit: AuditWriterState | None, counted: WorkerCounts | None
+) -> dict[str, float]:
     found: dict[str, float] = {}
+    if counted is not None:
+        found[_GUARDS] = counted.guard_failures
     if page is not None:
         found[_WORKERS] = sum(row.restarts for row in page.workers)
         found.update({_replica(row.id): row.restarts for row in page.replicas})

@@ -1,0 +1,27 @@
+"""Guards that cannot look: what they only flag passes unseen, and what they mask or block is refused."""
+
+from heterodyne.alerts.alert import GATEWAY, Alert, AlertMatch, Severity
+from heterodyne.alerts.settings import AlertSettings
+from heterodyne.alerts.signals import Signals
+from heterodyne.domain.counted import times
+
+
+def _judge_guards_failing(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
+    failures = signals.guard_failures
+    if failures is None:
+        return None
+    return (AlertMatch(subject=GATEWAY, detail=f"{times(failures)}."),) if failures else ()
+
+
+ALERTS = (
+    Alert(
+        name="guards_failing",
+        severity=Severity.TICKET,
+        hold_s=0,
+        summary="Guards could not look at requests or answers in the last half hour.",
+        section="guards",
+        labels=(),
+        expression=lambda _: "sum(increase(heterodyne_gateway_guard_failures_total[30m])) > 0",
+        judge=_judge_guards_failing,
+    ),
+)
