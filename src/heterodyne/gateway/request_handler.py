@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
-from heterodyne.admission.callers import LOCAL, CallerRing
+from heterodyne.admission.callers import JUDGE, LOCAL, CallerRing
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import ContentBlocked, HeterodyneError, InternalError, UnknownModel, UnknownPath
@@ -18,6 +18,7 @@ from heterodyne.gateway.body_size import LARGE_BYTES, SMALL_BYTES, is_large
 from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.guards.input_guard import InputGuard
+from heterodyne.gateway.guards.remote.remote_guards import RemoteGuards
 from heterodyne.gateway.known_models import no_such_model
 from heterodyne.gateway.offload.job import BodyRead, ReadBody, Result
 from heterodyne.gateway.offload.process import Offload
@@ -62,6 +63,7 @@ class RequestHandler:
         tracer: Tracer | None,
         offload: Offload,
         stored: StoredRoom,
+        remote_guards: RemoteGuards,
         identity: render.IdentityHeaders,
         ids: RequestIds,
         note_gauges: Callable[[], None],
@@ -84,6 +86,7 @@ class RequestHandler:
         self.note_gauges = note_gauges
         self._clock, self._wall_clock = clock, identity.wall_clock
         self.offloaded = OffloadedSteps(offload)
+        self.remote_guards = remote_guards
         self.input_guard: InputGuard | None = None  # None: there are no policies
         self.answer_cache: AnswerCache | None = None  # None: no answer is kept to be given again
         self._refuser = Refuser(identity, request_log, tracer, fleet)
@@ -202,7 +205,8 @@ class RequestHandler:
     def _infer(
         self, route: Route, http: HttpRequest, connection: ServerConnection, request_id: str, caller: Caller
     ) -> Responder | None:
-        self._limit.check_room()
+        if caller is not JUDGE:  # whoever waits for its judgement was let in
+            self._limit.check_room()
         if self._request_log.is_audited:
             self._request_log.check()
         arrived_s, settings = self._clock(), self.settings
@@ -268,12 +272,11 @@ class RequestHandler:
         guard, caller = self.input_guard, arrival.caller
         if guard is None:  # they were taken away while it was read
             return self._admit(arrival, request)
-        later = partial(self._admit_later, arrival)
         refused = partial(self._refuse_arrival, arrival, request=request)
         try:
             model = self.fleet.model_of(request.model)
-            then = partial(self._admit, arrival)
-            return guard.check(request, caller, model, then=then, later=later, refused=refused)
+            then, go_on = partial(self._admit, arrival), partial(self._go_on, arrival)
+            return guard.check(request, caller, model, then=then, go_on=go_on, refused=refused)
         except ContentBlocked as error:
             refused(error)
             return None

@@ -107,7 +107,9 @@ class LiveGateway:
     def _take_policies(self, settings: Settings) -> None:
         """What looks at texts, and what keeps answers."""
         handler, guards, caches = self._request_handler, GuardPolicy(settings.guards), CachePolicy(settings.caches)
-        handler.input_guard = None if guards.is_empty else InputGuard(guards, handler.offloaded)
+        handler.input_guard = None
+        if not guards.is_empty:
+            handler.input_guard = InputGuard(guards, handler.offloaded, handler.remote_guards, self._upstream.clock)
         self._answer_cache.configure(caches, settings.gateway.cache_bytes_max)
         handler.answer_cache = None if caches.is_empty else self._answer_cache
 
