@@ -129,10 +129,7 @@ async def test_a_policy_that_flags_makes_nobody_wait(direction: str, is_stream: 
             assert WORD in (answer.text if is_stream else answer.body.decode())
             guard.goes_on.set()
             async with asyncio.timeout(30):
-                while (
-                    b'policy="outside",guard="http",rule="insect",action="flag"'
-                    not in (await ask(rig.port, get("/metrics"))).body
-                ):
+                while not await is_counted(rig, 'action="flag"', f'direction="{direction}"'):
                     await asyncio.sleep(0.02)
 
 

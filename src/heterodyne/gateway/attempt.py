@@ -33,10 +33,6 @@ class AttemptOwner(Protocol):
         """A good stream has begun; whoever returned takes it from here, None: it is to be read whole."""
         ...
 
-    def attempt_comes(self, attempt: "Attempt") -> None:
-        """The first event of its stream has come, and is held back."""
-        ...
-
     def attempt_begins(self, attempt: "Attempt") -> None:
         """The first event of its stream is about to be written."""
         ...
@@ -111,11 +107,8 @@ class Attempt:
         wire = upstream.fleet.wire(choice.forecast.state.replica_id)
         replica_id = wire.replica_id
         adapter = request.model if wire.has_adapters and request.model in wire.replica.adapters else None
-        self._owner = owner
-        self._upstream = upstream
-        self._call = call
-        self._request_id = request.id
-        self._passes = request.passes
+        self._owner, self._upstream, self._call = owner, upstream, call
+        self._request_id, self._passes = request.id, request.passes
         self._connection: ClientConnection | None = None
         self._pieces: list[bytes] = []
         self._pieces_bytes = 0
@@ -201,7 +194,7 @@ class Attempt:
         self.relay = None  # it points back here, and cycles are seldom looked for
         return ended
 
-    def hold(self, work: PendingWork) -> None:
+    def wait_for(self, work: PendingWork) -> None:
         """All of its answer has come and is judged: the replica is silent by right, and its connection another's."""
         self._connection, self.work, self.heard_at_s = None, work, NOT_YET
 
@@ -342,15 +335,6 @@ class Attempt:
         self._owner.attempt_failed(self, engine_error(error))
 
     # Called by the relay of a stream.
-
-    def stream_comes(self) -> None:
-        self._owner.attempt_comes(self)
-
-    def stream_waits(self, work: PendingWork) -> None:
-        self.hold(work)
-
-    def stream_told(self, relay: StreamRelay) -> None:
-        self.relay = relay
 
     def stream_begins(self) -> None:
         self._owner.attempt_begins(self)

@@ -123,6 +123,7 @@ class ClientAnswer:
                 edit=edit,
                 offload=race.upstream.offload,
                 salt=race.salt,
+                comes=partial(race.win, attempt),
                 tell=partial(self._judged_relay, attempt, race, continuation),
                 bytes_max=race.upstream.answer_bytes_max,
                 event_bytes_max=event_bytes_max,
@@ -141,7 +142,7 @@ class ClientAnswer:
 
     def _judged_relay(self, attempt: Attempt, race: Race, continuation: Continuation, bytes_max: int) -> StreamRelay:
         """What takes a stream to the client that was held back until guards elsewhere had judged all of it."""
-        return self.relay_of(
+        attempt.relay = relay = self.relay_of(
             attempt,
             race.upstream.clock,
             None,
@@ -151,6 +152,7 @@ class ClientAnswer:
             is_judged=True,
             event_bytes_max=bytes_max,
         )
+        return relay
 
     def relay_of(
         self,

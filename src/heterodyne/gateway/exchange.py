@@ -123,9 +123,6 @@ class Exchange:
             return None
         return self._answer.relay(attempt, self._race, continuation, self._settings.event_bytes_max)
 
-    def attempt_comes(self, attempt: Attempt) -> None:
-        self._race.win(attempt, self._race.upstream.clock())
-
     def attempt_begins(self, attempt: Attempt) -> None:
         """The first to have something to say wins; the client has got nothing before."""
         race, now_s = self._race, self._race.upstream.clock()

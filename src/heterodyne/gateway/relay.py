@@ -48,16 +48,8 @@ class StreamOwner(Protocol):
 class HeldOwner(StreamOwner, Protocol):
     """The same of a stream that is held back until it was judged."""
 
-    def stream_comes(self) -> None:
-        """Its first event has come."""
-        ...
-
-    def stream_waits(self, work: PendingWork) -> None:
+    def wait_for(self, work: PendingWork) -> None:
         """All of it has come, and is being judged."""
-        ...
-
-    def stream_told(self, relay: "StreamRelay") -> None:
-        """It was judged, and is now told by another."""
         ...
 
 

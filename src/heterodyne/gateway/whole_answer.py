@@ -78,7 +78,7 @@ class GuardedAnswer:
         guarded = guard_whole(self._request, answer, self._offload, owner=self._owner, done=done)
         if isinstance(guarded, TranslatedAnswer | HeterodyneError):
             return guarded
-        self._attempt.hold(guarded)
+        self._attempt.wait_for(guarded)
         return None
 
     def read_beside(self, answer: Outcome) -> None:

@@ -84,7 +84,7 @@ class HeldRelay(PassedRelay):
         if guard.looks is not None and asked:
             guard.looks.flag("output", [asked])
             if guard.holds_answers:
-                self._holder.stream_waits(guard.looks.ask("output", [asked], partial(self._judged, guard, body)))
+                self._holder.wait_for(guard.looks.ask("output", [asked], partial(self._judged, guard, body)))
                 return
         self._release(body)
 

@@ -29,6 +29,7 @@ class HeldStream(StreamRelay):
 
     __slots__ = (
         "_bytes_max",
+        "_comes",
         "_held",
         "_held_bytes",
         "_holder",
@@ -50,17 +51,19 @@ class HeldStream(StreamRelay):
         edit: EventEdit | None,
         offload: Offload,
         salt: bytes,
+        comes: Callable[[float], None],
         tell: Callable[[int], StreamRelay],
         bytes_max: int,
         event_bytes_max: int,
     ) -> None:
-        """`tell` makes what takes events of so many bytes at most to the client."""
+        """`comes` hears when the first event came; `tell` makes what takes events of so many bytes to the client."""
         super().__init__(connection, owner, clock, wants_usage=True, edit=edit, event_bytes_max=event_bytes_max)
         self._passes_chunks = False
         self._holder = owner
         self._request = request
         self._offload = offload
         self._salt = salt
+        self._comes = comes
         self._tell = tell
         self._bytes_max = bytes_max
         self._held: list[bytes] = []
@@ -87,13 +90,13 @@ class HeldStream(StreamRelay):
         if isinstance(outcome, TranslatedAnswer | HeterodyneError):
             self._judged(outcome)
         else:
-            self._holder.stream_waits(outcome)
+            self._holder.wait_for(outcome)
 
     def _give(self, events: list[bytes]) -> None:
         """Events that were looked into, and wait."""
         if not self.events:
             self.first_at_s = self.last_at_s
-            self._holder.stream_comes()
+            self._comes(self.last_at_s)
         self.events += len(events)
         self._held += events
         self._held_bytes += sum(map(len, events))
@@ -128,7 +131,6 @@ class HeldStream(StreamRelay):
             events = events_of(changed, self._request)
         self._held.clear()
         relay = self._tell(max(len(events), 1))
-        self._holder.stream_told(relay)
         relay.on_payload(events)
         # What is learned of the replica is learned of its own events.
         relay.events, relay.first_at_s, relay.last_at_s = self.events, self.first_at_s, self.last_at_s

@@ -40,7 +40,7 @@ def guard_whole(
     assert isinstance(guard, RequestGuard)
     if not guard.plan.remote_output:
         return check_here(request, answer, offload, owner=owner, done=done)
-    judged = JudgedAnswer(request, guard, offload, owner=owner, done=done)
+    judged = AnswerLook(request, guard, offload, owner=owner, done=done)
     return judged.start(answer) or judged
 
 
@@ -84,7 +84,7 @@ def check_here(
     return offload.submit(job, answer.pieces, owner, on_result)
 
 
-class JudgedAnswer:
+class AnswerLook:
     """A whole answer on its way past policies here, and then past guards elsewhere; whoever waits for it holds this."""
 
     __slots__ = ("_answer", "_done", "_guard", "_offload", "_owner", "_request", "_work")

@@ -14,7 +14,7 @@ from heterodyne.safety.policy import GuardRule, rule_of
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.safety.texts import TextUnit
 
-RULE_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"  # a word that metrics and the console can show
+RULE_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}\Z"  # a word that metrics and the console can show
 
 
 class RemoteFinding(Struct, frozen=True, kw_only=True):

@@ -115,7 +115,7 @@ class RemoteGuards:
             async with asyncio.TaskGroup() as group:
                 for rule in rules:
                     group.create_task(self._ask(rule, at, texts, judged, missing))
-        except* Decided:
+        except* EnoughSaid:
             pass  # whatever the others would say
         return Looked(tuple(judged), unread, _refusal(missing, at))
 
@@ -137,12 +137,12 @@ class RemoteGuards:
             heard = LookFailed(type(error).__name__)
         if isinstance(heard, LookFailed):
             missing.append((rule, heard))
-            is_decided = not rule.passes_unseen
+            is_enough = not rule.passes_unseen
         else:
             judged.append(Judged(rule.policy, rule.settings, self._counted(rule, heard)))
-            is_decided = judged[-1].blocks
-        if is_decided:
-            raise Decided
+            is_enough = judged[-1].blocks
+        if is_enough:
+            raise EnoughSaid
 
     def _counted(self, rule: GuardRule, findings: Sequence[RemoteFinding]) -> tuple[RemoteFinding, ...]:
         """Those that the guard is sure enough of; there are only so many names of them."""
@@ -184,7 +184,7 @@ class StartedLook:
         self._handle.cancel()
 
 
-class Decided(Exception):
+class EnoughSaid(Exception):
     """One guard has said enough, and the others need not be waited for."""
 
 
