@@ -38,6 +38,17 @@ CONSOLE: Final = Caller(  # an operator who tries something out; the key is the 
     levels=(),
 )
 
+JUDGE: Final = Caller(  # policies that ask a model for its judgement; no request from outside has this key
+    key=KeyId("guards-judge"),
+    project=ProjectId("guards/judge"),
+    organisation=OrganisationId("guards"),
+    salt=b"guards/judge",
+    tier=Tier.SILVER,
+    weight=1.0,
+    scopes=(),
+    levels=(),
+)
+
 STRANGER: Final = Caller(  # who asks for an open page, brings no key and is not on this machine
     key=KeyId("stranger"),
     project=ProjectId("stranger/stranger"),
@@ -128,6 +139,8 @@ class CallerRing:
             self._by_id = {caller.key: (ends_at, caller) for _, ends_at, caller in self._held.values()}
         if key == self._local.key and self.is_keyless:
             return self._local
+        if key == JUDGE.key:
+            return JUDGE
         ends_at, caller = self._by_id.get(key, (-FOREVER, LOCAL))
         if now_wall_s < ends_at:
             return caller

@@ -1,5 +1,6 @@
 """Builds what requests pass in one worker: admission, the exchanges behind it, the handler and the server before it."""
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.cascades.cascade_gate import CascadeGate
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.gauges import Gauges
+from heterodyne.gateway.guards.remote.asking import RemoteAsking
+from heterodyne.gateway.guards.remote.remote_guards import RemoteGuards
 from heterodyne.gateway.holdings import HoldingsWatch
 from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.render import IdentityHeaders
@@ -31,6 +34,7 @@ from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.supervisor.workers.live_gateway import LiveGateway, caller_ring, host_names
 from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
+from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.server_connection import ServerLedger
 
 
@@ -120,6 +124,7 @@ def request_handler(
         tracer=path.tracer,
         offload=upstream.offload,
         stored=path.stored,
+        remote_guards=_remote_guards(settings, upstream),
         identity=path.identity,
         ids=RequestIds(os.urandom(6).hex()),
         note_gauges=Gauges(path.ledger, upstream, gate, path.holdings, request_log).note,
@@ -128,6 +133,11 @@ def request_handler(
         worker_name=name,
         run_dir=run_dir,
     )
+
+
+def _remote_guards(settings: Settings, upstream: Upstream) -> RemoteGuards:
+    pool = ConnectionPool(asyncio.get_running_loop(), connect_timeout_s=settings.gateway.connect_timeout_s)
+    return RemoteGuards(RemoteAsking(pool), upstream.offload)
 
 
 def live_gateway(

@@ -86,6 +86,9 @@ def try_policies(invocation: Invocation, file: BinaryIO, project: str, model: st
     text = _text(file.read(TEXT_BYTES_MAX + 1))
     plan = GuardPolicy(invocation.settings().guards).plan(project, model, model)
     rules = () if plan is None else plan.output if is_answer else plan.input
+    elsewhere = () if plan is None else plan.remote("output" if is_answer else "input")
+    if elsewhere:
+        click.echo(f"Not asked, as they are elsewhere: {', '.join(rule.policy for rule in elsewhere)}.", err=True)
     if not rules:
         click.echo(f"No policy looks at {'answers' if is_answer else 'prompts'} of {project} to {model}.")
         return

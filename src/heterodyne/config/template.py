@@ -67,6 +67,11 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "require_memory_gib_min": 64.0,
     "guard": "secrets",
     "direction": "input",
+    "url": "http://127.0.0.1:9000/look",
+    "judge_model": "llama-guard-3",
+    "instructions": "Answer `unsafe` if the texts name a customer, `safe` otherwise.",
+    "timeout_ms": 500,
+    "on_failure": "refuse",
 }
 URL_POOL = """\
 # A pool of replicas that already run, for example vLLM on two machines:

@@ -48,6 +48,21 @@ class AnswerGuard(Protocol):
         ...
 
     @property
+    def edits_answers(self) -> bool:
+        """Whether it is looked at here, event by event where it streams."""
+        ...
+
+    @property
+    def holds_answers(self) -> bool:
+        """Whether nothing of it is sent before guards elsewhere have judged all of it."""
+        ...
+
+    @property
+    def flags_answers(self) -> bool:
+        """Whether guards elsewhere are told of it when it is complete, while nobody waits for them."""
+        ...
+
+    @property
     def only_watches(self) -> bool:
         """Whether nothing in the answer is changed or blocked."""
         ...

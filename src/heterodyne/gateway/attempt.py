@@ -10,7 +10,7 @@ from heterodyne.engines.wire_errors import engine_error
 from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.offload.large import LargeCall
-from heterodyne.gateway.offload.process import PendingJob
+from heterodyne.gateway.offload.process import PendingWork
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.ports.adapters import AdapterUse
@@ -107,11 +107,8 @@ class Attempt:
         wire = upstream.fleet.wire(choice.forecast.state.replica_id)
         replica_id = wire.replica_id
         adapter = request.model if wire.has_adapters and request.model in wire.replica.adapters else None
-        self._owner = owner
-        self._upstream = upstream
-        self._call = call
-        self._request_id = request.id
-        self._passes = request.passes
+        self._owner, self._upstream, self._call = owner, upstream, call
+        self._request_id, self._passes = request.id, request.passes
         self._connection: ClientConnection | None = None
         self._pieces: list[bytes] = []
         self._pieces_bytes = 0
@@ -127,7 +124,7 @@ class Attempt:
         self.began_at_s = self.asked_at_s = self.heard_at_s = now_s = upstream.clock()
         self.sent_at_s = 0.0  # when the engine was sent the request; 0: it has not been
         self.first_at_s = 0.0  # when its answer began; 0: it has not
-        self.work: PendingJob | None = None  # on a large answer
+        self.work: PendingWork | None = None  # on a large answer, or on one that is judged
         self.hop: Hop | None = None  # its place in the request's trace; None: nobody is traced
         # It matters where somebody else could be asked; of an answer that comes whole the first token is not seen.
         self.expected_s = choice.alone_s if wire.is_shared and routing_request.streams else 0.0
@@ -196,6 +193,10 @@ class Attempt:
         upstream.limit.vacate(wire.replica_id)
         self.relay = None  # it points back here, and cycles are seldom looked for
         return ended
+
+    def wait_for(self, work: PendingWork) -> None:
+        """All of its answer has come and is judged: the replica is silent by right, and its connection another's."""
+        self._connection, self.work, self.heard_at_s = None, work, NOT_YET
 
     def first_token(self, now_s: float) -> None:
         """What the client waits for has begun to come."""

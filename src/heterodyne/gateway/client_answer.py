@@ -1,6 +1,7 @@
 """One request's answer as its client gets it: whole, as a stream, or as an error in the form that is still possible."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from heterodyne.admission.hold import Hold
@@ -14,7 +15,8 @@ from heterodyne.gateway.continuation import Continuation
 from heterodyne.gateway.forms.form import ClientForm, KeptStream, StreamForm
 from heterodyne.gateway.forms.kept import KeptAnswer
 from heterodyne.gateway.guards.held_relay import HeldRelay, is_text
-from heterodyne.gateway.guards.stream import guarded_edit
+from heterodyne.gateway.guards.held_stream import HeldStream
+from heterodyne.gateway.guards.stream import guarded_edit, watched_edit
 from heterodyne.gateway.guards.whole import is_guarded
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
 from heterodyne.gateway.passed_relay import PassedRelay
@@ -114,6 +116,20 @@ class ClientAnswer:
             sent = continuation.partial.delivered_text.text
         elif request.cache is not None:
             edit = request.cache.watch(edit)
+        if request.guard is not None and request.guard.holds_answers and is_guarded(request):
+            return HeldStream(
+                self.client,
+                attempt,
+                clock,
+                request=request,
+                edit=edit,
+                offload=race.upstream.offload,
+                salt=race.salt,
+                comes=partial(race.win, attempt),
+                tell=partial(self._judged_relay, attempt, race, continuation),
+                bytes_max=race.upstream.answer_bytes_max,
+                event_bytes_max=event_bytes_max,
+            )
         return self.relay_of(
             attempt,
             clock,
@@ -126,6 +142,20 @@ class ClientAnswer:
             event_bytes_max=event_bytes_max,
         )
 
+    def _judged_relay(self, attempt: Attempt, race: Race, continuation: Continuation, bytes_max: int) -> StreamRelay:
+        """What takes a stream to the client that was held back until guards elsewhere had judged all of it."""
+        attempt.relay = relay = self.relay_of(
+            attempt,
+            race.upstream.clock,
+            None,
+            keep=continuation.kept,
+            sent=continuation.sent,
+            slot=race.slot,
+            is_judged=True,
+            event_bytes_max=bytes_max,
+        )
+        return relay
+
     def relay_of(
         self,
         owner: StreamOwner,
@@ -137,13 +167,20 @@ class ClientAnswer:
         slot: FlightSlot | None = None,
         before: int = 0,
         said: str = "",
+        is_judged: bool = False,
         event_bytes_max: int,
     ) -> StreamRelay:
-        """The same of any OpenAI events: past policies, who know what was `said` before, and in the client's words."""
+        """The same of any OpenAI events: past policies, who know what was `said` before, and in the client's words.
+
+        `is_judged`: no policy has to see them any more.
+        """
         request, guard = self._request, None
-        if request.guard is not None and is_guarded(request):
-            guard = self.stream_guard = request.guard.stream_guard(request.choices * request.prompts, said)
-            edit = guarded_edit(edit, guard, request)
+        if request.guard is not None and not is_judged and is_guarded(request):
+            if request.guard.flags_answers:
+                edit = watched_edit(edit, request, said)
+            if request.guard.edits_answers:
+                guard = self.stream_guard = request.guard.stream_guard(request.choices * request.prompts, said)
+                edit = guarded_edit(edit, guard, request)
         if self.stream_form is None:
             return StreamRelay(
                 self.client,

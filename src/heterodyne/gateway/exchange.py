@@ -125,9 +125,10 @@ class Exchange:
 
     def attempt_begins(self, attempt: Attempt) -> None:
         """The first to have something to say wins; the client has got nothing before."""
-        now_s = self._race.upstream.clock()
-        self._race.win(attempt, now_s)
-        self._answer.begin_stream(self._race, now_s)
+        race, now_s = self._race, self._race.upstream.clock()
+        if race.winner is not attempt:
+            race.win(attempt, now_s)
+        self._answer.begin_stream(race, now_s)
 
     def attempt_completed(self, attempt: Attempt) -> None:
         relay = attempt.relay

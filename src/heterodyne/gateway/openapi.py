@@ -59,6 +59,7 @@ WITH_AN_ENGINE: tuple[ErrorKind, ...] = (
     errors.Shed,
     errors.NoSpareCapacity,
     errors.StoreUnavailable,
+    errors.GuardUnavailable,
     errors.Draining,
     errors.DeadlineExceeded,
     errors.EngineUnavailable,

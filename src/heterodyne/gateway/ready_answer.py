@@ -11,9 +11,9 @@ from heterodyne.gateway.client_answer import ClientAnswer
 from heterodyne.gateway.finished import Finished
 from heterodyne.gateway.guards.whole import guard_whole, is_guarded
 from heterodyne.gateway.offload.answering import TranslatedAnswer
-from heterodyne.gateway.offload.process import Offload, PendingJob
+from heterodyne.gateway.offload.process import Offload, PendingWork
 from heterodyne.gateway.relay import StreamRelay
-from heterodyne.gateway.replay import events_of, renewed, whole_of
+from heterodyne.gateway.replay import decode_answer, events_of, renewed, whole_of
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.told_relay import ToldRelay
 from heterodyne.routing.routing_request import RoutingRequest
@@ -66,7 +66,7 @@ class ReadyAnswer:
         self._offload = offload
         self._clock = clock
         self._started_at_s = clock()
-        self._work: PendingJob | None = None  # of policies on a long answer
+        self._work: PendingWork | None = None  # of policies on a long answer, and of guards elsewhere
         self._relay: StreamRelay | None = None  # of one that streams
         self._sent: list[bytes] = []  # as OpenAI's events, and as the client's API has them, where that is kept
         self._told: list[bytes] = []
@@ -76,7 +76,7 @@ class ReadyAnswer:
         """Tell the answer that was kept."""
         try:
             answer = renewed(body, self._request, now_wall_s)
-            if self._request.stream:
+            if self._request.stream and not self._is_held:
                 self._stream(events_of(answer, self._request))
             else:
                 self._whole(whole_of(answer))
@@ -119,6 +119,12 @@ class ReadyAnswer:
         self._answer.end_for_engine(guard.id, guard.created, reported)
         self._keep_stream(relay, reported)
 
+    @property
+    def _is_held(self) -> bool:
+        """Whether nothing of a stream is sent before guards elsewhere have judged all of it."""
+        guard = self._request.guard
+        return guard is not None and guard.holds_answers and is_guarded(self._request)
+
     def _stream(self, events: bytes) -> None:
         is_kept = self._log.keeps_answers
         self._relay = relay = self._answer.relay_of(
@@ -127,6 +133,7 @@ class ReadyAnswer:
             None,
             keep=self._sent if is_kept else None,
             sent=self._told if is_kept else None,
+            is_judged=self._is_held,
             event_bytes_max=EVENT_BYTES_MAX,
         )
         relay.on_payload(events)
@@ -154,10 +161,10 @@ class ReadyAnswer:
             return
         owner = self._routing_request.tenant
         guarded = guard_whole(self._request, answer, self._offload, owner=owner, done=self._take)
-        if isinstance(guarded, PendingJob):
-            self._work = guarded
-        else:
+        if isinstance(guarded, TranslatedAnswer | HeterodyneError):
             self._take(guarded)
+        else:
+            self._work = guarded
 
     def _take(self, answer: TranslatedAnswer | HeterodyneError) -> None:
         self._work = None
@@ -165,6 +172,9 @@ class ReadyAnswer:
             return
         if isinstance(answer, HeterodyneError):
             self._fail(answer)
+            return
+        if self._request.stream:
+            self._stream(events_of(decode_answer(answer.pieces), self._request))
             return
         try:
             formed = self._answer.formed(answer)

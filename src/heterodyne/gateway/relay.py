@@ -16,6 +16,7 @@ from heterodyne.domain.errors import EngineBroke, EngineError, EngineGarbage, He
 from heterodyne.domain.request import Usage
 from heterodyne.engines.wire_errors import engine_error
 from heterodyne.gateway import usage
+from heterodyne.gateway.offload.process import PendingWork
 from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.errors import WireError
@@ -41,6 +42,14 @@ class StreamOwner(Protocol):
 
     def stream_stopped(self, error: HeterodyneError | None) -> None:
         """A policy has ended it; with an error nothing of it was sent."""
+        ...
+
+
+class HeldOwner(StreamOwner, Protocol):
+    """The same of a stream that is held back until it was judged."""
+
+    def wait_for(self, work: PendingWork) -> None:
+        """All of it has come, and is being judged."""
         ...
 
 

@@ -1,6 +1,6 @@
-"""A kept answer as it is told again: under an id of its own, whole or as the events of a stream."""
+"""A whole answer as it is told: one that was kept under an id of its own, and any as the events of a stream."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -26,6 +26,11 @@ def renewed(body: bytes, request: Request, now_s: float) -> Json:
     if "created" in answer:
         answer["created"] = int(now_s)
     return answer
+
+
+def decode_answer(pieces: Sequence[bytes]) -> Json:
+    """A whole answer, read."""
+    return _decode(b"".join(pieces))
 
 
 def whole_of(answer: Json) -> bytes:

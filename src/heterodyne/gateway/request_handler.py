@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
-from heterodyne.admission.callers import LOCAL, CallerRing
+from heterodyne.admission.callers import JUDGE, LOCAL, CallerRing
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import ContentBlocked, HeterodyneError, InternalError, UnknownModel, UnknownPath
@@ -19,6 +19,7 @@ from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.cascades.cascade_gate import CascadeGate
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.guards.input_guard import InputGuard
+from heterodyne.gateway.guards.remote.remote_guards import RemoteGuards
 from heterodyne.gateway.known_models import no_such_model
 from heterodyne.gateway.offload.job import BodyRead, ReadBody, Result
 from heterodyne.gateway.offload.process import Offload
@@ -63,6 +64,7 @@ class RequestHandler:
         tracer: Tracer | None,
         offload: Offload,
         stored: StoredRoom,
+        remote_guards: RemoteGuards,
         identity: render.IdentityHeaders,
         ids: RequestIds,
         note_gauges: Callable[[], None],
@@ -73,7 +75,7 @@ class RequestHandler:
     ) -> None:
         self.settings = settings
         self.callers = callers
-        self._host_names = host_names
+        self.host_names = host_names
         self._fleet = fleet
         self._limit = limit
         self._gate = gate
@@ -85,6 +87,7 @@ class RequestHandler:
         self.note_gauges = note_gauges
         self._clock, self._wall_clock = clock, identity.wall_clock
         self.offloaded = OffloadedSteps(offload)
+        self.remote_guards = remote_guards
         self.input_guard: InputGuard | None = None  # None: there are no policies
         self.cascades: CascadeGate | None = None  # None: there are none
         self.answer_cache: AnswerCache | None = None  # None: no answer is kept to be given again
@@ -93,10 +96,6 @@ class RequestHandler:
         self.started_at = started_at
         self.worker_name = worker_name
         self.run_dir = run_dir  # where workers leave their numbers for each other; None where there is only one
-
-    def admit(self, callers: CallerRing, host_names: HostNames) -> None:
-        """Other keys and names from the next request on."""
-        self.callers, self._host_names = callers, host_names
 
     @property
     def fleet(self) -> FleetSnapshot:
@@ -115,7 +114,7 @@ class RequestHandler:
 
     def check_head(self, http: HttpRequest, connection: ServerConnection) -> RoutedHead:
         """Whether what follows is worth holding: the path, the method, the name, the key and the form are known."""
-        callers, host_names, now_wall_s = self.callers, self._host_names, self._wall_clock()
+        callers, host_names, now_wall_s = self.callers, self.host_names, self._wall_clock()
         last = connection.last_check
         if isinstance(last, RoutedHead) and last.holds_for(http, callers, host_names, now_wall_s):
             return last
@@ -192,7 +191,7 @@ class RequestHandler:
             http.headers,
             "" if connection.peer is None else connection.peer[0],
             self.callers,
-            self._host_names,
+            self.host_names,
             self._wall_clock(),
             needs_key=route.is_metrics and self.settings.metrics_access == "key",
         )
@@ -200,7 +199,8 @@ class RequestHandler:
     def _infer(
         self, route: Route, http: HttpRequest, connection: ServerConnection, request_id: str, caller: Caller
     ) -> Responder | None:
-        self._limit.check_room()
+        if caller is not JUDGE:  # whoever waits for its judgement was let in
+            self._limit.check_room()
         if self._request_log.is_audited:
             self._request_log.check()
         arrived_s, settings = self._clock(), self.settings
@@ -266,12 +266,11 @@ class RequestHandler:
         guard, caller = self.input_guard, arrival.caller
         if guard is None:  # they were taken away while it was read
             return self._admit(arrival, request)
-        later = partial(self._admit_later, arrival)
         refused = partial(self._refuse_arrival, arrival, request=request)
         try:
             model = self.fleet.model_of(request.model)
-            then = partial(self._admit, arrival)
-            return guard.check(request, caller, model, then=then, later=later, refused=refused)
+            then, go_on = partial(self._admit, arrival), partial(self._go_on, arrival)
+            return guard.check(request, caller, model, then=then, go_on=go_on, refused=refused)
         except ContentBlocked as error:
             refused(error)
             return None

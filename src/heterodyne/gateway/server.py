@@ -74,6 +74,7 @@ class GatewayServer:
         self._server: asyncio.Server | None = None
         self._tls = _tls(settings)
         request_handler.stored.background.ask = self.ask
+        request_handler.remote_guards.asking.ask_gateway = self.ask
         self._loop_lag = LoopLagMonitor()
         self.port = 0
 
@@ -135,8 +136,7 @@ class GatewayServer:
             self._server.close()
         clock = self._clock
         until_s = clock() + self._settings.drain_timeout_s
-        reads, stored = self._request_handler.offloaded, self._request_handler.stored
-        while (self._in_flight.exchanges or self._controller.waiting or reads or stored) and clock() < until_s:
+        while self._is_at_work() and clock() < until_s:
             await asyncio.sleep(TICK_S / 4)
         self._end_all()
         # Answers that are complete here may still be on their way out.
@@ -145,6 +145,12 @@ class GatewayServer:
             await asyncio.sleep(TICK_S / 4)
         self._request_log.write_down()
         self._holdings.last_look()
+
+    def _is_at_work(self) -> bool:
+        """Whether a request is answered, waits, or is read or judged."""
+        handler = self._request_handler
+        waiting = self._controller.waiting or handler.offloaded or handler.remote_guards.waiting
+        return bool(self._in_flight.exchanges or waiting or handler.stored)
 
     def snapshot(self) -> ServerSnapshot:
         """What is held now."""
@@ -180,11 +186,14 @@ class GatewayServer:
             connection.abort()
         self._request_log.write_down()
         await self._request_handler.stored.close()
+        await self._request_handler.remote_guards.close()
         await self._upstream.offload.close()
         await self._upstream.pool.close()
 
     def _end_all(self) -> None:
         self._request_handler.offloaded.close()
+        ended = Draining("The gateway shut down before the request was judged.")
+        self._request_handler.remote_guards.end_waiting(ended)
         self._gate.close()
         for exchange in tuple(self._in_flight.exchanges):
             exchange.give_up(Draining("The gateway shut down before the answer was complete."))

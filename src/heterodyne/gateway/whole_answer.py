@@ -15,7 +15,7 @@ from heterodyne.gateway.offload.answering import (
     total_bytes,
     whole_answer,
 )
-from heterodyne.gateway.offload.process import Offload, PendingJob
+from heterodyne.gateway.offload.process import Offload
 from heterodyne.ports.engine_request import EngineRequest
 
 REFUSAL_BYTES_MAX: Final = 65536  # of an engine's error that are read
@@ -76,9 +76,9 @@ class GuardedAnswer:
             return answer
         done = partial(self._take, self._attempt)
         guarded = guard_whole(self._request, answer, self._offload, owner=self._owner, done=done)
-        if not isinstance(guarded, PendingJob):
+        if isinstance(guarded, TranslatedAnswer | HeterodyneError):
             return guarded
-        self._attempt.work = guarded
+        self._attempt.wait_for(guarded)
         return None
 
     def read_beside(self, answer: Outcome) -> None:

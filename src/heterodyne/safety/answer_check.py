@@ -10,22 +10,32 @@ from heterodyne.safety.look import Found, look
 from heterodyne.safety.masking import mask, restore
 from heterodyne.safety.placeholders import Masker, Placeholders
 from heterodyne.safety.policy import GuardRule
-from heterodyne.safety.texts import Texts
+from heterodyne.safety.remote.judged import Judged, found_in, verdicts_of
+from heterodyne.safety.texts import OWN_MEMBERS, Texts
 
-OWN_MEMBERS: Final = frozenset({"id", "created", "system_fingerprint", "service_tier", "usage"})
 CUT: Final = "content_filter"  # why a choice ends that a rule has cut off
 SAID: Final = (".content", ".text")
 KEPT: Final = ("role", "content")  # of a message that was cut off
 
 
-def check_answer(rules: Sequence[GuardRule], placeholders: Placeholders, body: bytes) -> tuple[Guarded, bytes]:
-    """The answer as its client may have it, in JSON, with what was masked in the request put back.
+def check_answer(
+    rules: Sequence[GuardRule],
+    placeholders: Placeholders,
+    body: bytes,
+    *,
+    judged: Sequence[Judged] = (),
+    restores: bool = True,
+) -> tuple[Guarded, bytes]:
+    """The answer as its client may have it, in JSON, with what was masked in the request put back, unless somebody
+    else than the client is to see it.
 
-    A choice that a rule blocks ends before the finding; an answer without choices is blocked as a whole.
+    A choice that a rule blocks, or a guard elsewhere (`judged`), ends before the finding; an answer without choices is
+    blocked as a whole.
     """
     texts = Texts(msgspec.json.decode(body), skipped=OWN_MEMBERS)
     found = look(rules, texts.units) if rules else []
-    verdicts = told(found, "output")
+    verdicts = told(found, "output") + verdicts_of(judged, "output")
+    found += found_in(judged, texts.units)
     document = texts.document
     choices = document.get("choices") if isinstance(document, dict) else None
     blocked = next((one for one in verdicts if one.action == "block"), None)
@@ -35,7 +45,7 @@ def check_answer(rules: Sequence[GuardRule], placeholders: Placeholders, body: b
     if is_changed:
         found = _cut(choices, found)
     is_changed |= mask(found, texts.units, Masker(placeholders.values))
-    if placeholders.values and b"<" in body:  # walked anew, as what was cut off must not come back
+    if restores and placeholders.values and b"<" in body:  # walked anew, as what was cut off must not come back
         is_changed |= restore(Texts(document, skipped=OWN_MEMBERS).units, placeholders)
     if not is_changed:
         return Guarded(verdicts=verdicts), body

@@ -1,12 +1,15 @@
 """What comes of a text, a body or an answer once every rule has looked at it."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from msgspec import Struct
 
 from heterodyne.domain.guard_verdict import Direction, GuardVerdict
 from heterodyne.safety.look import Found, verdict
+from heterodyne.safety.policy import GuardRule
 
+UNREADABLE: Final = "unreadable"  # the rule of a verdict on what no guard can look into
 FINDINGS_MAX = 256  # of one document that are told; a text may be nothing but findings
 
 
@@ -27,3 +30,15 @@ def told(found: Iterable[Found], direction: Direction) -> tuple[GuardVerdict, ..
     if len(every) > FINDINGS_MAX:
         every.sort(key=lambda one: one.action != "block")
     return tuple(every[:FINDINGS_MAX])
+
+
+def unreadable(rule: GuardRule) -> GuardVerdict:
+    """The verdict on a prompt that stands as token ids."""
+    return GuardVerdict(
+        policy=rule.policy,
+        guard=rule.settings.guard,
+        version=rule.version,
+        rule=UNREADABLE,
+        action=rule.action,
+        direction="input",
+    )

@@ -23,10 +23,16 @@ class GuardRule(Struct, frozen=True, kw_only=True):
     settle: Settle | None
     skipped_roles: frozenset[str]
     direction: str
+    timeout_s: float = 0.0  # of a guard that is asked elsewhere; 0: it looks here
 
     @property
     def action(self) -> Action:
         return self.settings.action
+
+    @property
+    def passes_unseen(self) -> bool:
+        """Whether texts go on that a guard elsewhere has given no verdict on."""
+        return (self.settings.on_failure or ("refuse" if self.action == "block" else "pass")) == "pass"
 
 
 class GuardPlan(Struct, frozen=True):
@@ -34,6 +40,12 @@ class GuardPlan(Struct, frozen=True):
 
     input: tuple[GuardRule, ...]
     output: tuple[GuardRule, ...]
+    remote_input: tuple[GuardRule, ...] = ()  # of guards that are asked elsewhere
+    remote_output: tuple[GuardRule, ...] = ()
+
+    def remote(self, direction: Direction) -> tuple[GuardRule, ...]:
+        """Those that are asked on one of the ways."""
+        return self.remote_input if direction == "input" else self.remote_output
 
 
 class GuardPolicy:
@@ -63,7 +75,14 @@ class GuardPolicy:
             for rule in self._rules
             if holds_for(rule.settings.projects, rule.settings.models, project=project, names=models)
         ]
-        plan = GuardPlan(_looking(rules, "input"), _looking(rules, "output"))
+        here = [rule for rule in rules if not rule.timeout_s]
+        elsewhere = [rule for rule in rules if rule.timeout_s]
+        plan = GuardPlan(
+            _looking(here, "input"),
+            _looking(here, "output"),
+            _looking(elsewhere, "input"),
+            _looking(elsewhere, "output"),
+        )
         return plan if rules else None
 
 
@@ -84,6 +103,7 @@ def rule_of(name: str, settings: GuardSettings) -> GuardRule:
         settle=finder.settle,
         skipped_roles=guard.skipped_roles,
         direction=settings.direction or guard.direction,
+        timeout_s=(settings.timeout_ms or guard.timeout_ms) / 1000 if guard.timeout_ms else 0.0,
     )
 
 

@@ -12,7 +12,12 @@ from msgspec import Struct
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.safety.finding import Finding, Settled
+from heterodyne.safety.guard_url import read_guard_url
 from heterodyne.safety.settings import GuardSettings
+
+HTTP: Final = "http"  # a service that is asked
+JUDGE: Final = "judge"  # a model that is asked
+ELSEWHERE: Final = ("timeout_ms", "on_failure")  # settings of both
 
 Look = Callable[[str], Collection[Finding]]
 Settle = Callable[[str], Settled]
@@ -38,6 +43,7 @@ class GuardKind(Struct, frozen=True, kw_only=True):
     skipped_roles: frozenset[str] = frozenset()  # whose words it does not look at
     can_mask: bool = True  # whether something can stand for what it finds
     direction: str = "both"  # where it looks if its policy does not say
+    timeout_ms: int = 0  # of one that is asked elsewhere, if its policy does not say; 0: it looks here
 
 
 def _pii(settings: GuardSettings) -> Finder:
@@ -82,6 +88,23 @@ def _words(settings: GuardSettings) -> Finder:
     return Finder(finder.find, finder.settle)
 
 
+def _http(settings: GuardSettings) -> Finder:
+    if settings.url is None:
+        raise InvalidSpec("the guard `http` needs `url`")
+    read_guard_url(settings.url)
+    return Finder(_asked_elsewhere)
+
+
+def _judge(settings: GuardSettings) -> Finder:
+    if not settings.judge_model:
+        raise InvalidSpec("the guard `judge` needs `judge_model`")
+    return Finder(_asked_elsewhere)
+
+
+def _asked_elsewhere(_: str) -> Collection[Finding]:
+    raise AssertionError("a guard elsewhere is asked, and does not look here")
+
+
 def _against_attacks(make: Callable[[GuardSettings], Finder]) -> GuardKind:
     return GuardKind(version="1", make=make, heeds=(), skipped_roles=ORDERS_BY_RIGHT, can_mask=False, direction="input")
 
@@ -93,6 +116,10 @@ GUARDS: dict[str, GuardKind] = {
     # A tenth of the time, and what the rules do not know passes.
     "injection_rules": _against_attacks(_injection_rules),
     "words": GuardKind(version="1", make=_words, heeds=("words",)),
+    HTTP: GuardKind(version="1", make=_http, heeds=("url", "api_key_env", *ELSEWHERE), can_mask=False, timeout_ms=500),
+    JUDGE: GuardKind(
+        version="1", make=_judge, heeds=("judge_model", "instructions", *ELSEWHERE), can_mask=False, timeout_ms=5000
+    ),
 }
 
 

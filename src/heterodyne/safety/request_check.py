@@ -1,20 +1,17 @@
 """What guards make of the body of a request."""
 
 from collections.abc import Sequence
-from typing import Final
 
 import msgspec
 
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.engines.form_body import FORM, Form
-from heterodyne.safety.guarded import NOTHING_FOUND, Guarded, told
+from heterodyne.safety.guarded import NOTHING_FOUND, UNREADABLE, Guarded, told, unreadable
 from heterodyne.safety.look import look
 from heterodyne.safety.masking import mask
 from heterodyne.safety.placeholders import Masker
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.texts import Texts
-
-UNREADABLE: Final = "unreadable"  # the rule of a verdict on what no guard can look into
 
 
 def check_request(rules: Sequence[GuardRule], body: bytes, media_type: str = "") -> tuple[Guarded, bytes]:
@@ -26,7 +23,7 @@ def check_request(rules: Sequence[GuardRule], body: bytes, media_type: str = "")
         return NOTHING_FOUND, body
     verdicts = told(found, "input")
     if texts.has_ids:
-        verdicts += tuple(_unreadable(rule) for rule in rules)
+        verdicts += tuple(unreadable(rule) for rule in rules)
     blocked = next((one for one in verdicts if _blocks(one)), None)
     masker = Masker()
     if blocked is not None or not mask(found, texts.units, masker):
@@ -34,17 +31,6 @@ def check_request(rules: Sequence[GuardRule], body: bytes, media_type: str = "")
     restores = any(rule.settings.restores for rule in rules if rule.action == "mask")
     changed = msgspec.json.encode(texts.document) if form is None else form.with_fields(texts.document)
     return Guarded(verdicts=verdicts, values=masker.values if restores else {}), changed
-
-
-def _unreadable(rule: GuardRule) -> GuardVerdict:
-    return GuardVerdict(
-        policy=rule.policy,
-        guard=rule.settings.guard,
-        version=rule.version,
-        rule=UNREADABLE,
-        action=rule.action,
-        direction="input",
-    )
 
 
 def _blocks(one: GuardVerdict) -> bool:

@@ -6,10 +6,10 @@ from typing import Final, final
 from heterodyne.domain.errors import ContentBlocked
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.safety.answer_check import check_answer, check_text
-from heterodyne.safety.guarded import FINDINGS_MAX, Guarded
+from heterodyne.safety.guarded import FINDINGS_MAX, UNREADABLE, Guarded
 from heterodyne.safety.placeholders import NOTHING, Placeholders
 from heterodyne.safety.policy import GuardPlan, only_flag
-from heterodyne.safety.request_check import UNREADABLE
+from heterodyne.safety.remote.looks import RemoteLooks
 from heterodyne.safety.stream_check import StreamCheck
 
 WITHHELD: Final = "The request failed; what its engine said of that is withheld by a policy."
@@ -19,17 +19,30 @@ WITHHELD: Final = "The request failed; what its engine said of that is withheld 
 class RequestGuard:
     """One for each request that a policy is about."""
 
-    __slots__ = ("_note", "placeholders", "plan", "verdicts")
+    __slots__ = ("_note", "looks", "placeholders", "plan", "verdicts")
 
     def __init__(self, plan: GuardPlan, note: Callable[[GuardVerdict], None]) -> None:
         self.plan = plan
         self._note = note
         self.placeholders = NOTHING  # for what the engine does not see
         self.verdicts: list[GuardVerdict] = []
+        self.looks: RemoteLooks | None = None  # None: no guard elsewhere is asked
 
     @property
     def looks_at_answers(self) -> bool:
+        return self.edits_answers or bool(self.plan.remote_output)
+
+    @property
+    def edits_answers(self) -> bool:
         return bool(self.plan.output) or bool(self.placeholders.values)
+
+    @property
+    def holds_answers(self) -> bool:
+        return not only_flag(self.plan.remote_output)
+
+    @property
+    def flags_answers(self) -> bool:
+        return any(rule.action == "flag" for rule in self.plan.remote_output)
 
     @property
     def only_watches(self) -> bool:

@@ -7,13 +7,18 @@ from msgspec import Meta, Struct
 from heterodyne.domain.guard_verdict import Action
 
 Score = Annotated[float, Meta(ge=0, le=1)]
+Milliseconds = Annotated[int, Meta(ge=1, le=60_000)]
 
 
 class GuardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One policy of what texts may not carry."""
 
     guard: Annotated[
-        str, Meta(description="What looks at the texts: `pii`, `secrets`, `injection`, `injection_rules` or `words`.")
+        str,
+        Meta(
+            description="What looks at the texts: `pii`, `secrets`, `injection`, `injection_rules` or `words`; "
+            "`http`, a service of yours; `judge`, a model of this fleet."
+        ),
     ]
     action: Annotated[
         Action,
@@ -53,3 +58,29 @@ class GuardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         tuple[str, ...],
         Meta(description="Of `words`: words and phrases that may not appear, in any case, as whole words."),
     ] = ()
+    url: Annotated[str | None, Meta(description="Of `http`: where the texts are sent, with http or https.")] = None
+    api_key_env: Annotated[
+        str | None,
+        Meta(description="Of `http`: the environment variable with the key that is sent as a bearer token."),
+    ] = None
+    judge_model: Annotated[
+        str | None, Meta(description="Of `judge`: a model that this fleet serves, which is asked for its judgement.")
+    ] = None
+    instructions: Annotated[
+        str | None,
+        Meta(
+            description="Of `judge`: what it is told to look for; empty for a model that brings its own instructions, "
+            "such as Llama Guard; absent, a short text of ours."
+        ),
+    ] = None
+    timeout_ms: Annotated[
+        Milliseconds | None,
+        Meta(description="Of `http` and `judge`: how long a verdict is waited for; absent, 500 and 5000."),
+    ] = None
+    on_failure: Annotated[
+        Literal["pass", "refuse"] | None,
+        Meta(
+            description="Of `http` and `judge`: what becomes of texts that no verdict came for; absent, `refuse` where "
+            "the policy blocks and `pass` where it flags."
+        ),
+    ] = None

@@ -15,6 +15,7 @@ JSON_TEXT: Final = frozenset({"arguments"})  # members whose text is JSON itself
 NAME_CHARS_MAX: Final = 40
 UNREAD: Final = SAID_BY_API | OPAQUE_ANYWHERE
 TEXTUAL: Final = (str, dict, list)
+OWN_MEMBERS: Final = frozenset({"id", "created", "system_fingerprint", "service_tier", "usage"})  # of an answer
 NOTHING_SKIPPED: Final[frozenset[str]] = frozenset()
 
 

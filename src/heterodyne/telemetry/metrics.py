@@ -48,7 +48,8 @@ guard_verdicts = Counter(
 )
 guard_failures = Counter(
     "heterodyne_gateway_guard_failures_total",
-    "Requests and answers that no guard could look at; those of policies that mask or block were refused.",
+    "Requests and answers that no guard could look at; those of policies that mask or block were refused, unless a "
+    "policy lets pass what a guard elsewhere gave no verdict on.",
     ("direction",),
 )
 cache_answers = Counter(

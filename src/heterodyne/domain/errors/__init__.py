@@ -29,6 +29,7 @@ HeterodyneError
 │   ├── NotInTime                   503 not_in_time           no replica would keep the deadline or the promise
 │   ├── Shed                        503 shed                  its tier gives way as the fleet fills
 │   ├── StoreUnavailable            503 store_unavailable     a store that must answer does not, and limits fail closed
+│   ├── GuardUnavailable            503 guard_unavailable     a guard that must be asked gives no verdict
 │   ├── Draining                    503 draining
 │   ├── DeadlineExceeded            504 deadline_exceeded
 │   └── InternalError               500 internal_error
@@ -91,6 +92,7 @@ from heterodyne.domain.errors.engine import (
 from heterodyne.domain.errors.gateway import (
     DeadlineExceeded,
     Draining,
+    GuardUnavailable,
     InternalError,
     NoSpareCapacity,
     NotInTime,
@@ -131,6 +133,7 @@ __all__ = [
     "EngineUnavailable",
     "EnginesFull",
     "GatewayError",
+    "GuardUnavailable",
     "HeadTooLarge",
     "HeterodyneError",
     "InternalError",

@@ -62,6 +62,15 @@ class StoreUnavailable(GatewayError):
     turn = Turn.OPERATOR
 
 
+class GuardUnavailable(GatewayError):
+    """A guard that has to be asked gave no verdict, and its policy says that nothing passes without one."""
+
+    code = "guard_unavailable"
+    status = 503
+    retryable = True
+    turn = Turn.OPERATOR
+
+
 class Draining(GatewayError):
     """This gateway is shutting down."""
 

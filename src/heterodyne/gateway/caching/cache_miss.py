@@ -4,14 +4,12 @@ from collections.abc import Callable
 from typing import Final, final
 
 from heterodyne.domain.cache_use import MISS, EventEdit
-from heterodyne.domain.errors import EngineError
 from heterodyne.domain.operation import Operation
-from heterodyne.engines.collect_stream import StreamCollector, chat_collector, text_collector
 from heterodyne.gateway.caching.semantic_cache import SemanticLook
+from heterodyne.gateway.collected_stream import CollectedStream, collector_of
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE
 
 HEADER: Final = b"x-heterodyne-cache: miss\r\n"
-EVENTS_BYTES_MAX: Final = 64 * ANSWER_BYTES_LARGE  # an event takes some fifty bytes for each that it says
 
 Settled = Callable[["CacheMiss", bytes | None, float], None]
 
@@ -76,8 +74,7 @@ class CacheMiss:
         self._body = body
 
     def watch(self, edit: EventEdit | None) -> EventEdit:
-        collector = chat_collector() if self._operation is Operation.CHAT else text_collector()
-        return CollectedStream(edit, collector, self._streamed)
+        return CollectedStream(edit, collector_of(self._operation), self._streamed)
 
     def settle(self, *, is_whole: bool, model: str, version: str, usd: float) -> None:
         if self._is_settled:
@@ -90,46 +87,9 @@ class CacheMiss:
         """It has ended before a replica was asked."""
         self.settle(is_whole=False, model="", version="", usd=0.0)
 
-    def _streamed(self, stream: "CollectedStream") -> None:
+    def _streamed(self, stream: CollectedStream) -> None:
         self._collected = stream
 
     def _whole(self) -> bytes | None:
         body = self._body if self._collected is None else self._collected.whole()
         return None if body is None or len(body) > ANSWER_BYTES_LARGE else body
-
-
-@final
-class CollectedStream:
-    """Edits the events of one replica's stream as its dialect does, and puts them together."""
-
-    __slots__ = ("_bytes", "_collector", "_done", "_edit")
-
-    def __init__(
-        self, edit: EventEdit | None, collector: StreamCollector, done: Callable[["CollectedStream"], None]
-    ) -> None:
-        self._edit = edit
-        self._collector: StreamCollector | None = collector  # None: it is too long, or no answer
-        self._done = done
-        self._bytes = 0
-
-    def __call__(self, data: bytes) -> tuple[bytes, ...]:
-        events = (data,) if self._edit is None else self._edit(data)
-        collector = self._collector
-        if collector is None:
-            return events
-        try:
-            for event in events:
-                self._bytes += len(event)
-                collector.add(event)
-        except (EngineError, LookupError, TypeError, AttributeError):  # whoever reads it for its client says so
-            self._collector = None
-            return events
-        if self._bytes > EVENTS_BYTES_MAX:
-            self._collector = None
-        elif collector.is_done:
-            self._done(self)
-        return events
-
-    def whole(self) -> bytes | None:
-        """The answer; None: it is not to be kept."""
-        return None if self._collector is None else self._collector.whole()

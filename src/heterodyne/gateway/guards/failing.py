@@ -6,7 +6,10 @@ from heterodyne.telemetry import log, metrics
 _log = log.get("gateway")
 
 
-def failed(request_id: str, direction: Direction, error: Exception) -> None:
-    """Write it down where somebody looks."""
+def failed(request_id: str, direction: Direction, error: Exception, *, policy: str = "", reason: str = "") -> None:
+    """Write it down where somebody looks; of a guard elsewhere, which policy asks it and why it gave no verdict."""
     metrics.guard_failures.add((direction,))
-    _log.error("guard_failed", request_id=request_id, direction=direction, exc_info=error)
+    if policy:  # nobody here has made a mistake
+        _log.error("guard_failed", request_id=request_id, direction=direction, policy=policy, reason=reason)
+    else:
+        _log.error("guard_failed", request_id=request_id, direction=direction, exc_info=error)

@@ -5,16 +5,19 @@ longer for it whole.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
 from heterodyne.domain.answer_guard import AnswerGuard
-from heterodyne.domain.errors import ContentBlocked, EngineGarbage
+from heterodyne.domain.errors import ContentBlocked, EngineGarbage, HeterodyneError
 from heterodyne.domain.request import Request
 from heterodyne.gateway.guards.failing import failed
 from heterodyne.gateway.passed_relay import DATA, PassedRelay
-from heterodyne.gateway.relay import StreamOwner
+from heterodyne.gateway.relay import HeldOwner
+from heterodyne.safety.remote.judged import Looked, guarded_by
+from heterodyne.safety.request_guard import RequestGuard
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.message import chunk
 from heterodyne.wire.server_connection import ServerConnection
@@ -32,12 +35,12 @@ def is_text(media_type: bytes) -> bool:
 class HeldRelay(PassedRelay):
     """Listens to an engine's answer in the exchange's place, once its head has come."""
 
-    __slots__ = ("_bytes_max", "_held", "_held_bytes", "_media_type", "_request")
+    __slots__ = ("_bytes_max", "_held", "_held_bytes", "_holder", "_media_type", "_request")
 
     def __init__(
         self,
         connection: ServerConnection,
-        owner: StreamOwner,
+        owner: HeldOwner,
         clock: Callable[[], float],
         *,
         request: Request,
@@ -45,6 +48,7 @@ class HeldRelay(PassedRelay):
         bytes_max: int,
     ) -> None:
         super().__init__(connection, owner, clock, wants_usage=False)
+        self._holder = owner
         self._request = request
         self._media_type = media_type
         self._bytes_max = bytes_max
@@ -62,21 +66,50 @@ class HeldRelay(PassedRelay):
             self._owner.stream_broken(EngineGarbage("The engine's answer is larger than `gateway.answer_bytes_max`."))
 
     def on_end(self) -> None:
-        guard, body = self._request.guard, b"".join(self._held)
-        assert guard is not None
+        guard, raw = self._request.guard, b"".join(self._held)
+        assert isinstance(guard, RequestGuard)
+        body, asked = raw, b""
         try:
-            body = self._checked(guard, body)
+            body = self._checked(guard, raw)
+            if guard.plan.remote_output:
+                asked = self._document(raw)
         except ContentBlocked as error:
             self._owner.stream_stopped(error)
             return
         except Exception as error:  # noqa: BLE001  # a guard's mistake, or bytes that are not what the head said
             failed(self._request.id, "output", error)
-            if not guard.only_watches:
+            if guard.holds_answers or not guard.only_watches:
                 self._owner.stream_broken(EngineGarbage("The answer could not be looked at as policies ask."))
                 return
+        if guard.looks is not None and asked:
+            guard.looks.flag("output", [asked])
+            if guard.holds_answers:
+                self._holder.wait_for(guard.looks.ask("output", [asked], partial(self._judged, guard, body)))
+                return
+        self._release(body)
+
+    def _judged(self, guard: RequestGuard, body: bytes, looked: Looked) -> None:
+        """Guards elsewhere have seen it, which is blocked as a whole."""
+        try:
+            guard.take(guarded_by(looked, "output"))
+            if looked.refusal is not None:
+                raise looked.refusal
+        except HeterodyneError as error:
+            self._owner.stream_stopped(error)
+        else:
+            self._release(body)
+
+    def _release(self, body: bytes) -> None:
         if body:
             self._send(chunk(body) if self._is_chunked else body, body)
         super().on_end()
+
+    def _document(self, body: bytes) -> bytes:
+        """The same in JSON, as guards elsewhere are asked about it."""
+        if self._media_type.startswith(JSON):
+            return body
+        told: Any = _joined(body) if self._media_type.startswith(EVENTS) else body.decode(errors="replace")
+        return msgspec.json.encode(told)
 
     def _checked(self, guard: AnswerGuard, body: bytes) -> bytes:
         if self._media_type.startswith(JSON):
@@ -87,6 +120,10 @@ class HeldRelay(PassedRelay):
 
 
 def _events(guard: AnswerGuard, body: bytes) -> bytes:
+    return b"".join(b"data: %b\n\n" % guard.check_answer(msgspec.json.encode(event)) for event in _joined(body))
+
+
+def _joined(body: bytes) -> list[dict[str, Any]]:
     """Words that come piece by piece are one text, which the first of these events tells."""
     told: list[dict[str, Any]] = []
     growing: dict[str, Any] | None = None
@@ -101,4 +138,4 @@ def _events(guard: AnswerGuard, body: bytes) -> bytes:
         if isinstance(event.get("delta"), str):
             growing = event
         told.append(event)
-    return b"".join(b"data: %b\n\n" % guard.check_answer(msgspec.json.encode(event)) for event in told)
+    return told

@@ -1,36 +1,47 @@
 """Looks at every request before it is admitted: in the loop where that is quick, beside the worker where it is not."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
+from heterodyne.admission.callers import JUDGE
 from heterodyne.domain.errors import HeterodyneError, Overloaded
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.guards.failing import failed
+from heterodyne.gateway.guards.quick import is_quick, policies_of
+from heterodyne.gateway.guards.remote.remote_guards import RemoteGuards
+from heterodyne.gateway.guards.remote.request_looks import RequestLooks
+from heterodyne.gateway.guards.remote.waiting import RemoteWait
 from heterodyne.gateway.offload.job import Checked, CheckRequest, JobFailed, Result, error_of
 from heterodyne.gateway.offload.steps import OffloadedSteps
 from heterodyne.safety.guarded import Guarded
-from heterodyne.safety.policy import GuardPolicy, GuardRule, only_flag
-from heterodyne.safety.quick_look import DIGITS, everything_but
+from heterodyne.safety.policy import GuardPolicy, only_flag
+from heterodyne.safety.remote.judged import Looked, guarded_by
 from heterodyne.safety.request_check import check_request
 from heterodyne.safety.request_guard import RequestGuard
-from heterodyne.safety.settings import GuardSettings
 from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import Responder
 
-QUICK_BYTES_MAX: Final = 4096  # some two milliseconds at worst
-QUICK_DIGITS_MAX: Final = 64  # numbers take the longest: each may be of many kinds
 FLAGGED_BESIDE_MAX: Final = 64  # jobs of the process beside the worker
-NO_DIGITS: Final = everything_but(DIGITS)
+
+
+Then = Callable[[Request], Responder | None]
+GoOn = Callable[[Callable[[], Responder | None]], None]
+Refused = Callable[[HeterodyneError], None]
 
 
 class InputGuard:
     """One per worker, made anew when the policies change."""
 
-    def __init__(self, policy: GuardPolicy, steps: OffloadedSteps) -> None:
+    def __init__(
+        self, policy: GuardPolicy, steps: OffloadedSteps, remote: RemoteGuards, clock: Callable[[], float]
+    ) -> None:
         self._policy = policy
         self._steps = steps
+        self._remote = remote
+        self._clock = clock
 
     def check(
         self,
@@ -38,18 +49,26 @@ class InputGuard:
         caller: Caller,
         model: str,
         *,
-        then: Callable[[Request], Responder | None],
-        later: Callable[[Request], None],
-        refused: Callable[[HeterodyneError], None],
+        then: Then,
+        go_on: GoOn,
+        refused: Refused,
     ) -> Responder | None:
-        """Go on with `then` now, or with `later` or `refused` once it was looked at; raises ContentBlocked.
+        """Go on with `then` now, or have `go_on` take that step or be `refused` once it was looked at; raises
+        ContentBlocked.
 
-        `model` is the one that the request means.
+        `model` is the one that the request means. What the gateway asks a judge is looked at by nobody: the words have
+        been looked at, and a judge would be judged without end.
         """
+        if caller is JUDGE:
+            return then(request)
         plan = self._policy.plan(caller.project, request.model, model)
         if plan is None:
             return then(request)
         request.guard = guard = RequestGuard(plan, note)
+        if plan.remote_input or plan.remote_output:
+            guard.looks = RequestLooks(self._remote, guard, request.id, caller, request.model)
+            if plan.remote_input:
+                then = partial(self._ask_elsewhere, guard, then=then, go_on=go_on, refused=refused)
         if not plan.input:
             return then(request)
         if is_quick(request.body):
@@ -67,11 +86,29 @@ class InputGuard:
             except HeterodyneError as error:
                 refused(error)
             else:
-                later(taken)
+                go_on(partial(then, taken))
 
         return self._steps.begin(
             job, request.body, caller.salt, deadline_s=request.deadline_s, done=checked, refused=refused
         )
+
+    def _ask_elsewhere(
+        self, guard: RequestGuard, request: Request, *, then: Then, go_on: GoOn, refused: Refused
+    ) -> Responder | None:
+        """What policies here have let pass, for guards elsewhere to judge."""
+        looks, body = guard.looks, (request.body,)
+        assert looks is not None
+        looks.flag("input", body, request.media_type)
+        if only_flag(guard.plan.remote_input):
+            return then(request)
+        wait = RemoteWait(
+            self._remote.waiting,
+            request.deadline_s - self._clock(),
+            done=partial(go_on, partial(then, request)),
+            refused=refused,
+        )
+        wait.look = looks.ask("input", body, partial(_judged, wait, guard), request.media_type)
+        return wait
 
     def _flag_beside(self, job: CheckRequest, request: Request, caller: Caller, guard: RequestGuard) -> None:
         """Nothing waits for it, so that nothing else bounds how many bodies are held for it."""
@@ -82,19 +119,21 @@ class InputGuard:
             offload.submit(job, (request.body,), caller.salt, _flagging(request, guard))
 
 
-def is_quick(body: bytes) -> bool:
-    """Whether looking at it holds up nobody."""
-    return len(body) <= QUICK_BYTES_MAX and len(body.translate(None, NO_DIGITS)) <= QUICK_DIGITS_MAX
-
-
-def policies_of(rules: Sequence[GuardRule]) -> tuple[tuple[str, GuardSettings], ...]:
-    """The same rules, as the process beside the worker is told them."""
-    return tuple((rule.policy, rule.settings) for rule in rules)
-
-
 def note(verdict: GuardVerdict) -> None:
     """Count it."""
     metrics.guard_verdicts.add((verdict.policy, verdict.guard, verdict.rule, verdict.action, verdict.direction))
+
+
+def _judged(wait: RemoteWait, guard: RequestGuard, looked: Looked) -> None:
+    try:
+        guard.take(guarded_by(looked, "input"))
+    except HeterodyneError as error:
+        wait.end(error)
+        return
+    if looked.refusal is not None:
+        wait.end(looked.refusal)
+    else:
+        wait.go_on()
 
 
 def _checked(request: Request, guard: RequestGuard) -> Request:

@@ -1,10 +1,15 @@
-"""A stream as policies let its client have it: the events of the engine, edited twice."""
+"""A stream as policies let its client have it: the events of the engine, edited twice, and watched."""
+
+import msgspec
 
 from heterodyne.domain.answer_guard import StreamGuard
 from heterodyne.domain.errors import EngineError, EngineGarbage
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
+from heterodyne.gateway.collected_stream import CollectedStream, collector_of
 from heterodyne.gateway.guards.failing import failed
 from heterodyne.ports.engine import EventEdit
+from heterodyne.safety.request_guard import RequestGuard
 
 
 def guarded_edit(edit: EventEdit | None, guard: StreamGuard, request: Request) -> EventEdit:
@@ -28,3 +33,20 @@ def guarded_edit(edit: EventEdit | None, guard: StreamGuard, request: Request) -
             return events
 
     return guarded
+
+
+def watched_edit(edit: EventEdit | None, request: Request, said: str) -> EventEdit:
+    """The same events; guards elsewhere are told of the whole answer at its end, with what was `said` before."""
+    guard, collector = request.guard, collector_of(request.operation)
+    assert isinstance(guard, RequestGuard)
+    if said:
+        words = guard.hide(said)
+        begun = {"delta": {"content": words}} if request.operation is Operation.CHAT else {"text": words}
+        collector.add(msgspec.json.encode({"choices": [{"index": 0, **begun}]}))
+
+    def ended(stream: CollectedStream) -> None:
+        whole, looks = stream.whole(), guard.looks
+        if whole is not None and looks is not None:
+            looks.flag("output", [whole])
+
+    return CollectedStream(edit, collector, ended)

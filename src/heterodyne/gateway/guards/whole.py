@@ -1,19 +1,23 @@
 """A whole answer as policies let its client have it: looked at in the loop where it is short, beside it where not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from heterodyne.domain.errors import HeterodyneError, InternalError
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.gateway.guards.failing import failed
-from heterodyne.gateway.guards.input_guard import is_quick, policies_of
+from heterodyne.gateway.guards.quick import is_quick, policies_of
 from heterodyne.gateway.offload.answering import TranslatedAnswer
 from heterodyne.gateway.offload.job import CheckAnswer, Checked, JobFailed, Result, error_of
-from heterodyne.gateway.offload.process import Offload, PendingJob
+from heterodyne.gateway.offload.process import Offload, PendingJob, PendingWork
+from heterodyne.safety.answer_check import check_answer
+from heterodyne.safety.placeholders import NOTHING
+from heterodyne.safety.remote.judged import Judged, Looked
 from heterodyne.safety.request_guard import RequestGuard
 
 UNSEEN: Final = "The answer could not be looked at as policies ask; the log has the details."
+Outcome = TranslatedAnswer | HeterodyneError
 NUMBERS: Final = (Operation.EMBEDDING, Operation.TOKENIZE, Operation.COUNT, Operation.SCORE)  # have no words
 
 
@@ -29,14 +33,36 @@ def guard_whole(
     offload: Offload,
     *,
     owner: bytes,
-    done: Callable[[TranslatedAnswer | HeterodyneError], None],
-) -> TranslatedAnswer | HeterodyneError | PendingJob:
-    """The answer, or why there is none; a job: it is long, and `done` hears it later."""
+    done: Callable[[Outcome], None],
+) -> Outcome | PendingWork:
+    """The answer, or why there is none; work: it is long, or is judged elsewhere, and `done` hears it later."""
     guard = request.guard
     assert isinstance(guard, RequestGuard)
+    if not guard.plan.remote_output:
+        return check_here(request, answer, offload, owner=owner, done=done)
+    judged = AnswerLook(request, guard, offload, owner=owner, done=done)
+    return judged.start(answer) or judged
+
+
+def check_here(
+    request: Request,
+    answer: TranslatedAnswer,
+    offload: Offload,
+    *,
+    owner: bytes,
+    done: Callable[[Outcome], None],
+    judged: Sequence[Judged] | None = None,
+) -> Outcome | PendingJob:
+    """The same with policies that look here, or with what guards elsewhere have found in what those let pass."""
+    guard = request.guard
+    assert isinstance(guard, RequestGuard)
+    rules, placeholders = (guard.plan.output, guard.placeholders) if judged is None else ((), NOTHING)
+    found = tuple(judged or ())
     if len(answer.pieces) == 1 and is_quick(answer.pieces[0]):
         try:
-            return _with(answer, [guard.check_answer(answer.pieces[0])])
+            guarded, body = check_answer(rules, placeholders, answer.pieces[0], judged=found)
+            guard.take(guarded)
+            return _with(answer, [body])
         except HeterodyneError as error:
             return error
         except Exception as error:  # noqa: BLE001  # a guard's mistake
@@ -54,8 +80,82 @@ def guard_whole(
         else:
             done(_with(answer, answer.pieces if result.is_same else [made]))
 
-    job = CheckAnswer(policies=policies_of(guard.plan.output), values=dict(guard.placeholders.values))
+    job = CheckAnswer(policies=policies_of(rules), values=dict(placeholders.values), judged=found)
     return offload.submit(job, answer.pieces, owner, on_result)
+
+
+class AnswerLook:
+    """A whole answer on its way past policies here, and then past guards elsewhere; whoever waits for it holds this."""
+
+    __slots__ = ("_answer", "_done", "_guard", "_offload", "_owner", "_request", "_work")
+
+    def __init__(
+        self,
+        request: Request,
+        guard: RequestGuard,
+        offload: Offload,
+        *,
+        owner: bytes,
+        done: Callable[[Outcome], None],
+    ) -> None:
+        self._request = request
+        self._guard = guard
+        self._offload = offload
+        self._owner = owner
+        self._done = done
+        self._answer: TranslatedAnswer | None = None  # as policies here leave it
+        self._work: PendingWork | None = None  # what is waited for now
+
+    def start(self, answer: TranslatedAnswer) -> Outcome | None:
+        """What comes of it; None: it is heard of later."""
+        raw = answer.pieces
+
+        def checked(outcome: Outcome) -> None:
+            self._tell(self._ask(outcome, raw))
+
+        outcome = check_here(self._request, answer, self._offload, owner=self._owner, done=checked)
+        if isinstance(outcome, PendingJob):
+            self._work = outcome
+            return None
+        return self._ask(outcome, raw)
+
+    def cancel(self) -> None:
+        """Nobody waits for it any more."""
+        if self._work is not None:
+            self._work.cancel()
+
+    def _ask(self, outcome: Outcome, raw: list[bytes]) -> Outcome | None:
+        """Guards elsewhere see what the engine said, masked as policies here would: values are put back for the client
+        alone."""
+        guard, looks = self._guard, self._guard.looks
+        if isinstance(outcome, HeterodyneError):
+            return outcome
+        assert looks is not None
+        looks.flag("output", raw)
+        if not guard.holds_answers:
+            return outcome
+        self._answer = outcome
+        self._work = looks.ask("output", raw, self._heard)
+        return None
+
+    def _heard(self, looked: Looked) -> None:
+        self._work = None
+        assert self._answer is not None
+        if looked.blocks:
+            judged = looked.judged
+            outcome = check_here(
+                self._request, self._answer, self._offload, owner=self._owner, done=self._tell, judged=judged
+            )
+            if isinstance(outcome, PendingJob):
+                self._work = outcome
+            else:
+                self._tell(outcome)
+        else:
+            self._tell(looked.refusal or self._answer)
+
+    def _tell(self, outcome: Outcome | None) -> None:
+        if outcome is not None:
+            self._done(outcome)
 
 
 def _with(answer: TranslatedAnswer, pieces: list[bytes]) -> TranslatedAnswer:

@@ -13,6 +13,7 @@ from heterodyne.domain.request import FIELDS, Request, Usage
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.ports.engine_request import JSON
 from heterodyne.safety.guarded import Guarded
+from heterodyne.safety.remote.judged import Judged
 from heterodyne.safety.settings import GuardSettings
 
 STAYING = ("body", "prompt", "received", "guard", "cache", "cascade")  # fields of a request that are not sent along
@@ -57,9 +58,22 @@ class CheckAnswer(Struct, frozen=True, kw_only=True, tag=True):
 
     policies: tuple[tuple[str, GuardSettings], ...]
     values: dict[str, str]  # by placeholder
+    judged: tuple[Judged, ...] = ()  # what guards elsewhere have found in it
 
 
-Job = ReadBody | MakeCall | ReadAnswer | CheckRequest | CheckAnswer
+class GatherTexts(Struct, frozen=True, kw_only=True, tag=True):
+    """The body of a request, or a whole answer, to the texts that guards elsewhere are shown.
+
+    What policies mask in an answer they do not see, nor what was masked in its request.
+    """
+
+    media_type: str = ""
+    is_answer: bool = False
+    policies: tuple[tuple[str, GuardSettings], ...] = ()
+    values: dict[str, str] = {}  # by placeholder
+
+
+Job = ReadBody | MakeCall | ReadAnswer | CheckRequest | CheckAnswer | GatherTexts
 
 
 class JobFailed(Struct, frozen=True, kw_only=True, tag=True):
@@ -103,7 +117,13 @@ class Checked(Struct, frozen=True, kw_only=True, tag=True):
     is_same: bool
 
 
-Result = JobFailed | BodyRead | CallMade | AnswerRead | Checked
+class TextsGathered(Struct, frozen=True, kw_only=True, tag=True):
+    """Behind it stand the texts, in JSON."""
+
+    has_ids: bool
+
+
+Result = JobFailed | BodyRead | CallMade | AnswerRead | Checked | TextsGathered
 
 encode = msgspec.msgpack.Encoder().encode
 decode_job = msgspec.msgpack.Decoder(Job).decode

@@ -11,6 +11,7 @@ from heterodyne.engines.shortened import shortened
 from heterodyne.gateway import routes
 from heterodyne.gateway.body_size import LARGE_BYTES
 from heterodyne.gateway.offload.answering import whole_answer
+from heterodyne.gateway.offload.gathering import gathered
 from heterodyne.gateway.offload.job import (
     AnswerRead,
     BodyRead,
@@ -18,11 +19,13 @@ from heterodyne.gateway.offload.job import (
     CheckAnswer,
     Checked,
     CheckRequest,
+    GatherTexts,
     Job,
     MakeCall,
     ReadAnswer,
     ReadBody,
     Result,
+    TextsGathered,
     failure_of,
     fields_of,
     request_of,
@@ -35,6 +38,7 @@ from heterodyne.safety.answer_check import check_answer
 from heterodyne.safety.guarded import Guarded
 from heterodyne.safety.placeholders import Placeholders
 from heterodyne.safety.policy import GuardRule, rule_of
+from heterodyne.safety.remote.asked_texts import AskedTexts
 from heterodyne.safety.request_check import check_request
 from heterodyne.safety.settings import GuardSettings
 
@@ -54,7 +58,10 @@ def perform(job: Job, body: bytes, dialects: Dialects) -> tuple[Result, bytes]:
             case CheckRequest():
                 return _checked(check_request(_rules(job.policies), body, job.media_type), body)
             case CheckAnswer():
-                return _checked(check_answer(_rules(job.policies), Placeholders(job.values), body), body)
+                rules, values = _rules(job.policies), Placeholders(job.values)
+                return _checked(check_answer(rules, values, body, judged=job.judged), body)
+            case GatherTexts():
+                return _gathered(gathered(_rules(job.policies), job, body))
     except HeterodyneError as error:
         return failure_of(error), b""
     except MemoryError:
@@ -122,3 +129,7 @@ def _checked(checked: tuple[Guarded, bytes], body: bytes) -> tuple[Result, bytes
     guarded, made = checked
     is_same = made is body
     return Checked(guarded=guarded, is_same=is_same), b"" if is_same else made
+
+
+def _gathered(texts: AskedTexts) -> tuple[Result, bytes]:
+    return TextsGathered(has_ids=texts.has_ids), texts.json

@@ -13,6 +13,7 @@ import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from io import BytesIO
+from typing import Protocol
 
 from heterodyne.domain.errors import HeterodyneError, InternalError, Overloaded
 from heterodyne.gateway.offload.job import HEAD, Job, JobFailed, Result, decode_result, encode, failure_of
@@ -24,6 +25,14 @@ JOB_TIMEOUT_S = 60.0  # of one job; a body of the default limit takes two second
 Done = Callable[[Result, bytes], None]
 
 _log = log.get("gateway")
+
+
+class PendingWork(Protocol):
+    """What is waited for, until nobody does."""
+
+    def cancel(self) -> None:
+        """Nobody does any more."""
+        ...
 
 
 class PendingJob:

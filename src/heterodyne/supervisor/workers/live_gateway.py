@@ -87,7 +87,8 @@ class LiveGateway:
         self.tenants = tenants or self.tenants
         admission, upstream = settings.admission, self._upstream
         callers = caller_ring(settings, self.tenants, self._console_key_sha256)
-        self._request_handler.admit(callers, host_names(settings, self.tenants))
+        self._request_handler.callers = callers
+        self._request_handler.host_names = host_names(settings, self.tenants)
         if any(getattr(settings, name) != getattr(before, name) for name in POLICIES):
             self._take_policies(settings)
         upstream.limit.resize(admission.in_flight_max, admission.retry_after_s)
@@ -114,7 +115,9 @@ class LiveGateway:
     def _take_policies(self, settings: Settings) -> None:
         """What looks at texts, keeps answers, and lets cheap models try."""
         handler, guards, caches = self._request_handler, GuardPolicy(settings.guards), CachePolicy(settings.caches)
-        handler.input_guard = None if guards.is_empty else InputGuard(guards, handler.offloaded)
+        handler.input_guard = None
+        if not guards.is_empty:
+            handler.input_guard = InputGuard(guards, handler.offloaded, handler.remote_guards, self._upstream.clock)
         self._answer_cache.configure(caches, settings.gateway.cache_bytes_max)
         handler.answer_cache = None if caches.is_empty else self._answer_cache
         self._cascades.configure(read_cascades(settings.cascades))

@@ -1,0 +1,87 @@
+"""One question to one guard elsewhere: over HTTP, or to a model of this fleet as the gateway asks itself."""
+
+import os
+from collections.abc import Callable
+from typing import Final
+
+from heterodyne.admission.callers import JUDGE
+from heterodyne.domain.guard_verdict import Direction
+from heterodyne.gateway.stored.inner_call import KEY_ID, InnerCall
+from heterodyne.safety.guard_url import read_guard_url
+from heterodyne.safety.policy import GuardRule
+from heterodyne.safety.registry import HTTP
+from heterodyne.safety.remote.asked_texts import AskedTexts
+from heterodyne.safety.remote.judge import judge_question, read_judgement
+from heterodyne.safety.remote.judged import RemoteFinding
+from heterodyne.safety.remote.look_failed import LookFailed
+from heterodyne.safety.remote.outside import outside_question, read_outside
+from heterodyne.wire.address import Address
+from heterodyne.wire.connection_pool import ConnectionPool
+from heterodyne.wire.errors import WireError
+from heterodyne.wire.fetch import post
+from heterodyne.wire.message import HttpRequest
+
+CHAT: Final = b"/v1/chat/completions"
+
+Ask = Callable[[HttpRequest], InnerCall]
+Heard = tuple[RemoteFinding, ...] | LookFailed
+
+
+class RemoteAsking:
+    """Over which connections, and by whom. One per worker."""
+
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool
+        self.ask_gateway: Ask | None = None  # set by the server
+
+    async def ask(self, rule: GuardRule, direction: Direction, project: str, model: str, texts: AskedTexts) -> Heard:
+        """What the guard has found, or why nobody knows, within the time that it may take."""
+        if rule.settings.guard == HTTP:
+            return await self._ask_outside(rule, outside_question(direction, project, model, texts))
+        return await self._ask_judge(judge_question(rule.settings, direction, texts), rule.timeout_s)
+
+    async def close(self) -> None:
+        """No connection is left."""
+        await self._pool.close()
+
+    async def _ask_outside(self, rule: GuardRule, question: bytes) -> Heard:
+        settings = rule.settings
+        assert settings.url is not None
+        url = read_guard_url(settings.url)
+        key = os.environ.get(settings.api_key_env, "") if settings.api_key_env else ""
+        headers = f"authorization: Bearer {key}\r\n".encode() if key else b""
+        address = Address(url.host, url.port, url.tls)
+        try:
+            answer = await post(
+                self._pool, address, url.path, question, timeout_s=rule.timeout_s, headers=headers, keeps_alive=True
+            )
+        except WireError as error:
+            return LookFailed(error.kind)
+        return read_outside(answer.status, answer.body)
+
+    async def _ask_judge(self, question: bytes, timeout_s: float) -> Heard:
+        """It asks in a name of its own, whose requests no policy looks at: a judge would be judged without end."""
+        assert self.ask_gateway is not None
+        http = HttpRequest(
+            method=b"POST",
+            path=CHAT,
+            query=b"",
+            headers={
+                b"host": b"localhost",
+                b"content-type": b"application/json",
+                b"cache-control": b"no-cache, no-store",
+                b"x-heterodyne-deadline-ms": b"%d" % max(1, round(1000 * timeout_s)),
+                KEY_ID: JUDGE.key.encode(),
+            },
+            keep_alive=False,
+            speaks_chunked=True,
+        )
+        http.body = question
+        call = self.ask_gateway(http)
+        try:
+            if not await call.is_done_within(timeout_s):
+                return LookFailed("no verdict in time")
+            answer = call.answer()
+        finally:
+            call.abort()
+        return read_judgement(answer.status, answer.body)
