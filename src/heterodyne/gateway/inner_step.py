@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-import msgspec
-
 from heterodyne.domain.errors import ClientGone, HeterodyneError
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.stored.inner_call import KEY_ID, InnerAnswer, InnerCall
@@ -16,10 +14,9 @@ Ask = Callable[[HttpRequest, Callable[[InnerAnswer], None]], InnerCall]
 Answers = tuple[InnerAnswer | None, ...]
 
 LEFT: Final = "The client left while another model was asked for it."
-_encode = msgspec.json.Encoder().encode
 
 
-def inner_post(path: bytes, body: object, caller: Caller, *, wait_s: float, headers: dict[bytes, bytes]) -> HttpRequest:
+def inner_post(path: bytes, body: bytes, caller: Caller, *, wait_s: float, headers: dict[bytes, bytes]) -> HttpRequest:
     """A request in the name of a caller, booked to it."""
     http = HttpRequest(
         method=b"POST",
@@ -35,7 +32,7 @@ def inner_post(path: bytes, body: object, caller: Caller, *, wait_s: float, head
         keep_alive=False,
         speaks_chunked=True,
     )
-    http.body = _encode(body)
+    http.body = body
     return http
 
 

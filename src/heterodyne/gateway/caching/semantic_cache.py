@@ -55,6 +55,7 @@ class EmbeddingAnswer(Struct):
     data: list[EmbeddedText]
 
 
+_encode = msgspec.json.Encoder().encode
 _decode_embedding = msgspec.json.Decoder(EmbeddingAnswer).decode
 
 
@@ -139,7 +140,7 @@ class SemanticCache:
 
         asked = {"model": look.settings.embedding_model, "input": look.fenced.text}
         wait_s = min(wait_s, EMBEDDING_S)
-        http = inner_post(b"/v1/embeddings", asked, look.caller, wait_s=wait_s, headers={})
+        http = inner_post(b"/v1/embeddings", _encode(asked), look.caller, wait_s=wait_s, headers={})
         return InnerStep(self.ask, [http], wait_s, done=embedded, refused=refused)
 
     def choose(self, look: SemanticLook, now_s: float, age_max_s: float) -> CachedAnswer | None:
@@ -235,7 +236,7 @@ class SemanticCache:
             "temperature": 0,
             "max_tokens": JUDGE_TOKENS_MAX,
         }
-        http = inner_post(b"/v1/chat/completions", asked, look.caller, wait_s=JUDGE_S, headers=BATCH)
+        http = inner_post(b"/v1/chat/completions", _encode(asked), look.caller, wait_s=JUDGE_S, headers=BATCH)
         judged = object()
         self._judging.add(judged)
 

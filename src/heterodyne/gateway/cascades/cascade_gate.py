@@ -42,6 +42,7 @@ KEEPS: Final = (CascadeStep.KEEP, CascadeStep.ASK_CHEAP)
 Later = Callable[[Arrival, Request], None]
 Refused = Callable[[Arrival, HeterodyneError, Request], None]
 
+_encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -155,7 +156,9 @@ class CascadeGate:
         wait_s = request.deadline_s - self._clock()
         urgency = arrival.http.headers.get(CLASS)
         headers = {} if urgency is None else {CLASS: urgency}
-        posts = [inner_post(CHAT_PATH, body, arrival.caller, wait_s=wait_s, headers=headers) for body in bodies]
+        posts = [
+            inner_post(CHAT_PATH, _encode(body), arrival.caller, wait_s=wait_s, headers=headers) for body in bodies
+        ]
         return InnerStep(self.ask, posts, wait_s, done=done, refused=lambda error: refused(arrival, error, request))
 
     def _serve(self, arrival: Arrival, request: Request, body: bytes) -> Responder:

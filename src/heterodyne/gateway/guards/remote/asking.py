@@ -6,7 +6,8 @@ from typing import Final
 
 from heterodyne.admission.callers import JUDGE
 from heterodyne.domain.guard_verdict import Direction
-from heterodyne.gateway.stored.inner_call import KEY_ID, InnerCall
+from heterodyne.gateway.inner_step import inner_post
+from heterodyne.gateway.stored.inner_call import InnerCall
 from heterodyne.safety.guard_url import read_guard_url
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.registry import HTTP
@@ -22,6 +23,7 @@ from heterodyne.wire.fetch import post
 from heterodyne.wire.message import HttpRequest
 
 CHAT: Final = b"/v1/chat/completions"
+NOT_KEPT: Final = {b"cache-control": b"no-cache, no-store"}
 
 Ask = Callable[[HttpRequest], InnerCall]
 Heard = tuple[RemoteFinding, ...] | LookFailed
@@ -62,21 +64,7 @@ class RemoteAsking:
     async def _ask_judge(self, question: bytes, timeout_s: float) -> Heard:
         """It asks in a name of its own, whose requests no policy looks at: a judge would be judged without end."""
         assert self.ask_gateway is not None
-        http = HttpRequest(
-            method=b"POST",
-            path=CHAT,
-            query=b"",
-            headers={
-                b"host": b"localhost",
-                b"content-type": b"application/json",
-                b"cache-control": b"no-cache, no-store",
-                b"x-heterodyne-deadline-ms": b"%d" % max(1, round(1000 * timeout_s)),
-                KEY_ID: JUDGE.key.encode(),
-            },
-            keep_alive=False,
-            speaks_chunked=True,
-        )
-        http.body = question
+        http = inner_post(CHAT, question, JUDGE, wait_s=timeout_s, headers=NOT_KEPT)
         call = self.ask_gateway(http)
         try:
             if not await call.is_done_within(timeout_s):
