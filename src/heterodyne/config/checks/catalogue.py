@@ -82,4 +82,5 @@ CHECKS: tuple[Check, ...] = (
     guard_checks.judges_are_served,
     guard_checks.keys_of_guards_are_present,
     guard_checks.what_flags_refuses_nothing,
+    guard_checks.verdicts_come_within_the_longest_deadline,
 )
