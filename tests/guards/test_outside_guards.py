@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 import pytest
 
+from heterodyne.gateway.guards.remote import remote_guards
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.testing.behaviours import EVENT_STREAM, chat_event, stream
 from tests.caching.test_policies_see_hits import ALL, take
@@ -295,6 +296,16 @@ async def test_a_long_answer_is_read_beside_the_worker(is_stream: bool) -> None:
                 assert (len(answer.body) > len(long)) is not bool(word)
 
 
+@pytest.mark.parametrize("size", [20_000, 600_000])
+@pytest.mark.parametrize("word", ["", WORD])
+async def test_a_long_body_is_read_beside_the_worker(size: int, word: str) -> None:
+    text = "many words of a long text " * (size // 26) + word
+    async with outside_guard() as guard, gateway_over(saying("fine"), guards=guard.policies(direction="input")) as rig:
+        answer = await ask(rig.port, request(CHAT, text))
+        assert answer.status == (400 if word else 200)
+        assert guard.asked[0]["texts"] == [{"where": "messages[0].content", "text": text}]
+
+
 async def test_a_prompt_of_token_ids_is_refused() -> None:
     async with outside_guard() as guard, gateway_over(stream(), guards=guard.policies()) as rig:
         body = msgspec.json.encode({"model": "scripted", "prompt": [1, 2, 3]})
@@ -354,3 +365,98 @@ async def test_policies_that_are_only_asked_elsewhere_leave_other_answers_alone(
     async with outside_guard() as guard, gateway_over(saying("fine"), guards=guard.policies(models=("other",))) as rig:
         assert (await ask(rig.port, request(CHAT, WORD))).status == 200
         assert not guard.asked
+
+
+async def test_connections_to_a_guard_are_kept_and_let_go_with_its_policy() -> None:
+    async with outside_guard() as guard, gateway_over(saying("fine"), guards=guard.policies()) as rig:
+        for _ in range(3):
+            assert (await ask(rig.port, request(CHAT, "hello"))).status == 200
+        assert (len(guard.asked), guard.connections) == (6, 1)
+        take(rig, guards={})
+        await rig.wait(lambda: guard.closed == 1)
+
+
+async def test_a_guard_that_closes_its_connections_is_asked_again() -> None:
+    async with outside_guard() as guard, gateway_over(saying("fine"), guards=guard.policies()) as rig:
+        assert (await ask(rig.port, request(CHAT, "hello"))).status == 200
+        guard.hang_up()
+        assert (await ask(rig.port, request(CHAT, "hello"))).status == 200
+
+
+async def test_too_many_that_wait_for_a_verdict_are_a_failure(monkeypatch) -> None:
+    monkeypatch.setattr(remote_guards, "LOOKS_MAX", 1)
+    async with outside_guard() as guard:
+        guard.late_s = 20
+        async with gateway_over(saying("fine"), guards=guard.policies(direction="input")) as rig:
+            first = asyncio.ensure_future(ask(rig.port, request(CHAT, "hello")))
+            await rig.wait(lambda: bool(guard.asked))
+            assert (await ask(rig.port, request(CHAT, "hello"))).error["code"] == "guard_unavailable"
+            guard.goes_on.set()
+            assert (await first).status == 200
+
+
+async def test_too_many_that_are_flagged_are_a_failure_and_go_on(monkeypatch) -> None:
+    monkeypatch.setattr(remote_guards, "BESIDE_MAX", 1)
+    async with outside_guard() as guard:
+        guard.late_s = 20
+        async with gateway_over(saying("fine"), guards=guard.policies(action="flag", direction="input")) as rig:
+            for _ in range(3):
+                assert (await ask(rig.port, request(CHAT, "hello"))).status == 200
+            await rig.wait(lambda: bool(guard.asked))
+            assert len(guard.asked) == 1
+            page = (await ask(rig.port, get("/metrics"))).body
+            assert b'heterodyne_gateway_guard_failures_total{direction="input"}' in page
+
+
+async def test_a_guard_cannot_fill_the_metrics_with_names(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(remote_guards, "RULES_MAX", 2)
+    records = tmp_path / "records"
+    async with outside_guard() as guard, gateway_over(stream(), guards=guard.policies(), records=records) as rig:
+        found = [{"rule": f"r{number}", "score": 1} for number in range(4)]
+        guard.answers = msgspec.json.encode({"findings": found})
+        assert (await ask(rig.port, request(CHAT, "hello"))).status == 400
+        (record,) = await rig.wait_records(1)
+        assert [one.rule for one in record.guards] == ["r0", "r1", "other", "other"]
+
+
+async def test_findings_that_the_guard_is_not_sure_of_do_not_count() -> None:
+    async with outside_guard() as guard, gateway_over(saying("fine"), guards=guard.policies(score_min=0.95)) as rig:
+        assert (await ask(rig.port, request(CHAT, WORD))).status == 200
+        assert guard.asked
+
+
+async def test_a_transcript_in_plain_text_is_judged() -> None:
+    asked = next(one for one in ASKED if one.path == "/v1/audio/transcriptions")
+    srt = asked._replace(body=lambda text: {**asked.body(text), "response_format": "srt"})
+    async with outside_guard() as guard, gateway_over(saying(WORD), guards=guard.policies(direction="output")) as rig:
+        answer = await ask(rig.port, request(srt, "hello"))
+        assert (answer.status, answer.error["code"]) == (400, "content_filter")
+        guard.answers = b'{"findings": []}'
+        assert WORD.encode() in (await ask(rig.port, request(srt, "hello"))).body
+
+
+async def test_every_choice_of_a_held_stream_is_judged() -> None:
+    async def two(call) -> None:
+        call.head(200, *EVENT_STREAM)
+        for index, text in ((0, "fine "), (1, "a "), (0, "words"), (1, WORD)):
+            event = chat_event(text)
+            event["choices"][0]["index"] = index
+            call.event(event)
+        for index in (0, 1):
+            event = chat_event(None, finish_reason="stop")
+            event["choices"][0]["index"] = index
+            call.event(event)
+        call.event(b"[DONE]")
+        call.write(b"0\r\n\r\n")
+
+    async with outside_guard() as guard, gateway_over(two, guards=guard.policies(direction="output")) as rig:
+        answer = await ask(rig.port, chat(stream=True, n=2))
+        choices = [msgspec.json.decode(event)["choices"] for event in answer.events if event != b"[DONE]"]
+        told = [choice for one in choices for choice in one]
+        said = {
+            index: "".join(one["delta"].get("content") or "" for one in told if one["index"] == index)
+            for index in (0, 1)
+        }
+        ends = {one["index"]: one["finish_reason"] for one in told if one["finish_reason"]}
+        assert said == {0: "fine words", 1: ""}
+        assert ends == {0: "stop", 1: "content_filter"}

@@ -25,6 +25,17 @@ class OutsideGuard:
         self.goes_on = asyncio.Event()  # with `late_s`: it answers at once
         self.cut_off = 0  # questions whose asker did not wait
         self.port = 0
+        self.writers: list[asyncio.StreamWriter] = []  # of all connections
+        self.closed = 0  # connections
+
+    @property
+    def connections(self) -> int:
+        return len(self.writers)
+
+    def hang_up(self) -> None:
+        """Close every connection."""
+        for writer in self.writers:
+            writer.close()
 
     @property
     def url(self) -> str:
@@ -39,19 +50,22 @@ class OutsideGuard:
         return {"outside": self.settings(**more)}
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.writers.append(writer)
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
                 size = next(int(line[15:]) for line in head.split("\r\n") if line.startswith("content-length:"))
                 await self._answer(head, await reader.readexactly(size), reader, writer)
+        self.closed += 1
         writer.close()
 
     async def _answer(self, head: str, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = msgspec.json.decode(body)
         self.asked.append(asked)
         self.heads.append(head)
-        if self.late_s:
-            await self._wait(reader)
+        if self.late_s and not await self._is_waited_for(reader):
+            self.cut_off += 1
+            return
         found = [
             {"rule": RULE, "score": 0.9, "where": text["where"]} for text in asked["texts"] if WORD in text["text"]
         ]
@@ -59,14 +73,14 @@ class OutsideGuard:
         writer.write(b"HTTP/1.1 %d X\r\ncontent-length: %d\r\n\r\n%b" % (self.status, len(answer), answer))
         await writer.drain()
 
-    async def _wait(self, reader: asyncio.StreamReader) -> None:
+    async def _is_waited_for(self, reader: asyncio.StreamReader) -> bool:
         left, going = asyncio.ensure_future(reader.read(1)), asyncio.ensure_future(self.goes_on.wait())
         await asyncio.wait((left, going), timeout=self.late_s, return_when=asyncio.FIRST_COMPLETED)
-        if left.done():
-            self.cut_off += 1
+        is_waited_for = not left.done()
         for one in (left, going):
             one.cancel()
         await asyncio.gather(left, going, return_exceptions=True)
+        return is_waited_for
 
 
 @asynccontextmanager

@@ -95,6 +95,16 @@ def test_without_policies_there_is_nothing_to_try(run, tmp_path: Path) -> None:
     assert (told.exit_code, told.stdout) == (0, "No policy looks at prompts of local/local to m.\n")
 
 
+def test_guards_elsewhere_are_named_and_not_asked(run, tmp_path: Path) -> None:
+    config, file = tmp_path / "heterodyne.toml", tmp_path / "prompt.txt"
+    config.write_text('[guards.house]\nguard = "http"\nurl = "http://127.0.0.1:1/"\ndirection = "input"\n')
+    file.write_text("hello")
+    asked = ("--config", str(config), "guards", "try", "--model", "m", str(file))
+    told = run(*asked)
+    assert (told.exit_code, told.stderr) == (0, "Not asked, as they are elsewhere: house.\n")
+    assert run(*asked, "--answer").stderr == ""
+
+
 def test_a_policy_that_nobody_can_apply_is_refused_at_its_path(run, tmp_path: Path) -> None:
     config = tmp_path / "heterodyne.toml"
     for wrong, path, words in (

@@ -84,6 +84,7 @@ CHECKS: tuple[Check, ...] = (
     guard_checks.judges_are_served,
     guard_checks.keys_of_guards_are_present,
     guard_checks.what_flags_refuses_nothing,
+    guard_checks.verdicts_come_within_the_longest_deadline,
     cache_checks.a_semantic_cache_has_its_models,
     cache_checks.models_of_other_caches_are_used,
     cache_checks.shared_answers_are_sealed,

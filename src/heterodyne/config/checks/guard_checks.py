@@ -86,3 +86,17 @@ def what_flags_refuses_nothing(settings: Settings, _: Mapping[str, str]) -> Iter
         if policy.action == "flag" and policy.on_failure == "refuse":
             message = "a policy that flags holds up nothing, and so cannot refuse anything; choose `block`"
             yield SettingProblem(path=dotted(GUARDS, name, "on_failure"), message=message)
+
+
+def verdicts_come_within_the_longest_deadline(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """A judge is asked as every model is, with a deadline."""
+    longest_ms = settings.gateway.deadline_max_s * 1000
+    for name, policy in settings.guards.items():
+        guard = KNOWN.get(policy.guard)
+        waits_ms = 0 if guard is None or not guard.timeout_ms else policy.timeout_ms or guard.timeout_ms
+        if waits_ms > longest_ms:
+            yield SettingProblem(
+                path=dotted(GUARDS, name, "timeout_ms"),
+                message=f"{waits_ms} is more than gateway.deadline_max_s lets any request wait ({longest_ms:g} ms)",
+                rests_on=("gateway.deadline_max_s",),
+            )

@@ -1,4 +1,7 @@
-"""What follows when a guard itself fails: what only flags lets the text pass, what masks or blocks does not."""
+"""What follows when a guard itself fails: what only flags lets the text pass, what masks or blocks does not.
+
+Policies that ask a guard elsewhere declare it, and may let pass what they would block.
+"""
 
 from heterodyne.domain.guard_verdict import Direction
 from heterodyne.telemetry import log, metrics

@@ -115,6 +115,7 @@ class LiveGateway:
     def _take_policies(self, settings: Settings) -> None:
         """What looks at texts, keeps answers, and lets cheap models try."""
         handler, guards, caches = self._request_handler, GuardPolicy(settings.guards), CachePolicy(settings.caches)
+        handler.remote_guards.configure(settings.guards)
         handler.input_guard = None
         if not guards.is_empty:
             handler.input_guard = InputGuard(guards, handler.offloaded, handler.remote_guards, self._upstream.clock)

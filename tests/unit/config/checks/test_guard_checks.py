@@ -7,6 +7,7 @@ from heterodyne.config.problems import SettingProblem
 from heterodyne.config.settings import Settings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
+from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.safety.settings import GuardSettings
 
 POOLS = {
@@ -20,6 +21,7 @@ CHECKS = (
     guard_checks.judges_are_served,
     guard_checks.keys_of_guards_are_present,
     guard_checks.what_flags_refuses_nothing,
+    guard_checks.verdicts_come_within_the_longest_deadline,
 )
 
 
@@ -61,3 +63,11 @@ def test_those_that_cannot(policy: dict[str, object], path: str, words: str) -> 
     assert problem.path == path
     assert words in problem.message
     assert "secret@" not in problem.message
+
+
+def test_nobody_is_waited_for_longer_than_any_request_may_take() -> None:
+    judge = GuardSettings(guard="judge", judge_model="chat")
+    settings = Settings(pools=POOLS, guards={"one": judge}, gateway=GatewaySettings(deadline_max_s=4.0))
+    (problem,) = guard_checks.verdicts_come_within_the_longest_deadline(settings, {})
+    assert problem.path == "guards.one.timeout_ms"
+    assert "4000 ms" in problem.message

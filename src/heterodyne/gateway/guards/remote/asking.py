@@ -1,14 +1,14 @@
 """One question to one guard elsewhere: over HTTP, or to a model of this fleet as the gateway asks itself."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from heterodyne.admission.callers import JUDGE
 from heterodyne.domain.guard_verdict import Direction
 from heterodyne.gateway.inner_step import inner_post
 from heterodyne.gateway.stored.inner_call import InnerCall
-from heterodyne.safety.guard_url import read_guard_url
+from heterodyne.safety.guard_url import GuardURL, read_guard_url
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.registry import HTTP
 from heterodyne.safety.remote.asked_texts import AskedTexts
@@ -16,6 +16,7 @@ from heterodyne.safety.remote.judge import judge_question, read_judgement
 from heterodyne.safety.remote.judged import RemoteFinding
 from heterodyne.safety.remote.look_failed import LookFailed
 from heterodyne.safety.remote.outside import outside_question, read_outside
+from heterodyne.safety.settings import GuardSettings
 from heterodyne.wire.address import Address
 from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.errors import WireError
@@ -42,6 +43,11 @@ class RemoteAsking:
             return await self._ask_outside(rule, outside_question(direction, project, model, texts))
         return await self._ask_judge(judge_question(rule.settings, direction, texts), rule.timeout_s)
 
+    def keep_only(self, policies: Iterable[GuardSettings]) -> None:
+        """Let go of connections to guards that no policy asks any more."""
+        urls = [read_guard_url(one.url) for one in policies if one.url is not None]
+        self._pool.forget({_address(url) for url in urls})
+
     async def close(self) -> None:
         """No connection is left."""
         await self._pool.close()
@@ -52,10 +58,15 @@ class RemoteAsking:
         url = read_guard_url(settings.url)
         key = os.environ.get(settings.api_key_env, "") if settings.api_key_env else ""
         headers = f"authorization: Bearer {key}\r\n".encode() if key else b""
-        address = Address(url.host, url.port, url.tls)
         try:
             answer = await post(
-                self._pool, address, url.path, question, timeout_s=rule.timeout_s, headers=headers, keeps_alive=True
+                self._pool,
+                _address(url),
+                url.path,
+                question,
+                timeout_s=rule.timeout_s,
+                headers=headers,
+                keeps_alive=True,
             )
         except WireError as error:
             return LookFailed(error.kind)
@@ -73,3 +84,7 @@ class RemoteAsking:
         finally:
             call.abort()
         return read_judgement(answer.status, answer.body)
+
+
+def _address(url: GuardURL) -> Address:
+    return Address(url.host, url.port, url.tls)

@@ -1,7 +1,7 @@
 """Guards elsewhere as one worker asks them: several at once, never for longer than they may take, never too many."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -19,6 +19,7 @@ from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.remote.asked_texts import NO_TEXTS, AskedTexts
 from heterodyne.safety.remote.judged import Judged, Looked, RemoteFinding
 from heterodyne.safety.remote.look_failed import LookFailed
+from heterodyne.safety.settings import GuardSettings
 from heterodyne.telemetry import log
 
 LOOKS_MAX: Final = 1024  # requests and answers that wait for a verdict
@@ -56,6 +57,11 @@ class RemoteGuards:
         self._beside: set[asyncio.Task[None]] = set()
         self._rules: dict[str, set[str]] = {}
         self.waiting: set[RemoteWait] = set()  # requests that are not admitted yet
+
+    def configure(self, policies: Mapping[str, GuardSettings]) -> None:
+        """Other policies from the next request on; who is asked already is heard."""
+        self.asking.keep_only(policies.values())
+        self._rules = {name: rules for name, rules in self._rules.items() if name in policies}
 
     def look(self, rules: Sequence[GuardRule], at: LookedAt, done: Done) -> "StartedLook":
         """Ask all of them; `done` is told later, unless it is cancelled."""
