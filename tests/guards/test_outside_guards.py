@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 import pytest
 
+from heterodyne.gateway import collected_stream
 from heterodyne.gateway.guards.remote import remote_guards
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.testing.behaviours import EVENT_STREAM, chat_event, stream
@@ -132,6 +133,17 @@ async def test_a_policy_that_flags_makes_nobody_wait(direction: str, is_stream: 
             async with asyncio.timeout(30):
                 while not await is_counted(rig, 'action="flag"', f'direction="{direction}"'):
                     await asyncio.sleep(0.02)
+
+
+async def test_a_stream_that_is_too_long_to_be_flagged_is_a_failure(monkeypatch) -> None:
+    monkeypatch.setattr(collected_stream, "EVENTS_BYTES_MAX", 1000)
+    async with outside_guard() as guard:
+        policies = guard.policies(action="flag", direction="output")
+        async with gateway_over(saying("fine"), guards=policies) as rig:
+            assert (await ask(rig.port, request(CHAT, "hello", stream=True))).text.startswith("fine and so")
+            page = (await ask(rig.port, get("/metrics"))).body
+            assert b'heterodyne_gateway_guard_failures_total{direction="output"}' in page
+            assert not guard.asked
 
 
 async def test_a_flag_that_comes_in_time_is_in_the_record(tmp_path) -> None:

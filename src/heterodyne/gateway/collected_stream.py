@@ -42,10 +42,9 @@ class CollectedStream:
                 collector.add(event)
         except (EngineError, LookupError, TypeError, AttributeError):  # whoever reads it for its client says so
             self._collector = None
-            return events
         if self._bytes > EVENTS_BYTES_MAX:
             self._collector = None
-        elif collector.is_done:
+        if self._collector is None or collector.is_done:
             self._done(self)
         return events
 

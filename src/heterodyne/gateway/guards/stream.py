@@ -46,7 +46,9 @@ def watched_edit(edit: EventEdit | None, request: Request, said: str) -> EventEd
 
     def ended(stream: CollectedStream) -> None:
         whole, looks = stream.whole(), guard.looks
-        if whole is not None and looks is not None:
+        if whole is None:
+            failed(request.id, "output", EngineGarbage("The stream is too long, or no answer, to be looked at."))
+        elif looks is not None:
             looks.flag("output", [whole])
 
     return CollectedStream(edit, collector, ended)
