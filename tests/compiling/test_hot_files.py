@@ -19,6 +19,22 @@ def test_no_hot_file_defines_a_struct_for_a_compiled_one_would_not_be_frozen() -
     assert found == {}
 
 
+def test_what_is_not_compiled_inherits_from_nothing_that_is() -> None:
+    """mypyc refuses to make such an object, on a compiled installation alone."""
+    hot = {f"heterodyne.{file.removesuffix('.py').replace('/', '.')}" for file in hot_files()}
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        file = path.relative_to(PACKAGE).as_posix()
+        if file in hot_files():
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in hot]
+        compiled = {alias.asname or alias.name for node in imports for alias in node.names}
+        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        found += [f"{file}: {one.name}" for one in classes if compiled & {_name(base) for base in one.bases}]
+    assert found == []
+
+
 def _structs(file: str) -> list[str]:
     tree = ast.parse((PACKAGE / file).read_text(encoding="utf-8"))
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
