@@ -19,6 +19,7 @@ class Guarded(Struct, frozen=True, kw_only=True):
     verdicts: tuple[GuardVerdict, ...] = ()
     values: Mapping[str, str] = {}  # by placeholder, what is put back in the answer
     blocked: GuardVerdict | None = None  # why nothing of it goes on
+    system_runs: tuple[str, ...] = ()  # of a request: words in a row that its answer may not tell
 
 
 NOTHING_FOUND = Guarded()

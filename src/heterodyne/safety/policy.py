@@ -1,13 +1,15 @@
 """Which guards look at whose requests: the operator's policies, gathered for one project and one model."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from heterodyne.domain.guard_verdict import Action, Direction
 from heterodyne.domain.named_scope import holds_for
-from heterodyne.safety.registry import Look, Settle, guard_named
+from heterodyne.safety.prompt_leak import PROMPTS_MAX
+from heterodyne.safety.registry import SYSTEM_PROMPT, Look, Settle, guard_named
 from heterodyne.safety.settings import GuardSettings
 
 PLANS_MAX: Final = 4096  # projects times models that are remembered; beyond it all are found anew
@@ -91,6 +93,24 @@ def only_flag(rules: Sequence[GuardRule]) -> bool:
     return all(rule.action == "flag" for rule in rules)
 
 
+def knowing(plan: GuardPlan, runs: tuple[str, ...]) -> GuardPlan:
+    """The same for one request, whose answer may not tell these words in a row."""
+    return structs.replace(
+        plan,
+        output=tuple(
+            _knowing(rule.policy, structs.replace(rule.settings, words=runs))
+            if rule.settings.guard == SYSTEM_PROMPT
+            else rule
+            for rule in plan.output
+        ),
+    )
+
+
+@lru_cache(maxsize=PROMPTS_MAX)
+def _knowing(name: str, settings: GuardSettings) -> GuardRule:
+    return rule_of(name, settings)
+
+
 def rule_of(name: str, settings: GuardSettings) -> GuardRule:
     """A policy by its settings; raises UnknownName and InvalidSpec."""
     guard = guard_named(settings.guard)
@@ -102,7 +122,7 @@ def rule_of(name: str, settings: GuardSettings) -> GuardRule:
         look=finder.look,
         settle=finder.settle,
         skipped_roles=guard.skipped_roles,
-        direction=settings.direction or guard.direction,
+        direction=guard.direction if settings.guard == SYSTEM_PROMPT else settings.direction or guard.direction,
         timeout_s=(settings.timeout_ms or guard.timeout_ms) / 1000 if guard.timeout_ms else 0.0,
     )
 

@@ -27,6 +27,9 @@ Settle = Callable[[str], Settled]
 ORDERS_BY_RIGHT: Final = frozenset({"system", "developer", "assistant"})
 
 
+SYSTEM_PROMPT: Final = "system_prompt"  # what it looks for in an answer stands in the request
+
+
 class Finder(Struct, frozen=True):
     """A guard as one policy has it."""
 
@@ -105,6 +108,14 @@ def _asked_elsewhere(_: str) -> Collection[Finding]:
     raise AssertionError("a guard elsewhere is asked, and does not look here")
 
 
+def _system_prompt(settings: GuardSettings) -> Finder:
+    """Its `words` are runs of the request's own system prompt; without a request there is nothing to find."""
+    from heterodyne.safety.prompt_leak import LeakFinder
+
+    finder = LeakFinder(settings.words)
+    return Finder(finder.find, finder.settle)
+
+
 def _against_attacks(make: Callable[[GuardSettings], Finder]) -> GuardKind:
     return GuardKind(version="1", make=make, heeds=(), skipped_roles=ORDERS_BY_RIGHT, can_mask=False, direction="input")
 
@@ -116,6 +127,7 @@ GUARDS: dict[str, GuardKind] = {
     # A tenth of the time, and what the rules do not know passes.
     "injection_rules": _against_attacks(_injection_rules),
     "words": GuardKind(version="1", make=_words, heeds=("words",)),
+    SYSTEM_PROMPT: GuardKind(version="1", make=_system_prompt, heeds=()),
     HTTP: GuardKind(version="1", make=_http, heeds=("url", "api_key_env", *ELSEWHERE), can_mask=False, timeout_ms=500),
     JUDGE: GuardKind(
         version="1", make=_judge, heeds=("judge_model", "instructions", *ELSEWHERE), can_mask=False, timeout_ms=5000

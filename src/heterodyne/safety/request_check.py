@@ -11,26 +11,34 @@ from heterodyne.safety.look import look
 from heterodyne.safety.masking import mask
 from heterodyne.safety.placeholders import Masker
 from heterodyne.safety.policy import GuardRule
-from heterodyne.safety.texts import Texts
+from heterodyne.safety.prompt_leak import ORDERS, runs_of
+from heterodyne.safety.registry import SYSTEM_PROMPT
+from heterodyne.safety.texts import Texts, TextUnit
 
 
 def check_request(rules: Sequence[GuardRule], body: bytes, media_type: str = "") -> tuple[Guarded, bytes]:
     """The body as an engine may see it, and what was found; the very same body where nothing was changed."""
     form = Form(body) if media_type.startswith(FORM) else None
     texts = Texts(msgspec.json.decode(body) if form is None else form.fields())
-    found = look(rules, texts.units)
+    found, runs = look(rules, texts.units), _system_runs(rules, texts.units)
     if not found and not texts.has_ids:
-        return NOTHING_FOUND, body
+        return Guarded(system_runs=runs) if runs else NOTHING_FOUND, body
     verdicts = told(found, "input")
     if texts.has_ids:
         verdicts += tuple(unreadable(rule) for rule in rules)
     blocked = next((one for one in verdicts if _blocks(one)), None)
     masker = Masker()
     if blocked is not None or not mask(found, texts.units, masker):
-        return Guarded(verdicts=verdicts, blocked=blocked), body
+        return Guarded(verdicts=verdicts, blocked=blocked, system_runs=runs), body
     restores = any(rule.settings.restores for rule in rules if rule.action == "mask")
     changed = msgspec.json.encode(texts.document) if form is None else form.with_fields(texts.document)
-    return Guarded(verdicts=verdicts, values=masker.values if restores else {}), changed
+    return Guarded(verdicts=verdicts, values=masker.values if restores else {}, system_runs=runs), changed
+
+
+def _system_runs(rules: Sequence[GuardRule], units: Sequence[TextUnit]) -> tuple[str, ...]:
+    if not any(rule.settings.guard == SYSTEM_PROMPT for rule in rules):
+        return ()
+    return runs_of(tuple(unit.text for unit in units if unit.role in ORDERS))
 
 
 def _blocks(one: GuardVerdict) -> bool:

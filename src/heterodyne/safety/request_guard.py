@@ -8,7 +8,7 @@ from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.safety.answer_check import check_answer, check_text
 from heterodyne.safety.guarded import FINDINGS_MAX, UNREADABLE, Guarded
 from heterodyne.safety.placeholders import NOTHING, Placeholders
-from heterodyne.safety.policy import GuardPlan, only_flag
+from heterodyne.safety.policy import GuardPlan, knowing, only_flag
 from heterodyne.safety.remote.looks import RemoteLooks
 from heterodyne.safety.stream_check import StreamCheck
 
@@ -54,6 +54,8 @@ class RequestGuard:
             self._add(verdict)
         if guarded.values:
             self.placeholders = Placeholders(guarded.values)
+        if guarded.system_runs:
+            self.plan = knowing(self.plan, guarded.system_runs)
         if guarded.blocked is not None:
             raise _refusal(guarded.blocked)
 

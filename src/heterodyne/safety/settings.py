@@ -16,8 +16,8 @@ class GuardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     guard: Annotated[
         str,
         Meta(
-            description="What looks at the texts: `pii`, `secrets`, `injection`, `injection_rules` or `words`; "
-            "`http`, a service of yours; `judge`, a model of this fleet."
+            description="What looks at the texts: `pii`, `secrets`, `injection`, `injection_rules`, `words` or "
+            "`system_prompt`; `http`, a service of yours; `judge`, a model of this fleet."
         ),
     ]
     action: Annotated[

@@ -115,6 +115,7 @@ def test_a_policy_that_nobody_can_apply_is_refused_at_its_path(run, tmp_path: Pa
         ('guard = "injection"\naction = "mask"', "guards.x.action", "cannot be masked"),
         ('guard = "pii"\naction = "erase"', "guards.x.action", "erase"),
         ('guard = "pii"\ndirection = "sideways"', "guards.x.direction", "sideways"),
+        ('guard = "system_prompt"\ndirection = "input"', "guards.x.direction", "in its answer"),
         ('action = "block"', "guards.x.guard", "required"),
     ):
         config.write_text(f"[guards.x]\n{wrong}\n")

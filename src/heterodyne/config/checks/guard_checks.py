@@ -10,7 +10,7 @@ from heterodyne.config.suggestions import or_nearest
 from heterodyne.domain.errors import InvalidSpec, UnknownName
 from heterodyne.domain.fleet import Purpose
 from heterodyne.safety.registry import GUARDS as KNOWN
-from heterodyne.safety.registry import guard_named
+from heterodyne.safety.registry import SYSTEM_PROMPT, guard_named
 
 OWN = (  # settings of one guard or another
     *("kinds", "locales", "words"),
@@ -41,6 +41,14 @@ def guards_are_given_their_own_settings(settings: Settings, _: Mapping[str, str]
                 yield SettingProblem(
                     path=dotted(GUARDS, name, field), message=f"the guard `{policy.guard}` has no such setting"
                 )
+
+
+def system_prompts_are_looked_for_in_answers(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """A request tells its own system prompt by right."""
+    for name, policy in settings.guards.items():
+        if policy.guard == SYSTEM_PROMPT and policy.direction == "input":
+            message = f"`{SYSTEM_PROMPT}` looks for words of the request in its answer; remove the line"
+            yield SettingProblem(path=dotted(GUARDS, name, "direction"), message=message)
 
 
 def masks_have_something_to_stand_for(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
