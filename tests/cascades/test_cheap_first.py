@@ -4,8 +4,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from openai import AsyncOpenAI
 
 from heterodyne.caching.settings import CacheSettings
+from heterodyne.domain.tenant import Scopes
 from heterodyne.routing.cascade.settings import CascadeSettings
 from heterodyne.testing.behaviours import chat_answer, refuse
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall
@@ -15,6 +17,7 @@ from tests.support.gateways import gateway_over
 from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET
 from tests.support.raw_client import Answer, ask, connected
 from tests.support.requests import MODEL, chat
+from tests.support.tenants import bearer, caller, tenants
 
 MODEL_RULE = {"aliases": (ALIAS,)}
 GENERATED = [one for one in ASKED if one.path.endswith(("/chat/completions", "/responses", "/messages"))]
@@ -236,3 +239,27 @@ async def test_what_was_waited_for_the_cheap_model_counts_as_waiting(tmp_path) -
             assert record.queue_ms is not None
             assert record.queue_ms >= 200
             assert record.overhead_ms < record.queue_ms
+
+
+async def test_a_response_in_the_background_has_the_cheap_answer(tmp_path) -> None:
+    stores = {"url": f"sqlite:{tmp_path / 'documents.db'}"}
+    async with cascaded(fitted_file(tmp_path, "structure"), stores=stores) as rig:
+        url = f"http://127.0.0.1:{rig.port}/v1"
+        async with asyncio.timeout(60), AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client:
+            begun = await client.responses.create(model=ALIAS, input=EASY, background=True)
+            while (kept := await client.responses.retrieve(begun.id)).status in ("queued", "in_progress"):
+                await asyncio.sleep(0.02)
+        assert (kept.status, kept.output_text) == ("completed", "from the small one")
+        assert not rig.engine.calls
+
+
+async def test_a_key_that_may_not_ask_for_the_name_gets_neither_model(tmp_path) -> None:
+    known = tenants(
+        small=caller("acme/small", scopes=(Scopes(models=(CHEAP,)),)),
+        both=caller("acme/both", scopes=(Scopes(models=(CHEAP, ALIAS)),)),
+    )
+    async with cascaded(fitted_file(tmp_path, "structure"), tenants=known, waits_ready=False) as rig:
+        await rig.wait(lambda: rig.holds().replicas_takeable == 2)
+        refused = await ask(rig.port, question(EASY, bearer("small")))
+        assert (refused.status, refused.error["param"]) == (403, "model")
+        assert told(await ask(rig.port, question(EASY, bearer("both"))))[1] == "cheap; within_bound"

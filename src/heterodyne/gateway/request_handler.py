@@ -295,16 +295,16 @@ class RequestHandler:
         self._refuse(error, arrival.connection, arrival.request_id, arrival.http, arrival.caller, request=request)
 
     def _admit(self, arrival: Arrival, request: Request) -> Responder | None:
-        if self.cascades is not None:
-            taken = self.cascades.take(arrival, request, later=self._admit_later, refused=self._refuse_arrival)
-            if not isinstance(taken, Request):
-                return taken
-            request = taken
         builder, fleet, caller, http = self._request_builder, self._fleet.snapshot, arrival.caller, arrival.http
         if request.received is not None:
             request.received = http.body  # and not what was recalled with it
         if request.is_stored:
             request.stored_id = http.headers.get(STORED_ID, b"").decode()
+        if self.cascades is not None:
+            taken = self.cascades.take(arrival, request, later=self._admit_later, refused=self._refuse_arrival)
+            if not isinstance(taken, Request):
+                return taken
+            request = taken
         routing_request = builder.routing_request(request, read_routing_hints(http.headers), caller.salt, fleet)
         try:
             if caller.scopes:

@@ -12,9 +12,11 @@ from typing import Any, Final
 import msgspec
 
 from heterodyne.admission.hold import Hold
+from heterodyne.admission.scopes import check_scopes
 from heterodyne.domain.errors import HeterodyneError, InvalidField
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
+from heterodyne.domain.urgency import Urgency
 from heterodyne.engines.json_edit import put
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.cascades.cascade import Cascade
@@ -77,9 +79,12 @@ class CascadeGate:
         cascade = self._cascades.get(request.model)
         if cascade is None or request.cascade or not _is_wanted(arrival, request):
             return request
-        body = _decode(request.body)
         if request.choices != 1 or self.ask is None:
             return request
+        caller, hints = arrival.caller, read_routing_hints(arrival.http.headers)
+        if caller.scopes:  # of the name that was asked for; the cheap model's own are checked when it is asked
+            check_scopes(caller, request.operation, request.model, hints.urgency or Urgency.INTERACTIVE)
+        body = _decode(request.body)
         times = self._times(arrival, request, cascade)
         decision = cascade.first(body, times)
         if decision.step is CascadeStep.ASK_CHEAP_FIRST:
