@@ -25,13 +25,13 @@ OLD = [record(number, reason="stalled" if number == 2 else "") for number in ran
 
 
 def statements(place: str) -> tuple[tuple[str, list[tuple[object, ...]]], ...]:
-    """What the version before wrote: every column but the promise."""
-    assert COLUMNS[-1] == "promise"
-    days = UsageTally(OLD).days
-    sums = [(*key, *(getattr(day, column) for column in SUM_COLUMNS)) for key, day in days.items()]
+    """What the version before wrote: every column but the promise, and every sum but what was saved."""
+    assert (COLUMNS[-1], SUM_COLUMNS[-1]) == ("promise", "saved_usd_micro")
+    columns, days = SUM_COLUMNS[:-1], UsageTally(OLD).days
+    sums = [(*key, *(getattr(day, column) for column in columns)) for key, day in days.items()]
     return (
         (insert("usage", COLUMNS[:-1], place), [old_row(record)[:-1] for record in OLD]),
-        (insert("usage_daily", DAY_COLUMNS + SUM_COLUMNS, place), sums),
+        (insert("usage_daily", DAY_COLUMNS + columns, place), sums),
     )
 
 
