@@ -44,7 +44,7 @@ def postgres_killed(shop: Shop) -> Seen:
     try:
         one.wait(lambda: one.create_key(one.project).status == 503, "changes are refused")
         change, during = one.create_key(one.project), one.ask()
-        assert (during.status, change.code) == (200, "store_unavailable"), (during, change)
+        assert (during.status, change.code) == (200, "store_unavailable"), (during, change, one.serve.log[-3000:])
         assert one.ask("hd-never").status == 401
         one.wait(lambda: one.said("tenants_not_read", "usage_not_collected"), "it says so")
     finally:
@@ -62,7 +62,7 @@ def postgres_damaged(shop: Shop) -> Seen:
     _rename(shop, "keys", "lost")
     try:
         change, during = one.create_key(one.project), one.ask()
-        assert (during.status, change.code) == (200, "store_unavailable"), (during, change)
+        assert (during.status, change.code) == (200, "store_unavailable"), (during, change, one.serve.log[-3000:])
     finally:
         _rename(shop, "lost", "keys")
     one.wait_well()
