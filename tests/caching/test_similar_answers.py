@@ -5,7 +5,9 @@ from collections import Counter
 from zlib import crc32
 
 import pytest
+from msgspec import structs
 
+from heterodyne.caching.policy import CachePolicy
 from heterodyne.caching.settings import CacheSettings
 from heterodyne.testing.behaviours import chat_answer
 from heterodyne.testing.scripted_engine import EngineCall
@@ -68,8 +70,8 @@ async def test_prompts_that_mean_the_same_come_to_share_answers() -> None:
         assert served.json["id"] == f"chatcmpl-{served.headers['x-request-id']}"
 
 
-async def served_answer(rig: Rig) -> Answer:
-    for number in range(200):
+async def served_answer(rig: Rig, tries: int = 200) -> Answer:
+    for number in range(tries):
         answer = await ask(rig.port, question(f"how do I {TOPICS[0]}{'!' * number}"))
         if outcome(answer) == "similar":
             return answer
@@ -83,6 +85,18 @@ async def test_in_shadow_everything_is_asked_and_what_would_be_wrong_is_counted(
         told = await teach(rig)
         assert (told["similar"], told["wrong"]) == (0, 0)
         assert await metered(rig, "semantic_cache_compared_total", "shadow") > before
+
+
+async def test_a_policy_that_leaves_the_shadow_serves_what_it_has_learned_there() -> None:
+    shadow = structs.replace(SERVES, semantic="shadow")
+    async with gateway_over(recipe, beside={EMBED: embed}, caches={"near": shadow}) as rig:
+        await teach(rig)
+        cache = rig.gateway._answer_cache
+        cache.configure(CachePolicy({"near": SERVES}), 1 << 20)
+        await served_answer(rig, tries=20)
+        cache.configure(CachePolicy({"near": shadow}), 1 << 20)
+        with pytest.raises(AssertionError, match="nothing is served"):
+            await served_answer(rig, tries=20)
 
 
 async def test_a_number_a_date_or_a_negation_that_differs_is_asked() -> None:

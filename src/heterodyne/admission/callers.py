@@ -16,49 +16,29 @@ BEARER: Final = b"Bearer "
 ISSUED: Final = b"hd-"  # how every secret that was issued begins
 BEARER_ISSUED: Final = BEARER + ISSUED
 
-LOCAL: Final = Caller(  # whoever asks a gateway without keys
-    key=KeyId("local"),
-    project=ProjectId("local/local"),
-    organisation=OrganisationId("local"),
-    salt=b"local",
-    tier=Tier.SILVER,
-    weight=1.0,
-    scopes=(),
-    levels=(),
-)
 
-CONSOLE: Final = Caller(  # an operator who tries something out; the key is the supervisor's own, and new at every start
-    key=KeyId("console"),
-    project=ProjectId("console/playground"),
-    organisation=OrganisationId("console"),
-    salt=b"console/playground",
-    tier=Tier.SILVER,
-    weight=1.0,
-    scopes=(),
-    levels=(),
-)
+def _own(key: str, project: str, salt: bytes, scopes: tuple[Scopes, ...] = ()) -> Caller:
+    """One that no tenant is: without limits, at the tier that keys have where nothing else is said."""
+    return Caller(
+        key=KeyId(key),
+        project=ProjectId(project),
+        organisation=OrganisationId(project.partition("/")[0]),
+        salt=salt,
+        tier=Tier.SILVER,
+        weight=1.0,
+        scopes=scopes,
+        levels=(),
+    )
 
-JUDGE: Final = Caller(  # policies that ask a model for its judgement; no request from outside has this key
-    key=KeyId("guards-judge"),
-    project=ProjectId("guards/judge"),
-    organisation=OrganisationId("guards"),
-    salt=b"guards/judge",
-    tier=Tier.SILVER,
-    weight=1.0,
-    scopes=(),
-    levels=(),
-)
 
-STRANGER: Final = Caller(  # who asks for an open page, brings no key and is not on this machine
-    key=KeyId("stranger"),
-    project=ProjectId("stranger/stranger"),
-    organisation=OrganisationId("stranger"),
-    salt=b"stranger",
-    tier=Tier.SILVER,
-    weight=1.0,
-    scopes=(Scopes(models=()),),
-    levels=(),
-)
+# Whoever asks a gateway without keys.
+LOCAL: Final = _own("local", "local/local", b"local")
+# An operator who tries something out; the key is the supervisor's own, and new at every start.
+CONSOLE: Final = _own("console", "console/playground", b"console/playground")
+# Policies that ask a model for its judgement; no request from outside has this key.
+JUDGE: Final = _own("guards-judge", "guards/judge", b"guards/judge")
+# Who asks for an open page, brings no key and is not on this machine.
+STRANGER: Final = _own("stranger", "stranger/stranger", b"stranger", (Scopes(models=()),))
 
 STATIC: Final = "static_"  # how the ids of keys in the settings begin
 FOREVER: Final = float("inf")
@@ -190,13 +170,4 @@ def _of_tier(caller: Caller, *, contexts: Mapping[str, int], prices: Mapping[str
 
 def _static(digest: bytes) -> Caller:
     """A key of the settings: no limits, no scopes, and a salt of its own."""
-    return Caller(
-        key=KeyId(f"{STATIC}{digest.hex()[:8]}"),
-        project=ProjectId("static/static"),
-        organisation=OrganisationId("static"),
-        salt=digest,
-        tier=Tier.SILVER,
-        weight=1.0,
-        scopes=(),
-        levels=(),
-    )
+    return _own(f"{STATIC}{digest.hex()[:8]}", "static/static", digest)

@@ -23,6 +23,7 @@ from heterodyne.gateway.guards.remote.asking import RemoteAsking
 from heterodyne.gateway.guards.remote.remote_guards import RemoteGuards
 from heterodyne.gateway.holdings import HoldingsWatch
 from heterodyne.gateway.lease_client import LeaseClient
+from heterodyne.gateway.ready_answer import ReadyAnswers
 from heterodyne.gateway.render import IdentityHeaders
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_ids import RequestIds
@@ -83,7 +84,8 @@ def open_request_path(
         settings=settings.gateway,
     )
     holdings = HoldingsWatch(gate.in_flight, controller, upstream, request_log, book)
-    answer_cache = AnswerCache(gate, upstream, request_log, wall_clock=wall_clock, chance=chance)
+    ready = ReadyAnswers(gate, upstream, request_log, wall_clock)
+    answer_cache = AnswerCache(gate, upstream, ready, wall_clock=wall_clock, chance=chance)
     answer_cache.shared = try_shared_answers(settings, stored, upstream.clock)
     return RequestPath(
         upstream=upstream,
@@ -97,7 +99,7 @@ def open_request_path(
         holdings=holdings,
         stored=stored,
         answer_cache=answer_cache,
-        cascades=CascadeGate(gate, upstream, request_log, tracer, wall_clock=wall_clock),
+        cascades=CascadeGate(upstream, builder, ready, tracer),
     )
 
 

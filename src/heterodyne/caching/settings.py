@@ -4,18 +4,14 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from heterodyne.domain.named_scope import Models, Projects
+
 
 class CacheSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One policy of which answers are given again to the same request of the same project."""
 
-    projects: Annotated[
-        tuple[str, ...],
-        Meta(description="Projects it holds for, as organisation/project; `*` stands for any characters."),
-    ] = ("*",)
-    models: Annotated[
-        tuple[str, ...],
-        Meta(description="Models it holds for, by the name that is asked for or that answers; `*` as above."),
-    ] = ("*",)
+    projects: Projects = ("*",)
+    models: Models = ("*",)
     sampled: Annotated[
         bool,
         Meta(

@@ -7,6 +7,7 @@ from heterodyne.admission.hold import Hold
 from heterodyne.domain.errors import ClientGone, EngineError, HeterodyneError, InternalError
 from heterodyne.domain.request import Request, Usage
 from heterodyne.gateway import render, usage
+from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.client_answer import ClientAnswer
 from heterodyne.gateway.finished import Finished
 from heterodyne.gateway.guards.whole import guard_whole, is_guarded
@@ -15,10 +16,13 @@ from heterodyne.gateway.offload.process import Offload, PendingWork
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.replay import decode_answer, events_of, renewed, whole_of
 from heterodyne.gateway.request_log import RequestLog
+from heterodyne.gateway.routed_head import Arrival
 from heterodyne.gateway.told_relay import ToldRelay
+from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log
 from heterodyne.telemetry.tracing.context import Trace
+from heterodyne.wire.server_connection import Responder
 
 _log = log.get("gateway")
 
@@ -239,3 +243,33 @@ class ReadyAnswer:
             )
         )
         self._relay = None  # it points back here, and cycles are seldom looked for
+
+
+class ReadyAnswers:
+    """Begins them, for whoever has found an answer. One per worker."""
+
+    def __init__(
+        self, gate: AdmissionGate, upstream: Upstream, request_log: RequestLog, wall_clock: Callable[[], float]
+    ) -> None:
+        self._gate = gate
+        self._upstream = upstream
+        self._request_log = request_log
+        self._wall_clock = wall_clock
+
+    def begin(
+        self, arrival: Arrival, request: Request, routing_request: RoutingRequest, trace: Trace | None, body: bytes
+    ) -> Responder:
+        """Tell this answer, in OpenAI's words, to whoever asked."""
+        hold = Hold(arrival.caller, arrival.arrived_s, arrival.waited_s)
+        answer = ReadyAnswer(
+            self._gate.client_answer(arrival.connection, request, hold, arrival.route.form),
+            request,
+            routing_request,
+            hold,
+            trace,
+            request_log=self._request_log,
+            offload=self._upstream.offload,
+            clock=self._upstream.clock,
+        )
+        answer.start(body, self._wall_clock())
+        return answer

@@ -92,33 +92,11 @@ class UsageRecorder:
 
     def refused(self, record: RequestRecord, caller: Caller, urgency: Urgency) -> None:
         """A known caller's request that no replica was asked for."""
-        opening = UsageOpening(
-            id=record.id,
-            at=record.at,
-            organisation=caller.organisation,
-            project=caller.project,
-            key=caller.key,
-            tier=caller.tier,
-            urgency=urgency,
-            operation=record.operation,
-            model=record.model,
-        )
-        self._spool.add(opening, UsageEnding(status=record.status, reason=record.reason, queue_ms=record.queue_ms))
+        ending = UsageEnding(status=record.status, reason=record.reason, queue_ms=record.queue_ms)
+        self._spool.add(_unplaced(record, caller, urgency), ending)
 
     def ready(self, ended: EndedRequest, caller: Caller, urgency: Urgency) -> None:
         """An answer that no replica was asked for: it costs nothing, and what it saved is written down."""
-        opening = UsageOpening(
-            id=ended.id,
-            at=ended.at,
-            organisation=caller.organisation,
-            project=caller.project,
-            key=caller.key,
-            tier=caller.tier,
-            urgency=urgency,
-            operation=ended.operation,
-            model=ended.model,
-            pool=ended.pool,
-        )
         ending = UsageEnding(
             status=ended.status,
             reason=ended.reason,
@@ -132,7 +110,7 @@ class UsageRecorder:
             promise=ended.promise,
             saved_usd_micro=round((ended.saved_usd or 0.0) * 1e6),
         )
-        self._spool.add(opening, ending)
+        self._spool.add(_unplaced(ended, caller, urgency), ending)
 
     def _form(self, request: Request, routing_request: RoutingRequest, caller: Caller, replica: Replica) -> _Form:
         names = (caller.key, replica.id, routing_request.urgency, request.operation)
@@ -145,6 +123,22 @@ class UsageRecorder:
         is_batch = routing_request.urgency is Urgency.BATCH
         form = self._forms[names] = _Form(caller, replica, opening, is_batch=is_batch)
         return form
+
+
+def _unplaced(told: RequestRecord | EndedRequest, caller: Caller, urgency: Urgency) -> UsageOpening:
+    """Of a request that no replica was asked for."""
+    return UsageOpening(
+        id=told.id,
+        at=told.at,
+        organisation=caller.organisation,
+        project=caller.project,
+        key=caller.key,
+        tier=caller.tier,
+        urgency=urgency,
+        operation=told.operation,
+        model=told.model,
+        pool=told.pool,
+    )
 
 
 def _opening(request: Request, routing_request: RoutingRequest, caller: Caller, replica: Replica) -> UsageOpening:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from heterodyne.domain.guard_verdict import Action
+from heterodyne.domain.named_scope import Models, Projects
 
 Score = Annotated[float, Meta(ge=0, le=1)]
 Milliseconds = Annotated[int, Meta(ge=1, le=60_000)]
@@ -34,14 +35,8 @@ class GuardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "`input` for injections and `both` for the others."
         ),
     ] = None
-    projects: Annotated[
-        tuple[str, ...],
-        Meta(description="Projects it holds for, as organisation/project; `*` stands for any characters."),
-    ] = ("*",)
-    models: Annotated[
-        tuple[str, ...],
-        Meta(description="Models it holds for, by the name that is asked for or that answers; `*` as above."),
-    ] = ("*",)
+    projects: Projects = ("*",)
+    models: Models = ("*",)
     restores: Annotated[
         bool,
         Meta(description="Whether what was masked on the way in is put back in the answer to the same request."),

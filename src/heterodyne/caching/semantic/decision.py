@@ -82,7 +82,7 @@ class SemanticDecider:
         self._account = _account(settings)
         self._limit = 0.0
         self._until_limit = 0
-        self._is_shadow = settings.is_shadow
+        self.is_shadow = settings.is_shadow  # until it goes live
         self._shadow_hits = self._shadow_wrong = 0
 
     def decide(
@@ -148,7 +148,7 @@ class SemanticDecider:
 
     def go_live(self) -> None:
         """Serves from now on. What was learned stays; the account begins anew, for nothing was served yet."""
-        self._is_shadow = False
+        self.is_shadow = False
         self._account = _account(self._settings)
         self._until_limit = 0
 
@@ -159,7 +159,7 @@ class SemanticDecider:
         if coin < share:
             return CacheAction.EXPLORE, AskReason.COIN, share
         self._account.count_served()
-        return (CacheAction.SHADOW if self._is_shadow else CacheAction.SERVE), AskReason.SHADOW, share
+        return (CacheAction.SHADOW if self.is_shadow else CacheAction.SERVE), AskReason.SHADOW, share
 
     def _explored_share(self, chance: float) -> float:
         """By the root of the chance: so the count of wrong answers is surest for the requests spent on it."""

@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from blake3 import blake3
 
-from heterodyne.admission.hold import Hold
 from heterodyne.caching.entry import CachedAnswer
 from heterodyne.caching.exact.kept_answers import KeptAnswers
 from heterodyne.caching.exact.key import is_deterministic, is_repeatable, request_key
@@ -31,8 +30,7 @@ from heterodyne.gateway.caching.cache_miss import CacheMiss
 from heterodyne.gateway.caching.following import Flights
 from heterodyne.gateway.caching.semantic_cache import SemanticCache
 from heterodyne.gateway.caching.shared_answers import SharedAnswers
-from heterodyne.gateway.ready_answer import ReadyAnswer
-from heterodyne.gateway.request_log import RequestLog
+from heterodyne.gateway.ready_answer import ReadyAnswers
 from heterodyne.gateway.routed_head import Arrival
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.routing_request import RoutingRequest
@@ -63,14 +61,14 @@ class AnswerCache:
         self,
         gate: AdmissionGate,
         upstream: Upstream,
-        request_log: RequestLog,
+        ready: ReadyAnswers,
         *,
         wall_clock: Callable[[], float],
         chance: Callable[[], float],
     ) -> None:
         self._gate = gate
         self._upstream = upstream
-        self._request_log = request_log
+        self._ready = ready
         self._clock, self._wall_clock = upstream.clock, wall_clock
         self._policy = CachePolicy({})
         self._kept = KeptAnswers(0)
@@ -233,19 +231,7 @@ class AnswerCache:
         metrics.cache_answers.add((routing_request.model, HIT if cosine is None else SIMILAR))
         metrics.cache_saved_usd.add((routing_request.model,), kept.usd)
         request.cache = CacheHit(now_s - kept.stored_at_s, kept.usd, cosine)
-        hold = Hold(arrival.caller, arrival.arrived_s, arrival.waited_s)
-        exchange = ReadyAnswer(
-            self._gate.client_answer(arrival.connection, request, hold, arrival.route.form),
-            request,
-            routing_request,
-            hold,
-            trace,
-            request_log=self._request_log,
-            offload=self._upstream.offload,
-            clock=self._clock,
-        )
-        exchange.start(kept.body, now_s)
-        return exchange
+        return self._ready.begin(arrival, request, routing_request, trace, kept.body)
 
     def _admit(
         self, arrival: Arrival, request: Request, routing_request: RoutingRequest, trace: Trace | None

@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from heterodyne.caching.entry import CachedAnswer
 from heterodyne.caching.exact.kept_answers import KeptAnswers
@@ -101,7 +101,7 @@ class SemanticCache:
         self._chance = chance
         self.ask: Ask | None = None  # set where the server is made
         self._entries: dict[tuple[str, int], SemanticEntries] = {}  # by embedding model and length of its vectors
-        self._deciders: OrderedDict[tuple[bytes, str, float, str], SemanticDecider] = OrderedDict()
+        self._deciders: OrderedDict[tuple[bytes, CacheSettings], SemanticDecider] = OrderedDict()
         self._judging: set[object] = set()
 
     def try_look(
@@ -203,16 +203,18 @@ class SemanticCache:
         return entries
 
     def _decider(self, look: SemanticLook) -> SemanticDecider:
-        settings = look.settings
-        name = (look.caller.salt, settings.semantic, settings.error_share_max, settings.generation)
+        """A policy that went from shadow to serve takes along what it learned; the way back begins anew."""
+        is_shadow = look.settings.semantic == "shadow"
+        name = (look.caller.salt, structs.replace(look.settings, semantic="shadow"))
         decider = self._deciders.get(name)
-        if decider is None:
-            bound = ErrorBound(per_request=settings.error_share_max)
-            is_shadow = settings.semantic == "shadow"
+        if decider is None or (is_shadow and not decider.is_shadow):
+            bound = ErrorBound(per_request=look.settings.error_share_max)
             decider = SemanticDecider(SemanticSettings(error_bound=bound, is_shadow=is_shadow))
             self._deciders[name] = decider
             if len(self._deciders) > DECIDERS_MAX:
                 self._deciders.popitem(last=False)
+        elif decider.is_shadow and not is_shadow:
+            decider.go_live()
         self._deciders.move_to_end(name)
         return decider
 

@@ -11,27 +11,26 @@ from typing import Any, Final
 
 import msgspec
 
-from heterodyne.admission.hold import Hold
 from heterodyne.admission.scopes import check_scopes
 from heterodyne.domain.errors import HeterodyneError, InvalidField
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.domain.urgency import Urgency
 from heterodyne.engines.json_edit import put
-from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.cascades.cascade import Cascade
 from heterodyne.gateway.cascades.cascade_kept import CascadeKept
 from heterodyne.gateway.inner_step import Answers, Ask, InnerStep, inner_post
-from heterodyne.gateway.ready_answer import ReadyAnswer
-from heterodyne.gateway.request_log import RequestLog
+from heterodyne.gateway.ready_answer import ReadyAnswers
 from heterodyne.gateway.routed_head import Arrival
 from heterodyne.gateway.routing_hints import CLASS, read_routing_hints
+from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.stored.inner_call import InnerAnswer
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.cascade.chat import prompt_of, try_answer, verifier_body, without_logprobs
 from heterodyne.routing.cascade.decision import CascadeDecision, CascadeStep, StageTimes
 from heterodyne.routing.fallback import NO_REPLICAS
+from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import Responder
 
@@ -52,19 +51,13 @@ class CascadeGate:
     """One per worker."""
 
     def __init__(
-        self,
-        gate: AdmissionGate,
-        upstream: Upstream,
-        request_log: RequestLog,
-        tracer: Tracer | None,
-        *,
-        wall_clock: Callable[[], float],
+        self, upstream: Upstream, builder: RoutingRequestBuilder, ready: ReadyAnswers, tracer: Tracer | None
     ) -> None:
-        self._gate = gate
         self._upstream = upstream
-        self._request_log = request_log
+        self._builder = builder
+        self._ready = ready
         self._tracer = tracer
-        self._clock, self._wall_clock = upstream.clock, wall_clock
+        self._clock = upstream.clock
         self._cascades: Mapping[str, Cascade] = {}
         self.ask: Ask | None = None  # set where the server is made
 
@@ -103,14 +96,16 @@ class CascadeGate:
         return StageTimes(cheap_ms=cheap_ms, judge_ms=judge_ms, big_ms=self._predicted_ms(arrival, request))
 
     def _predicted_ms(self, arrival: Arrival, request: Request) -> float:
-        upstream, hints = self._upstream, read_routing_hints(arrival.http.headers)
-        builder = self._request_log.request_builder
-        routing_request = builder.routing_request(request, hints, arrival.caller.salt, upstream.fleet.snapshot)
-        choice = upstream.try_decide(request, routing_request, NO_REPLICAS)
+        routing_request = self._routing_request(arrival, request)
+        choice = self._upstream.try_decide(request, routing_request, NO_REPLICAS)
         if choice is None:
             return float("inf")
         forecast = choice.forecast
         return (forecast.ttft_s + forecast.itl_s * routing_request.output_tokens) * 1000
+
+    def _routing_request(self, arrival: Arrival, request: Request) -> RoutingRequest:
+        hints, fleet = read_routing_hints(arrival.http.headers), self._upstream.fleet.snapshot
+        return self._builder.routing_request(request, hints, arrival.caller.salt, fleet)
 
     def _try_cheap(
         self,
@@ -169,23 +164,9 @@ class CascadeGate:
     def _serve(self, arrival: Arrival, request: Request, body: bytes) -> Responder:
         """The cheap answer, as the record has it: of the cheap model, at no cost of its own."""
         cheap = self._cascades[request.model].rule.cheap if request.model in self._cascades else request.model
-        hints, fleet = read_routing_hints(arrival.http.headers), self._upstream.fleet.snapshot
-        builder = self._request_log.request_builder
-        routing_request = builder.routing_request(_asking(request, cheap), hints, arrival.caller.salt, fleet)
+        routing_request = self._routing_request(arrival, _asking(request, cheap))
         trace = None if self._tracer is None else self._tracer.begin(arrival.http.headers)
-        hold = Hold(arrival.caller, arrival.arrived_s, arrival.waited_s)
-        answer = ReadyAnswer(
-            self._gate.client_answer(arrival.connection, request, hold, arrival.route.form),
-            request,
-            routing_request,
-            hold,
-            trace,
-            request_log=self._request_log,
-            offload=self._upstream.offload,
-            clock=self._clock,
-        )
-        answer.start(body, self._wall_clock())
-        return answer
+        return self._ready.begin(arrival, request, routing_request, trace, body)
 
 
 def _is_wanted(arrival: Arrival, request: Request) -> bool:
