@@ -73,7 +73,7 @@ class RoutedHead(HeadCheck):
 
         Behind a proxy it may be somebody else's, so keys are compared in a time that tells nothing of them.
         """
-        get, caller = http.headers.get, self.caller
+        headers, caller = http.headers, self.caller
         return (
             self.callers is callers
             and self._host_names is host_names
@@ -81,11 +81,11 @@ class RoutedHead(HeadCheck):
             and (caller.expires_at is None or now_wall_s < caller.expires_at)
             and http.path == self._path
             and http.method == self._method
-            and compare_digest(get(b"authorization", NONE), self._authorization)
+            and compare_digest(headers.get(b"authorization", NONE), self._authorization)
             and (not self._key_headers or self._has_keys(http))
-            and get(b"host") == self._host
-            and get(b"content-type") == self._type
-            and get(b"content-encoding") == self._encoding
+            and headers.get(b"host") == self._host
+            and headers.get(b"content-type") == self._type
+            and headers.get(b"content-encoding") == self._encoding
         )
 
     def _has_keys(self, http: HttpRequest) -> bool:

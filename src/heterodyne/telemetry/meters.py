@@ -7,6 +7,8 @@ from bisect import bisect_left
 
 from msgspec import Struct
 
+from heterodyne.telemetry.tallies import CountTally, HistogramTally
+
 LABEL_SETS_MAX = 2000
 OVERFLOW = "other"  # the label value under which everything past the cap is counted
 
@@ -33,7 +35,7 @@ class Meter:
         self._cells: dict[Labels, list[float]] = {}
 
     def cell(self, labels: Labels) -> list[float]:
-        """The numbers of one label set; callers on the request path keep the list and add to it."""
+        """The numbers of one label set; callers that add often keep the list and add to it."""
         cell = self._cells.get(labels)
         if cell is None:
             assert len(labels) == len(self.labels), f"{self.name} takes the labels {self.labels}"
@@ -51,13 +53,30 @@ class Meter:
 
     def samples(self) -> list[Sample]:
         """Every label set with its numbers."""
+        self._settle()
         return [Sample(self.name, labels, list(cell)) for labels, cell in self._cells.items()]
+
+    def _settle(self) -> None:
+        """Take over what is tallied elsewhere."""
 
 
 class Counter(Meter):
     """A number that only grows."""
 
     kind = "counter"
+
+    def __init__(self, name: str, help: str, labels: Labels = ()) -> None:
+        super().__init__(name, help, labels)
+        self._tallies: dict[int, CountTally] = {}  # by the cell they are of
+
+    def tally(self, labels: Labels) -> CountTally:
+        """What a caller on the request path keeps and adds to."""
+        cell = self.cell(labels)
+        return self._tallies.setdefault(id(cell), CountTally(cell))
+
+    def _settle(self) -> None:
+        for tally in self._tallies.values():
+            tally.settle()
 
     def add(self, labels: Labels = (), amount: float = 1.0) -> None:
         self.cell(labels)[0] += amount
@@ -99,6 +118,16 @@ class Histogram(Meter):
     def __init__(self, name: str, help: str, labels: Labels = (), *, bounds: tuple[float, ...]) -> None:
         super().__init__(name, help, labels)
         self.bounds = bounds
+        self._tallies: dict[int, HistogramTally] = {}  # by the cell they are of
+
+    def tally(self, labels: Labels) -> HistogramTally:
+        """What a caller on the request path keeps and adds to."""
+        cell = self.cell(labels)
+        return self._tallies.setdefault(id(cell), HistogramTally(cell, self.bounds))
+
+    def _settle(self) -> None:
+        for tally in self._tallies.values():
+            tally.settle()
 
     def observe(self, labels: Labels, value: float) -> None:
         add_to_histogram(self.cell(labels), self.bounds, value)

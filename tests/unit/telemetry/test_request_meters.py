@@ -72,8 +72,8 @@ def test_a_request_is_counted_once_in_each_metric_that_speaks_of_it() -> None:
     assert value("heterodyne_gateway_itl_seconds") == 0
     assert value("heterodyne_gateway_queue_seconds") == 0
     assert value("heterodyne_gateway_overhead_seconds") == 2
-    decided = metrics.decisions.cell((MODEL, "p", "fastest"))
-    assert decided == [2.0]
+    decided = Sample("heterodyne_routing_decisions_total", (MODEL, "p", "fastest"), [2.0])
+    assert [sample for sample in metrics.decisions.samples() if sample.labels[0] == MODEL] == [decided]
 
 
 def test_a_request_for_which_nobody_was_chosen_is_no_decision_and_no_work_of_ours() -> None:

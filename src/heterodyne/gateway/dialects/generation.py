@@ -68,7 +68,13 @@ def longest(private: dict[str, Raw], *named: int | None) -> int | None:
 
     A least length alone names none: beside the limit that a scope sets, engines refuse one that is larger.
     """
-    lengths = [length for length in named if length is not None]
+    most: int | None = None
+    for length in named:
+        if length is not None and (most is None or length > most):
+            most = length
+    if not private:
+        return most
+    lengths = [] if most is None else [most]
     at_least = 0
     for path, value in private.items():
         name = path.rpartition(".")[2]
