@@ -14,7 +14,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-clients test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-observing bench-apis bench-batches bench-cascade bench-guards bench-semantic-cache train-guards faults translation chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-clients test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-books bench-observing bench-apis bench-batches bench-cascade bench-guards bench-semantic-cache train-guards faults translation chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ bench-simulator: install  ## requests simulated a second on one core
 
 bench-workers: install  ## what 1, 2 and as many workers as cores give, and the memory of one
 	$(BIN)/python -m benchmarks.workers.run $(ARGS)
+
+bench-books: install  ## what the supervisor takes to bring a request's record into the store
+	$(BIN)/python -m benchmarks.books.run $(ARGS)
 
 bench-watch: install  ## what watching 500 replicas costs one worker
 	$(BIN)/python -m benchmarks.watch.run $(ARGS)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from heterodyne.batches.file_object import file_document
-from heterodyne.books.encoding import decode_batch
+from heterodyne.domain.record_block import RecordBlock
 from heterodyne.stores.open_store import documents_in, open_database
 from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
@@ -180,7 +180,7 @@ def records(file: Path) -> dict[str, int]:
     """Completion tokens by request, of all that the books have."""
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=5)) as database:
         blocks = database.execute("SELECT content FROM usage_block").fetchall()
-    found = [record for (block,) in blocks for record in decode_batch(block)]
+    found = [record for (block,) in blocks for record in RecordBlock.read(block)]
     by_id = {record.id: record.completion_tokens for record in found}
     assert len(by_id) == len(found), "each once"
     return by_id

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from heterodyne.books.clock_step import ClockStep
+from heterodyne.books.encoding import countable_block
 from heterodyne.books.recover import Answered, none_answered, recover_all
 from heterodyne.books.segment import (
     DAMAGED,
@@ -27,6 +28,7 @@ from heterodyne.books.segment import (
 from heterodyne.books.settings import HISTORY_DAYS
 from heterodyne.books.spool import SPOOL_BYTES_MAX
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
+from heterodyne.domain.record_block import RecordBlock
 from heterodyne.domain.usage_tally import UsageTally
 from heterodyne.ports.books import BookStore
 from heterodyne.telemetry import log
@@ -159,7 +161,7 @@ class Collector:
         """In one transaction, which alone costs as much as thirty records."""
         if not batches:
             return
-        records = [record for batch in batches for record in batch.records]
+        records = countable_block(RecordBlock.joined([batch.records for batch in batches]))
         new = await self._store.add(records, place_of(name, self._ends.get(name, 0), batches[-1].end))
         self._ends[name] = batches[-1].end
         taken = len(new.records)

@@ -3,14 +3,23 @@
 All three are arrays. An encoded opening has the head of a whole record, an encoded ending has none.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
+from heterodyne.domain.record_block import (
+    ARRAY_HEAD,
+    OPENING_FIELDS,
+    OWN_FIELDS,
+    PART_HEAD,
+    RecordBlock,
+    join_encoded,
+)
 from heterodyne.domain.usage import FlightTerms, UsageEnding, UsageOpening, UsageRecord
+from heterodyne.domain.usage_columns import UsageColumns
 
 OPENING_BYTES_MAX = 742
 TERMS_BYTES_MAX = 55
@@ -18,12 +27,16 @@ ENDING_BYTES_MAX = 217
 REASON_BYTES_MAX = 56
 NAME_BYTES_MAX = 64
 ID_BYTES_MAX = 64
+BATCH_MAX = 2048  # records
 COUNT_MAX = 10**12  # a million requests of the largest add up to less than 64 bits hold
 
 # What an array of so many fields begins with: one byte below 16 fields, three from there on.
 _RECORD_HEAD = b"\xdc" + len(fields(UsageRecord)).to_bytes(2, "big")
 _PAIR_HEAD = b"\x92"
-_BATCH_HEAD = b"\xdd"
+_ROW_HEAD = b"\xdc" + (len(fields(UsageEnding)) + OWN_FIELDS + 1).to_bytes(2, "big")
+_COMMON_HEAD = (0x90 | OPENING_FIELDS - OWN_FIELDS).to_bytes()
+_NUMBERS = [b"\xcd" + number.to_bytes(2, "big") for number in range(BATCH_MAX)]
+_LONG_ID, _FLOAT = 0xD9, 0xCB  # how an id of more than 31 bytes begins, and a time
 _OPENING_HEAD = (0x90 | len(fields(UsageOpening))).to_bytes()
 _OPENING_SKIP, _RECORD_SKIP = 1, 3
 _AT_BYTES = 9
@@ -31,7 +44,7 @@ _AT_BYTES = 9
 # The project that is charged is never cut; these only say where a request ran, and may be any length in the settings.
 _CUT = ("model", "version", "pool", "replica", "hardware")
 
-_COUNTS = (
+_WHOLE_COUNTS = (
     "prompt_tokens",
     "cached_tokens",
     "completion_tokens",
@@ -39,9 +52,9 @@ _COUNTS = (
     "usd_micro",
     "retries",
     "continuations",
-    "replica_s",
     "saved_usd_micro",
 )
+_COUNTS = (*_WHOLE_COUNTS, "replica_s")
 
 # An ending as its values alone, in the order of its fields. It has the same bytes, and spares the request's path what
 # Python takes for a call with more than fifteen names: seven times as long as for a tuple.
@@ -71,7 +84,6 @@ class OpenFlight(Struct, frozen=True, array_like=True):
 
 _decode_open = msgspec.msgpack.Decoder(OpenFlight).decode
 _decode_record = msgspec.msgpack.Decoder(UsageRecord).decode
-_decode_batch = msgspec.msgpack.Decoder(tuple[UsageRecord, ...]).decode
 
 
 class OpeningForm:
@@ -117,18 +129,33 @@ def encode_finished(opening: bytes, ending: Ending) -> bytes:
     return opening + encode_ending(ending)
 
 
+def encode_batch(records: Sequence[tuple[bytes, int]]) -> bytes:
+    """Whole records, each with the size of its opening, as a block that says once what openings have in common."""
+    commons: dict[bytes, int] = {}
+    rows: list[bytes] = []
+    for record, opening_bytes in records:
+        id_head = record[_RECORD_SKIP]
+        at = _RECORD_SKIP + (2 + record[_RECORD_SKIP + 1] if id_head == _LONG_ID else 1 + (id_head & 31))
+        assert record[at] == _FLOAT, "behind an id is its time"
+        own_end = at + _AT_BYTES
+        which = commons.setdefault(record[own_end:opening_bytes], len(commons))
+        rows.append(b"%b%b%b%b" % (_ROW_HEAD, record[_RECORD_SKIP:own_end], _NUMBERS[which], record[opening_bytes:]))
+    return b"".join(
+        (
+            *(ARRAY_HEAD, b"\0\0\0\1", PART_HEAD),
+            join_encoded([_COMMON_HEAD + common for common in commons]),
+            join_encoded(rows),
+        )
+    )
+
+
 def encode_open(opening: bytes, terms: bytes) -> bytes:
     """A flight, of what its slot holds."""
     return _PAIR_HEAD + _OPENING_HEAD + opening[_RECORD_SKIP:] + terms
 
 
-def encode_batch(records: list[bytes]) -> bytes:
-    """Encoded records as one array."""
-    return b"%b%b%b" % (_BATCH_HEAD, len(records).to_bytes(4, "big"), b"".join(records))
-
-
 def decode_open(encoded: bytes) -> OpenFlight:
-    """Raises msgspec.DecodeError for other bytes; so do the others."""
+    """Raises msgspec.DecodeError for other bytes; so does the next."""
     return _decode_open(encoded)
 
 
@@ -137,28 +164,20 @@ def decode_record(encoded: bytes) -> UsageRecord:
     return _countable(_decode_record(encoded))
 
 
-def decode_batch(encoded: bytes) -> tuple[UsageRecord, ...]:
-    """The records of one batch."""
-    records = _decode_batch(encoded)
-    return records if all(map(_is_countable, records)) else tuple(map(_countable, records))
+def countable_block(block: RecordBlock) -> RecordBlock:
+    """The same records with numbers that every store can hold; nearly always the block itself."""
+    return block if not block or _is_countable(block.columns) else RecordBlock.of(map(_countable, block))
 
 
-def _is_countable(usage: UsageRecord) -> bool:
-    """Surely; the few that only may be are looked at one by one.
-
-    The bits of several numbers together are negative if one of them is, and otherwise no less than any.
-    """
-    bits = (
-        usage.prompt_tokens
-        | usage.cached_tokens
-        | usage.completion_tokens
-        | usage.reasoning_tokens
-        | usage.usd_micro
-        | usage.retries
-        | usage.continuations
-        | usage.saved_usd_micro
-    )
-    return 0 <= bits <= COUNT_MAX and 0 <= usage.replica_s <= COUNT_MAX
+def _is_countable(columns: UsageColumns) -> bool:
+    replica_s = columns.floats("replica_s")
+    if not ((replica_s >= 0) & (replica_s <= COUNT_MAX)).all():
+        return False
+    try:
+        counts = [columns.integers(name) for name in _WHOLE_COUNTS]
+    except OverflowError:
+        return False
+    return all(each.min() >= 0 and each.max() <= COUNT_MAX for each in counts)
 
 
 def _countable(usage: Counted) -> Counted:

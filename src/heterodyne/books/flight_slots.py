@@ -171,6 +171,11 @@ class FlightSlot:
         return self._opening + encoded
 
     @property
+    def opening_bytes(self) -> int:
+        """How much of its record is the opening."""
+        return len(self._opening)
+
+    @property
     def delivered(self) -> int:
         """Tokens of the answer that the client was given so far, over all replicas.
 

@@ -14,14 +14,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from heterodyne.books.encoding import decode_batch, encode_batch
+from heterodyne.books.encoding import BATCH_MAX
+from heterodyne.domain.record_block import RecordBlock, join_encoded
 from heterodyne.domain.spool_place import SpoolPlace
-from heterodyne.domain.usage import UsageRecord
 
 OPEN, READY, DAMAGED, SLOTS = ".open", ".ready", ".damaged", ".slots"
 AGAIN, RECOVERED = "-again", ".recovered"
 FRAME = struct.Struct("<II")  # length and CRC-32 of the batch that follows
-BATCH_MAX = 2048  # records
 BATCH_BYTES_MAX = 16 << 20  # a length beyond is no length
 
 _sync = getattr(os, "fdatasync", os.fsync)
@@ -30,7 +29,7 @@ _sync = getattr(os, "fdatasync", os.fsync)
 class WrittenBatch(NamedTuple):
     """Records, and where in the file they end."""
 
-    records: tuple[UsageRecord, ...]
+    records: RecordBlock
     end: int
 
 
@@ -120,7 +119,7 @@ def read_batches(path: Path, start: int, bytes_max: int) -> tuple[list[WrittenBa
             if zlib.crc32(content) != checksum:
                 return batches, SegmentTail.DAMAGED
             try:
-                records = decode_batch(content)
+                records = RecordBlock.read(content)
             except msgspec.DecodeError:
                 return batches, SegmentTail.DAMAGED
             end += FRAME.size + length
@@ -134,7 +133,7 @@ def write_segment(path: Path, records: list[bytes]) -> None:
     try:
         with partial.open("wb") as file:
             for start in range(0, len(records), BATCH_MAX):
-                batch = encode_batch(records[start : start + BATCH_MAX])
+                batch = join_encoded(records[start : start + BATCH_MAX])
                 file.write(FRAME.pack(len(batch), zlib.crc32(batch)) + batch)
             file.flush()
             os.fsync(file.fileno())

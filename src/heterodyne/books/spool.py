@@ -12,9 +12,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from heterodyne.books.encoding import Ending, encode_batch, encode_finished, encode_opening
+from heterodyne.books.encoding import BATCH_MAX, Ending, encode_batch, encode_finished, encode_opening
 from heterodyne.books.flight_slots import FlightSlot, FlightSlots
-from heterodyne.books.segment import BATCH_MAX, SegmentWriter, segment_path, spool_bytes
+from heterodyne.books.segment import SegmentWriter, segment_path, spool_bytes
 from heterodyne.domain.usage import UsageOpening
 from heterodyne.telemetry import log
 from heterodyne.telemetry.trouble import Trouble
@@ -25,6 +25,9 @@ SEGMENT_AGE_MAX_S = 10.0
 SPOOL_BYTES_MAX = 4 << 30
 LOOSE_MAX = 8192  # records without a slot that wait
 CLOSE_TIMEOUT_S = 5.0
+
+# Its slot, the whole record, and how much of that is the opening.
+_Unwritten = tuple[FlightSlot | None, bytes, int]
 
 _log = log.get("books")
 
@@ -63,9 +66,9 @@ class UsageSpool:
         self._segment_bytes_max = segment_bytes_max
         self._flush_interval_s = flush_interval_s
         self._clock = clock
-        self._queue: deque[tuple[FlightSlot | None, bytes]] = deque()
+        self._queue: deque[_Unwritten] = deque()
         self._dropped = self._dropped_reported = 0
-        self._held: list[tuple[FlightSlot | None, bytes]] = []  # out of the queue, and not on the disk
+        self._held: list[_Unwritten] = []  # out of the queue, and not on the disk
         self._segment: SegmentWriter | None = None
         self._segment_until_s = 0.0
         self._segments = 0
@@ -83,14 +86,15 @@ class UsageSpool:
 
     def finish(self, slot: FlightSlot, ending: Ending) -> None:
         """A request has ended. Never blocks; as many wait as there are slots. The slot is not the caller's any more."""
-        self._queue.append((slot, slot.finish(ending)))
+        self._queue.append((slot, slot.finish(ending), slot.opening_bytes))
 
     def add(self, opening: UsageOpening, ending: Ending) -> None:
         """A request that cost nothing and had no slot. Never blocks; when too many wait it is only counted."""
         if len(self._queue) >= LOOSE_MAX + self._slots.slots_max:
             self._dropped += 1
             return
-        self._queue.append((None, encode_finished(encode_opening(opening), ending)))
+        encoded = encode_opening(opening)
+        self._queue.append((None, encode_finished(encoded, ending), len(encoded)))
 
     def state(self) -> UsageSpoolState:
         """How it stands."""
@@ -155,10 +159,10 @@ class UsageSpool:
     def _write_batch(self) -> None:
         batch = self._held[:BATCH_MAX]
         segment = self._segment or self._begin_segment()
-        segment.append(encode_batch([record for _, record in batch]))
+        segment.append(encode_batch([(record, opening_bytes) for _, record, opening_bytes in batch]))
         del self._held[:BATCH_MAX]
         self._written += len(batch)
-        self._slots.free(*[slot for slot, _ in batch if slot is not None])
+        self._slots.free(*[slot for slot, _, _ in batch if slot is not None])
 
     def _end_segment_if_due(self) -> None:
         segment = self._segment

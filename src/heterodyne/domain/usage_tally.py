@@ -3,25 +3,25 @@
 Days are for bills, and told apart by who asked. Cells are for charts: one for each minute in which requests were
 complete, second in which they ended, and set of labels, so that minutes and seconds are both sums of a few cells.
 
-Records are many, so they are added up column by column. Times are those of answered requests: the first token's and
+Times are those of answered requests: the first token's and
 the gaps' where they were streamed, the whole one's where anything came. Errors of predictions are
 |ln(actual / predicted)| in thousandths, in the same buckets as milliseconds; a request that was tried again has none,
 since its prediction was for another try.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heterodyne.domain.history import MINUTE_S
 from heterodyne.domain.minute_tally import COUNTS, MICRO, SPREADS, THOUSANDTHS, MinuteTally
 from heterodyne.domain.outcome import is_fault
+from heterodyne.domain.record_block import RecordBlock
 from heterodyne.domain.spread import BUCKETS, ENDS_MS
 from heterodyne.domain.usage import UsageRecord
+from heterodyne.domain.usage_columns import Floats, Integers, Truths, UsageColumns
 
 DAY_S = 86400
 KEPT = "kept"  # what the promise of a record says
@@ -31,12 +31,7 @@ DayKey = tuple[str, str, str, str, str, str, str, str, str]
 # The minute's beginning and the second of the end, since the epoch, then model, pool, hardware, tier, class.
 CellKey = tuple[int, int, str, str, str, str, str]
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
-
 _ENDS_MS = np.array(ENDS_MS)
-_WHO = ("organisation", "project", "key", "model", "pool", "urgency", "tier", "hardware")
 
 
 class DayTally(NamedTuple):
@@ -59,61 +54,13 @@ class UsageTally:
 
     __slots__ = ("cells", "days", "records")
 
-    def __init__(self, records: Sequence[UsageRecord]) -> None:
-        self.records = records
+    def __init__(self, records: Iterable[UsageRecord]) -> None:
+        self.records = RecordBlock.of(records)
         self.days: dict[DayKey, DayTally] = {}
         self.cells: dict[CellKey, MinuteTally] = {}
-        if records:
-            columns = _Columns(records)
-            self.days = _days(columns)
-            self.cells = _cells(columns)
-
-
-class _Columns:
-    """The fields of all records, each as an array; whoever asks alike has one number."""
-
-    def __init__(self, records: Sequence[UsageRecord]) -> None:
-        self._records = records
-        self.count = len(records)
-        self.at = self.floats("at")
-        known: dict[tuple[str, ...], int] = {}
-        who = [known.setdefault(who, len(known)) for who in map(attrgetter(*_WHO), records)]
-        self.who = np.fromiter(who, np.int64, self.count)
-        self.askers = list(known)  # by number; the fields of _WHO
-        self.prompt_tokens, self.cached_tokens = self.integers("prompt_tokens"), self.integers("cached_tokens")
-        self.completion_tokens, self.usd_micro = self.integers("completion_tokens"), self.integers("usd_micro")
-        self.replica_us: Integers = np.rint(self.floats("replica_s") * MICRO).astype(np.int64)
-        self.is_error = self.truths("reason")
-        self.faults = np.zeros(self.count, np.int64)
-        for place in self.is_error.nonzero()[0].tolist():
-            self.faults[place] = is_fault(records[place].status, records[place].reason)
-
-    def values(self, name: str) -> list[Any]:
-        """As they are in the records."""
-        return list(map(attrgetter(name), self._records))
-
-    def floats(self, name: str) -> Floats:
-        """Absent values are no numbers."""
-        values = self.values(name)
-        if None not in values:
-            return np.fromiter(values, np.float64, self.count)
-        if values.count(None) == self.count:
-            return np.full(self.count, np.nan)
-        return np.array(values, np.float64)
-
-    def integers(self, name: str) -> Integers:
-        values = self.values(name)
-        return np.fromiter(values, np.int64, self.count) if any(values) else np.zeros(self.count, np.int64)
-
-    def truths(self, name: str) -> Truths:
-        """Whether it is neither zero nor empty."""
-        values = self.values(name)
-        return np.fromiter(map(bool, values), bool, self.count) if any(values) else np.zeros(self.count, bool)
-
-    def equal(self, name: str, value: str) -> Truths:
-        """Whether it is this."""
-        values = self.values(name)
-        return np.fromiter((one == value for one in values), bool, self.count) if any(values) else self.truths(name)
+        if self.records:
+            self.days = _days(self.records.columns)
+            self.cells = _cells(self.records.columns)
 
 
 class _Parts:
@@ -138,20 +85,21 @@ class _Parts:
         return sums
 
 
-def _days(columns: _Columns) -> dict[DayKey, DayTally]:
-    day = (columns.at // DAY_S).astype(np.int64)
+def _days(columns: UsageColumns) -> dict[DayKey, DayTally]:
+    day = (columns.floats("at") // DAY_S).astype(np.int64)
+    usd_micro = columns.integers("usd_micro")
     parts = _Parts(columns.who, day)
     sums = parts.sums(
         (
             np.ones(columns.count, np.int64),
-            columns.is_error,
-            columns.prompt_tokens,
-            columns.cached_tokens,
-            columns.completion_tokens,
+            columns.truths("reason"),
+            columns.integers("prompt_tokens"),
+            columns.integers("cached_tokens"),
+            columns.integers("completion_tokens"),
             columns.integers("reasoning_tokens"),
-            columns.usd_micro,
-            columns.usd_micro * columns.truths("is_hosted_price"),
-            columns.replica_us,
+            usd_micro,
+            usd_micro * columns.truths("is_hosted_price"),
+            _replica_us(columns),
             columns.integers("saved_usd_micro"),
         )
     )
@@ -163,10 +111,10 @@ def _days(columns: _Columns) -> dict[DayKey, DayTally]:
     return days
 
 
-def _cells(columns: _Columns) -> dict[CellKey, MinuteTally]:
-    minute = (columns.at // MINUTE_S).astype(np.int64) * MINUTE_S
-    total_ms = columns.floats("total_ms")
-    second = (columns.at + total_ms / 1000).astype(np.int64)
+def _cells(columns: UsageColumns) -> dict[CellKey, MinuteTally]:
+    at, total_ms = columns.floats("at"), columns.floats("total_ms")
+    minute = (at // MINUTE_S).astype(np.int64) * MINUTE_S
+    second = (at + total_ms / 1000).astype(np.int64)
     known: dict[tuple[str, str, str, str, str], int] = {}
     of_askers = [
         known.setdefault((model, pool, hardware, tier, urgency), len(known))
@@ -175,22 +123,23 @@ def _cells(columns: _Columns) -> dict[CellKey, MinuteTally]:
     labels = list(known)
     label = np.array(of_askers, np.int64)[columns.who]
     parts = _Parts(label, minute, second)
-    is_retried = columns.truths("retries")
+    is_error, is_retried = columns.truths("reason"), columns.truths("retries")
+    is_refused = is_error & ~columns.truths("pool") if is_error.any() else is_error
     sums = parts.sums(
         (
             np.ones(columns.count, np.int64),
-            columns.is_error,
-            columns.is_error & ~columns.truths("pool"),
+            is_error,
+            is_refused,
             columns.truths("promise"),
             columns.equal("promise", KEPT),
             is_retried,
             columns.truths("is_hedged"),
-            columns.prompt_tokens,
-            columns.cached_tokens,
-            columns.completion_tokens,
-            columns.usd_micro,
-            columns.replica_us,
-            columns.faults,
+            columns.integers("prompt_tokens"),
+            columns.integers("cached_tokens"),
+            columns.integers("completion_tokens"),
+            columns.integers("usd_micro"),
+            _replica_us(columns),
+            _faults(columns),
         )
     )
     cells = [_tally(one) for one in sums]
@@ -202,6 +151,20 @@ def _cells(columns: _Columns) -> dict[CellKey, MinuteTally]:
     }
 
 
+def _replica_us(columns: UsageColumns) -> Integers:
+    return np.rint(columns.floats("replica_s") * MICRO).astype(np.int64)
+
+
+def _faults(columns: UsageColumns) -> Integers:
+    faults = np.zeros(columns.count, np.int64)
+    failed = columns.truths("reason").nonzero()[0].tolist()
+    if failed:
+        statuses, reasons = columns.values("status"), columns.values("reason")
+        for place in failed:
+            faults[place] = is_fault(statuses[place], reasons[place])
+    return faults
+
+
 def _tally(counts: list[int]) -> MinuteTally:
     """In the order of COUNTS."""
     tally = MinuteTally()
@@ -210,10 +173,10 @@ def _tally(counts: list[int]) -> MinuteTally:
     return tally
 
 
-def _times(columns: _Columns, total_ms: Floats, is_retried: Truths) -> dict[str, Floats]:
+def _times(columns: UsageColumns, total_ms: Floats, is_retried: Truths) -> dict[str, Floats]:
     """Of every distribution what each record adds to it; no number: nothing."""
     ttft_ms, itl_ms = columns.floats("ttft_ms"), columns.floats("itl_ms")
-    is_answered = ~np.isnan(ttft_ms) | ~columns.is_error
+    is_answered = ~np.isnan(ttft_ms) | ~columns.truths("reason")
     return dict(
         zip(
             SPREADS,

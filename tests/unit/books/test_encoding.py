@@ -14,7 +14,7 @@ from heterodyne.books.encoding import (
     REASON_BYTES_MAX,
     TERMS_BYTES_MAX,
     OpeningForm,
-    decode_batch,
+    countable_block,
     decode_open,
     decode_record,
     encode_batch,
@@ -24,6 +24,7 @@ from heterodyne.books.encoding import (
     encode_opening,
     encode_terms,
 )
+from heterodyne.domain.record_block import RecordBlock, join_encoded
 from heterodyne.domain.usage import FlightTerms
 from tests.support.usage_records import ending, opening, record
 
@@ -98,7 +99,10 @@ def test_numbers_that_no_store_holds_become_the_nearest_that_one_does(
     said: dict[str, float], kept: dict[str, float]
 ) -> None:
     encoded = [encode_finished(encode_opening(opening()), one) for one in (ending(), ending(**said), ending())]
-    assert decode_batch(encode_batch(encoded)) == (record(), record(**kept), record())
+    block = RecordBlock.read(join_encoded(encoded))
+    assert list(countable_block(block)) == [record(), record(**kept), record()]
+    openings = [(one, len(encode_opening(opening()))) for one in encoded]
+    assert list(countable_block(RecordBlock.read(encode_batch(openings)))) == [record(), record(**kept), record()]
     assert decode_record(encoded[1]) == record(**kept)
 
 

@@ -52,7 +52,7 @@ def test_a_slot_is_free_only_when_its_record_is_on_the_disk(tmp_path: Path) -> N
     spool.close()
     (segment,) = tmp_path.iterdir()
     assert segment.name == "w.1.00000001.ready"
-    assert read_batches(segment, 0, EVERYTHING)[0][1].records == (record(7),)
+    assert list(read_batches(segment, 0, EVERYTHING)[0][1].records) == [record(7)]
 
 
 def test_the_thread_writes_without_being_asked(tmp_path: Path) -> None:

@@ -6,13 +6,14 @@ in the next pages that cover its second. Minutes are those of the history: by wh
 """
 
 from collections import deque
-from itertools import islice
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from heterodyne.domain.history import MINUTE_S, History, HistoryGroup, Sums
 from heterodyne.domain.minute_tally import COUNTS, SPREADS, MinuteTally
+from heterodyne.domain.record_block import RecordBlock
 from heterodyne.domain.spread import SpreadTally, percentile_ms
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.domain.usage_tally import UsageTally
@@ -52,7 +53,8 @@ class RecentActivity:
 
     def __init__(self) -> None:
         self.taken = 0  # records, since it began
-        self._latest: deque[UsageRecord] = deque(maxlen=RECORDS_MAX)
+        self._latest: deque[RecordBlock] = deque()  # so many of the latest that they hold RECORDS_MAX
+        self._held = 0  # records in them
         self._seconds = _Cells(SECONDS_MAX, MinuteTally)
         self._minutes = _Cells(MINUTES_MAX, _SparkTally)
         self._whole = MinuteTally()  # of the window
@@ -63,7 +65,7 @@ class RecentActivity:
     def on_added(self, tally: UsageTally) -> None:
         """The books have these, and had not before."""
         self.taken += len(tally.records)
-        self._latest.extend(tally.records)
+        self._hold(tally.records)
         for (minute, ended, _, pool, *_), cell in tally.cells.items():
             self._seconds.at(ended, pool).merge(cell)
             if self._since <= ended < self._until:
@@ -105,7 +107,15 @@ class RecentActivity:
 
     def latest(self, since: int, most: int) -> list[UsageRecord]:
         """Of the records taken after the first `since`, the latest ones, the newest first."""
-        return list(islice(reversed(self._latest), min(most, self.taken - since)))
+        newest = chain.from_iterable(map(reversed, reversed(self._latest)))
+        return list(islice(newest, min(most, self.taken - since, RECORDS_MAX)))
+
+    def _hold(self, block: RecordBlock) -> None:
+        """They are decoded when a console asks for them."""
+        self._latest.append(block.undecoded())
+        self._held += len(block)
+        while self._held - len(self._latest[0]) >= RECORDS_MAX:
+            self._held -= len(self._latest.popleft())
 
     def _move(self, since: int, until: int) -> None:
         """Seconds come in at one end and leave at the other: adding up all of them every time would cost most of what

@@ -6,6 +6,7 @@ was lost, is known by its place alone; records are only compared by their ids wh
 
 from collections.abc import Sequence
 
+from heterodyne.domain.record_block import RecordBlock
 from heterodyne.domain.spool_place import SpoolPlace
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.domain.usage_tally import UsageTally
@@ -22,7 +23,7 @@ def add_records(records: Sequence[UsageRecord], place: SpoolPlace | None, source
     """Those that are new, and what they add up to."""
     if not records:
         return UsageTally(())
-    tally = UsageTally((yield from _new(records, place)))
+    tally = UsageTally((yield from _new(RecordBlock.of(records), place)))
     if tally.records:
         yield from blocks.add_block(tally)
         yield from add_days(tally)
@@ -35,20 +36,20 @@ def forget_segments(before_at: float) -> Script[None]:
     yield Statement("DELETE FROM usage_segment WHERE at < $1", (before_at,))
 
 
-def _new(records: Sequence[UsageRecord], place: SpoolPlace | None) -> Script[Sequence[UsageRecord]]:
+def _new(records: RecordBlock, place: SpoolPlace | None) -> Script[Sequence[UsageRecord]]:
     """Others who read the same segment wait here until this transaction has ended."""
     name = NO_SEGMENT if place is None else place.segment
     ((until,),) = yield Statement(
         "INSERT INTO usage_segment (name, until, at) VALUES ($1, 0, $2) "
         "ON CONFLICT (name) DO UPDATE SET at = excluded.at RETURNING until",
-        (name, records[-1].at),
+        (name, records.columns.values("at")[-1]),
     )
     if place is None or place.may_repeat:
         return (yield from _unknown(records))
     if until >= place.end:
         return ()
     yield Statement("UPDATE usage_segment SET until = $1 WHERE name = $2", (place.end, name))
-    if until <= place.start and (until or not (yield from known_rows([records[0].id]))):
+    if until <= place.start and (until or not (yield from known_rows([records.columns.values("id")[0]]))):
         return records
     return (yield from _unknown(records))  # read in other pieces, or begun by a version that noted no place
 

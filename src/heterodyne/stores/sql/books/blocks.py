@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-import msgspec
-
+from heterodyne.domain.record_block import RecordBlock
 from heterodyne.domain.usage import UsageRecord
 from heterodyne.domain.usage_tally import UsageTally
 from heterodyne.stores.sql.books.conditions import Conditions, text
@@ -24,9 +23,6 @@ RECORDS_AT_ONCE = 8192
 ROWS_AT_ONCE = 100  # written by one statement
 
 _INDEX_COLUMNS = ("project", "last_at", "number", "first_at", "records", "errors")
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(tuple[UsageRecord, ...]).decode
 
 
 class BlockHead(NamedTuple):
@@ -41,19 +37,20 @@ class BlockHead(NamedTuple):
 
 def add_block(tally: UsageTally) -> Script[None]:
     """Records that no block has, one at least."""
-    records = tally.records
-    ids, moments = [record.id for record in records], [record.at for record in records]
-    low_id, high_id = min(ids), max(ids)
+    columns = tally.records.columns
+    ids, moments = columns.values("id"), columns.values("at")
+    low_id, high_id, first_at, last_at = min(ids), max(ids), min(moments), max(moments)
+    origin = _origin(low_id) if _origin(low_id) == _origin(high_id) else ""
     ((number,),) = yield Statement(
         "INSERT INTO usage_block (origin, low_id, high_id, content) VALUES ($1, $2, $3, $4) RETURNING number",
-        (_origin(low_id) if _origin(low_id) == _origin(high_id) else "", text(low_id), text(high_id), _encode(records)),
+        (origin, text(low_id), text(high_id), tally.records.content),
     )
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for (_, _, project, *_), day in tally.days.items():
         for name in {WHOLE, text(project)}:
             counts[name][0] += day.requests
             counts[name][1] += day.errors
-    rows: list[Row] = [(name, max(moments), number, min(moments), *count) for name, count in counts.items()]
+    rows: list[Row] = [(name, last_at, number, first_at, *count) for name, count in counts.items()]
     for start in range(0, len(rows), ROWS_AT_ONCE):
         yield _insert_heads(rows[start : start + ROWS_AT_ONCE])
 
@@ -103,7 +100,7 @@ def read(numbers: Sequence[int]) -> Script[list[UsageRecord]]:
         f"SELECT content FROM usage_block WHERE number IN ({_places(len(numbers))})",  # noqa: S608  # places of values
         tuple(numbers),
     )
-    return [record for (content,) in rows for record in _decode(content)]
+    return [record for (content,) in rows for record in RecordBlock.read(content)]
 
 
 def blocks_of(request_ids: Iterable[str]) -> Script[list[int]]:
