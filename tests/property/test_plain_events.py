@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import pytest
@@ -105,11 +106,12 @@ def event(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, 
 
 def relayed(form: StreamForm, events: list[bytes], reads: list[int]) -> list[Any]:
     client = Client()
-    relay = ToldRelay(client.connection, client, lambda: 1.0, wants_usage=True, form=form)
+    clock = map(float, count(1)).__next__  # a second passes between reads, so that none waits for the next
+    relay = ToldRelay(client.connection, client, clock, wants_usage=True, form=form)
     rest, turn = list(events), 0
     while rest:
-        count = reads[turn % len(reads)]
-        some, rest, turn = rest[:count], rest[count:], turn + 1
+        size = reads[turn % len(reads)]
+        some, rest, turn = rest[:size], rest[size:], turn + 1
         relay.on_framed(b"".join(map(chunk, some)), len(some))
     assert relay.events == len(events)
     return [normal(json.loads(line[6:])) for line in client.payload.decode().split("\n") if line.startswith("data: ")]

@@ -34,11 +34,12 @@ class MemoryNetwork(asyncio.AbstractEventLoop):
     @contextmanager
     def running(self) -> Iterator[None]:
         """Inside the block this is the loop that code finds running."""
+        before = asyncio._get_running_loop()
         asyncio._set_running_loop(self)
         try:
             yield
         finally:
-            asyncio._set_running_loop(None)
+            asyncio._set_running_loop(before)
 
     # What asyncio, the pool and its deadlines call.
 
@@ -66,6 +67,11 @@ class MemoryNetwork(asyncio.AbstractEventLoop):
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
         return asyncio.TimerHandle(when, callback, args, self, context)
+
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self._clock() + delay, callback, *args, context=context)
 
     def time(self) -> float:
         return self._clock()

@@ -20,6 +20,7 @@ from heterodyne.gateway.offload.process import PendingWork
 from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.errors import WireError
+from heterodyne.wire.held_writes import HOLD_S
 from heterodyne.wire.message import chunk
 from heterodyne.wire.server_connection import ServerConnection
 
@@ -27,6 +28,10 @@ EVENT_TAIL: Final = b"\n\n\r\n"  # the end of an event and of the chunk it came 
 EVENT_BYTES_MAX: Final = 1 << 19  # as `gateway.event_bytes_max` has it
 LOOKED_INTO_BYTES_MAX: Final = 128 * 1024  # of an event in which nothing says that it should be
 EVENT_END: Final = re.compile(rb"(?:\r?\n){2,}")
+# The events of a stream that come closer than this are sent together: such a stream is quicker than anybody reads, and
+# a write costs more than all else that is done for an event. The first ones, which somebody waits for, go out at once.
+QUICK_S: Final = HOLD_S
+FIRST_EVENTS: Final = 4
 FIELDS: Final = (b"data:", b":", b"event:", b"id:", b"retry:")
 
 
@@ -59,6 +64,7 @@ class StreamRelay:
     __slots__ = (
         "_before",
         "_clock",
+        "_connection",
         "_edit",
         "_event_bytes_max",
         "_guard",
@@ -72,7 +78,7 @@ class StreamRelay:
         "_wants_usage",
         "_word",
         "_words",
-        "_write",
+        "_written_at_s",
         "bytes_sent",
         "error_event",
         "events",
@@ -97,7 +103,8 @@ class StreamRelay:
         before: int = 0,
         event_bytes_max: int = EVENT_BYTES_MAX,
     ) -> None:
-        self._write = connection.writer()
+        self._connection = connection
+        self._written_at_s = 0.0
         self._owner = owner
         self._clock = clock
         self._wants_usage = wants_usage
@@ -195,6 +202,14 @@ class StreamRelay:
         if self._keep is not None:
             self._keep.append(data)
         self._write(data)
+
+    def _write(self, data: bytes) -> None:
+        """To the client, at once or close behind what was written before together with what comes next."""
+        if self.last_at_s - self._written_at_s < QUICK_S and self.events > FIRST_EVENTS:
+            self._connection.write_soon(data)
+        else:
+            self._written_at_s = self.last_at_s
+            self._connection.write(data)
 
     def _begin(self) -> None:
         self.first_at_s = self.last_at_s

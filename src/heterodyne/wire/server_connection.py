@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Final, Protocol
 
 from heterodyne.domain.errors import HeterodyneError, Overloaded, RequestTooSlow
+from heterodyne.wire.held_writes import HeldWrites
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import CHUNKS_END, HeadCheck, HttpRequest, chunk
 from heterodyne.wire.pacing import LARGE_READ_BYTES, rest
@@ -45,11 +46,12 @@ class Handler(Protocol):
 class ServerLedger:
     """What all connections of one worker share: which are open and how many body bytes are held."""
 
-    __slots__ = ("body_bytes", "connections", "is_draining")
+    __slots__ = ("body_bytes", "connections", "held_writes", "is_draining")
 
     def __init__(self) -> None:
         self.connections: dict[ServerConnection, None] = {}  # the oldest first, as far as they were looked at
         self.body_bytes = 0
+        self.held_writes = HeldWrites()
         self.is_draining = False
 
     def try_make_room(self) -> bool:
@@ -88,7 +90,7 @@ class ServerConnection(ServerSocket):
     )
 
     def __init__(self, handler: Handler, limits: WireLimits, ledger: ServerLedger, clock: Callable[[], float]) -> None:
-        super().__init__()
+        super().__init__(ledger.held_writes)
         self._handler = handler
         self._limits = limits
         self._ledger = ledger
@@ -134,6 +136,8 @@ class ServerConnection(ServerSocket):
         self._reader.close()
         self._ledger.connections.pop(self, None)
         self._unread.clear()
+        self._held.clear()
+        self._held_bytes = 0
         self._problem, self._paced = None, None
         self._ledger.body_bytes -= sum(request.let_go() for request in self._pending)
         if self._request is not None:
@@ -196,7 +200,9 @@ class ServerConnection(ServerSocket):
         if self._transport is None:
             return
         if last:
-            self._transport.write(last)
+            self.write(last)
+        elif self._held:
+            self.flush()
         request, self._request, self._responder = self._request, None, None
         if request is not None:
             self._ledger.body_bytes -= request.let_go()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from heterodyne.wire.held_writes import HELD_BYTES_MAX, HeldWrites
 from heterodyne.wire.pacing import PacedWrite
 
 WRITE_BUFFER_BYTES: Final = 65536
@@ -12,9 +13,21 @@ WRITE_BUFFER_BYTES: Final = 65536
 class ServerSocket(asyncio.Protocol):
     """The base of a server's connection; one per socket. It knows nothing of requests."""
 
-    __slots__ = ("_is_reading_paused", "_paced", "_taken_at_s", "_transport", "_unsent_bytes")
+    __slots__ = (
+        "_held",
+        "_held_bytes",
+        "_held_writes",
+        "_is_reading_paused",
+        "_paced",
+        "_taken_at_s",
+        "_transport",
+        "_unsent_bytes",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, held_writes: HeldWrites) -> None:
+        self._held_writes = held_writes
+        self._held: list[bytes] = []  # goes out with the next write, or in a moment
+        self._held_bytes = 0
         self._transport: asyncio.Transport | None = None
         self._paced: PacedWrite | None = None  # the rest of a long answer, on its way out
         self._is_reading_paused = False
@@ -53,14 +66,35 @@ class ServerSocket(asyncio.Protocol):
     def write(self, data: bytes) -> None:
         """Bytes of the current answer, already framed."""
         if self._transport is not None:
-            self._transport.write(data)
+            self._transport.write(data if not self._held else self._take_held(data))
 
-    def writer(self) -> Callable[[bytes], None]:
-        """The same for many writes in a row, by a caller that stops once the client has gone."""
-        return self._transport.write if self._transport is not None else self.write
+    def write_soon(self, data: bytes) -> None:
+        """The same of bytes that may wait a moment for more."""
+        if self._transport is None:
+            return
+        if not self._held:
+            self._held_writes.add(self)
+        self._held.append(data)
+        self._held_bytes += len(data)
+        if self._held_bytes > HELD_BYTES_MAX:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what waits for more."""
+        if self._held and self._transport is not None:
+            self._transport.write(self._take_held(b""))
+
+    def _take_held(self, data: bytes) -> bytes:
+        """What waits, and these bytes behind it."""
+        self._held.append(data)
+        data = b"".join(self._held)
+        self._held.clear()
+        self._held_bytes = 0
+        return data
 
     def _write_paced(self, pieces: Iterable[bytes], on_done: Callable[[], None]) -> None:
         assert self._transport is not None
+        self.flush()
         self._paced = PacedWrite(self._transport, pieces, on_done)
 
     def _set_reading_paused(self, is_paused: bool) -> None:
@@ -76,6 +110,7 @@ class ServerSocket(asyncio.Protocol):
     def _end_sending(self) -> None:
         """Send FIN once everything is out, and go on reading where the transport can do both."""
         assert self._transport is not None
+        self.flush()
         if not self._transport.is_closing():
             self._set_reading_paused(False)
         if self._transport.can_write_eof():
@@ -93,6 +128,7 @@ class ServerSocket(asyncio.Protocol):
 
     def _close(self) -> None:
         if self._transport is not None:
+            self.flush()
             self._transport.close()
 
     def _cut(self) -> None:

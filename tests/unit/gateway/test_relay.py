@@ -1,9 +1,11 @@
 """One stream, from an engine's pieces to a client's bytes."""
 
+import asyncio
+
 import pytest
 
 from heterodyne.domain.errors import EngineError
-from heterodyne.gateway.relay import EVENT_BYTES_MAX, StreamRelay
+from heterodyne.gateway.relay import EVENT_BYTES_MAX, FIRST_EVENTS, QUICK_S, StreamRelay
 from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest, chunk
@@ -116,3 +118,40 @@ def test_an_edit_takes_the_place_of_events() -> None:
     edited.on_framed(chunk(b"data: {}\n\n" + TOKEN), 1)
     edited.on_framed(chunk(b"data: [DONE]\n\n"), 1)
     assert stream.written == TOKEN + DONE
+
+
+class Timed(Stream):
+    """A stream whose clock the test holds; a list of what was written at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_s = 5.0
+        self.relay = StreamRelay(self.connection, self, lambda: self.now_s, wants_usage=True)
+        self.writes: list[bytes] = []
+        self._client.write = self.writes.append  # type: ignore[method-assign,assignment]  # a stream writes bytes
+
+    def tokens(self, count: int, apart_s: float) -> None:
+        for _ in range(count):
+            self.relay.on_framed(chunk(TOKEN), 1)
+            self.now_s += apart_s
+
+
+def test_tokens_of_a_usual_stream_wait_for_nothing() -> None:
+    stream = Timed()
+    stream.tokens(20, apart_s=1.01 * QUICK_S)
+    assert stream.writes == [chunk(TOKEN)] * 20
+
+
+def test_tokens_of_a_quick_stream_leave_together_but_for_the_first_ones() -> None:
+    async def run() -> None:
+        stream = Timed()
+        stream.tokens(FIRST_EVENTS + 9, apart_s=QUICK_S / 4)
+        assert stream.writes[:FIRST_EVENTS] == [chunk(TOKEN)] * FIRST_EVENTS
+        assert 2 <= max(map(len, stream.writes)) // len(chunk(TOKEN)) <= 5
+        stream.relay.on_framed(chunk(DONE), 1)
+        stream.relay.on_end()
+        stream.connection.finish_stream()
+        assert b"".join(stream.writes) == chunk(TOKEN) * (FIRST_EVENTS + 9) + chunk(DONE) + b"0\r\n\r\n"
+        assert len(stream.writes) < FIRST_EVENTS + 9
+
+    asyncio.run(run())

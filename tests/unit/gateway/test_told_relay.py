@@ -1,6 +1,7 @@
 """One stream in another API's words: what of it is told at once, and what is looked into."""
 
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 
@@ -42,7 +43,9 @@ class Told:
         client.write = self.writes.append  # type: ignore[method-assign,assignment]  # a stream writes bytes
         body = b'{"model":"m","input":"x","store":false}'
         request = Request(id="r", operation=Operation.CHAT, model="m", body=body, stream=True)
-        self.relay = ToldRelay(self.connection, self, lambda: 5.0, wants_usage=True, form=form(request))
+        # A second passes between events, so that none waits for the next.
+        clock = map(float, count(5)).__next__
+        self.relay = ToldRelay(self.connection, self, clock, wants_usage=True, form=form(request))
 
     def read(self, *events: bytes) -> bytes:
         """These events come at once; what the client is told of them, in one write."""
