@@ -1,14 +1,22 @@
-"""The latest decisions of one worker, each with how its request fared. Rendered only when somebody asks."""
+"""The latest decisions of one worker, each with how its request fared. Rendered only when somebody asks.
+
+A busy worker decides so often that the latest would all be of one moment, and what is kept for so short a time costs
+most to forget: it has left the processor's caches by then. So of one second there are USUAL_PER_S usual ones at most;
+those of requests that somebody may ask about are kept in any case.
+"""
 
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
-from typing import final
+from typing import Final, final
 
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.record import RequestRecord
+from heterodyne.gateway.ended import BROKEN
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
+
+USUAL_PER_S: Final = 100
 
 
 @final
@@ -64,10 +72,19 @@ class Decided:
 class DecisionLog:
     """Bounded: the oldest goes when there is no room."""
 
-    __slots__ = ("_kept", "add")
+    __slots__ = ("_kept", "_second_s", "_usual", "add")
 
     def __init__(self, kept_max: int) -> None:
+        self._second_s = 0.0  # when the second began that is counted
+        self._usual = 0  # in it
         self.keep(kept_max)
+
+    def has_room(self, now_s: float) -> bool:
+        """Whether another usual decision of this second is kept."""
+        if not 0.0 <= now_s - self._second_s < 1.0:
+            self._second_s, self._usual = now_s, 0
+        self._usual += 1
+        return self._usual <= USUAL_PER_S
 
     def keep(self, kept_max: int) -> None:
         """So many from now on."""
@@ -90,3 +107,8 @@ class DecisionLog:
 
     def __len__(self) -> int:
         return len(self._kept)
+
+
+def is_unusual(ended: EndedRequest) -> bool:
+    """Whether somebody may want to know where a request went, and why."""
+    return bool(ended.reason or ended.retries or ended.continuations or ended.is_hedged or ended.promise == BROKEN)

@@ -11,7 +11,7 @@ from heterodyne.domain.fleet import ModelRule, Purpose, Replica, ReplicaId, rule
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway.decision_log import Decided
+from heterodyne.gateway.decision_log import USUAL_PER_S, Decided
 from heterodyne.gateway.dialects import chat
 from heterodyne.gateway.in_flight import InFlight
 from heterodyne.gateway.request_handler import RequestHandler
@@ -319,5 +319,6 @@ def _unknown(request_id: str, kept_max: int) -> str:
         return f'no decision about "{request_id}" is kept: `gateway.decisions_kept` is 0'
     return (
         f'no decision about "{request_id}" is kept: each worker keeps its latest {kept_max} '
-        "(`gateway.decisions_kept`), and none for a request that was refused at the door"
+        f"(`gateway.decisions_kept`), of usual requests {USUAL_PER_S} a second, and none for a request that was "
+        "refused at the door"
     )

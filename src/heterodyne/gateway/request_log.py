@@ -15,7 +15,7 @@ from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.arm_tallies import ArmTallies
 from heterodyne.gateway.audit_recorder import AuditRecorder
-from heterodyne.gateway.decision_log import Decided, DecisionLog
+from heterodyne.gateway.decision_log import Decided, DecisionLog, is_unusual
 from heterodyne.gateway.ended import ended_of
 from heterodyne.gateway.finished import Finished, count_usage, end_hold, settle_cache
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
@@ -128,11 +128,12 @@ class RequestLog:
     def write_down(self) -> None:
         """Make records of what has ended, and learn from it."""
         several, self._finished, self._finished_bytes = self._finished, [], 0
-        epoch_s = self._wall_clock() - self._clock()
+        now_s = self._clock()
+        epoch_s = self._wall_clock() - now_s
         records: list[RequestRecord] = []
         for finished in several:
             try:
-                self._write_down(finished, ended_of(finished, epoch_s), records)
+                self._write_down(finished, ended_of(finished, epoch_s), records, now_s)
             except Exception as error:  # noqa: BLE001  # the root of a record: our mistake must not cost others theirs
                 _log.error("record_failed", request_id=finished.request.id, exc_info=error)
         if records:
@@ -141,7 +142,7 @@ class RequestLog:
             except Exception as error:  # noqa: BLE001  # as above
                 _log.error("records_failed", records=len(records), exc_info=error)
 
-    def _write_down(self, finished: Finished, ended: EndedRequest, records: list[RequestRecord]) -> None:
+    def _write_down(self, finished: Finished, ended: EndedRequest, records: list[RequestRecord], now_s: float) -> None:
         request, routing_request, choice = finished.request, finished.routing_request, finished.choice
         if finished.slot is not None and self._usage_recorder is not None:
             self._usage_recorder.close(finished.slot, ended)  # before all that could fail: an open slot is lost
@@ -159,7 +160,7 @@ class RequestLog:
             is_counted = ended.stream and not ended.is_estimated and not ended.continuations
             if is_counted and finished.wire is not None and request.guard is None:  # policies join events
                 self.event_tokens.learn(finished.wire.pool, finished.events, ended.completion_tokens)
-        if choice is not None:
+        if choice is not None and (is_unusual(ended) or self.decisions.has_room(now_s)):
             self.decisions.add(Decided(ended.id, routing_request, choice, ended))
         if self._is_recorded:
             record = ended.record()

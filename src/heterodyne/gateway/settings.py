@@ -126,7 +126,8 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         Meta(
             ge=0,
             le=1_000_000,
-            description="Latest decisions each worker keeps for `heterodyne explain --request`; 0 keeps none.",
+            description="Latest decisions each worker keeps for `heterodyne explain --request`, of usual requests 100 "
+            "a second at most; 0 keeps none.",
         ),
     ] = 1000
     engine_connections_idle_max: Annotated[

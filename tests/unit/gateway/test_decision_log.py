@@ -2,8 +2,11 @@
 
 import sys
 
+import pytest
+from msgspec.structs import replace
+
 from heterodyne.domain.record import RequestRecord
-from heterodyne.gateway.decision_log import Decided, DecisionLog
+from heterodyne.gateway.decision_log import USUAL_PER_S, Decided, DecisionLog, is_unusual
 from heterodyne.routing.kv.chain import chain_of_blocks
 from tests.support.replica_states import replica, router, routing_request
 from tests.support.requests_copied import ended
@@ -57,3 +60,19 @@ def test_what_was_asked_is_kept_without_its_prompt() -> None:
     assert (kept.routing_request.session, kept.routing_request.tenant) == ("", b"")
     assert (kept.routing_request.ttft_slo_s, kept.routing_request.prompt_tokens) == (0.5, 1000)
     assert sys.getsizeof(kept) < 200
+
+
+def test_of_one_second_only_so_many_usual_ones_have_room() -> None:
+    log = DecisionLog(10_000)
+    assert sum(log.has_room(5.0 + number / 1000) for number in range(999)) == USUAL_PER_S
+    assert log.has_room(6.0)
+    assert log.has_room(3.0), "a clock that went back begins a second too"
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"reason": "engine_broke"}, {"retries": 1}, {"continuations": 1}, {"is_hedged": True}, {"promise": "broken"}],
+)
+def test_decisions_that_somebody_may_ask_about_are_unusual(facts: dict[str, object]) -> None:
+    assert is_unusual(ended(replace(record(1), **facts)))
+    assert not is_unusual(ended(record(1)))
