@@ -122,26 +122,32 @@ AGES: Final = (
         score=0.8,
         digits_min=1,
         pattern=re.compile(
-            r"(?<![\w.,$€£])(?:1[01])?[0-9]{1,2}(?=[ -]?(?:years?[- ]old|years? of age|y/o|yo\b|yrs?[. -]{0,2}old"
-            r"|year[- ]olds?|Jahre alt|ans\b))(?<!ans)",
+            r"[0-9](?<![\w.,$€£].)(?:(?<=1)[01][0-9]{1,2}|[0-9])?"
+            r"(?=[ -]?(?:years?[- ]old|years? of age|y/o|yo\b|yrs?[. -]{0,2}old|year[- ]olds?|Jahre alt|ans\b))",
             re.IGNORECASE,
         ),
     ),
-    Recogniser(  # as newspapers write it: Jane Roe, 34, of Leeds; and birthdays
+    Recogniser(  # as newspapers write it: Jane Roe, 34, of Leeds
+        rule="age",
+        score=0.6,
+        digits_min=2,
+        telling="a, 0",
+        pattern=re.compile(r"[0-9](?<=[a-z], .)(?:(?<=1)[01][0-9]{2}|[0-9])(?=, (?:of|from|who|a|an|is|was|said)\b)"),
+    ),
+    Recogniser(
         rule="age",
         score=0.6,
         digits_min=1,
-        pattern=re.compile(
-            r"(?<=[a-z], )(?:1[01])?[0-9]{2}(?=, (?:of|from|who|a|an|is|was|said)\b)"
-            r"|(?<![\w.,])(?:1[01])?[0-9]{1,2}(?=(?:st|nd|rd|th) birthday)"
-        ),
+        telling="0aa a",
+        pattern=re.compile(r"[0-9](?<![\w.,].)(?:(?<=1)[01][0-9]{1,2}|[0-9])?(?=(?:st|nd|rd|th) birthday)"),
     ),
     Recogniser(
         rule="age",
         score=0.8,
         digits_min=1,
+        telling=" 0",
         pattern=re.compile(
-            rf"[0-9](?:{'|'.join(rf'(?<=(?<![a-z]){before} .)' for before in AGE_BEFORE)})"
+            rf"[0-9](?<=[de:sfgm] .)(?:{'|'.join(rf'(?<=(?<![a-z]){before} .)' for before in AGE_BEFORE)})"
             r"(?:(?<=1)[01][0-9]|[0-9])?(?![\w%:/-])(?![.,][0-9])(?! (?:percent|minutes|hours|days|weeks|months|miles"
             r"|km|dollars|times|feet|points|on|in|for|of|the|years from|more|less))",
             re.IGNORECASE,
