@@ -10,7 +10,7 @@ from heterodyne.safety.pii.clusters import Cluster, clusters
 from heterodyne.safety.pii.contact import email_addresses
 from heterodyne.safety.pii.network import ipv6_addresses
 from heterodyne.safety.pii.recogniser import THRESHOLD, Recogniser, matches, words_near
-from heterodyne.safety.pii.registry import ANYWHERE, BY_WORDS, DEFAULT_KINDS, EVERYWHERE, KINDS, LOCALES
+from heterodyne.safety.pii.registry import ANYWHERE, BY_WORDS, BY_WORDS_TOO, DEFAULT_KINDS, EVERYWHERE, KINDS, LOCALES
 from heterodyne.safety.pii.words.by_words import by_words
 
 DIGITS_MOST: Final = 20  # no recogniser asks for more
@@ -52,7 +52,7 @@ class PIIFinder:
         self._without_digits = [recogniser for recogniser in by_digits if recogniser.rule == "mac_address"]
         self._has_ip = "ip_address" in kinds
         self._has_words = not set(kinds).isdisjoint(BY_WORDS)
-        self._unwanted_words = frozenset(BY_WORDS) - set(kinds)
+        self._unwanted_words = frozenset((*BY_WORDS, *BY_WORDS_TOO)) - set(kinds)
 
     def find(self, text: str) -> list[Finding]:
         """What was found, in order; no two findings overlap."""

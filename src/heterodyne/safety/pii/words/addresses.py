@@ -33,6 +33,8 @@ UNIT: Final = re.compile(
     r"(?:apt|apartment|suite|ste|unit|flat|floor|room|box|pob|psc|p\.o|p\.o\.|postbox|postfach|postboks)\.?",
     re.IGNORECASE,
 )
+UNIT_BEFORE: Final = re.compile(r"\b(?:apt|apartment|suite|ste|unit|flat|floor|room)\.? $", re.IGNORECASE)
+UNIT_CHARACTERS: Final = 12
 NUMBER: Final = re.compile(r"#?[0-9]{1,6}[A-Za-z]?(?:[-/][0-9]{1,4}[A-Za-z]?)?(?:-[0-9]{4})?\.?")
 TOKEN: Final = re.compile(
     r"#?[0-9]{1,6}(?:[-/][0-9]{1,4})?[A-Za-z]?(?![\w:])\.?(?=[\s,;?!)\"']|$)"
@@ -45,6 +47,9 @@ PARTICLE: Final = re.compile(
     r"alle|tee|mnt|pst)"
     r"(?=\s)"
 )
+REGION: Final = re.compile(
+    r"(?<=[\s,])[A-Z]{2}(?=,?[ \t]+[0-9])"
+)  # a state or province, though "NO" and "OR" are words
 SEPARATOR: Final = re.compile(r"[ \t]{1,2}|[ \t]?,[ \t]?\n?[ \t]?|[ \t]?\n[ \t]?,?[ \t]?(?:\n[ \t])?(?!\n)")
 NUMBER_FIRST: Final = re.compile(
     rf"[0-9](?<![\w$€£#.,:/-].)[0-9]{{0,4}}[A-Za-z]?(?:-[0-9]{{1,4}})?,?[ \n](?=[{UPPER}0-9]|u[lt]?\.)"
@@ -87,6 +92,7 @@ CONTEXT: Final = re.compile(
 )
 CONTEXT_ENDS: Final = ("address", "addresses", ":", "?", "is", "are", "with", "to", "as", "on", "at", "in", "near")
 TOKENS_MOST: Final = 20
+TELEPHONE_GROUPS: Final = 3  # of digits in a row: a postal code has two at most
 EVIDENCE_LEAST: Final = 2
 NUMBERS_MOST: Final = 3  # before the first word
 REACH_BEFORE: Final = 40  # how far before the digits the name of a street may begin
@@ -138,12 +144,20 @@ def _read(text: str, start: int) -> tuple[int, int]:
     """Where an address that begins here ends, and the evidence that it is one."""
     seen = _Seen()
     at, end = start, 0
+    groups = before_groups = 0  # of digits in a row behind the last word, and where that ends
     for _ in range(TOKENS_MOST):
         token = TOKEN.match(text, at)
         if token is not None:
             word = token[0]
-            if not seen.take(word):
+            if REGION.match(text, at) is None and not seen.take(word):
                 break
+            if word[0] not in "#0123456789":
+                groups, before_groups = 0, token.end()
+            elif seen.words:
+                groups += 1
+                if groups == TELEPHONE_GROUPS:
+                    end = before_groups
+                    break
             at = end = token.end() + _has_full_stop(text, token.end(), word)
         elif (particle := PARTICLE.match(text, at)) is not None:
             at = particle.end()
@@ -157,7 +171,7 @@ def _read(text: str, start: int) -> tuple[int, int]:
         return 0, 0
     evidence = seen.evidence()
     first = text[start : start + 4]
-    if _is_introduced(text, start):
+    if _is_introduced(text, start) or UNIT_BEFORE.search(text[max(0, start - UNIT_CHARACTERS) : start]) is not None:
         evidence += 2
     elif first.isdigit() and first[:2] in ("19", "20") and not seen.unit and seen.numbers == 1:
         evidence -= 2  # rather a year

@@ -4,6 +4,8 @@ from heterodyne.safety.finding import Finding
 from heterodyne.safety.glance import Glance
 from heterodyne.safety.pii.clusters import Cluster
 from heterodyne.safety.pii.words.addresses import street_addresses
+from heterodyne.safety.pii.words.ages_behind import ages_of
+from heterodyne.safety.pii.words.postal_codes import codes_by_places
 from heterodyne.safety.pii.words.proper_nouns import proper_nouns
 from heterodyne.safety.pii.words.runs import capitals
 from heterodyne.safety.pii.words.small_letters import with_capitals
@@ -16,5 +18,9 @@ def by_words(glance: Glance, threshold: float, digits: list[Cluster]) -> list[Fi
     places = capitals(glance)
     found = proper_nouns(glance.text, places, threshold) if places else []
     if places or digits:
-        found += street_addresses(glance, places, digits, threshold)
+        addresses = street_addresses(glance, places, digits, threshold)
+        found += addresses
+        if digits:
+            found += codes_by_places(glance.text, digits, addresses)
+            found += ages_of(glance.text, found)
     return found
