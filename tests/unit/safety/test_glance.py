@@ -9,11 +9,11 @@ from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.pii.clusters import clusters
 from heterodyne.safety.pii.finder import PIIFinder
 from heterodyne.safety.pii.recogniser import THRESHOLD, matches
-from heterodyne.safety.pii.registry import EVERYWHERE, LOCALES
+from heterodyne.safety.pii.registry import BY_WORDS_TOO, EVERYWHERE, LOCALES
 from tests.unit.safety.pii.test_kinds import FOUND
 
-BY_COLONS = ("ip_address", "mac_address")  # which are looked for in another way too
-RECOGNISERS = [one for pack in (EVERYWHERE, *LOCALES.values()) for one in pack if one.rule not in BY_COLONS]
+IN_OTHER_WAYS_TOO = ("ip_address", "mac_address", *BY_WORDS_TOO)
+RECOGNISERS = [one for pack in (EVERYWHERE, *LOCALES.values()) for one in pack if one.rule not in IN_OTHER_WAYS_TOO]
 FINDERS = {
     threshold: PIIFinder({one.rule for one in RECOGNISERS}, threshold=threshold) for threshold in (THRESHOLD, 0.05)
 }

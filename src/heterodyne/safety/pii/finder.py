@@ -51,7 +51,7 @@ class PIIFinder:
         self._anywhere = [recogniser for recogniser in ANYWHERE if recogniser.rule in kinds]
         self._without_digits = [recogniser for recogniser in by_digits if recogniser.rule == "mac_address"]
         self._has_ip = "ip_address" in kinds
-        self._has_words = not set(kinds).isdisjoint(BY_WORDS)
+        self._has_words = not set(kinds).isdisjoint((*BY_WORDS, *BY_WORDS_TOO))
         self._unwanted_words = frozenset((*BY_WORDS, *BY_WORDS_TOO)) - set(kinds)
 
     def find(self, text: str) -> list[Finding]:

@@ -92,6 +92,7 @@ CONTEXT: Final = re.compile(
 )
 CONTEXT_ENDS: Final = ("address", "addresses", ":", "?", "is", "are", "with", "to", "as", "on", "at", "in", "near")
 TOKENS_MOST: Final = 20
+TELEPHONE_GOES_ON: Final = re.compile(r"(?:[-. ][0-9]{2,}){2}")
 TELEPHONE_GROUPS: Final = 3  # of digits in a row: a postal code has two at most
 EVIDENCE_LEAST: Final = 2
 NUMBERS_MOST: Final = 3  # before the first word
@@ -215,6 +216,8 @@ def _has_full_stop(text: str, at: int, word: str) -> bool:
 
 
 def _of_number_last(text: str, match: re.Match[str]) -> Finding | None:
+    if TELEPHONE_GOES_ON.match(text, match.end()) is not None:
+        return None
     words = match[0].split()[:-1]
     evidence = 2 * any(
         STREET_WORD.fullmatch(word) is not None and word.lower() not in WEAK_STREET_WORDS for word in words

@@ -6,7 +6,7 @@ from typing import Final
 from heterodyne.safety.finding import Finding
 
 BEHIND: Final = re.compile(
-    r"(?:,? (?:is|was|turned|turns|just turned|is now|is only|is already|will be|will turn)| \(|,? aged?:? )"
+    r"(?:,? (?:is|was|turned|turns|just turned|is now|is only|is already|will be|will turn) | \(|,? aged?:? )"
     r"(?P<age>1[01][0-9]|[1-9]?[0-9])(?=\)|[.,;!?](?![0-9])|\n|$| (?:now|when|and|but|today|already|years|year)\b)"
 )
 

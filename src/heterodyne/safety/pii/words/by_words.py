@@ -21,6 +21,6 @@ def by_words(glance: Glance, threshold: float, digits: list[Cluster]) -> list[Fi
         addresses = street_addresses(glance, places, digits, threshold)
         found += addresses
         if digits:
-            found += codes_by_places(glance.text, digits, addresses)
-            found += ages_of(glance.text, found)
+            beside = codes_by_places(glance.text, digits, addresses) + ages_of(glance.text, found)
+            found += [finding for finding in beside if finding.score >= threshold]
     return found
