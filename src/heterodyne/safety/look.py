@@ -2,11 +2,12 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from heterodyne.domain.guard_verdict import Direction, GuardVerdict
 from heterodyne.safety.finding import Finding
+from heterodyne.safety.glance import Glance
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.texts import TextUnit
 
@@ -26,10 +27,16 @@ class Found(NamedTuple):
 def look(rules: Sequence[GuardRule], units: Sequence[TextUnit]) -> list[Found]:
     """What the rules find."""
     found: list[Found] = []
-    for skipped in dict.fromkeys(rule.skipped_roles for rule in rules):
-        seen = [unit for unit in units if unit.role not in skipped] if skipped else units
-        if seen:
-            found += _look([rule for rule in rules if rule.skipped_roles is skipped], seen)
+    roles = {unit.role for unit in units}
+    seen: dict[frozenset[str], _Joined] = {}  # by the roles that are left out
+    for rule in rules:
+        skipped = rule.skipped_roles.intersection(roles)
+        joined = seen.get(skipped)
+        if joined is None:
+            left = [unit for unit in units if unit.role not in skipped] if skipped else units
+            joined = seen[skipped] = _Joined(left)
+        if findings := rule.look_at(joined.glance):
+            found += joined.placed(rule, findings)
     return found
 
 
@@ -50,26 +57,40 @@ def verdict(found: Found, direction: Direction, *, before: int = 0) -> GuardVerd
     )
 
 
-def _look(rules: list[GuardRule], units: Sequence[TextUnit]) -> Iterator[Found]:
-    texts, owners = [unit.text for unit in units], list(units)
-    for unit in units:
-        if "\\u00" in (text := unit.text) and SPELT.search(text) is not None:
-            texts.append(SPELT.sub(_letter, text))
-            owners.append(unit)
-    joined = BETWEEN.join(texts) if len(texts) > 1 else texts[0]
+class _Joined:
+    """Texts that are looked at as one."""
+
+    __slots__ = ("_owners", "_texts", "_units", "glance")
+
+    def __init__(self, units: Sequence[TextUnit]) -> None:
+        self._units = units
+        self._texts, self._owners = [unit.text for unit in units], list(units)
+        for unit in units:
+            if "\\" in (text := unit.text) and SPELT.search(text) is not None:
+                self._texts.append(SPELT.sub(_letter, text))
+                self._owners.append(unit)
+        self.glance = Glance(BETWEEN.join(self._texts))
+
+    def placed(self, rule: GuardRule, findings: Iterable[Finding]) -> Iterator[Found]:
+        """The findings that count, each within its text."""
+        texts = self._texts
+        starts = _starts(texts)
+        for finding in findings:
+            if finding.score < rule.settings.score_min:
+                continue
+            for number, start, end in _touched(finding, texts, starts):
+                unit = self._owners[number]
+                # Of a text as it is meant nobody knows where that is in it as it is written.
+                span = (start, end) if number < len(self._units) else (0, len(unit.text))
+                yield Found(rule, unit, Finding(start=span[0], end=span[1], rule=finding.rule, score=finding.score))
+
+
+def _starts(texts: list[str]) -> list[int]:
     starts, at = [], 0
     for text in texts:
         starts.append(at)
         at += len(text) + len(BETWEEN)
-    for rule in rules:
-        for finding in rule.look(joined):
-            if finding.score < rule.settings.score_min:
-                continue
-            for number, start, end in _touched(finding, texts, starts):
-                unit = owners[number]
-                # Of a text as it is meant nobody knows where that is in it as it is written.
-                span = (start, end) if number < len(units) else (0, len(unit.text))
-                yield Found(rule, unit, Finding(start=span[0], end=span[1], rule=finding.rule, score=finding.score))
+    return starts
 
 
 def _touched(finding: Finding, texts: list[str], starts: list[int]) -> Iterator[tuple[int, int, int]]:

@@ -1,6 +1,6 @@
 """Which guards look at whose requests: the operator's policies, gathered for one project and one model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -8,6 +8,8 @@ from msgspec import Struct, structs
 
 from heterodyne.domain.guard_verdict import Action, Direction
 from heterodyne.domain.named_scope import holds_for
+from heterodyne.safety.finding import Finding
+from heterodyne.safety.glance import Glance
 from heterodyne.safety.prompt_leak import PROMPTS_MAX
 from heterodyne.safety.registry import SYSTEM_PROMPT, Look, Settle, guard_named
 from heterodyne.safety.settings import GuardSettings
@@ -21,7 +23,7 @@ class GuardRule(Struct, frozen=True, kw_only=True):
     policy: str
     settings: GuardSettings
     version: str
-    look: Look
+    look_at: Look
     settle: Settle | None
     skipped_roles: frozenset[str]
     direction: str
@@ -30,6 +32,10 @@ class GuardRule(Struct, frozen=True, kw_only=True):
     @property
     def action(self) -> Action:
         return self.settings.action
+
+    def look(self, text: str) -> Collection[Finding]:
+        """What it finds in a text that nobody else looks at."""
+        return self.look_at(Glance(text))
 
     @property
     def passes_unseen(self) -> bool:
@@ -119,7 +125,7 @@ def rule_of(name: str, settings: GuardSettings) -> GuardRule:
         policy=name,
         settings=settings,
         version=guard.version,
-        look=finder.look,
+        look_at=finder.look,
         settle=finder.settle,
         skipped_roles=guard.skipped_roles,
         direction=guard.direction if settings.guard == SYSTEM_PROMPT else settings.direction or guard.direction,

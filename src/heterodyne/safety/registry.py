@@ -12,6 +12,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.safety.finding import Finding, Settled
+from heterodyne.safety.glance import Glance
 from heterodyne.safety.guard_url import read_guard_url
 from heterodyne.safety.settings import GuardSettings
 
@@ -19,7 +20,7 @@ HTTP: Final = "http"  # a service that is asked
 JUDGE: Final = "judge"  # a model that is asked
 ELSEWHERE: Final = ("timeout_ms", "on_failure")  # settings of both
 
-Look = Callable[[str], Collection[Finding]]
+Look = Callable[[Glance], Collection[Finding]]
 Settle = Callable[[str], Settled]
 
 
@@ -60,20 +61,20 @@ def _pii(settings: GuardSettings) -> Finder:
     for locale in settings.locales:
         if locale not in LOCALES:
             raise unknown_name("locale", locale, sorted(LOCALES))
-    return Finder(PIIFinder(settings.kinds or DEFAULT_KINDS, settings.locales or tuple(LOCALES)).find, settle)
+    return Finder(PIIFinder(settings.kinds or DEFAULT_KINDS, settings.locales or tuple(LOCALES)).found_in, settle)
 
 
 def _secrets(_: GuardSettings) -> Finder:
-    from heterodyne.safety.secrets import find_secrets
+    from heterodyne.safety.secrets import secrets_in
     from heterodyne.safety.settled import settle
 
-    return Finder(find_secrets, settle)
+    return Finder(secrets_in, settle)
 
 
 def _injection(_: GuardSettings) -> Finder:
-    from heterodyne.safety.injection.detect import detect
+    from heterodyne.safety.injection.detect import detect_in
 
-    return Finder(detect)
+    return Finder(detect_in)
 
 
 def _injection_rules(_: GuardSettings) -> Finder:
@@ -88,7 +89,7 @@ def _words(settings: GuardSettings) -> Finder:
     if not any(phrase.strip() for phrase in settings.words):
         raise InvalidSpec("the guard `words` needs `words`")
     finder = WordFinder(settings.words)
-    return Finder(finder.find, finder.settle)
+    return Finder(_of_text(finder.find), finder.settle)
 
 
 def _http(settings: GuardSettings) -> Finder:
@@ -104,7 +105,7 @@ def _judge(settings: GuardSettings) -> Finder:
     return Finder(_asked_elsewhere)
 
 
-def _asked_elsewhere(_: str) -> Collection[Finding]:
+def _asked_elsewhere(_: Glance) -> Collection[Finding]:
     raise AssertionError("a guard elsewhere is asked, and does not look here")
 
 
@@ -113,7 +114,12 @@ def _system_prompt(settings: GuardSettings) -> Finder:
     from heterodyne.safety.prompt_leak import LeakFinder
 
     finder = LeakFinder(settings.words)
-    return Finder(finder.find, finder.settle)
+    return Finder(_of_text(finder.find), finder.settle)
+
+
+def _of_text(find: Callable[[str], Collection[Finding]]) -> Look:
+    """A look that has no use for the kinds of characters."""
+    return lambda glance: find(glance.text)
 
 
 def _against_attacks(make: Callable[[GuardSettings], Finder]) -> GuardKind:
@@ -121,7 +127,7 @@ def _against_attacks(make: Callable[[GuardSettings], Finder]) -> GuardKind:
 
 
 GUARDS: dict[str, GuardKind] = {
-    "pii": GuardKind(version="1", make=_pii, heeds=("kinds", "locales")),
+    "pii": GuardKind(version="2", make=_pii, heeds=("kinds", "locales")),
     "secrets": GuardKind(version="1", make=_secrets, heeds=()),
     "injection": _against_attacks(_injection),
     # A tenth of the time, and what the rules do not know passes.

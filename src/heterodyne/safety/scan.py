@@ -6,6 +6,7 @@ from functools import cache
 from msgspec import Struct
 
 from heterodyne.safety.finding import Finding
+from heterodyne.safety.glance import Glance
 from heterodyne.safety.registry import Look, guard_named
 from heterodyne.safety.settings import GuardSettings
 
@@ -21,7 +22,8 @@ class GuardFinding(Struct, frozen=True, kw_only=True):
 
 def scan(text: str, guards: Collection[str] = SCANNED) -> list[GuardFinding]:
     """What these guards find, in the order of the text; raises UnknownName."""
-    found = [GuardFinding(guard=name, finding=finding) for name in guards for finding in _look(name)(text)]
+    glance = Glance(text)
+    found = [GuardFinding(guard=name, finding=finding) for name in guards for finding in _look(name)(glance)]
     return sorted(found, key=lambda one: (one.finding.start, one.finding.end, one.guard))
 
 

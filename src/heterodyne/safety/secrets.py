@@ -8,65 +8,61 @@ from typing import Final
 from msgspec import Struct
 
 from heterodyne.safety.finding import Finding
+from heterodyne.safety.glance import CAPITAL, DIGIT, ODD, Glance
 from heterodyne.safety.overlaps import resolve
-from heterodyne.safety.quick_look import DIGITS, everything_but, tell
-
-ANY_DIGIT: Final = b"0"
-MARKS: Final = b"-_:@"
-UNTOLD: Final = everything_but(DIGITS + MARKS)
 
 
 class SecretRule(Struct, frozen=True, kw_only=True):
-    """One issuer's secrets. The pattern is tried only where a text holds one of the marks, which is a quick look."""
+    """One issuer's secrets. The pattern is tried only where a text has the kinds and holds one of the marks."""
 
     rule: str
     marks: tuple[str, ...]
-    telling: bytes  # a character that every such secret has; random ones have a digit
+    telling: str  # kinds of characters that every such secret has in a row; random ones have a digit
     pattern: re.Pattern[str]
     score: float = 1.0
 
 
-def _rule(rule: str, telling: bytes, marks: str, body: str) -> SecretRule:
+def _rule(rule: str, telling: str, marks: str, body: str) -> SecretRule:
     pattern = re.compile(rf"(?<![A-Za-z0-9_-])(?:{body})(?![A-Za-z0-9_-])")
     return SecretRule(rule=rule, telling=telling, marks=tuple(marks.split()), pattern=pattern)
 
 
 RULES: Final = (
-    _rule("heterodyne_key", b"-", "hd-", r"hd-[A-Za-z0-9_-]{32,86}"),
-    _rule("anthropic_key", b"-", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,200}"),
-    _rule("openai_key", b"-", "sk-", r"sk-(?!ant-)(?:[a-z]{3,12}-)?(?=[a-z_-]*[A-Z0-9])[A-Za-z0-9_-]{20,220}"),
-    _rule("aws_access_key_id", b"", "AKIA ASIA", r"(?:AKIA|ASIA)[A-Z2-7]{16}"),
+    _rule("heterodyne_key", "-", "hd-", r"hd-[A-Za-z0-9_-]{32,86}"),
+    _rule("anthropic_key", "-", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,200}"),
+    _rule("openai_key", "-", "sk-", r"sk-(?!ant-)(?:[a-z]{3,12}-)?(?=[a-z_-]*[A-Z0-9])[A-Za-z0-9_-]{20,220}"),
+    _rule("aws_access_key_id", 4 * CAPITAL, "AKIA ASIA", r"(?:AKIA|ASIA)[A-Z2-7]{16}"),
     _rule(
         "github_token",
-        b"_",
+        "_",
         "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
         r"gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255}",
     ),
-    _rule("gitlab_token", b"-", "glpat-", r"glpat-[A-Za-z0-9_-]{20,64}"),
-    _rule("slack_token", b"-", "xox xapp-", r"xox[abeoprs]-[A-Za-z0-9-]{10,250}|xapp-[0-9]-[A-Za-z0-9-]{10,250}"),
+    _rule("gitlab_token", "-", "glpat-", r"glpat-[A-Za-z0-9_-]{20,64}"),
+    _rule("slack_token", "-", "xox xapp-", r"xox[abeoprs]-[A-Za-z0-9-]{10,250}|xapp-[0-9]-[A-Za-z0-9-]{10,250}"),
     _rule(
         "stripe_key",
-        b"_",
+        "_",
         "k_live_ k_test_ whsec_",
         r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,247}|whsec_[A-Za-z0-9+/]{24,64}",
     ),
     _rule(
-        "google_key", b"0", "AIza ya29. GOCSPX-", r"AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,500}|GOCSPX-[\w-]{28}"
+        "google_key", DIGIT, "AIza ya29. GOCSPX-", r"AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,500}|GOCSPX-[\w-]{28}"
     ),
-    _rule("huggingface_token", b"_", "hf_", r"hf_[A-Za-z0-9]{30,64}"),
-    _rule("package_token", b"0", "npm_ pypi-", r"npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,250}"),
-    _rule("sendgrid_key", b"0", "SG.", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
+    _rule("huggingface_token", "_", "hf_", r"hf_[A-Za-z0-9]{30,64}"),
+    _rule("package_token", DIGIT, "npm_ pypi-", r"npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,250}"),
+    _rule("sendgrid_key", DIGIT, "SG.", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
     _rule(
         "cloud_token",
-        b"0",
+        DIGIT,
         "dop_v1_ dckr_pat_ dapi",
         r"dop_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{24,64}|dapi[a-f0-9]{32}",
     ),
-    _rule("telegram_token", b":", ":AA", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
-    _rule("jwt", b"0", "eyJ", r"eyJ[A-Za-z0-9_-]{8,4096}+\.eyJ[A-Za-z0-9_-]{8,8192}+\.[A-Za-z0-9_-]{16,2048}"),
+    _rule("telegram_token", ":", ":AA", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
+    _rule("jwt", DIGIT, "eyJ", r"eyJ[A-Za-z0-9_-]{8,4096}+\.eyJ[A-Za-z0-9_-]{8,8192}+\.[A-Za-z0-9_-]{16,2048}"),
     SecretRule(
         rule="private_key",
-        telling=b"-",
+        telling="-",
         marks=("PRIVATE KEY",),
         # A block that has not ended yet is one too: in a stream the end comes later.
         pattern=re.compile(
@@ -76,10 +72,15 @@ RULES: Final = (
     ),
     SecretRule(
         rule="url_password",
-        telling=b"@",
+        telling=ODD,
         marks=("://",),
         pattern=re.compile(r"(?<=://)[^\s/:@\"'<>]{1,64}:[^\s/@\"'<>]{1,128}(?=@[\w.-])"),
     ),
+)
+
+BY_TELLING: Final = tuple(
+    (telling, tuple(rule for rule in RULES if rule.telling == telling))
+    for telling in dict.fromkeys(rule.telling for rule in RULES)
 )
 
 NAMES: Final = ("pass", "secret", "token", "key", "pwd", "auth", "credential")
@@ -101,30 +102,32 @@ EXAMPLES: Final = re.compile(
 
 def find_secrets(text: str) -> list[Finding]:
     """Every secret of a text, in order; no two overlap."""
-    found: list[Finding] = []
-    told = tell(text, UNTOLD)
-    has_digits = told.strip(MARKS) != b""
-    for rule in RULES:
-        telling = rule.telling
-        if telling == ANY_DIGIT:
-            if not has_digits:
-                continue
-        elif telling not in told:
-            continue
-        for mark in rule.marks:
-            if mark in text:
-                found += [
-                    Finding(start=match.start(), end=match.end(), rule=rule.rule, score=rule.score)
-                    for match in rule.pattern.finditer(text)
-                ]
-                break
-    lower = text.lower()
-    # What is not a password is drawn at random and has digits.
-    for name in NAMES if has_digits else HUMAN:
-        if name in lower:
-            found += _named(text)
-            break
+    return secrets_in(Glance(text))
+
+
+def secrets_in(glance: Glance) -> list[Finding]:
+    """The same of a text that was glanced at."""
+    text, kinds = glance.text, glance.kinds
+    found = [
+        Finding(start=match.start(), end=match.end(), rule=rule.rule, score=rule.score)
+        for telling, rules in BY_TELLING
+        if telling in kinds
+        for rule in rules
+        if _has_any(text, rule.marks)
+        for match in rule.pattern.finditer(text)
+    ]
+    # What is not a password is drawn at random and has digits; a password has at least something odd.
+    names = NAMES if DIGIT in kinds else HUMAN if ODD in kinds else ()
+    if names and _has_any(text.lower(), names):
+        found += _named(text)
     return resolve(found) if found else found
+
+
+def _has_any(text: str, marks: tuple[str, ...]) -> bool:
+    for mark in marks:  # noqa: SIM110  # a generator would take longer than the looks
+        if mark in text:
+            return True
+    return False
 
 
 def _named(text: str) -> list[Finding]:

@@ -4,12 +4,14 @@ import re
 from typing import Final
 
 from heterodyne.safety.finding import Settled
+from heterodyne.safety.glance import Glance
 from heterodyne.safety.pii.words.runs import UPPER, capitals
 from heterodyne.safety.pii.words.word_set import word_set
 
 # Characters that numbers, addresses and secrets have and plain words have not.
-TELLING: Final = re.compile(r"[0-9@:/_+=#\\<\[({-]|[!$%&*?~^][^\s!?]")
-PLAIN: Final = re.compile("[a-z ,.;\n]*")
+TELLING_ALONE: Final = "0123456789@:/_+=#\\<[({-"
+TELLING: Final = re.compile(rf"[{re.escape(TELLING_ALONE)}]|[!$%&*?~^][^\s!?]")
+PLAIN: Final = "abcdefghijklmnopqrstuvwxyz ,.;\n"
 BETWEEN_NAMES: Final = word_set("de la los las del della di da do dos das du des van der den von zu ten ter le el al")
 CAPITAL: Final = re.compile(f"[{UPPER}]")
 WITHOUT_SPACES: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")  # scripts that write none
@@ -19,21 +21,30 @@ PLAIN_BEHIND: Final = 16  # characters after which a number, a name or an addres
 
 def settle(text: str) -> Settled:
     """Names that are written in small letters are not waited for."""
-    if PLAIN.fullmatch(text) is not None:  # as nearly every piece of nearly every answer
+    plain, judged, _ = places(text)
+    return Settled(plain, judged)
+
+
+def places(text: str) -> tuple[int, int, int]:
+    """The same two places; and as long as the last word begins before the third they stay where they are."""
+    if not text.lstrip(PLAIN):  # as nearly every piece of nearly every answer
         last = max(text.rfind(" "), text.rfind("\n")) + 1
-        return Settled(last, last)
+        return last, last, 0
     last = _last_words(text)
     telling = TELLING.search(text, 0, last)
-    names = capitals(text[:last])
+    names = capitals(Glance(text[:last]))
     if telling is None and not names:
-        return Settled(last, last)
+        return last, last, 0
     plain, end = last, 0
     if telling is not None:
         plain = _word_start(text, telling.start())
         end = max(match.end() for match in TELLING.finditer(text, telling.start(), last))
     if names:
         plain, end = min(plain, names[0].start()), max(end, names[-1].end())
-    return Settled(plain, last if last - end >= PLAIN_BEHIND else plain)
+    # A word that is complete stays what it is, whatever comes: the end alone moves.
+    if last - end >= PLAIN_BEHIND:
+        return plain, last, 0
+    return plain, plain, end + PLAIN_BEHIND if text.isascii() else 0  # some scripts have no words
 
 
 def _last_words(text: str) -> int:

@@ -51,15 +51,16 @@ class StreamCheck:
         self._cut: set[int] = set()
         self._envelope: dict[str, Any] = {}  # of the last event with choices
         self._shape: EventShape | None = None  # of events that only add words, and need not be read
+        self._growing: StreamedText | None = None  # to which they add
         self._shapes_left = SHAPES_MAX
         self.events = 0  # with choices
 
     def __call__(self, data: bytes) -> tuple[bytes, ...]:
         """The events that take the place of one."""
-        shape = self._shape
-        if shape is not None and (text := shape.try_text(data)) is not None:
+        shape, growing = self._shape, self._growing
+        if shape is not None and growing is not None and (text := shape.try_text(data)) is not None:
             self.events += 1
-            return self._plain(shape, text)
+            return self._plain(shape, growing, text)
         if self.is_over:
             return ()
         if data == DONE:
@@ -78,13 +79,13 @@ class StreamCheck:
         kept = [choice for choice in choices if type(choice) is not dict or self._is_kept(choice, before)]
         if shape is not None and not self._cut:
             self._shape, self._shapes_left = shape, self._shapes_left - 1
+            self._growing = self._text(shape.index, "content")
         if kept:
             before.append(_encode({**event, "choices": kept}))
         return tuple(before)
 
-    def _plain(self, shape: EventShape, text: str) -> tuple[bytes, ...]:
+    def _plain(self, shape: EventShape, growing: StreamedText, text: str) -> tuple[bytes, ...]:
         """The same of an event that only adds to the words of one choice."""
-        growing = self._text(shape.index, "content")
         said = growing.feed(text)
         if growing.is_cut:
             self._end(shape.index)

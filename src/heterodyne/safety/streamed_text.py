@@ -5,6 +5,7 @@ from typing import Final, final
 
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.safety.finding import Finding, Released, RuleFinding, Settled
+from heterodyne.safety.glance import Glance
 from heterodyne.safety.look import Found, verdict
 from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.placeholders import Masker, Placeholders, StreamRestorer
@@ -52,8 +53,13 @@ class StreamedText:
 
     def feed(self, text: str) -> str:
         """What may be sent when this has come."""
-        if self._window is not None:
-            judged = self._judged(self._window.feed(text))
+        window = self._window
+        if window is not None:
+            judged = window.feed_plain(text)
+            if judged is None:
+                judged = self._judged(window.feed_any(text))
+            else:
+                self._released += len(judged)
             text = judged if self._holds else text
         return text if self._restorer is None else self._restorer.feed(text)
 
@@ -67,13 +73,16 @@ class StreamedText:
 
     def _look(self, text: str) -> list[Finding]:
         found: list[Finding] = []
+        glance = Glance(text)
         for number, rule in enumerate(self._rules):
-            score_min = rule.settings.score_min
-            found += [
-                RuleFinding(start=one.start, end=one.end, rule=one.rule, score=one.score, rule_number=number)
-                for one in rule.look(text)
-                if one.score >= score_min
-            ]
+            findings = rule.look_at(glance)
+            if findings:
+                score_min = rule.settings.score_min
+                found += [
+                    RuleFinding(start=one.start, end=one.end, rule=one.rule, score=one.score, rule_number=number)
+                    for one in findings
+                    if one.score >= score_min
+                ]
         return found
 
     def _judged(self, released: Released) -> str:

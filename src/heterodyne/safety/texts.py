@@ -9,11 +9,13 @@ from typing import Any, Final, final
 SAID_BY_API: Final = frozenset({"role", "type", "object", "model", "finish_reason", "encoding_format"})
 # Members of these are bytes in base64, and no text of them is shown to a model.
 OPAQUE: Final = frozenset({("image_url", "url"), ("input_audio", "data"), ("file", "file_data"), ("audio", "data")})
+OPAQUE_NAMES: Final = frozenset(name for _, name in OPAQUE)
 OPAQUE_ANYWHERE: Final = frozenset({"b64_json", "embedding", "logprobs"})  # the last say the same words again
 IDS: Final = frozenset({"prompt", "input", "prompt_token_ids"})  # where a prompt may stand as numbers
 JSON_TEXT: Final = frozenset({"arguments"})  # members whose text is JSON itself
 NAME_CHARS_MAX: Final = 40
 UNREAD: Final = SAID_BY_API | OPAQUE_ANYWHERE
+USUAL: Final = frozenset({"messages", "model", "role", "content", "type", "text", "stream", "max_tokens"})  # names
 TEXTUAL: Final = (str, dict, list)
 OWN_MEMBERS: Final = frozenset({"id", "created", "system_fingerprint", "service_tier", "usage"})  # of an answer
 NOTHING_SKIPPED: Final[frozenset[str]] = frozenset()
@@ -86,44 +88,41 @@ class Texts:
                 if value:
                     yield TextUnit(where, role, [(holder, key)], [value])
             elif type(value) is dict:
-                for name in [name for name in value if not _is_plain_name(name)]:
+                for name in [name for name in value if name not in USUAL and not _is_plain_name(name)]:
                     yield TextUnit(f"{where} (name)", role, [(value, NAME)], [name])
                 stack += _members(where, role, value, key, skipped if holder is self.root else NOTHING_SKIPPED)
             elif type(value) is list:
                 if value and key in IDS and _is_ids(value):
                     self.has_ids = True
                     continue
-                yield from _joined(where, role, value)
-                stack += [
-                    (f"{where}[{number}]", role, value, number)
-                    for number in range(len(value) - 1, -1, -1)
-                    if type(value[number]) in TEXTUAL and not _is_text_part(value[number])
-                ]
+                # Parts of a message that are texts are read as one: what is cut in two is still there.
+                parts = [item for item in value if type(item) is dict and "text" in item and _is_text_part(item)]
+                if parts:
+                    yield TextUnit(where, role, [(part, "text") for part in parts], [part["text"] for part in parts])
+                for number in range(len(value) - 1, -1, -1):
+                    item = value[number]
+                    if type(item) in TEXTUAL and not (parts and _is_text_part(item)):
+                        stack.append((f"{where}[{number}]", role, value, number))
 
 
 def _members(
     where: str, role: str, value: dict[str, Any], parent: Any, skipped: frozenset[str]
 ) -> list[tuple[str, str, Any, Any]]:
+    """Those that may have texts, the first of them last."""
     said = value.get("role")
     role = said if type(said) is str else role
     dot = f"{where}." if where else ""
     return [
         (dot + name, role, value, name)
         for name in reversed(value)
-        if name not in UNREAD and type(value[name]) in TEXTUAL and (parent, name) not in OPAQUE and name not in skipped
+        if type(value[name]) in TEXTUAL and name not in UNREAD and name not in skipped
+        if name not in OPAQUE_NAMES or (parent, name) not in OPAQUE
     ]
 
 
 def _is_plain_name(name: str) -> bool:
     """Whether nobody could say anything with it."""
     return len(name) <= NAME_CHARS_MAX and name.replace("_", "").isalpha() and name.isascii()
-
-
-def _joined(where: str, role: str, items: list[Any]) -> Iterator[TextUnit]:
-    """Parts of a message that are texts are read as one: what is cut in two is still there."""
-    parts = [item for item in items if _is_text_part(item)]
-    if parts:
-        yield TextUnit(where, role, [(part, "text") for part in parts], [part["text"] for part in parts])
 
 
 def _is_text_part(item: Any) -> bool:

@@ -6,6 +6,8 @@ from typing import Final
 from msgspec import structs
 
 from heterodyne.safety.finding import Finding, Released, Settled
+from heterodyne.safety.settled import PLAIN, PLAIN_BEHIND, TELLING_ALONE, places
+from heterodyne.safety.settled import settle as plain_settle
 
 Look = Callable[[str], list[Finding]]
 Settle = Callable[[str], Settled]
@@ -50,23 +52,52 @@ class StreamWindow:
         self._step = step
         self._run_max = run_max
         self._settle = settle
+        self._knows_plain = settle is plain_settle  # of other rules plain words may be the business
+        self._is_plain = self._knows_plain  # what is held
+        self._until = 0  # while the last word that is held begins before it, nothing can be judged
         self._sent = sent[-context:] if context else ""  # the last characters that were released
         self._held = ""
         self._fresh = 0  # characters of the held text that came since the last look
 
     def feed(self, chunk: str) -> Released:
         """What may be sent after one more chunk."""
+        ready = self.feed_plain(chunk)
+        return self.feed_any(chunk) if ready is None else Released(ready)
+
+    def feed_plain(self, chunk: str) -> str | None:
+        """The same where there is nothing to look for yet, as nearly always; None: it has to go to `feed_any`."""
         held = self._held + chunk
+        if len(held) >= self._window:
+            return None
+        if self._until and _open_from(held) < self._until:
+            self._held = held
+            # What is telling in this chunk moves the end as well, so that there is no need to settle it for that.
+            untold = chunk.rstrip(PLAIN)
+            if untold and untold[-1] in TELLING_ALONE:
+                self._until = max(self._until, len(held) - len(chunk) + len(untold) + PLAIN_BEHIND)
+            return ""
+        if not self._is_plain or chunk.lstrip(PLAIN):
+            return None
+        last = max(held.rfind(" "), held.rfind("\n"))
+        ready = held[:last].rstrip(SPACES) if last > 0 else ""  # the space goes with the word behind it
+        self._held = held[len(ready) :]
+        self._add_sent(ready)
+        return ready
+
+    def feed_any(self, chunk: str) -> Released:
+        """The same of words that nothing is known of."""
+        held = self._held + chunk
+        self._until = 0
         if self._settle is not None:
-            plain, judged = self._settle(held)
-            if plain == judged and len(held) - plain < self._window:  # there is nothing to look for, as nearly always
+            plain, judged, until = places(held) if self._knows_plain else (*self._settle(held), 0)
+            if plain == judged and len(held) - plain < self._window:
                 while plain and held[plain - 1] in SPACES:
                     plain -= 1
-                self._held = held[plain:]
-                return self._released(held[:plain]) if plain else NOTHING_YET
+                self._until = max(0, until - plain)
+                return self._released(held, plain) if plain else self._hold(held)
         else:
             judged, self._fresh = 0, self._fresh + len(chunk)
-        self._held = held
+        self._held, self._is_plain = held, False
         settled = self._settled(judged)
         return self._release(settled) if settled else NOTHING_YET
 
@@ -109,11 +140,27 @@ class StreamWindow:
                 settled = end
             inside.append(structs.replace(finding, start=start, end=end))
         inside = [finding for finding in inside if finding.end <= settled]
-        text, self._held = self._held[:settled], self._held[settled:]
-        return self._released(text, tuple(inside)) if text else NOTHING_YET
+        return self._released(self._held, settled, tuple(inside)) if settled else NOTHING_YET
 
-    def _released(self, text: str, findings: tuple[Finding, ...] = ()) -> Released:
+    def _hold(self, held: str) -> Released:
+        self._held = held
+        self._is_plain = self._knows_plain and not held.lstrip(PLAIN)
+        return NOTHING_YET
+
+    def _released(self, held: str, settled: int, findings: tuple[Finding, ...] = ()) -> Released:
+        text = held[:settled]
+        self._hold(held[settled:])
+        self._add_sent(text)
+        return Released(text, findings)
+
+    def _add_sent(self, text: str) -> None:
         self._sent += text
         if len(self._sent) > KEPT_TIMES * self._context:  # seldom, as cutting costs more than keeping
             self._sent = self._sent[-self._context :] if self._context else ""
-        return Released(text, findings)
+
+
+def _open_from(held: str) -> int:
+    """Where the last word begins, or later."""
+    if not held.isascii():
+        return len(held)  # there are scripts without spaces
+    return max(held.rfind(" "), held.rfind("\n"), held.rfind("\t")) + 1

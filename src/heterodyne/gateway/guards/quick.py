@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from heterodyne.safety.policy import GuardRule
-from heterodyne.safety.quick_look import DIGITS, everything_but
 from heterodyne.safety.settings import GuardSettings
 
 QUICK_BYTES_MAX: Final = 4096  # some two milliseconds at worst
 QUICK_DIGITS_MAX: Final = 64  # numbers take the longest: each may be of many kinds
-NO_DIGITS: Final = everything_but(DIGITS)
+NO_DIGITS: Final = bytes(set(range(256)) - set(b"0123456789"))
 
 
 def is_quick(body: bytes) -> bool:

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Final
 
 from heterodyne.safety.finding import Finding
+from heterodyne.safety.glance import CAPITAL, DIGIT, LETTER, ODD, Glance
 from heterodyne.safety.injection import hidden_text, lexicon
 
 FINDINGS_PER_RULE_MAX: Final = 16  # a text that says one thing a thousand times is no surer a case
@@ -50,7 +51,7 @@ _ASK_REACH = 60
 _OTHERS_REACH = 40
 _OBEY_REACH = 100
 _ALONE_REACH = 80
-_BASE64_MIN = 64  # less than a line of a MIME part
+_BASE64_RUN = 64 * LETTER  # less than a line of a MIME part
 
 _VERBS = re.compile(lexicon.OVERRIDE_VERBS)
 _NOUNS = re.compile(lexicon.OVERRIDE_NOUNS)
@@ -80,17 +81,23 @@ _KEYWORDS = frozenset(word.encode() for word in lexicon.KEYWORDS)
 
 def find(text: str) -> tuple[Finding, ...]:
     """Everything that the rules find in a text, in the order of its characters."""
+    return found_in(Glance(text))
+
+
+def found_in(glance: Glance) -> tuple[Finding, ...]:
+    """The same of a text that was glanced at."""
+    text, kinds = glance.text, glance.kinds
     found: list[Finding] = []
     is_ascii = text.isascii()
-    if not is_ascii or _has_border(text) or not _KEYWORDS.isdisjoint(text.encode().translate(_WORDS).split()):
+    if not is_ascii or _has_border(text, kinds) or not _KEYWORDS.isdisjoint(text.encode().translate(_WORDS).split()):
         found += _in_words(text, is_ascii)
-    if _has_long_word(text):
+    if DIGIT in kinds and CAPITAL in kinds and glance.has_run(_BASE64_RUN):
         found += islice(_base64(text), FINDINGS_PER_RULE_MAX)
-    return tuple(sorted(set(found)))  # two words of one phrase may both have led to it
+    return tuple(sorted(set(found))) if found else ()  # two words of one phrase may both have led to it
 
 
-def _has_border(text: str) -> bool:
-    return "<" in text or "--" in text or "==" in text
+def _has_border(text: str, kinds: str) -> bool:
+    return "<" in kinds or ("-" in kinds and "--" in text) or (ODD in kinds and "==" in text)
 
 
 def _in_words(text: str, is_ascii: bool) -> Iterator[Finding]:
@@ -171,17 +178,6 @@ def _base64(text: str) -> Iterator[Finding]:
     for match in _BASE64.finditer(text):
         if _IS_MIXED.match(text, match.start(), match.end()):  # not a long word, a rule or a number
             yield Finding(start=match.start(), end=match.end(), rule=ENCODED, score=0.3)
-
-
-def _has_long_word(text: str) -> bool:
-    """Whether there is a stretch without a space that base64 could fill; steps over the text from space to space."""
-    position, last = 0, len(text) - _BASE64_MIN
-    while position <= last:
-        space = text.rfind(" ", position, position + _BASE64_MIN)
-        if space < 0:
-            return True
-        position = space + 1
-    return False
 
 
 _mode = _alone(_MODES, PRIVILEGED_MODE, 0.7, back=30)

@@ -91,8 +91,23 @@ def _phone(body: str) -> re.Pattern[str]:
     return re.compile(f"{BEGIN}(?:{body}){FINISH}", re.IGNORECASE)
 
 
+CODE_NAMED: Final = tuple(
+    f"{name}{between}"
+    for name in ("zip", "zip code", "zipcode", "postal code", "postcode", "post code")
+    for between in (" ", ": ", " is ", " is: ")
+)
 # By context alone: five digits are anything. In the shapes of many countries.
 POSTAL_CODES: Final = (
+    Recogniser(  # three digits, as in Iceland, right behind the words
+        rule="postal_code",
+        score=0.7,
+        digits_min=3,
+        telling=" 000",
+        pattern=re.compile(
+            rf"[0-9](?:{'|'.join(f'(?<={before}.)' for before in CODE_NAMED)})[0-9]{{2}}(?![\w%-])(?![.,][0-9])",
+            re.IGNORECASE,
+        ),
+    ),
     Recogniser(
         rule="postal_code",
         score=0.1,

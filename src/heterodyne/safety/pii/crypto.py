@@ -25,24 +25,28 @@ def _is_one_case(text: str) -> bool:
 CRYPTO: Final = (
     Recogniser(
         rule="crypto_address",
+        is_long=True,
         score=1.0,
         check=base58_check,
         pattern=re.compile(r"(?<!\w)[13][1-9A-HJ-NP-Za-km-z]{25,34}(?!\w)"),
     ),
     Recogniser(
         rule="crypto_address",
+        is_long=True,
         score=1.0,
         check=bech32,
         pattern=re.compile(r"(?<!\w)(?:bc|tb)1[ac-hj-np-z02-9]{11,71}(?!\w)", re.IGNORECASE),
     ),
     Recogniser(
         rule="crypto_address",
+        is_long=True,
         score=1.0,
         check=is_eip_55,
         pattern=re.compile(r"(?<!\w)0x[0-9A-Fa-f]{40}(?!\w)"),
     ),
     Recogniser(
         rule="crypto_address",
+        is_long=True,
         score=0.4,
         check=_is_one_case,
         context=WALLET,

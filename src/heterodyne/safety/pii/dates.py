@@ -113,8 +113,30 @@ AGE_BEFORE: Final = (
     "she is",
     "he's",
     "she's",
+    "we are",
+    "we're",
+    "they are",
+    "they're",
+    "you are",
+    "you're",
+    "will be",
+    "will turn",
     *(f"{who} {verb}" for who in KIN for verb in ("is", "was")),
+    *(
+        f"{who} {much}"
+        for who in ("i'm", "i am", "i was", "he is", "he was", "he's", "she is", "she was", "she's")
+        for much in ("about", "almost", "already", "just", "nearly", "now", "only", "still")
+    ),
 )
+
+
+def _any_before(phrases: tuple[str, ...]) -> str:
+    """One of them stands before the character that was read last; those of one length are looked for at once."""
+    by_size: dict[int, list[str]] = {}
+    for phrase in phrases:
+        by_size.setdefault(len(phrase), []).append(phrase)
+    return "|".join(rf"(?<=(?<![a-z])(?:{'|'.join(group)}) .)" for group in by_size.values())
+
 
 AGES: Final = (
     Recogniser(
@@ -122,26 +144,43 @@ AGES: Final = (
         score=0.8,
         digits_min=1,
         pattern=re.compile(
-            r"(?<![\w.,$€£])(?:1[01])?[0-9]{1,2}(?=[ -]?(?:years?[- ]old|years? of age|y/o|yo\b|yrs?[. -]{0,2}old"
-            r"|year[- ]olds?|Jahre alt|ans\b))(?<!ans)",
+            r"[0-9](?<![\w.,$€£].)(?:(?<=1)[01][0-9]{1,2}|[0-9])?"
+            r"(?=[ -]?(?:years?[- ]old|years? of age|y/o|yo\b|yrs?[. -]{0,2}old|year[- ]olds?|Jahre alt|ans\b))",
             re.IGNORECASE,
-        ),
-    ),
-    Recogniser(  # as newspapers write it: Jane Roe, 34, of Leeds; and birthdays
-        rule="age",
-        score=0.6,
-        digits_min=1,
-        pattern=re.compile(
-            r"(?<=[a-z], )(?:1[01])?[0-9]{2}(?=, (?:of|from|who|a|an|is|was|said)\b)"
-            r"|(?<![\w.,])(?:1[01])?[0-9]{1,2}(?=(?:st|nd|rd|th) birthday)"
         ),
     ),
     Recogniser(
         rule="age",
         score=0.8,
         digits_min=1,
+        telling=" 0",
         pattern=re.compile(
-            rf"[0-9](?:{'|'.join(rf'(?<=(?<![a-z]){before} .)' for before in AGE_BEFORE)})"
+            r"[0-9](?:(?<=born .)|(?<=born about .)|(?<=born some .)|(?<=born almost .)|(?<=born over .))"
+            r"(?:(?<=1)[01][0-9]|[0-9])?(?= years ago)",
+            re.IGNORECASE,
+        ),
+    ),
+    Recogniser(  # as newspapers write it: Jane Roe, 34, of Leeds
+        rule="age",
+        score=0.6,
+        digits_min=2,
+        telling="a, 0",
+        pattern=re.compile(r"[0-9](?<=[a-z], .)(?:(?<=1)[01][0-9]{2}|[0-9])(?=, (?:of|from|who|a|an|is|was|said)\b)"),
+    ),
+    Recogniser(
+        rule="age",
+        score=0.6,
+        digits_min=1,
+        telling="0aa a",
+        pattern=re.compile(r"[0-9](?<![\w.,].)(?:(?<=1)[01][0-9]{1,2}|[0-9])?(?=(?:st|nd|rd|th) birthday)"),
+    ),
+    Recogniser(
+        rule="age",
+        score=0.8,
+        digits_min=1,
+        telling=" 0",
+        pattern=re.compile(
+            rf"[0-9](?<=[de:sfgmtywl] .)(?:{_any_before(AGE_BEFORE)})"
             r"(?:(?<=1)[01][0-9]|[0-9])?(?![\w%:/-])(?![.,][0-9])(?! (?:percent|minutes|hours|days|weeks|months|miles"
             r"|km|dollars|times|feet|points|on|in|for|of|the|years from|more|less))",
             re.IGNORECASE,

@@ -4,18 +4,17 @@ from collections.abc import Collection
 from typing import Final
 
 from heterodyne.safety.finding import Finding
+from heterodyne.safety.glance import DIGIT, LONG_WORD, Glance
 from heterodyne.safety.overlaps import resolve
-from heterodyne.safety.pii.clusters import clusters
+from heterodyne.safety.pii.clusters import Cluster, clusters
 from heterodyne.safety.pii.contact import email_addresses
 from heterodyne.safety.pii.network import ipv6_addresses
-from heterodyne.safety.pii.recogniser import THRESHOLD, Recogniser, matches
-from heterodyne.safety.pii.registry import ANYWHERE, BY_WORDS, DEFAULT_KINDS, EVERYWHERE, KINDS, LOCALES
+from heterodyne.safety.pii.recogniser import THRESHOLD, Recogniser, matches, words_near
+from heterodyne.safety.pii.registry import ANYWHERE, BY_WORDS, BY_WORDS_TOO, DEFAULT_KINDS, EVERYWHERE, KINDS, LOCALES
 from heterodyne.safety.pii.words.by_words import by_words
-from heterodyne.safety.quick_look import DIGITS, everything_but, tell
 
 DIGITS_MOST: Final = 20  # no recogniser asks for more
-MARKS: Final = b"@:"
-UNTOLD: Final = everything_but(DIGITS + MARKS)
+COLONS_MIN: Final = 5  # of an address without two in a row
 
 
 class PIIFinder:
@@ -34,48 +33,84 @@ class PIIFinder:
         self._threshold = threshold
         packs = [EVERYWHERE, *(LOCALES[locale] for locale in LOCALES if locale in locales)]
         by_digits = [recogniser for pack in packs for recogniser in pack if recogniser.rule in kinds]
-        # The recognisers that may match where a text has so many digits.
-        self._of_digits: list[list[Recogniser]] = [
-            [recogniser for recogniser in by_digits if recogniser.digits_min <= count]
-            for count in range(DIGITS_MOST + 1)
-        ]
+        alone = [recogniser for recogniser in by_digits if recogniser.score >= threshold]
+        self._alone = _by_digits([recogniser for recogniser in alone if not recogniser.is_long])
+        self._alone_or_long = _by_digits(alone)
+        # Those that count beside their words only, and the numbers of them by these words.
+        self._beside = [one for one in by_digits if one.score < threshold <= one.raised and one.context is not None]
+        self._by_word: dict[bytes, list[int]] = {}
+        self._by_foreign_words: list[int] = []
+        for number, recogniser in enumerate(self._beside):
+            assert recogniser.context is not None
+            for word in recogniser.context.first_words:
+                self._by_word.setdefault(word, []).append(number)
+            if recogniser.context.is_foreign:
+                self._by_foreign_words.append(number)
+        self._words = frozenset(self._by_word)
         self._has_email = "email" in kinds
         self._anywhere = [recogniser for recogniser in ANYWHERE if recogniser.rule in kinds]
         self._without_digits = [recogniser for recogniser in by_digits if recogniser.rule == "mac_address"]
         self._has_ip = "ip_address" in kinds
-        self._has_words = not set(kinds).isdisjoint(BY_WORDS)
-        self._unwanted_words = frozenset(BY_WORDS) - set(kinds)
+        self._has_words = not set(kinds).isdisjoint((*BY_WORDS, *BY_WORDS_TOO))
+        self._unwanted_words = frozenset((*BY_WORDS, *BY_WORDS_TOO)) - set(kinds)
 
     def find(self, text: str) -> list[Finding]:
         """What was found, in order; no two findings overlap."""
-        found: list[Finding] = []
-        threshold = self._threshold
-        told = tell(text, UNTOLD)
-        digits = clusters(text) if told.strip(MARKS) else []
-        for cluster in digits:
-            for recogniser in self._of_digits[min(cluster.digits, DIGITS_MOST)]:
-                if recogniser.pattern.search(text, cluster.start, cluster.end) is not None:
-                    found += matches(recogniser, text, cluster.start, cluster.end, threshold)
-        if told:
-            found += self._by_marks(text, told)
-        for recogniser in self._anywhere:
-            found += matches(recogniser, text, 0, len(text), threshold)
-        if self._has_words:
-            found += by_words(text, threshold, digits)
-        return self._wanted(resolve(found)) if found else found
+        return self.found_in(Glance(text))
 
-    def _by_marks(self, text: str, told: bytes) -> list[Finding]:
-        """What has an at sign or colons in it."""
+    def found_in(self, glance: Glance) -> list[Finding]:
+        """The same of a text that was glanced at."""
         found: list[Finding] = []
-        if self._has_email and b"@" in told:
+        text, kinds = glance.text, glance.kinds
+        numbers = clusters(glance) if DIGIT in kinds else []
+        if numbers:
+            alone = self._alone_or_long if glance.has_run(LONG_WORD) else self._alone
+            for cluster in numbers:
+                self._in_cluster(glance, cluster, alone[min(cluster.digits, DIGITS_MOST)], found)
+        if self._has_email and "@" in text:
             found += email_addresses(text, self._threshold)
-        if "::" in text or told.count(b":") >= 5:
+        if ":" in kinds and ("::" in text or kinds.count(":") >= COLONS_MIN):
             for recogniser in self._without_digits:
                 found += matches(recogniser, text, 0, len(text), self._threshold)
             if self._has_ip:
                 found += ipv6_addresses(text, self._threshold)
-        return found
+        for recogniser in self._anywhere:
+            found += matches(recogniser, text, 0, len(text), self._threshold)
+        if self._has_words:
+            found += by_words(glance, self._threshold, numbers)
+        return self._wanted(resolve(found)) if found else found
+
+    def _in_cluster(
+        self, glance: Glance, cluster: Cluster, alone: tuple[Recogniser, ...], found: list[Finding]
+    ) -> None:
+        """What the digits of one part of a text are."""
+        text, start, end = glance.text, cluster.start, cluster.end
+        near = glance.kinds[start:end]
+        for recogniser in alone:
+            if _may_match(recogniser, near):
+                found += matches(recogniser, text, start, end, self._threshold)
+        words = self._words.intersection(words_near(text, start, end))
+        numbers = {number for word in words for number in self._by_word[word]} if words else set()
+        if not text.isascii():
+            numbers.update(self._by_foreign_words)
+        for number in numbers:
+            recogniser = self._beside[number]
+            if recogniser.digits_min <= cluster.digits and _may_match(recogniser, near):
+                found += matches(recogniser, text, start, end, self._threshold)
 
     def _wanted(self, found: list[Finding]) -> list[Finding]:
         """Without kinds that are judged only because others are: a company is not to be taken for a person."""
         return [finding for finding in found if finding.rule not in self._unwanted_words]
+
+
+def _by_digits(recognisers: list[Recogniser]) -> list[tuple[Recogniser, ...]]:
+    """Those that may match where a text has so many digits."""
+    return [
+        tuple(recogniser for recogniser in recognisers if recogniser.digits_min <= count)
+        for count in range(DIGITS_MOST + 1)
+    ]
+
+
+def _may_match(recogniser: Recogniser, kinds: str) -> bool:
+    telling = recogniser.telling
+    return telling in kinds and (recogniser.telling_min == 1 or kinds.count(telling) >= recogniser.telling_min)

@@ -42,6 +42,7 @@ LOCALES: Final[dict[str, tuple[Recogniser, ...]]] = {
 }
 
 BY_WORDS: Final = ("person", "place", "street_address", "organisation")
+BY_WORDS_TOO: Final = ("age", "postal_code")  # beside names and places
 ANYWHERE: Final[tuple[Recogniser, ...]] = (*URLS, *DATE_WORDS)  # looked for in every text
 KINDS: Final[frozenset[str]] = frozenset(
     [recogniser.rule for recogniser in (*EVERYWHERE, *ANYWHERE)]

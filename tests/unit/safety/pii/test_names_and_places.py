@@ -31,6 +31,18 @@ FOUND = [
     ("street_address", "Wir wohnen in der Lindenstraße 14 in Mainz", "Lindenstraße 14"),
     ("street_address", "Mail goes to P.O. Box 1203, Dunedin", "P.O. Box 1203, Dunedin"),
     ("street_address", "they met at the corner of Oak and Vine", "Oak and Vine"),
+    ("street_address", "Visit 12 Elm Street 415 555 0132 any day", "12 Elm Street"),
+    ("street_address", "we are at 7 Elm Street, Tromsø NO 9008", "7 Elm Street, Tromsø NO 9008"),
+    ("postal_code", "The depot in Vorzelheim 36101 is shut.", "36101"),
+    ("postal_code", "It went from Lisbon 1100-042 to us.", "1100-042"),
+    ("postal_code", "Ask in Quillport, OR 97103.", "97103"),
+    ("postal_code", "Hauptpost\n50668 Cologne", "50668"),
+    ("postal_code", "12 Elm Street\n    Quillport\n    NS\n    4711", "4711"),
+    ("postal_code", "my zip code is 880", "880"),
+    ("age", "Hannah Brandt (34) has won again.", "34"),
+    ("age", "I think Marta is 41 now.", "41"),
+    ("age", "She was born 52 years ago.", "52"),
+    ("age", "he is only 19 after all", "19"),
 ]
 
 PLAIN = [
@@ -42,6 +54,8 @@ PLAIN = [
     "I bought 3 Apples and 12 Oranges.",
     "What is the capital letter of this alphabet?",
     "Turkey sandwiches are nice.",
+    "Write that 3500 people came in 2019, 4711 of them by bus.",
+    "Release 4021 came before Chapter 3900 was written.",
     "Summarise Chapter 4. Explain Table 12 in English.",
 ]
 
@@ -54,6 +68,13 @@ def test_it_is_found_by_what_stands_around_it(kind, text, value):
 @pytest.mark.parametrize("text", PLAIN)
 def test_capitals_and_numbers_alone_are_nobodys(text):
     assert [finding for finding in PIIFinder().find(text) if finding.rule != "organisation"] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["In Berlin 3500 people marched.", "In Berlin 2019 was warm.", "to Lisbon 12345 times"]
+)
+def test_a_number_behind_a_place_that_counts_something_or_may_be_a_year_is_no_postal_code(text):
+    assert PIIFinder(["postal_code"]).find(text) == []
 
 
 def test_a_company_is_not_taken_for_a_person_when_companies_are_not_asked_for():

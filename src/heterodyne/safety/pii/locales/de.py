@@ -99,7 +99,7 @@ RECOGNISERS: Final = (
         score=WEAK,
         digits_min=4,
         context=words("personalausweis", "ausweisnummer", "ausweis", "id card"),
-        check=lambda text: len(text) == 9 or _is_passport(text),
+        check=lambda text: len(text) == 9 or icao_731(text[:9]) == int(text[9]),
         pattern=shape(rf"[LMNPRTVWXYZ][0-9{PASSPORT_LETTER}]{{8}}[0-9]?"),
     ),
 )

@@ -26,10 +26,13 @@ RECOGNISERS: Final = (
         rule="it_fiscal_code",
         score=SURE,
         digits_min=0,
+        is_long=True,
         check=_is_fiscal,
         pattern=shape(FISCAL_SHAPE),
     ),
-    Recogniser(rule="it_fiscal_code", score=LIKELY, digits_min=0, context=FISCAL, pattern=shape(FISCAL_SHAPE)),
+    Recogniser(
+        rule="it_fiscal_code", score=LIKELY, digits_min=0, is_long=True, context=FISCAL, pattern=shape(FISCAL_SHAPE)
+    ),
     Recogniser(
         rule="it_vat",
         digits_min=11,

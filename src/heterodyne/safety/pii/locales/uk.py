@@ -1,9 +1,10 @@
 """United Kingdom: NHS and National Insurance numbers, driving licences, passports, postcodes, number plates."""
 
+import re
 from typing import Final
 
 from heterodyne.safety.pii.checksums import weighted
-from heterodyne.safety.pii.recogniser import LIKELY, SURE, WEAK, Recogniser, digits_of, shape, words
+from heterodyne.safety.pii.recogniser import END, LIKELY, SURE, WEAK, Recogniser, digits_of, shape, words
 
 ADDRESS: Final = words("postcode", "post code", "address", "postal", "street", "road", "live", "deliver", "send to")
 
@@ -53,6 +54,7 @@ RECOGNISERS: Final = (
         rule="uk_driving_licence",
         score=0.9,
         digits_min=6,
+        is_long=True,
         pattern=shape(
             r"(?=[A-Z]{2})[A-Z9]{5}[0-9](?:[05][1-9]|[16][0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]"
             r"[A-Z9]{2}[0-9][A-Z]{2}"
@@ -63,6 +65,7 @@ RECOGNISERS: Final = (
         score=LIKELY,
         digits_min=2,
         context=ADDRESS,
+        telling=" 0AA",
         pattern=shape(POSTCODE.replace(" ?", " "), exact_case=True),
     ),
     Recogniser(rule="uk_postcode", digits_min=2, context=ADDRESS, pattern=shape(POSTCODE)),
@@ -70,7 +73,7 @@ RECOGNISERS: Final = (
         rule="uk_postcode",
         digits_min=1,
         score=LIKELY,
-        pattern=shape("GIR ?0AA"),
+        pattern=re.compile(rf"G(?<!\w.)(?<![0-9][-./].)IR ?0AA{END}", re.ASCII | re.IGNORECASE),
     ),
     Recogniser(
         rule="uk_passport",

@@ -116,6 +116,7 @@ RECOGNISERS: Final = (
         digits_min=4,
         raised=SURE,
         context=words("medicare", "mbi", "beneficiary", "cms"),
+        telling="AA00",
         pattern=shape(
             rf"[1-9]{MBI_LETTER}(?:{MBI_LETTER}|[0-9])[0-9](-?){MBI_LETTER}(?:{MBI_LETTER}|[0-9])[0-9]\1"
             rf"{MBI_LETTER}{{2}}[0-9]{{2}}",

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from heterodyne.safety.finding import Finding
+from heterodyne.safety.glance import CAPITAL, Glance
 from heterodyne.safety.pii.clusters import Cluster
 from heterodyne.safety.pii.words.common import LOWER
 from heterodyne.safety.pii.words.place_names import COUNTRIES, PLACES
@@ -32,6 +33,8 @@ UNIT: Final = re.compile(
     r"(?:apt|apartment|suite|ste|unit|flat|floor|room|box|pob|psc|p\.o|p\.o\.|postbox|postfach|postboks)\.?",
     re.IGNORECASE,
 )
+UNIT_BEFORE: Final = re.compile(r"\b(?:apt|apartment|suite|ste|unit|flat|floor|room)\.? $", re.IGNORECASE)
+UNIT_CHARACTERS: Final = 12
 NUMBER: Final = re.compile(r"#?[0-9]{1,6}[A-Za-z]?(?:[-/][0-9]{1,4}[A-Za-z]?)?(?:-[0-9]{4})?\.?")
 TOKEN: Final = re.compile(
     r"#?[0-9]{1,6}(?:[-/][0-9]{1,4})?[A-Za-z]?(?![\w:])\.?(?=[\s,;?!)\"']|$)"
@@ -44,21 +47,33 @@ PARTICLE: Final = re.compile(
     r"alle|tee|mnt|pst)"
     r"(?=\s)"
 )
+REGION: Final = re.compile(
+    r"(?<=[\s,])[A-Z]{2}(?=,?[ \t]+[0-9])"
+)  # a state or province, though "NO" and "OR" are words
 SEPARATOR: Final = re.compile(r"[ \t]{1,2}|[ \t]?,[ \t]?\n?[ \t]?|[ \t]?\n[ \t]?,?[ \t]?(?:\n[ \t])?(?!\n)")
 NUMBER_FIRST: Final = re.compile(
     rf"[0-9](?<![\w$€£#.,:/-].)[0-9]{{0,4}}[A-Za-z]?(?:-[0-9]{{1,4}})?,?[ \n](?=[{UPPER}0-9]|u[lt]?\.)"
 )
+# The boundary stands behind the first letter: a set at the start is searched for faster.
 WORD_FIRST: Final = re.compile(
-    r"\b(?:P\.?[ ]?O\.?[ ]?Box|Postbox|Post Box|PSC|Unit|Rua|Via|Viale|Calle|Avenida|Rue|Piazza|Λεωφόρος|"
-    r"ul\.)[ ](?=[\w])"
+    r"[PURVCAΛu](?<!\w.)(?:(?<=P)(?:\.?[ ]?O\.?[ ]?Box|ostbox|ost Box|SC|iazza)|(?<=U)nit|(?<=R)u[ae]|(?<=V)ia(?:le)?|"
+    r"(?<=C)alle|(?<=A)venida|(?<=Λ)εωφόρος|(?<=u)l\.)[ ](?=\w)"
 )
 STREET_RUN: Final = re.compile(
     rf"\b(?:[{UPPER}][\w'’-]*+[ ]){{1,4}}(?:Street|St|Road|Rd|Avenue|Ave|Boulevard|Blvd|Lane|Drive|Square|Terrace)\b\.?"
 )
-# A name, or a compound that ends in a word for a street, and then the number, as Germans and Finns write it.
-NUMBER_LAST: Final = re.compile(
-    rf"(?<![\w])(?:[{UPPER}][\w'’.-]*+[ ]){{1,4}}[0-9]{{1,4}}[A-Za-z]?\b\.?(?=[ ,.\n?!)]|$)"
-)
+
+
+def _number_last(upper: str) -> re.Pattern[str]:
+    """A name, or a compound that ends in a word for a street, and then the number, as Germans and Finns write it."""
+    return re.compile(
+        rf"[{upper}](?<!\w.)[\w'’.-]*+[ ](?:[{upper}][\w'’.-]*+[ ]){{0,3}}[0-9]{{1,4}}[A-Za-z]?\b\.?(?=[ ,.\n?!)]|$)"
+    )
+
+
+NUMBER_LAST: Final = _number_last(UPPER)
+NUMBER_LAST_ASCII: Final = _number_last("A-Z")  # quicker, for a text without other letters
+SMALL_STREET_WORDS: Final = ("u.", "ul.", "ut.", "krt.")  # that an address without a capital has
 CORNER: Final = re.compile(
     rf"(?<=corner of )(?:[{UPPER}0-9][\w'’.-]*+[ ]?|de |del |ul\. |"
     rf"u\. ){{1,6}}and (?:[{UPPER}0-9][\w'’.-]*+[ ]?){{1,5}}"
@@ -75,30 +90,46 @@ CONTEXT: Final = re.compile(
     r"\bhome:|\bstreet:|\bresidence:|\baddress\? it is|\baddress:)\s*$",
     re.IGNORECASE,
 )
+CONTEXT_ENDS: Final = ("address", "addresses", ":", "?", "is", "are", "with", "to", "as", "on", "at", "in", "near")
 TOKENS_MOST: Final = 20
+TELEPHONE_GOES_ON: Final = re.compile(r"(?:[-. ][0-9]{2,}){2}")
+TELEPHONE_GROUPS: Final = 3  # of digits in a row: a postal code has two at most
 EVIDENCE_LEAST: Final = 2
 NUMBERS_MOST: Final = 3  # before the first word
 REACH_BEFORE: Final = 40  # how far before the digits the name of a street may begin
 CONTEXT_CHARACTERS: Final = 48
 
 
-def street_addresses(text: str, places: list[re.Match[str]], digits: list[Cluster], threshold: float) -> list[Finding]:
+def street_addresses(
+    glance: Glance, places: list[re.Match[str]], digits: list[Cluster], threshold: float
+) -> list[Finding]:
     """Every address that has evidence enough: a word for a street, a flat, a postal code, or words before it."""
+    text = glance.text
     found: list[Finding] = []
     at = 0
+    number_last = NUMBER_LAST_ASCII if text.isascii() else NUMBER_LAST
+    needs_capital = text.isascii() and not any(word in text for word in SMALL_STREET_WORDS)
     for cluster in digits:
         start = max(at, cluster.start - REACH_BEFORE)
-        for pattern in (NUMBER_FIRST, WORD_FIRST, NUMBER_LAST):
+        if needs_capital and CAPITAL not in glance.kinds[start : cluster.end + REACH_BEFORE]:
+            continue
+        for pattern in (NUMBER_FIRST, WORD_FIRST, number_last):
             for match in pattern.finditer(text, start, cluster.end):
-                finding = _of_number_last(text, match) if pattern is NUMBER_LAST else _of_start(text, match.start())
+                finding = _of_number_last(text, match) if pattern is number_last else _of_start(text, match.start())
                 if finding is not None and finding.end > at:
                     found.append(finding)
-                    at = finding.end if pattern is not NUMBER_LAST else at
+                    at = finding.end if pattern is not number_last else at
     streets = (STREET_RUN.search(text, *place.span()) for place in places if " " in place[0])
     found += [_finding(*_trimmed(text, street), 2) for street in streets if street is not None]
     if "corner of " in text:
         found += [_finding(*_trimmed(text, match), 2) for match in CORNER.finditer(text)]
     return [finding for finding in found if finding.score >= threshold]
+
+
+def _is_introduced(text: str, start: int) -> bool:
+    """Whether words before an address say that one comes."""
+    before = text[max(0, start - CONTEXT_CHARACTERS) : start]
+    return before.rstrip().lower().endswith(CONTEXT_ENDS) and CONTEXT.search(before) is not None
 
 
 def _of_start(text: str, start: int) -> Finding | None:
@@ -114,12 +145,20 @@ def _read(text: str, start: int) -> tuple[int, int]:
     """Where an address that begins here ends, and the evidence that it is one."""
     seen = _Seen()
     at, end = start, 0
+    groups = before_groups = 0  # of digits in a row behind the last word, and where that ends
     for _ in range(TOKENS_MOST):
         token = TOKEN.match(text, at)
         if token is not None:
             word = token[0]
-            if not seen.take(word):
+            if REGION.match(text, at) is None and not seen.take(word):
                 break
+            if word[0] not in "#0123456789":
+                groups, before_groups = 0, token.end()
+            elif seen.words:
+                groups += 1
+                if groups == TELEPHONE_GROUPS:
+                    end = before_groups
+                    break
             at = end = token.end() + _has_full_stop(text, token.end(), word)
         elif (particle := PARTICLE.match(text, at)) is not None:
             at = particle.end()
@@ -133,7 +172,7 @@ def _read(text: str, start: int) -> tuple[int, int]:
         return 0, 0
     evidence = seen.evidence()
     first = text[start : start + 4]
-    if CONTEXT.search(text[max(0, start - CONTEXT_CHARACTERS) : start]) is not None:
+    if _is_introduced(text, start) or UNIT_BEFORE.search(text[max(0, start - UNIT_CHARACTERS) : start]) is not None:
         evidence += 2
     elif first.isdigit() and first[:2] in ("19", "20") and not seen.unit and seen.numbers == 1:
         evidence -= 2  # rather a year
@@ -177,11 +216,13 @@ def _has_full_stop(text: str, at: int, word: str) -> bool:
 
 
 def _of_number_last(text: str, match: re.Match[str]) -> Finding | None:
+    if TELEPHONE_GOES_ON.match(text, match.end()) is not None:
+        return None
     words = match[0].split()[:-1]
     evidence = 2 * any(
         STREET_WORD.fullmatch(word) is not None and word.lower() not in WEAK_STREET_WORDS for word in words
     )
-    if CONTEXT.search(text[max(0, match.start() - CONTEXT_CHARACTERS) : match.start()]) is not None:
+    if _is_introduced(text, match.start()):
         evidence += 2
     if evidence < EVIDENCE_LEAST:
         return None

@@ -7,18 +7,20 @@ from heterodyne.safety.pii.words.before import Before
 from heterodyne.safety.pii.words.given_names import AMBIGUOUS, GIVEN_NAMES
 from heterodyne.safety.pii.words.runs import TITLES, Run
 from heterodyne.safety.pii.words.surnames import AMBIGUOUS_SURNAMES, SURNAMES
-from heterodyne.safety.pii.words.word_set import phrase_set
+from heterodyne.safety.pii.words.word_set import phrase_set, word_set
 
 # Endings of surnames: Slavic, Nordic, Icelandic, Iberian, Armenian, Georgian, Hungarian, Baltic, Greek, Dutch, Celtic.
-SURNAME_ENDING: Final = re.compile(
-    r"(?:.{2}(?:son|sson|sen|ssen|dóttir|dottir|ová|ova|eva|ský|ská|ski|ska|cki|cka|wicz|czyk|czak|ak|ić|ič|čić|"
-    r"ović|vić|"
-    r"vich|vitch|vna|evich|ovich|enko|chuk|yuk|ov|ev|off|sky|skaya|skiy|yan|shvili|adze|ez|éz|ész|ssy|ösy|thy|ffy|"
-    r"gård|gaard|qvist|quist|kvist|ström|strøm|strom|berg|lund|gren|dahl|mann|stein|feld|baum|meyer|meier|maier|"
-    r"stra|sma|"
-    r"huis|inen|onen|nen|opoulos|akis|idis|oglu|oğlu|zadeh|pour|escu|eanu|aitis|ienė|unas|elli|etti|ucci|acci|ini|ello|"
-    r"ardt|aert|aerts|mans|kov|nov|rov|lov|tov|sov|mov|dze))$|^(?:Mc|Mac|O['’]|Fitz)[A-Z].{2}"
+SURNAME_ENDINGS: Final = word_set(
+    """
+    son sson sen ssen dóttir dottir ová ova eva ský ská ski ska cki cka wicz czyk czak ak ić ič čić ović vić vich vitch
+    vna evich ovich enko chuk yuk ov ev off sky skaya skiy yan shvili adze ez éz ész ssy ösy thy ffy gård gaard qvist
+    quist kvist ström strøm strom berg lund gren dahl mann stein feld baum meyer meier maier stra sma huis inen onen nen
+    opoulos akis idis oglu oğlu zadeh pour escu eanu aitis ienė unas elli etti ucci acci ini ello ardt aert aerts mans
+    kov nov rov lov tov sov mov dze
+    """
 )
+ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in SURNAME_ENDINGS}))
+SURNAME_START: Final = re.compile("(?:Mc|Mac|O['’]|Fitz)[A-Z].{2}")
 # What a name follows, whatever it is.
 SURELY_BEFORE: Final = phrase_set(
     """
@@ -83,13 +85,24 @@ def person_score(run: Run, text: str) -> tuple[float, int]:
         return 0.0, 0
     first, last, count = words[0], words[-1], len(words)
     is_given = first in GIVEN_NAMES
-    is_surname = last in SURNAMES or SURNAME_ENDING.search(last) is not None
+    is_surname = last in SURNAMES or _ends_like_surname(last)
     before = run.before
     if before.ends_with(SURELY_BEFORE) and (is_given or is_surname or count <= 4):
         return 0.85, 0
     if count > 1:
         return _of_several(run, text, before, is_given=is_given, is_surname=is_surname), 0
     return _of_one(run, text, before, is_given=is_given, is_surname=is_surname), 0
+
+
+def _ends_like_surname(word: str) -> bool:
+    """Whether a word of no list ends or begins as surnames do; an ending has at least two letters before it."""
+    size = len(word) - 2
+    for ending in ENDING_SIZES:
+        if ending > size:
+            break
+        if word[-ending:] in SURNAME_ENDINGS:
+            return True
+    return SURNAME_START.match(word) is not None
 
 
 def _of_several(run: Run, text: str, before: Before, *, is_given: bool, is_surname: bool) -> float:
@@ -152,5 +165,7 @@ def _is_maybe(before: Before) -> bool:
 
 def _is_name_like(word: str) -> bool:
     """Letters, with hyphens and apostrophes; in capitals only when it is an initial."""
+    if word.isalpha():
+        return len(word) <= 2 or not word[1:].isupper()
     bare = word.rstrip(".").replace("-", "").replace("'", "").replace("’", "")
     return bare.isalpha() and (len(bare) <= 2 or not bare[1:].isupper())

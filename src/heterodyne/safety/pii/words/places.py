@@ -8,12 +8,14 @@ from heterodyne.safety.pii.words.place_names import AMBIGUOUS_PLACES, PLACES
 from heterodyne.safety.pii.words.runs import Run
 from heterodyne.safety.pii.words.word_set import word_set
 
-PLACE_ENDING: Final = re.compile(
-    r".{2}(?:burg|burgh|borough|ville|stad|stadt|dorf|kirchen|heim|hausen|hofen|bach|brück|shire|grad|gorod|ford|bury|"
-    r"chester|cester|mouth|wick|wich|haven|hafen|pool|minster|abad|pur|pore|nagar|polis|borg|köping|torp|dalen|vik|"
-    r"havn|hamn|lahti|järvi|joki|salmi|iemi|ingen|berge|stein|feld|wald|field|town|ton|land|stan|ham)$",
-    re.IGNORECASE,
+PLACE_ENDINGS: Final = word_set(
+    """
+    burg burgh borough ville stad stadt dorf kirchen heim hausen hofen bach brück shire grad gorod ford bury chester
+    cester mouth wick wich haven hafen pool minster abad pur pore nagar polis borg köping torp dalen vik havn hamn
+    lahti järvi joki salmi iemi ingen berge stein feld wald field town ton land stan ham
+    """
 )
+ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in PLACE_ENDINGS}))
 MOVING: Final = word_set(
     """
     travel travels traveling travelling traveled travelled trip fly flying flight flights flew drive drove driving move
@@ -57,11 +59,16 @@ def place_score(run: Run, text: str) -> tuple[float, int, int]:
     if AFTER.match(text, run.end) is not None:
         return 0.6, 0, count
     if before.last in PREPOSITIONS:
-        if PLACE_ENDING.search(words[-1]) is not None:
+        if _ends_like_place(words[-1].lower()):
             return 0.58, 0, count
         if words[0].isupper() and len(words[0]) > 4:
             return 0.53, 0, count
     return 0.0, 0, 0
+
+
+def _ends_like_place(word: str) -> bool:
+    """Whether a word ends as places do; an ending has at least two letters before it."""
+    return any(word[-size:] in PLACE_ENDINGS for size in ENDING_SIZES if size <= len(word) - 2)
 
 
 def _is_sure(before: Before) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from heterodyne.safety.glance import CAPITAL, Glance
 from heterodyne.safety.pii.words.before import Before
 from heterodyne.safety.pii.words.common import COMMON
 from heterodyne.safety.pii.words.company_forms import FORMS
@@ -23,6 +24,7 @@ PARTICLES: Final = (
     "de la|de los|de las|de|del|della|di|da|do|dos|das|du|des|van der|van den|van de|van|von der|von|zu|der|den|ten|ter"
     "|la|le|el|al|bin|ibn|ben|af|av|y|e"
 )
+PARTICLE_REACH: Final = max(map(len, PARTICLES.split("|"))) + 2  # how far behind a word its run may go on
 TOKEN: Final = re.compile(rf"(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Mx)\.|[{UPPER}]\.(?=\s)|[\w'’-]+")
 
 
@@ -51,10 +53,28 @@ class Run:
         self.is_first = is_first  # whether a sentence begins with it, so that its capital may mean nothing
 
 
-def capitals(text: str) -> list[re.Match[str]]:
+def capitals(glance: Glance) -> list[re.Match[str]]:
     """Where capitalised words stand side by side, or one that is not common. Most prompts have few."""
-    pattern = RUN_ASCII if text.isascii() else RUN
-    return [match for match in pattern.finditer(text) if match[0] not in COMMON]
+    text, kinds = glance.text, glance.kinds
+    if not text.isascii():
+        return [match for match in RUN.finditer(text) if match[0] not in COMMON]
+    found: list[re.Match[str]] = []
+    at = kinds.find(CAPITAL)
+    while at >= 0:
+        end = text.find(" ", at)
+        end = end if end >= 0 else len(text)
+        following = kinds.find(CAPITAL, at + 1)
+        if (following < 0 or following > end + PARTICLE_REACH) and text[at:end] in COMMON:
+            at = following  # one that begins a sentence, as most do
+            continue
+        match = RUN_ASCII.match(text, at)
+        if match is None:
+            at = following
+            continue
+        if match[0] not in COMMON:
+            found.append(match)
+        at = kinds.find(CAPITAL, match.end())
+    return found
 
 
 def runs(text: str, start: int, end: int) -> Iterator[Run]:
