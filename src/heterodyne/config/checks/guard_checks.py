@@ -10,10 +10,13 @@ from heterodyne.config.suggestions import or_nearest
 from heterodyne.domain.errors import InvalidSpec, UnknownName
 from heterodyne.domain.fleet import Purpose
 from heterodyne.safety.registry import GUARDS as KNOWN
-from heterodyne.safety.registry import SYSTEM_PROMPT, guard_named
+from heterodyne.safety.registry import SCHEMA, SYSTEM_PROMPT, guard_named
 
 OWN = (  # settings of one guard or another
     *("kinds", "locales", "words"),
+    *("tools", "tools_denied", "arguments_denied", "roots_allowed", "hosts_allowed", "calls_max", "argument_chars_max"),
+    *("json_schema", "prompt_chars_max", "prompt_tokens_max", "messages_max", "answer_chars_max"),
+    *("language", "spacy_model"),
     *("url", "api_key_env", "judge_model", "instructions", "timeout_ms", "on_failure"),
 )
 
@@ -43,11 +46,11 @@ def guards_are_given_their_own_settings(settings: Settings, _: Mapping[str, str]
                 )
 
 
-def system_prompts_are_looked_for_in_answers(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """A request tells its own system prompt by right."""
+def answers_alone_are_looked_at_by_some(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """A request tells its own system prompt by right, and is of its API's schema."""
     for name, policy in settings.guards.items():
-        if policy.guard == SYSTEM_PROMPT and policy.direction == "input":
-            message = f"`{SYSTEM_PROMPT}` looks for words of the request in its answer; remove the line"
+        if policy.guard in (SYSTEM_PROMPT, SCHEMA) and policy.direction == "input":
+            message = f"`{policy.guard}` looks at answers by what their request says; remove the line"
             yield SettingProblem(path=dotted(GUARDS, name, "direction"), message=message)
 
 
