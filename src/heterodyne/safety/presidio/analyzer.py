@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import spacy
+import tldextract
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 from presidio_analyzer.nlp_engine import NlpArtifacts, SpacyNlpEngine
 
@@ -12,6 +13,9 @@ from heterodyne.safety.finding import Finding
 
 PIECE_CHARS: Final = 100_000  # of a text that is looked at together; spaCy takes a million
 OVERLAP_CHARS: Final = 1_000  # so that what is cut in two is whole in one of them
+
+# Presidio looks up the ends of domains with it, which fetches a list of them over the network if nobody says otherwise.
+tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(cache_dir=None, suffix_list_urls=())
 
 
 class Analyzer:

@@ -64,8 +64,9 @@ class SchemaInspector:
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             return NOT_JSON
         is_ours = self._schema is not _UNSET
-        schema: Any = self._schema if is_ours else {"type": "object"}
-        if not is_ours and expected is not None and expected.schema is not None:
+        schema: Any = self._schema
+        if not is_ours:
+            assert expected is not None
             schema = msgspec.json.decode(expected.schema)
         try:
             broken = try_misfit(value, schema, steps_max=steps_for(len(text)), with_patterns=is_ours)

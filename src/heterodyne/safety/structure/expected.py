@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 ANYTHING: Final = b""  # of a request that nobody has read
+ANY_OBJECT: Final = Raw(b'{"type":"object"}')
 TOOLS_MAX: Final = 1024  # more are not told apart, and what is called of them is unknown
 
 
@@ -16,7 +17,7 @@ class ExpectedAnswer(Struct, frozen=True, omit_defaults=True):
 
     tools: dict[str, Raw] = {}  # by name, the JSON schemas of their arguments; null: any text
     is_json: bool = False
-    schema: Raw | None = None  # of the answer; None: any JSON, or any text
+    schema: Raw = ANY_OBJECT  # of an answer that is JSON
 
 
 _encode = msgspec.json.Encoder().encode
@@ -36,7 +37,7 @@ def expected_of(document: Any) -> bytes:
         ExpectedAnswer(
             tools=tools,
             is_json=kind in ("json_object", "json_schema"),
-            schema=None if schema is None else Raw(_encode(schema)),
+            schema=ANY_OBJECT if schema is None else Raw(_encode(schema)),
         )
     )
 
