@@ -1,10 +1,10 @@
-"""Guards that take their time look beside the worker alone, at requests and answers of any length, and at streams whole.
+"""Guards that take their time look beside the worker alone, at short texts too, and at streams whole.
 
 In the worker of these tests they fail as soon as they look; the process beside it has them as they are.
 """
 
 import asyncio
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import product
 
 import pytest
@@ -34,13 +34,12 @@ def policy(action: str, guard: str = "words", **more: object) -> dict[str, Guard
 
 
 @pytest.fixture(autouse=True)
-def heavy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def heavy(monkeypatch: pytest.MonkeyPatch) -> None:
     def looks_here(_: str) -> Collection[Finding]:
         raise AssertionError("it looks in the worker")
 
     kind = structs.replace(GUARDS["words"], make=lambda _: Finder(looks_here), is_heavy=True)
     monkeypatch.setitem(GUARDS, "words", kind)
-    yield
 
 
 async def test_a_short_request_is_looked_at_beside_the_worker() -> None:

@@ -1,5 +1,6 @@
 """Checks of policies: a guard that exists and can be asked, settings that are its own, an action that it can take."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from heterodyne.config.fields import GUARDS, dotted
@@ -12,6 +13,7 @@ from heterodyne.domain.fleet import Purpose
 from heterodyne.safety.registry import GUARDS as KNOWN
 from heterodyne.safety.registry import SCHEMA, SYSTEM_PROMPT, guard_named
 
+NAMED = re.compile(r"`(\w+)`")  # a complaint that begins with the setting that it is about
 OWN = (  # settings of one guard or another
     *("kinds", "locales", "words"),
     *("tools", "tools_denied", "arguments_denied", "roots_allowed", "hosts_allowed", "calls_max", "argument_chars_max"),
@@ -32,7 +34,9 @@ def guards_are_known(settings: Settings, _: Mapping[str, str]) -> Iterator[Setti
         try:
             KNOWN[policy.guard].make(policy)
         except (InvalidSpec, UnknownName) as error:
-            yield SettingProblem(path=dotted(GUARDS, name), message=error.message)
+            named = NAMED.match(error.message)
+            field = (named[1],) if named is not None and named[1] in KNOWN[policy.guard].heeds else ()
+            yield SettingProblem(path=dotted(GUARDS, name, *field), message=error.message)
 
 
 def guards_are_given_their_own_settings(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
