@@ -14,7 +14,7 @@ from heterodyne.safety.placeholders import Masker
 from heterodyne.safety.policy import GuardRule, split
 from heterodyne.safety.prompt_leak import ORDERS, runs_of
 from heterodyne.safety.registry import SYSTEM_PROMPT
-from heterodyne.safety.texts import Texts, TextUnit
+from heterodyne.safety.texts import Texts
 
 
 def check_request(rules: Sequence[GuardRule], body: bytes, media_type: str = "") -> tuple[Guarded, bytes]:
@@ -22,12 +22,13 @@ def check_request(rules: Sequence[GuardRule], body: bytes, media_type: str = "")
     form = Form(body) if media_type.startswith(FORM) else None
     texts = Texts(msgspec.json.decode(body) if form is None else form.fields())
     worded, structural = split(rules)
-    found, runs = look(worded, texts.units), _system_runs(worded, texts.units)
+    found = look(worded, texts.units) if worded else []
+    runs, has_ids = _system_runs(worded, texts), bool(worded) and texts.has_ids
     made = inspected_request(structural, texts) if structural else NOTHING_FOUND
-    if not found and not texts.has_ids and not made.verdicts:
+    if not found and not has_ids and not made.verdicts:
         return Guarded(system_runs=runs, expected=made.expected) if runs or made.expected else NOTHING_FOUND, body
     verdicts = told(found, "input")
-    if texts.has_ids:
+    if has_ids:
         verdicts += tuple(unreadable(rule) for rule in worded)
     verdicts += made.verdicts
     blocked = next((one for one in verdicts if _blocks(one)), None)
@@ -40,10 +41,10 @@ def check_request(rules: Sequence[GuardRule], body: bytes, media_type: str = "")
     return Guarded(verdicts=verdicts, values=values, system_runs=runs, expected=made.expected), changed
 
 
-def _system_runs(rules: Sequence[GuardRule], units: Sequence[TextUnit]) -> tuple[str, ...]:
+def _system_runs(rules: Sequence[GuardRule], texts: Texts) -> tuple[str, ...]:
     if not any(rule.settings.guard == SYSTEM_PROMPT for rule in rules):
         return ()
-    return runs_of(tuple(unit.text for unit in units if unit.role in ORDERS))
+    return runs_of(tuple(unit.text for unit in texts.units if unit.role in ORDERS))
 
 
 def _blocks(one: GuardVerdict) -> bool:

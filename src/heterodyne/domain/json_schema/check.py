@@ -5,11 +5,11 @@ schema is the operator's: a client's could take for ever.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, final
 
-from heterodyne.domain.json_schema.sizes import number_misfit, text_misfit
+from heterodyne.domain.json_schema.sizes import number_misfit, size_misfit, text_misfit
 
 DEPTH_MAX: Final = 64
 STEPS_MIN: Final = 2_000
@@ -25,12 +25,18 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "integer": (int,),
     "number": (int, float),
 }
+_LIMITS: Final = frozenset(
+    {"enum", "const", "pattern", "minLength", "maxLength", "minItems", "maxItems", "required", "dependentRequired"}
+    | {"minProperties", "maxProperties"}
+    | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+)
+_COMBINING: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if"})
 
 
-class Misfit(NamedTuple):
+class SchemaMisfit(NamedTuple):
     """Where a value is not of its schema, and which keyword says so."""
 
-    where: str  # such as "$.cities[2]"
+    where: str  # such as ".cities[2]"; empty: the value itself
     keyword: str
 
 
@@ -53,9 +59,9 @@ def fits(value: object, schema: object, *, steps_max: int = STEPS_MIN) -> bool:
 
 def try_misfit(
     value: object, schema: object, *, steps_max: int = STEPS_MIN, with_patterns: bool = False
-) -> Misfit | None:
-    """None: it is of the schema; raises SchemaTooCostly."""
-    return next(_Check(schema, steps_max, with_patterns=with_patterns).misfits(value, schema, "$", 0), None)
+) -> SchemaMisfit | None:
+    """The first; None: it is of the schema. Raises SchemaTooCostly."""
+    return _Check(schema, steps_max, with_patterns=with_patterns).misfit(value, schema, 0)
 
 
 def same(one: object, other: object) -> bool:
@@ -77,45 +83,42 @@ class _Check:
         self._root = root
         self._steps_left = steps_max
         self._with_patterns = with_patterns
+        self._said: dict[int, tuple[bool, bool]] = {}
 
-    def misfits(self, value: object, schema: object, where: str, depth: int) -> Iterator[Misfit]:
-        """All of them, in no order that matters; whoever needs one takes one."""
-        self._step(depth)
-        if schema is False:
-            yield Misfit(where, "false")
-        if not isinstance(schema, Mapping):
-            return
-        reference = schema.get("$ref")
-        if isinstance(reference, str):
-            yield from self.misfits(value, self._found(reference), where, depth + 1)
-        if not _is_of_type(value, schema):
-            yield Misfit(where, "type")
-            return
-        if value is None and schema.get("nullable") is True:
-            return
-        yield from self._listed(value, schema, where)
-        yield from self._combined(value, schema, where, depth)
-        if isinstance(value, dict):
-            yield from self._members(value, schema, where, depth)
-        elif isinstance(value, list):
-            yield from self._items(value, schema, where, depth)
-        elif isinstance(value, str):
-            pattern = schema.get("pattern") if self._with_patterns else None
-            broken = text_misfit(value, schema) or ("pattern" if _lacks(pattern, value) else None)
-            if broken is not None:
-                yield Misfit(where, broken)
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            broken = number_misfit(value, schema)
-            if broken is not None:
-                yield Misfit(where, broken)
-
-    def _fits(self, value: object, schema: object, depth: int) -> bool:
-        return next(self.misfits(value, schema, "", depth + 1), None) is None
-
-    def _step(self, depth: int) -> None:
+    def misfit(self, value: object, schema: object, depth: int) -> SchemaMisfit | None:
         self._steps_left -= 1
         if self._steps_left < 0 or depth > DEPTH_MAX:
             raise SchemaTooCostly
+        if not isinstance(schema, dict):
+            return SchemaMisfit("", "false") if schema is False else None
+        if "$ref" in schema and isinstance(schema["$ref"], str):
+            found = self.misfit(value, self._found(schema["$ref"]), depth + 1)
+            if found is not None:
+                return found
+        if "type" in schema and not _is_of_type(value, schema):
+            return SchemaMisfit("", "type")
+        if value is None and schema.get("nullable") is True:
+            return None
+        limits, combines = self._says(schema)
+        broken = self._broken(value, schema) if limits else None
+        if broken is not None:
+            return SchemaMisfit("", broken)
+        found = self._combined(value, schema, depth) if combines else None
+        if found is None and isinstance(value, dict):
+            return self._members(value, schema, depth)
+        if found is None and isinstance(value, list):
+            return self._items(value, schema, depth)
+        return found
+
+    def _says(self, schema: dict[str, Any]) -> tuple[bool, bool]:
+        """Whether it has keywords about the value alone, and any that combine schemas: most have neither."""
+        said = self._said.get(id(schema))  # which lives as long as this, in the schema that is its root
+        if said is None:
+            said = self._said[id(schema)] = not _LIMITS.isdisjoint(schema), not _COMBINING.isdisjoint(schema)
+        return said
+
+    def _fits(self, value: object, schema: object, depth: int) -> bool:
+        return self.misfit(value, schema, depth + 1) is None
 
     def _found(self, reference: str) -> object:
         """A place in the same schema; what stands elsewhere allows everything."""
@@ -124,7 +127,7 @@ class _Check:
         found: object = self._root
         for step in filter(None, reference[1:].split("/")):
             name = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, Mapping) and name in found:
+            if isinstance(found, dict) and name in found:
                 found = found[name]
             elif isinstance(found, list) and name.isdecimal() and int(name) < len(found):
                 found = found[int(name)]
@@ -132,99 +135,90 @@ class _Check:
                 return True
         return found
 
-    def _listed(self, value: object, schema: Mapping[str, Any], where: str) -> Iterator[Misfit]:
+    def _broken(self, value: object, schema: Mapping[str, Any]) -> str | None:
+        """A keyword about the value alone that it breaks."""
         listed = schema.get("enum")
         if isinstance(listed, list):
             self._steps_left -= len(listed) >> 4  # comparing is quicker than looking
             if not any(same(value, one) for one in listed):
-                yield Misfit(where, "enum")
+                return "enum"
         if "const" in schema and not same(value, schema["const"]):
-            yield Misfit(where, "const")
+            return "const"
+        if isinstance(value, str):
+            lacks = self._with_patterns and _lacks(schema.get("pattern"), value)
+            return "pattern" if lacks else text_misfit(value, schema)
+        if isinstance(value, (int, float)):
+            return None if isinstance(value, bool) else number_misfit(value, schema)
+        return size_misfit(value, schema) if isinstance(value, (dict, list)) else None
 
-    def _combined(self, value: object, schema: Mapping[str, Any], where: str, depth: int) -> Iterator[Misfit]:
+    def _combined(self, value: object, schema: Mapping[str, Any], depth: int) -> SchemaMisfit | None:
         for one in _schemas(schema, "allOf"):
-            yield from self.misfits(value, one, where, depth + 1)
+            found = self.misfit(value, one, depth + 1)
+            if found is not None:
+                return found
         options = _schemas(schema, "anyOf")
         if options and not any(self._fits(value, one, depth) for one in options):
-            yield Misfit(where, "anyOf")
+            return SchemaMisfit("", "anyOf")
         options = _schemas(schema, "oneOf")
         if options and sum(self._fits(value, one, depth) for one in options) != 1:
-            yield Misfit(where, "oneOf")
-        if _is_schema(schema.get("not")) and self._fits(value, schema["not"], depth):
-            yield Misfit(where, "not")
-        if _is_schema(schema.get("if")):
-            then = schema.get("then" if self._fits(value, schema["if"], depth) else "else", True)
-            yield from self.misfits(value, then, where, depth + 1)
+            return SchemaMisfit("", "oneOf")
+        if "not" in schema and _is_schema(schema["not"]) and self._fits(value, schema["not"], depth):
+            return SchemaMisfit("", "not")
+        if "if" in schema and _is_schema(schema["if"]):
+            then = "then" if self._fits(value, schema["if"], depth) else "else"
+            return self.misfit(value, schema.get(then, True), depth + 1)
+        return None
 
-    def _members(self, value: Mapping[str, Any], schema: Mapping[str, Any], where: str, depth: int) -> Iterator[Misfit]:
-        required, properties = schema.get("required"), schema.get("properties")
-        if isinstance(required, list) and any(isinstance(name, str) and name not in value for name in required):
-            yield Misfit(where, "required")
-        if not _is_between(len(value), schema, "minProperties", "maxProperties"):
-            yield Misfit(where, "size")
-        dependent = schema.get("dependentRequired")
-        for name, needed in dependent.items() if isinstance(dependent, Mapping) else ():
-            if (
-                name in value
-                and isinstance(needed, list)
-                and any(isinstance(one, str) and one not in value for one in needed)
-            ):
-                yield Misfit(where, "dependentRequired")
-        known = properties if isinstance(properties, Mapping) else {}
-        patterns = schema.get("patternProperties")
-        patterns = patterns if isinstance(patterns, Mapping) else {}
-        others = schema.get("additionalProperties", True)
-        names = schema.get("propertyNames", True)
+    def _members(self, value: dict[str, Any], schema: Mapping[str, Any], depth: int) -> SchemaMisfit | None:
+        properties, patterns = schema.get("properties"), schema.get("patternProperties")
+        known = properties if isinstance(properties, dict) else {}
+        others, names = schema.get("additionalProperties", True), schema.get("propertyNames", True)
         for name, member in value.items():
-            inside = f"{where}.{name}" if len(where) < 200 else where
-            if names is not True:
-                yield from self.misfits(name, names, inside, depth + 1)
-            if name in known:
-                yield from self.misfits(member, known[name], inside, depth + 1)
-            matching = self._matching(name, patterns)
-            for one in matching:
-                yield from self.misfits(member, one, inside, depth + 1)
-            if name not in known and not matching and others is not True:
-                if others is False:
-                    yield Misfit(where, "additionalProperties")
-                else:
-                    yield from self.misfits(member, others, inside, depth + 1)
+            wanted = [known[name]] if name in known else []
+            if isinstance(patterns, dict):
+                # Of patterns that are not looked at, any may mean this member.
+                trusted = self._with_patterns
+                wanted += [one for at, one in patterns.items() if not _lacks(at, name)] if trusted else [True]
+            if not wanted and others is False:
+                return SchemaMisfit("", "additionalProperties")
+            for one in wanted or (others,):
+                found = self.misfit(member, one, depth + 1)
+                if found is not None:
+                    return SchemaMisfit(f".{name}{found.where}", found.keyword)
+            if names is not True and not self._fits(name, names, depth):
+                return SchemaMisfit("", "propertyNames")
+        return None
 
-    def _matching(self, name: str, patterns: Mapping[str, Any]) -> list[object]:
-        """What the names that are known by a pattern ask of this one; of patterns that are not looked at, nothing."""
-        if not patterns or not self._with_patterns:
-            return [True] if patterns else []
-        return [one for pattern, one in patterns.items() if not _lacks(pattern, name)]
-
-    def _items(self, value: list[Any], schema: Mapping[str, Any], where: str, depth: int) -> Iterator[Misfit]:
-        if not _is_between(len(value), schema, "minItems", "maxItems"):
-            yield Misfit(where, "size")
+    def _items(self, value: list[Any], schema: Mapping[str, Any], depth: int) -> SchemaMisfit | None:
         items, first = schema.get("items", True), _schemas(schema, "prefixItems")
         if isinstance(items, list):  # as older schemas spell it
             items, first = schema.get("additionalItems", True), items
         for number, item in enumerate(value):
             wanted = first[number] if number < len(first) else items
-            if wanted is not True:
-                yield from self.misfits(item, wanted, f"{where}[{number}]" if len(where) < 200 else where, depth + 1)
-        if _is_schema(schema.get("contains")) and not any(self._fits(one, schema["contains"], depth) for one in value):
-            yield Misfit(where, "contains")
-        if schema.get("uniqueItems") is True and self._repeats(value):
-            yield Misfit(where, "uniqueItems")
+            found = None if wanted is True else self.misfit(item, wanted, depth + 1)
+            if found is not None:
+                return SchemaMisfit(f"[{number}]{found.where}", found.keyword)
+        if "contains" in schema and _is_schema(schema["contains"]):
+            wanted = schema["contains"]
+            if not any(self._fits(one, wanted, depth) for one in value):
+                return SchemaMisfit("", "contains")
+        return SchemaMisfit("", "uniqueItems") if schema.get("uniqueItems") is True and self._repeats(value) else None
 
     def _repeats(self, value: list[Any]) -> bool:
         for number, one in enumerate(value):
-            self._steps_left -= number
-            self._step(0)
+            self._steps_left -= number >> 2
+            if self._steps_left < 0:
+                raise SchemaTooCostly
             if any(same(one, other) for other in value[:number]):
                 return True
         return False
 
 
 def _is_of_type(value: object, schema: Mapping[str, Any]) -> bool:
-    names = schema.get("type")
-    wanted = [names] if isinstance(names, str) else names
-    if not isinstance(wanted, Sequence):
+    names = schema["type"]
+    if type(names) is str and type(value) in _TYPES.get(names, ()):
         return True
+    wanted = [names] if isinstance(names, str) else names if isinstance(names, list) else []
     known = [name for name in wanted if isinstance(name, str) and name in _TYPES]
     if not known or (value is None and schema.get("nullable") is True):
         return True
@@ -241,12 +235,7 @@ def _schemas(schema: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _is_schema(found: object) -> bool:
-    return isinstance(found, (Mapping, bool))
-
-
-def _is_between(size: int, schema: Mapping[str, Any], least: str, most: str) -> bool:
-    low, high = schema.get(least), schema.get(most)
-    return not (isinstance(low, int) and size < low) and not (isinstance(high, int) and size > high)
+    return isinstance(found, (dict, bool))
 
 
 def _lacks(pattern: object, text: str) -> bool:

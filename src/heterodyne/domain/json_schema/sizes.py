@@ -1,4 +1,4 @@
-"""What a JSON Schema says of the size of a number, and of the length of a text."""
+"""What a JSON Schema says of how large a number is, how long a text, and how many parts a value has."""
 
 from collections.abc import Mapping
 from typing import Any, TypeGuard
@@ -12,28 +12,47 @@ def number_misfit(value: float, schema: Mapping[str, Any]) -> str | None:
         least, above = None, least
     if below is True:
         most, below = None, most
-    if _is_number(least) and value < least:
+    if least is not None and _is_number(least) and value < least:
         return "minimum"
-    if _is_number(most) and value > most:
+    if most is not None and _is_number(most) and value > most:
         return "maximum"
-    if _is_number(above) and value <= above:
+    if above is not None and _is_number(above) and value <= above:
         return "exclusiveMinimum"
-    if _is_number(below) and value >= below:
+    if below is not None and _is_number(below) and value >= below:
         return "exclusiveMaximum"
     step = schema.get("multipleOf")
-    if _is_number(step) and step > 0 and not _is_multiple(value, step):
+    if step is not None and _is_number(step) and step > 0 and not _is_multiple(value, step):
         return "multipleOf"
     return None
 
 
 def text_misfit(value: str, schema: Mapping[str, Any]) -> str | None:
     """The same of a text."""
-    least, most = schema.get("minLength"), schema.get("maxLength")
-    if isinstance(least, int) and len(value) < least:
-        return "minLength"
-    if isinstance(most, int) and len(value) > most:
-        return "maxLength"
-    return None
+    return _outside(len(value), schema, "minLength", "maxLength")
+
+
+def size_misfit(value: "dict[str, Any] | list[Any]", schema: Mapping[str, Any]) -> str | None:
+    """The same of what has parts, and of members that must be there."""
+    if isinstance(value, list):
+        return _outside(len(value), schema, "minItems", "maxItems")
+    if not _has_all(value, schema.get("required")):
+        return "required"
+    dependent = schema.get("dependentRequired")
+    for name, needed in dependent.items() if isinstance(dependent, dict) else ():
+        if name in value and not _has_all(value, needed):
+            return "dependentRequired"
+    return _outside(len(value), schema, "minProperties", "maxProperties")
+
+
+def _has_all(value: Mapping[str, Any], names: object) -> bool:
+    return not isinstance(names, list) or all(name in value for name in names if isinstance(name, str))
+
+
+def _outside(size: int, schema: Mapping[str, Any], least: str, most: str) -> str | None:
+    low, high = schema.get(least), schema.get(most)
+    if isinstance(low, int) and size < low:
+        return least
+    return most if isinstance(high, int) and size > high else None
 
 
 def _is_number(found: Any) -> TypeGuard[float]:

@@ -13,7 +13,7 @@ from heterodyne.safety.inspection.stream_stage import Json, StreamStage
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.structure.breach import Breach
 from heterodyne.safety.structure.expected import ExpectedAnswer
-from heterodyne.safety.structure.tool_calls import TOO_LONG, TOO_MANY
+from heterodyne.safety.structure.inspector import TOO_LONG, TOO_MANY
 
 CALLS: Final = ("tool_calls", "function_call")
 HELD_CHARS_MAX: Final = 1 << 20  # of one stream, whatever its policies allow

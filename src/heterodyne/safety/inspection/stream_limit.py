@@ -1,14 +1,17 @@
 """An answer that streams ends where it has as many characters as a policy allows."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 from heterodyne.domain.answer_guard import StreamGuard
 from heterodyne.domain.guard_verdict import GuardVerdict
+from heterodyne.safety.event_shape import EventShape, try_shape
 from heterodyne.safety.inspection.stream_stage import Json, StreamStage
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.structure.breach import Breach
 from heterodyne.safety.structure.length import ANSWER_TOO_LONG, NOT_SAID
+
+SHAPES_MAX: Final = 8  # an engine whose every event looks different is read event by event
 
 
 @final
@@ -28,6 +31,23 @@ class StreamLimit(StreamStage):
         super().__init__(inner, rules, note, choices=choices)
         self._rule, self._chars_max = min(((rule, _chars_max(rule)) for rule in rules), key=lambda one: one[1])
         self._left: dict[object, int] = {0: self._chars_max - len(sent)}
+        self._shape: EventShape | None = None  # of events that only add words, and need not be read
+        self._shapes_left = SHAPES_MAX
+
+    def _may_pass(self, data: bytes) -> bool:
+        shape = self._shape
+        text = None if shape is None else shape.try_text(data)
+        if shape is None or text is None or shape.index in self._cut:
+            return False
+        left = self._left.get(shape.index, self._chars_max) - len(text)
+        if left >= 0:
+            self._left[shape.index] = left
+        return left >= 0
+
+    def _see(self, data: bytes, choices: list[Any]) -> None:
+        shape = try_shape(data, choices) if self._shapes_left else None
+        if shape is not None:
+            self._shape, self._shapes_left = shape, self._shapes_left - 1
 
     def _edit(self, choice: Json, before: list[bytes]) -> bool:
         index, delta = choice.get("index", 0), choice.get("delta")

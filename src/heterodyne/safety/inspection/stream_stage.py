@@ -72,6 +72,9 @@ class StreamStage:
         """Whether there is nothing in the event to look for."""
         return False
 
+    def _see(self, data: bytes, choices: list[Any]) -> None:
+        """An event that was read."""
+
     def _edit(self, choice: Json, before: list[bytes]) -> bool:
         """Whether the event says anything of the choice now; what has to be said before it is added to `before`."""
         raise NotImplementedError
@@ -89,6 +92,7 @@ class StreamStage:
         if not isinstance(choices, list) or not choices:
             return [data]
         self._envelope = event
+        self._see(data, choices)
         before: list[bytes] = []
         kept = [
             choice

@@ -69,6 +69,6 @@ def _texts(value: Any) -> Iterator[str]:
             stack += one.keys()
             stack += one.values()
         elif isinstance(one, list):
-            stack += one
+            stack += [inner for inner in one if isinstance(inner, (str, dict, list))]
             if len(one) > 1 and all(isinstance(word, str) for word in one):
                 yield " ".join(one)

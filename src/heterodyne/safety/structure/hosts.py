@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-# What browsers take for one too: any number of strokes behind http, in either direction.
-_URL: Final = re.compile(r"(?:https?:[\\/]*|[a-z][a-z0-9+.-]{0,31}:[\\/]{2}|^[\\/]{2})([^\s/?#\"'<>`]*)", re.IGNORECASE)
+# Of any scheme. What browsers take for one too: any number of strokes behind http, in either direction.
+_URL: Final = re.compile(r"(?:(?<=http):[\\/]*|(?<=https):[\\/]*|:[\\/]{2}|^[\\/]{2})([^\s/?#\"'<>`]*)", re.IGNORECASE)
 _NAME: Final = re.compile(r"([^\s@\\%\[\]:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?")
 
 

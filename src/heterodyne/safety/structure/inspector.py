@@ -1,12 +1,15 @@
 """What a guard of structure is, for whoever holds a request or an answer."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from heterodyne.domain.guard_verdict import Direction
 from heterodyne.safety.structure.breach import Breach
 from heterodyne.safety.structure.expected import ExpectedAnswer
 from heterodyne.safety.texts import Texts
+
+TOO_LONG: Final = "arguments_too_long"  # what can be told of calls that are still growing
+TOO_MANY: Final = "too_many_calls"
 
 
 class Inspector(Protocol):

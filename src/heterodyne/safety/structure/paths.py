@@ -18,6 +18,7 @@ _TOKEN: Final = re.compile(
     rf"|file:[^{_ENDS}]*|(?<![A-Za-z0-9])[A-Za-z]:[\\/][^{_ENDS}=,]*|[^{_ENDS}=,:\[\]{{}}]+",
     re.IGNORECASE,
 )
+_TELLING: Final = re.compile(r"[/\\~$%]|\.\.|file:", re.IGNORECASE)  # what no path that leads outside is without
 _DRIVE: Final = re.compile(r"[A-Za-z]:/")
 _VARIABLE: Final = re.compile(r"\$[A-Za-z_]|%[A-Za-z_]+%")
 _ABSOLUTE: Final = ("/", "~", "\\/", "\\\\")  # a shell takes away the stroke before another
@@ -31,6 +32,8 @@ class AllowedRoots:
 
     def first_other(self, text: str) -> tuple[int, int] | None:
         """Where the first path stands that leads outside; a relative one does where it climbs."""
+        if _TELLING.search(text) is None:
+            return None
         for match in _TOKEN.finditer(text):
             if match["url"] is None and self._is_outside(match[0]):
                 return match.span()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 
-class SaidCall(NamedTuple):
+class CallInMessage(NamedTuple):
     """One of them, by the paths of its name and of its arguments."""
 
     name: str
@@ -26,21 +26,23 @@ class SaidCall(NamedTuple):
         return f"{self.where}.{self.member}"
 
 
-def calls_of(message: Mapping[str, Any], where: str) -> Iterator[SaidCall]:
+def calls_of(message: Mapping[str, Any], where: str) -> Iterator[CallInMessage]:
     """Every call of one message; what is no call is one without a name."""
     legacy = message.get("function_call")
     if isinstance(legacy, Mapping):
-        yield SaidCall(_text(legacy, "name"), _text(legacy, "arguments"), f"{where}.function_call", member="arguments")
+        yield CallInMessage(
+            _text(legacy, "name"), _text(legacy, "arguments"), f"{where}.function_call", member="arguments"
+        )
     said = message.get("tool_calls")
     for number, one in enumerate(said if isinstance(said, list) else ()):
         place, call = f"{where}.tool_calls[{number}]", one if isinstance(one, Mapping) else {}
         function, custom, id_ = call.get("function"), call.get("custom"), _text(call, "id")
         if isinstance(custom, Mapping):
             name, said_text = _text(custom, "name"), _text(custom, "input")
-            yield SaidCall(name, said_text, place, takes_text=True, member="custom.input", id=id_)
+            yield CallInMessage(name, said_text, place, takes_text=True, member="custom.input", id=id_)
         else:
             function = function if isinstance(function, Mapping) else {}
-            yield SaidCall(_text(function, "name"), _text(function, "arguments"), place, id=id_)
+            yield CallInMessage(_text(function, "name"), _text(function, "arguments"), place, id=id_)
 
 
 def _text(holder: Mapping[str, Any], name: str) -> str:

@@ -22,14 +22,13 @@ from heterodyne.safety.structure.deny_rules import (
     DenyRules,
 )
 from heterodyne.safety.structure.expected import ExpectedAnswer
-from heterodyne.safety.structure.said_calls import SaidCall, calls_of
+from heterodyne.safety.structure.inspector import TOO_LONG, TOO_MANY
+from heterodyne.safety.structure.said_calls import CallInMessage, calls_of
 from heterodyne.safety.texts import Texts
 
 NOT_JSON: Final = "arguments_not_json"
 UNKNOWN_TOOL: Final = "unknown_tool"
 NOT_OF_SCHEMA: Final = "arguments_not_of_schema"
-TOO_LONG: Final = "arguments_too_long"
-TOO_MANY: Final = "too_many_calls"
 NO_CALL: Final = "result_without_call"
 RULES: Final = (
     *(NOT_JSON, UNKNOWN_TOOL, NOT_OF_SCHEMA, TOO_LONG, TOO_MANY, NO_CALL),
@@ -91,7 +90,7 @@ class ToolCallInspector:
     def in_text(self, chars: int) -> None:
         return None
 
-    def in_call(self, call: SaidCall, expected: ExpectedAnswer | None) -> Iterator[Breach]:
+    def in_call(self, call: CallInMessage, expected: ExpectedAnswer | None) -> Iterator[Breach]:
         """What is wrong with one call; without `expected`, nobody asks whether it may be made."""
         size = len(call.arguments)
         if size > self._argument_chars_max and TOO_LONG in self._rules:
@@ -135,7 +134,7 @@ def _in_messages(inspector: ToolCallInspector, messages: Any) -> Iterator[Breach
             yield Breach(f"{where}.name", NO_CALL)
 
 
-def _is_of_schema(arguments: dict[str, Any], call: SaidCall, expected: ExpectedAnswer) -> bool:
+def _is_of_schema(arguments: dict[str, Any], call: CallInMessage, expected: ExpectedAnswer) -> bool:
     """A schema that takes too long to tell is one that nobody can keep to."""
     schema = msgspec.json.decode(expected.tools[call.name])
     try:
