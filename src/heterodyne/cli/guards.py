@@ -11,8 +11,6 @@ from heterodyne.domain.errors import InvalidSpec
 if TYPE_CHECKING:
     from heterodyne.domain.guard_verdict import GuardVerdict
     from heterodyne.safety.finding import Finding
-    from heterodyne.safety.guarded import Guarded
-    from heterodyne.safety.policy import GuardRule
     from heterodyne.safety.scan import GuardFinding
 
 FOUND: Final = 1  # the exit status, as of `grep -v` and linters: a pipeline stops on it
@@ -72,29 +70,40 @@ def scan(file: BinaryIO, names: tuple[str, ...], mask: bool, as_json: bool) -> N
 @click.option("--project", default="local/local", metavar="ORG/PROJECT", help="Who asks; local/local without keys.")
 @click.option("--model", required=True, metavar="NAME", help="The model that is asked for.")
 @click.option("--answer", "is_answer", is_flag=True, help="Take the text for an answer, and not for a prompt.")
+@click.option("--request", "asked", type=click.File("rb"), help="With --answer: the body of the request that it is to.")
 @pass_invocation
-def try_policies(invocation: Invocation, file: BinaryIO, project: str, model: str, is_answer: bool) -> None:
+def try_policies(  # noqa: PLR0917  # click names them all
+    invocation: Invocation, file: BinaryIO, project: str, model: str, is_answer: bool, asked: BinaryIO | None
+) -> None:
     """Say what the policies of the settings would do with a text; exit 1 if they would block it.
+
+    A file that is the body of a request, or with --answer of an answer, in OpenAI's JSON, is taken for that: its calls
+    of tools, its schema and its lengths are looked at as well.
 
     \b
     Examples:
       heterodyne guards try --model gpt-5 prompt.txt
+      heterodyne guards try --model gpt-5 --answer --request request.json answer.json
       heterodyne --config heterodyne.toml guards try --project acme/search --model gpt-5 --answer answer.txt
     """
+    from heterodyne.cli.guard_trial import looks_at, tried
     from heterodyne.safety.policy import GuardPolicy
 
+    if asked is not None and not is_answer:
+        raise InvalidSpec("--request: of an answer; give --answer too")
     text = _text(file.read(TEXT_BYTES_MAX + 1))
     plan = GuardPolicy(invocation.settings().guards).plan(project, model, model)
     rules = () if plan is None else plan.output if is_answer else plan.input
     elsewhere = () if plan is None else plan.remote("output" if is_answer else "input")
     if elsewhere:
         click.echo(f"Not asked, as they are elsewhere: {', '.join(rule.policy for rule in elsewhere)}.", err=True)
-    if not rules:
+    if plan is None or not looks_at(rules, is_answer=is_answer):
         click.echo(f"No policy looks at {'answers' if is_answer else 'prompts'} of {project} to {model}.")
         return
-    guarded, left = _tried(rules, text, is_answer=is_answer)
+    request = None if asked is None else _text(asked.read(TEXT_BYTES_MAX + 1))
+    guarded, left, is_body = tried(plan, text, is_answer=is_answer, request=request)
     if guarded.verdicts:
-        print_verdicts(text, guarded.verdicts)
+        print_verdicts(None if is_body else text, guarded.verdicts)
     if any(one.action == "block" for one in guarded.verdicts):
         click.echo("The answer would end before it." if is_answer else "The request would be refused.")
         sys.exit(FOUND)
@@ -104,23 +113,20 @@ def try_policies(invocation: Invocation, file: BinaryIO, project: str, model: st
         click.echo("It would pass as it is.")
 
 
-def _tried(rules: "tuple[GuardRule, ...]", text: str, *, is_answer: bool) -> "tuple[Guarded, str]":
-    import msgspec
-
-    from heterodyne.safety.answer_check import check_text
-    from heterodyne.safety.placeholders import NOTHING
-    from heterodyne.safety.request_check import check_request
-
-    if is_answer:
-        return check_text(rules, NOTHING, text)
-    guarded, body = check_request(rules, msgspec.json.encode({"content": text}))
-    return guarded, msgspec.json.decode(body)["content"]
-
-
-def print_verdicts(text: str, verdicts: "tuple[GuardVerdict, ...]") -> None:
-    """A row each."""
+def print_verdicts(text: str | None, verdicts: "tuple[GuardVerdict, ...]") -> None:
+    """A row each; without a text, by their paths."""
     from heterodyne.cli.output import print_table
 
+    if text is None:
+        spans = [f"{one.start}-{one.end}" if one.end else "-" for one in verdicts]
+        print_table(
+            ("POLICY", "DOES", "RULE", "WHERE", "CHARACTERS", "SCORE"),
+            [
+                (one.policy, one.action, one.rule, one.where or "-", span, f"{one.score:g}")
+                for one, span in zip(verdicts, spans, strict=True)
+            ],
+        )
+        return
     header = ("POLICY", "DOES", "RULE", "LINE", "COLUMN", "SCORE", "FOUND")
     print_table(header, [(one.policy, one.action, *map(str, _told(text, one).values())) for one in verdicts])
 

@@ -111,6 +111,10 @@ def _add_chat(choice: Json, part: Json) -> None:
     for name, piece in (part.get("delta") or {}).items():
         if name == "tool_calls":
             _add_tool_calls(message.setdefault("tool_calls", []), piece)
+        elif name == "function_call" and isinstance(piece, dict):
+            said = message.setdefault(name, {"name": "", "arguments": ""})
+            for member in said:
+                said[member] += piece.get(member) or ""
         elif name == "role":
             message["role"] = piece
         elif isinstance(piece, str):  # content, and whatever an engine calls its reasoning

@@ -107,7 +107,14 @@ class ClientAnswer:
             media_type, bytes_max = attempt.media_type, race.upstream.answer_bytes_max
             if request.guard is not None and is_guarded(request) and is_text(media_type):
                 return HeldRelay(
-                    self.client, attempt, clock, request=request, media_type=media_type, bytes_max=bytes_max
+                    self.client,
+                    attempt,
+                    clock,
+                    request=request,
+                    media_type=media_type,
+                    offload=race.upstream.offload,
+                    salt=race.salt,
+                    bytes_max=bytes_max,
                 )
             return PassedRelay(self.client, attempt, clock, wants_usage=False)
         edit, tokens_before, sent = attempt.wire.dialect.stream_edit(request), 0, ""

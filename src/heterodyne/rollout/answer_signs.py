@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from heterodyne.domain.json_schema.check import fits, steps_for
 from heterodyne.rollout.said import CalledTool, Said
 
 OPENING_CHARS: Final = 240  # in which a refusal says so
@@ -30,15 +31,6 @@ _REFUSALS: Final = re.compile(
     r"|(?:很抱歉|抱歉|对不起)[，,].{0,10}?(?:无法|不能))",
     re.IGNORECASE | re.DOTALL,
 )
-_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
-}
 
 
 def sign_values(said: Said, tools: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
@@ -58,7 +50,7 @@ def is_refusal(text: str) -> bool:
 
 
 def is_valid_call(call: CalledTool, tools: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether it names a tool that was offered, with arguments that its schema asks for, by name and type."""
+    """Whether it names a tool that was offered, with arguments of its schema."""
     schema = tools.get(call.name)
     if schema is None:
         return False
@@ -68,14 +60,7 @@ def is_valid_call(call: CalledTool, tools: Mapping[str, Mapping[str, Any]]) -> b
         return False
     if not isinstance(given, dict):
         return False
-    required, properties = schema.get("required"), schema.get("properties")
-    if isinstance(required, list) and not all(name in given for name in required):
-        return False
-    if not isinstance(properties, dict):
-        return True
-    if schema.get("additionalProperties") is False and not given.keys() <= properties.keys():
-        return False
-    return all(_has_type(value, properties.get(name)) for name, value in given.items())
+    return fits(given, schema, steps_max=steps_for(len(call.arguments)))
 
 
 def try_quality(text: str) -> float | None:
@@ -86,11 +71,3 @@ def try_quality(text: str) -> float | None:
         return None
     runs = [tuple(words[at : at + RUN_WORDS]) for at in range(len(words) - RUN_WORDS + 1)]
     return len(set(runs)) / len(runs)
-
-
-def _has_type(value: object, schema: object) -> bool:
-    wanted = schema.get("type") if isinstance(schema, dict) else None
-    types = _TYPES.get(wanted) if isinstance(wanted, str) else None
-    if types is None:
-        return True  # any of several, or described in another way
-    return isinstance(value, types) and (bool in types or not isinstance(value, bool))

@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec import structs
 
-from heterodyne.safety.guarded import Guarded, told
+from heterodyne.safety.guarded import NOTHING_FOUND, Guarded, told
+from heterodyne.safety.inspection.checks import CUT, KEPT, inspected_answer, inspected_text
 from heterodyne.safety.look import Found, look
 from heterodyne.safety.masking import mask, restore
 from heterodyne.safety.placeholders import Masker, Placeholders
-from heterodyne.safety.policy import GuardRule
+from heterodyne.safety.policy import GuardRule, split
 from heterodyne.safety.remote.judged import Judged, found_in, verdicts_of
+from heterodyne.safety.structure.expected import ANYTHING
 from heterodyne.safety.texts import OWN_MEMBERS, Texts
 
-CUT: Final = "content_filter"  # why a choice ends that a rule has cut off
 SAID: Final = (".content", ".text")
-KEPT: Final = ("role", "content")  # of a message that was cut off
 
 
 def check_answer(
@@ -25,13 +26,41 @@ def check_answer(
     *,
     judged: Sequence[Judged] = (),
     restores: bool = True,
+    expected: bytes = ANYTHING,
 ) -> tuple[Guarded, bytes]:
     """The answer as its client may have it, in JSON, with what was masked in the request put back, unless somebody
     else than the client is to see it.
 
     A choice that a rule blocks, or a guard elsewhere (`judged`), ends before the finding; an answer without choices is
-    blocked as a whole.
+    blocked as a whole. How it is made is judged of what its client would get, by what its request lets it be
+    (`expected`).
     """
+    worded, structural = split(rules)
+    if not structural:
+        return _check_words(worded, placeholders, body, judged=judged, restores=restores)
+    said = NOTHING_FOUND
+    if worded or placeholders.values or judged:
+        said, body = _check_words(worded, placeholders, body, judged=judged, restores=restores)
+        if said.blocked is not None:
+            return said, body
+    made, body = inspected_answer(structural, body, expected)
+    return structs.replace(said, verdicts=said.verdicts + made.verdicts, blocked=made.blocked), body
+
+
+def check_text(rules: Sequence[GuardRule], placeholders: Placeholders, text: str) -> tuple[Guarded, str]:
+    """The same of an answer that is no JSON, such as subtitles."""
+    worded, structural = split(rules)
+    texts = Texts(text)
+    found = look(worded, texts.units) if worded else []
+    verdicts = told(found, "output") + inspected_text(structural, len(text)).verdicts
+    mask(found, texts.units, Masker(placeholders.values))
+    blocked = next((one for one in verdicts if one.action == "block"), None)
+    return Guarded(verdicts=verdicts, blocked=blocked), placeholders.restore(texts.document)
+
+
+def _check_words(
+    rules: Sequence[GuardRule], placeholders: Placeholders, body: bytes, *, judged: Sequence[Judged], restores: bool
+) -> tuple[Guarded, bytes]:
     texts = Texts(msgspec.json.decode(body), skipped=OWN_MEMBERS)
     found = look(rules, texts.units) if rules else []
     verdicts = told(found, "output") + verdicts_of(judged, "output")
@@ -53,16 +82,6 @@ def check_answer(
         if isinstance(choice, dict) and "logprobs" in choice:
             choice["logprobs"] = None  # they would tell the words that stood there
     return Guarded(verdicts=verdicts), msgspec.json.encode(document)
-
-
-def check_text(rules: Sequence[GuardRule], placeholders: Placeholders, text: str) -> tuple[Guarded, str]:
-    """The same of an answer that is no JSON, such as subtitles."""
-    texts = Texts(text)
-    found = look(rules, texts.units) if rules else []
-    verdicts = told(found, "output")
-    mask(found, texts.units, Masker(placeholders.values))
-    blocked = next((one for one in verdicts if one.action == "block"), None)
-    return Guarded(verdicts=verdicts, blocked=blocked), placeholders.restore(texts.document)
 
 
 def _cut(choices: Any, found: Sequence[Found]) -> list[Found]:

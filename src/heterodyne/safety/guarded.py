@@ -8,6 +8,7 @@ from msgspec import Struct
 from heterodyne.domain.guard_verdict import Direction, GuardVerdict
 from heterodyne.safety.look import Found, verdict
 from heterodyne.safety.policy import GuardRule
+from heterodyne.safety.structure.expected import ANYTHING
 
 UNREADABLE: Final = "unreadable"  # the rule of a verdict on what no guard can look into
 FINDINGS_MAX = 256  # of one document that are told; a text may be nothing but findings
@@ -20,6 +21,7 @@ class Guarded(Struct, frozen=True, kw_only=True):
     values: Mapping[str, str] = {}  # by placeholder, what is put back in the answer
     blocked: GuardVerdict | None = None  # why nothing of it goes on
     system_runs: tuple[str, ...] = ()  # of a request: words in a row that its answer may not tell
+    expected: bytes = ANYTHING  # of a request: what it lets its answer be, where a rule wants to know
 
 
 NOTHING_FOUND = Guarded()

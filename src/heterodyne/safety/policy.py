@@ -11,8 +11,10 @@ from heterodyne.domain.named_scope import holds_for
 from heterodyne.safety.finding import Finding
 from heterodyne.safety.glance import Glance
 from heterodyne.safety.prompt_leak import PROMPTS_MAX
-from heterodyne.safety.registry import SYSTEM_PROMPT, Look, Settle, guard_named
+from heterodyne.safety.registry import SCHEMA, SYSTEM_PROMPT, Look, Settle, guard_named
 from heterodyne.safety.settings import GuardSettings
+from heterodyne.safety.structure.expected import ANYTHING
+from heterodyne.safety.structure.inspector import Inspector
 
 PLANS_MAX: Final = 4096  # projects times models that are remembered; beyond it all are found anew
 
@@ -28,6 +30,8 @@ class GuardRule(Struct, frozen=True, kw_only=True):
     skipped_roles: frozenset[str]
     direction: str
     timeout_s: float = 0.0  # of a guard that is asked elsewhere; 0: it looks here
+    inspector: Inspector | None = None  # it looks at how things are made; None: at words
+    is_heavy: bool = False  # it looks beside the worker alone
 
     @property
     def action(self) -> Action:
@@ -36,6 +40,11 @@ class GuardRule(Struct, frozen=True, kw_only=True):
     def look(self, text: str) -> Collection[Finding]:
         """What it finds in a text that nobody else looks at."""
         return self.look_at(Glance(text))
+
+    @property
+    def is_in_stream(self) -> bool:
+        """Whether it looks at the words of an answer as they come."""
+        return self.inspector is None and not self.is_heavy
 
     @property
     def passes_unseen(self) -> bool:
@@ -50,6 +59,7 @@ class GuardPlan(Struct, frozen=True):
     output: tuple[GuardRule, ...]
     remote_input: tuple[GuardRule, ...] = ()  # of guards that are asked elsewhere
     remote_output: tuple[GuardRule, ...] = ()
+    expected: bytes = ANYTHING  # of one request: what it lets its answer be, for rules that look at that
 
     def remote(self, direction: Direction) -> tuple[GuardRule, ...]:
         """Those that are asked on one of the ways."""
@@ -99,6 +109,13 @@ def only_flag(rules: Sequence[GuardRule]) -> bool:
     return all(rule.action == "flag" for rule in rules)
 
 
+def split(rules: Sequence[GuardRule]) -> tuple[Sequence[GuardRule], Sequence[GuardRule]]:
+    """Those that look at words, and those that look at how things are made."""
+    if all(rule.inspector is None for rule in rules):
+        return rules, ()
+    return [rule for rule in rules if rule.inspector is None], [rule for rule in rules if rule.inspector is not None]
+
+
 def knowing(plan: GuardPlan, runs: tuple[str, ...]) -> GuardPlan:
     """The same for one request, whose answer may not tell these words in a row."""
     return structs.replace(
@@ -128,10 +145,23 @@ def rule_of(name: str, settings: GuardSettings) -> GuardRule:
         look_at=finder.look,
         settle=finder.settle,
         skipped_roles=guard.skipped_roles,
-        direction=guard.direction if settings.guard == SYSTEM_PROMPT else settings.direction or guard.direction,
+        direction=guard.direction
+        if settings.guard in (SYSTEM_PROMPT, SCHEMA)
+        else settings.direction or guard.direction,
         timeout_s=(settings.timeout_ms or guard.timeout_ms) / 1000 if guard.timeout_ms else 0.0,
+        inspector=finder.inspector,
+        is_heavy=guard.is_heavy,
     )
 
 
 def _looking(rules: list[GuardRule], direction: Direction) -> tuple[GuardRule, ...]:
-    return tuple(rule for rule in rules if rule.direction in (direction, "both"))
+    return tuple(rule for rule in rules if _looks(rule, direction))
+
+
+def _looks(rule: GuardRule, direction: Direction) -> bool:
+    inspector = rule.inspector
+    if inspector is None:
+        return rule.direction in (direction, "both")
+    if direction == "input" and inspector.reads_requests:
+        return True  # for what an answer may be
+    return rule.direction in (direction, "both") and inspector.looks_at(direction)

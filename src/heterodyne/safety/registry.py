@@ -15,6 +15,7 @@ from heterodyne.safety.finding import Finding, Settled
 from heterodyne.safety.glance import Glance
 from heterodyne.safety.guard_url import read_guard_url
 from heterodyne.safety.settings import GuardSettings
+from heterodyne.safety.structure.inspector import Inspector
 
 HTTP: Final = "http"  # a service that is asked
 JUDGE: Final = "judge"  # a model that is asked
@@ -28,6 +29,8 @@ Settle = Callable[[str], Settled]
 ORDERS_BY_RIGHT: Final = frozenset({"system", "developer", "assistant"})
 
 
+CALL_BOUNDS: Final = ("calls_max", "argument_chars_max")
+SCHEMA: Final = "schema"  # looks at answers alone
 SYSTEM_PROMPT: Final = "system_prompt"  # what it looks for in an answer stands in the request
 
 
@@ -36,6 +39,7 @@ class Finder(Struct, frozen=True):
 
     look: Look
     settle: Settle | None = None  # what of a text that goes on can be judged; None: it may begin anywhere
+    inspector: Inspector | None = None  # it looks at how a request or an answer is made, and not at its words
 
 
 class GuardKind(Struct, frozen=True, kw_only=True):
@@ -47,6 +51,7 @@ class GuardKind(Struct, frozen=True, kw_only=True):
     skipped_roles: frozenset[str] = frozenset()  # whose words it does not look at
     can_mask: bool = True  # whether something can stand for what it finds
     direction: str = "both"  # where it looks if its policy does not say
+    is_heavy: bool = False  # it looks beside the worker alone, and never at a part of an answer
     timeout_ms: int = 0  # of one that is asked elsewhere, if its policy does not say; 0: it looks here
 
 
@@ -122,6 +127,34 @@ def _of_text(find: Callable[[str], Collection[Finding]]) -> Look:
     return lambda glance: find(glance.text)
 
 
+def _presidio(settings: GuardSettings) -> Finder:
+    from heterodyne.safety.presidio.finder import presidio_finder
+
+    return Finder(presidio_finder(settings))
+
+
+def _tool_calls(settings: GuardSettings) -> Finder:
+    from heterodyne.safety.structure.tool_calls import ToolCallInspector
+
+    return Finder(_sees_no_words, inspector=ToolCallInspector(settings))
+
+
+def _schema(settings: GuardSettings) -> Finder:
+    from heterodyne.safety.structure.answer_schema import SchemaInspector
+
+    return Finder(_sees_no_words, inspector=SchemaInspector(settings))
+
+
+def _length(settings: GuardSettings) -> Finder:
+    from heterodyne.safety.structure.length import LengthInspector
+
+    return Finder(_sees_no_words, inspector=LengthInspector(settings))
+
+
+def _sees_no_words(_: str) -> Collection[Finding]:
+    raise AssertionError("a guard of structure looks at how a text is made, and not at its words")
+
+
 def _against_attacks(make: Callable[[GuardSettings], Finder]) -> GuardKind:
     return GuardKind(version="1", make=make, heeds=(), skipped_roles=ORDERS_BY_RIGHT, can_mask=False, direction="input")
 
@@ -134,6 +167,20 @@ GUARDS: dict[str, GuardKind] = {
     "injection_rules": _against_attacks(_injection_rules),
     "words": GuardKind(version="1", make=_words, heeds=("words",)),
     SYSTEM_PROMPT: GuardKind(version="1", make=_system_prompt, heeds=()),
+    "presidio": GuardKind(version="1", make=_presidio, heeds=("kinds", "language", "spacy_model"), is_heavy=True),
+    "tool_calls": GuardKind(
+        version="1",
+        make=_tool_calls,
+        heeds=("kinds", "tools", "tools_denied", "arguments_denied", "roots_allowed", "hosts_allowed", *CALL_BOUNDS),
+        can_mask=False,
+    ),
+    SCHEMA: GuardKind(version="1", make=_schema, heeds=("json_schema",), can_mask=False, direction="output"),
+    "length": GuardKind(
+        version="1",
+        make=_length,
+        heeds=("prompt_chars_max", "prompt_tokens_max", "messages_max", "answer_chars_max"),
+        can_mask=False,
+    ),
     HTTP: GuardKind(version="1", make=_http, heeds=("url", "api_key_env", *ELSEWHERE), can_mask=False, timeout_ms=500),
     JUDGE: GuardKind(
         version="1", make=_judge, heeds=("judge_model", "instructions", *ELSEWHERE), can_mask=False, timeout_ms=5000

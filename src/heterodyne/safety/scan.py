@@ -5,6 +5,7 @@ from functools import cache
 
 from msgspec import Struct
 
+from heterodyne.domain.errors import InvalidSpec
 from heterodyne.safety.finding import Finding
 from heterodyne.safety.glance import Glance
 from heterodyne.safety.registry import Look, guard_named
@@ -29,4 +30,7 @@ def scan(text: str, guards: Collection[str] = SCANNED) -> list[GuardFinding]:
 
 @cache
 def _look(name: str) -> Look:
-    return guard_named(name).make(GuardSettings(guard=name)).look
+    finder = guard_named(name).make(GuardSettings(guard=name))
+    if finder.inspector is not None:
+        raise InvalidSpec(f"the guard `{name}` looks at no words; `heterodyne guards try` has a policy look at a body")
+    return finder.look

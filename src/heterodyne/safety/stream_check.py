@@ -11,8 +11,8 @@ import msgspec
 
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.guard_verdict import GuardVerdict
-from heterodyne.safety.answer_check import CUT
 from heterodyne.safety.event_shape import EventShape, try_shape
+from heterodyne.safety.inspection.checks import CUT
 from heterodyne.safety.placeholders import Masker, Placeholders
 from heterodyne.safety.policy import GuardRule, only_flag
 from heterodyne.safety.streamed_text import StreamedText

@@ -69,9 +69,24 @@ class Texts:
 
     def __init__(self, document: Any, *, skipped: frozenset[str] = NOTHING_SKIPPED) -> None:
         """`skipped` are members of the document itself, such as its id."""
-        self.has_ids = False  # a prompt stands as numbers, which nobody here can read
         self.root = [document]
-        self.units = list(self._walk(skipped))
+        self._skipped = skipped
+        self._has_ids = False
+        self._units: list[TextUnit] | None = None  # None: nobody has asked for them yet
+
+    @property
+    def units(self) -> list[TextUnit]:
+        """As they are in the document before it is changed."""
+        if self._units is None:
+            self._units = list(self._walk(self._skipped))
+        return self._units
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether a prompt stands as numbers, which nobody here can read."""
+        if self._units is None:
+            self._units = list(self._walk(self._skipped))
+        return self._has_ids
 
     @property
     def document(self) -> Any:
@@ -93,7 +108,7 @@ class Texts:
                 stack += _members(where, role, value, key, skipped if holder is self.root else NOTHING_SKIPPED)
             elif type(value) is list:
                 if value and key in IDS and _is_ids(value):
-                    self.has_ids = True
+                    self._has_ids = True
                     continue
                 # Parts of a message that are texts are read as one: what is cut in two is still there.
                 parts = [item for item in value if type(item) is dict and "text" in item and _is_text_part(item)]

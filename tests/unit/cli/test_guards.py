@@ -105,6 +105,64 @@ def test_guards_elsewhere_are_named_and_not_asked(run, tmp_path: Path) -> None:
     assert run(*asked, "--answer").stderr == ""
 
 
+STRUCTURE = """
+[guards.calls]
+guard = "tool_calls"
+action = "block"
+roots_allowed = ["/work"]
+
+[guards.shapes]
+guard = "schema"
+action = "block"
+
+[guards.short]
+guard = "length"
+answer_chars_max = 200
+messages_max = 1
+"""
+OFFER = {
+    "messages": [{"role": "user", "content": "hi"}],
+    "tools": [{"type": "function", "function": {"name": "read", "parameters": {"required": ["path"]}}}],
+    "response_format": {"type": "json_object"},
+}
+
+
+def test_bodies_are_tried_by_how_they_are_made(run, tmp_path: Path) -> None:
+    config, request, answer = tmp_path / "heterodyne.toml", tmp_path / "request.json", tmp_path / "answer.json"
+    config.write_text(STRUCTURE)
+    request.write_text(json.dumps(OFFER))
+    asked = ("--config", str(config), "guards", "try", "--model", "m")
+    assert run(*asked, str(request)).stdout == "It would pass as it is.\n"
+    request.write_text(json.dumps({**OFFER, "messages": OFFER["messages"] * 2}))
+    rows = run(*asked, str(request)).stdout.splitlines()
+    assert rows[1].split() == ["short", "flag", "too_many_messages", "messages[1]", "-", "1"]
+    call = {"id": "1", "type": "function", "function": {"name": "read", "arguments": '{"file": "/etc/passwd"}'}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer.write_text(json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}))
+    where = "choices[0].message.tool_calls[0].function.arguments"
+    told = run(*asked, "--answer", "--request", str(request), str(answer))
+    assert (told.exit_code, told.stdout.splitlines()[-1]) == (1, "The answer would end before it.")
+    assert [row.split()[:4] for row in told.stdout.splitlines()[1:-1]] == [
+        ["calls", "block", "arguments_not_of_schema", where],
+        ["calls", "block", "path_outside", where],
+    ]
+    alone = run(*asked, "--answer", str(answer)).stdout.splitlines()
+    assert [row.split()[2] for row in alone[1:-1]] == ["path_outside"], "of a request that nobody has seen"
+    answer.write_text("Graz")
+    told = run(*asked, "--answer", "--request", str(request), str(answer))
+    assert (told.exit_code, told.stdout.splitlines()[1].split()[:5]) == (1, ["shapes", "block", "not_json", "1", "1"])
+    assert run(*asked, "--request", str(request), str(answer)).exit_code == 2
+    request.write_text("hello")
+    assert run(*asked, "--answer", "--request", str(request), str(answer)).exit_code == 2
+
+
+def test_guards_that_look_at_no_words_cannot_scan_any(run, tmp_path: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_text("hello")
+    told = run("guards", "scan", "--guard", "tool_calls", str(file))
+    assert (told.exit_code, "guards try" in told.stderr) == (2, True)
+
+
 def test_a_policy_that_nobody_can_apply_is_refused_at_its_path(run, tmp_path: Path) -> None:
     config = tmp_path / "heterodyne.toml"
     for wrong, path, words in (
@@ -115,7 +173,19 @@ def test_a_policy_that_nobody_can_apply_is_refused_at_its_path(run, tmp_path: Pa
         ('guard = "injection"\naction = "mask"', "guards.x.action", "cannot be masked"),
         ('guard = "pii"\naction = "erase"', "guards.x.action", "erase"),
         ('guard = "pii"\ndirection = "sideways"', "guards.x.direction", "sideways"),
-        ('guard = "system_prompt"\ndirection = "input"', "guards.x.direction", "in its answer"),
+        ('guard = "system_prompt"\ndirection = "input"', "guards.x.direction", "at answers"),
+        ('guard = "schema"\ndirection = "input"', "guards.x.direction", "at answers"),
+        ('guard = "tool_calls"\nkinds = ["denied_tol"]', "guards.x", '"denied_tool"'),
+        ('guard = "tool_calls"\narguments_denied = ["("]', "guards.x.arguments_denied", "no regular expression"),
+        ('guard = "tool_calls"\narguments_denied = ["(a+)+b"]', "guards.x.arguments_denied", "repeats a repetition"),
+        ('guard = "tool_calls"\ntools_denied = [""]', "guards.x.tools_denied[0]", "not empty"),
+        ('guard = "tool_calls"\ncalls_max = 0', "guards.x.calls_max", "1"),
+        ('guard = "tool_calls"\naction = "mask"', "guards.x.action", "cannot be masked"),
+        ('guard = "schema"\njson_schema = "{"', "guards.x.json_schema", "no JSON"),
+        ('guard = "schema"\njson_schema = """{"type": "objekt"}"""', "guards.x.json_schema", "$.type is none of"),
+        ('guard = "length"', "guards.x", "answer_chars_max"),
+        ('guard = "length"\nwords = ["a"]\nmessages_max = 1', "guards.x.words", "no such setting"),
+        ('guard = "pii"\nmessages_max = 1', "guards.x.messages_max", "no such setting"),
         ('action = "block"', "guards.x.guard", "required"),
     ):
         config.write_text(f"[guards.x]\n{wrong}\n")

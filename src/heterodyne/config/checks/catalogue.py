@@ -81,7 +81,7 @@ CHECKS: tuple[Check, ...] = (
     guard_checks.guards_are_known,
     guard_checks.guards_are_given_their_own_settings,
     guard_checks.masks_have_something_to_stand_for,
-    guard_checks.system_prompts_are_looked_for_in_answers,
+    guard_checks.answers_alone_are_looked_at_by_some,
     guard_checks.judges_are_served,
     guard_checks.keys_of_guards_are_present,
     guard_checks.what_flags_refuses_nothing,

@@ -1,5 +1,6 @@
 """Checks of policies: a guard that exists and can be asked, settings that are its own, an action that it can take."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from heterodyne.config.fields import GUARDS, dotted
@@ -10,10 +11,14 @@ from heterodyne.config.suggestions import or_nearest
 from heterodyne.domain.errors import InvalidSpec, UnknownName
 from heterodyne.domain.fleet import Purpose
 from heterodyne.safety.registry import GUARDS as KNOWN
-from heterodyne.safety.registry import SYSTEM_PROMPT, guard_named
+from heterodyne.safety.registry import SCHEMA, SYSTEM_PROMPT, guard_named
 
+NAMED = re.compile(r"`(\w+)`")  # a complaint that begins with the setting that it is about
 OWN = (  # settings of one guard or another
     *("kinds", "locales", "words"),
+    *("tools", "tools_denied", "arguments_denied", "roots_allowed", "hosts_allowed", "calls_max", "argument_chars_max"),
+    *("json_schema", "prompt_chars_max", "prompt_tokens_max", "messages_max", "answer_chars_max"),
+    *("language", "spacy_model"),
     *("url", "api_key_env", "judge_model", "instructions", "timeout_ms", "on_failure"),
 )
 
@@ -29,7 +34,9 @@ def guards_are_known(settings: Settings, _: Mapping[str, str]) -> Iterator[Setti
         try:
             KNOWN[policy.guard].make(policy)
         except (InvalidSpec, UnknownName) as error:
-            yield SettingProblem(path=dotted(GUARDS, name), message=error.message)
+            named = NAMED.match(error.message)
+            field = (named[1],) if named is not None and named[1] in KNOWN[policy.guard].heeds else ()
+            yield SettingProblem(path=dotted(GUARDS, name, *field), message=error.message)
 
 
 def guards_are_given_their_own_settings(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
@@ -43,11 +50,11 @@ def guards_are_given_their_own_settings(settings: Settings, _: Mapping[str, str]
                 )
 
 
-def system_prompts_are_looked_for_in_answers(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """A request tells its own system prompt by right."""
+def answers_alone_are_looked_at_by_some(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """A request tells its own system prompt by right, and is of its API's schema."""
     for name, policy in settings.guards.items():
-        if policy.guard == SYSTEM_PROMPT and policy.direction == "input":
-            message = f"`{SYSTEM_PROMPT}` looks for words of the request in its answer; remove the line"
+        if policy.guard in (SYSTEM_PROMPT, SCHEMA) and policy.direction == "input":
+            message = f"`{policy.guard}` looks at answers by what their request says; remove the line"
             yield SettingProblem(path=dotted(GUARDS, name, "direction"), message=message)
 
 

@@ -14,8 +14,12 @@ from heterodyne.domain.answer_guard import AnswerGuard
 from heterodyne.domain.errors import ContentBlocked, EngineGarbage, HeterodyneError
 from heterodyne.domain.request import Request
 from heterodyne.gateway.guards.failing import failed
+from heterodyne.gateway.guards.quick import is_quick_for, policies_of
+from heterodyne.gateway.offload.job import CheckAnswer, Checked, JobFailed, Result, error_of
+from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.passed_relay import DATA, PassedRelay
 from heterodyne.gateway.relay import HeldOwner
+from heterodyne.safety.policy import only_flag
 from heterodyne.safety.remote.judged import Looked, guarded_by
 from heterodyne.safety.request_guard import RequestGuard
 from heterodyne.wire.chunks import unframe
@@ -35,7 +39,7 @@ def is_text(media_type: bytes) -> bool:
 class HeldRelay(PassedRelay):
     """Listens to an engine's answer in the exchange's place, once its head has come."""
 
-    __slots__ = ("_bytes_max", "_held", "_held_bytes", "_holder", "_media_type", "_request")
+    __slots__ = ("_bytes_max", "_held", "_held_bytes", "_holder", "_media_type", "_offload", "_request", "_salt")
 
     def __init__(
         self,
@@ -45,12 +49,16 @@ class HeldRelay(PassedRelay):
         *,
         request: Request,
         media_type: bytes,
+        offload: Offload,
+        salt: bytes,
         bytes_max: int,
     ) -> None:
         super().__init__(connection, owner, clock, wants_usage=False)
         self._holder = owner
         self._request = request
         self._media_type = media_type
+        self._offload = offload
+        self._salt = salt
         self._bytes_max = bytes_max
         self._held: list[bytes] = []
         self._held_bytes = 0
@@ -68,22 +76,58 @@ class HeldRelay(PassedRelay):
     def on_end(self) -> None:
         guard, raw = self._request.guard, b"".join(self._held)
         assert isinstance(guard, RequestGuard)
-        body, asked = raw, b""
         try:
-            body = self._checked(guard, raw)
-            if guard.plan.remote_output:
-                asked = self._document(raw)
+            if is_quick_for(guard.plan.output, b""):
+                body = self._checked(guard, raw)
+            else:
+                self._look_beside(guard, raw)
+                return
         except ContentBlocked as error:
             self._owner.stream_stopped(error)
-            return
         except Exception as error:  # noqa: BLE001  # a guard's mistake, or bytes that are not what the head said
+            self._unseen(guard, raw, error)
+        else:
+            self._ask(guard, raw, body)
+
+    def _look_beside(self, guard: RequestGuard, raw: bytes) -> None:
+        """The same with guards that take their time."""
+        plan, values = guard.plan, dict(guard.placeholders.values)
+        job = CheckAnswer(policies=policies_of(plan.output), values=values, expected=plan.expected)
+        done = partial(self._looked, guard, raw)
+        self._holder.wait_for(self._offload.submit(job, [self._document(raw)], self._salt, done))
+
+    def _looked(self, guard: RequestGuard, raw: bytes, result: Result, made: bytes) -> None:
+        if isinstance(result, JobFailed):
+            self._unseen(guard, raw, error_of(result))
+            return
+        assert isinstance(result, Checked)
+        try:
+            guard.take(result.guarded)
+        except HeterodyneError as error:
+            self._owner.stream_stopped(error)
+        else:
+            self._ask(guard, raw, raw if result.is_same else self._told(made))
+
+    def _unseen(self, guard: RequestGuard, raw: bytes, error: Exception) -> None:
+        failed(self._request.id, "output", error)
+        if guard.holds_answers or not guard.only_watches:
+            self._owner.stream_broken(EngineGarbage("The answer could not be looked at as policies ask."))
+        else:
+            self._ask(guard, raw, raw)
+
+    def _ask(self, guard: RequestGuard, raw: bytes, body: bytes) -> None:
+        """Guards elsewhere, about what those here have let pass."""
+        try:
+            asked = self._document(raw) if guard.plan.remote_output else b""
+        except Exception as error:  # noqa: BLE001  # bytes that are not what the head said
             failed(self._request.id, "output", error)
-            if guard.holds_answers or not guard.only_watches:
+            if guard.holds_answers:
                 self._owner.stream_broken(EngineGarbage("The answer could not be looked at as policies ask."))
                 return
+            asked = b""
         if guard.looks is not None and asked:
             guard.looks.flag("output", [asked])
-            if guard.holds_answers:
+            if not only_flag(guard.plan.remote_output):
                 self._holder.wait_for(guard.looks.ask("output", [asked], partial(self._judged, guard, body)))
                 return
         self._release(body)
@@ -110,6 +154,16 @@ class HeldRelay(PassedRelay):
             return body
         told: Any = _joined(body) if self._media_type.startswith(EVENTS) else body.decode(errors="replace")
         return msgspec.json.encode(told)
+
+    def _told(self, document: bytes) -> bytes:
+        """The way back."""
+        if self._media_type.startswith(JSON):
+            return document
+        told: Any = msgspec.json.decode(document)
+        if not self._media_type.startswith(EVENTS):
+            assert isinstance(told, str)
+            return told.encode()
+        return b"".join(b"data: %b\n\n" % msgspec.json.encode(event) for event in told)
 
     def _checked(self, guard: AnswerGuard, body: bytes) -> bytes:
         if self._media_type.startswith(JSON):

@@ -10,7 +10,8 @@ from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.guards.failing import failed
-from heterodyne.gateway.guards.quick import is_quick, policies_of
+from heterodyne.gateway.guards.late import flag_late
+from heterodyne.gateway.guards.quick import is_quick_for, policies_of
 from heterodyne.gateway.guards.remote.remote_guards import RemoteGuards
 from heterodyne.gateway.guards.remote.request_looks import RequestLooks
 from heterodyne.gateway.guards.remote.waiting import RemoteWait
@@ -69,9 +70,11 @@ class InputGuard:
             guard.looks = RequestLooks(self._remote, guard, request.id, caller, request.model)
             if plan.remote_input:
                 then = partial(self._ask_elsewhere, guard, then=then, go_on=go_on, refused=refused)
+        if guard.late:
+            guard.watch = partial(flag_late, guard, self._steps.offload, request.id, caller.salt)
         if not plan.input:
             return then(request)
-        if is_quick(request.body):
+        if is_quick_for(plan.input, request.body):
             return then(_checked(request, guard))
         job = CheckRequest(policies=policies_of(plan.input), media_type=request.media_type)
         if only_flag(plan.input):

@@ -16,6 +16,11 @@ def is_quick(body: bytes) -> bool:
     return len(body) <= QUICK_BYTES_MAX and len(body.translate(None, NO_DIGITS)) <= QUICK_DIGITS_MAX
 
 
+def is_quick_for(rules: Sequence[GuardRule], body: bytes) -> bool:
+    """The same where some guards may take their time with anything."""
+    return is_quick(body) and not any(rule.is_heavy for rule in rules)
+
+
 def policies_of(rules: Sequence[GuardRule]) -> tuple[tuple[str, GuardSettings], ...]:
     """The same rules, as the process beside the worker is told them."""
     return tuple((rule.policy, rule.settings) for rule in rules)

@@ -36,7 +36,7 @@ def guarded_edit(edit: EventEdit | None, guard: StreamGuard, request: Request) -
 
 
 def watched_edit(edit: EventEdit | None, request: Request, said: str) -> EventEdit:
-    """The same events; guards elsewhere are told of the whole answer at its end, with what was `said` before."""
+    """The same events; guards that only flag see the whole answer at its end, with what was `said` before."""
     guard, collector = request.guard, collector_of(request.operation)
     assert isinstance(guard, RequestGuard)
     if said:
@@ -48,7 +48,10 @@ def watched_edit(edit: EventEdit | None, request: Request, said: str) -> EventEd
         whole, looks = stream.whole(), guard.looks
         if whole is None:
             failed(request.id, "output", EngineGarbage("The stream is too long, or no answer, to be looked at."))
-        elif looks is not None:
+            return
+        if looks is not None:
             looks.flag("output", [whole])
+        if guard.watch is not None:
+            guard.watch(whole)
 
     return CollectedStream(edit, collector, ended)

@@ -7,12 +7,13 @@ from heterodyne.domain.errors import HeterodyneError, InternalError
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.gateway.guards.failing import failed
-from heterodyne.gateway.guards.quick import is_quick, policies_of
+from heterodyne.gateway.guards.quick import is_quick_for, policies_of
 from heterodyne.gateway.offload.answering import TranslatedAnswer
 from heterodyne.gateway.offload.job import CheckAnswer, Checked, JobFailed, Result, error_of
 from heterodyne.gateway.offload.process import Offload, PendingJob, PendingWork
 from heterodyne.safety.answer_check import check_answer
 from heterodyne.safety.placeholders import NOTHING
+from heterodyne.safety.policy import only_flag
 from heterodyne.safety.remote.judged import Judged, Looked
 from heterodyne.safety.request_guard import RequestGuard
 
@@ -58,9 +59,10 @@ def check_here(
     assert isinstance(guard, RequestGuard)
     rules, placeholders = (guard.plan.output, guard.placeholders) if judged is None else ((), NOTHING)
     found = tuple(judged or ())
-    if len(answer.pieces) == 1 and is_quick(answer.pieces[0]):
+    expected = guard.plan.expected
+    if len(answer.pieces) == 1 and is_quick_for(rules, answer.pieces[0]):
         try:
-            guarded, body = check_answer(rules, placeholders, answer.pieces[0], judged=found)
+            guarded, body = check_answer(rules, placeholders, answer.pieces[0], judged=found, expected=expected)
             guard.take(guarded)
             return _with(answer, [body])
         except HeterodyneError as error:
@@ -80,7 +82,7 @@ def check_here(
         else:
             done(_with(answer, answer.pieces if result.is_same else [made]))
 
-    job = CheckAnswer(policies=policies_of(rules), values=dict(placeholders.values), judged=found)
+    job = CheckAnswer(policies=policies_of(rules), values=dict(placeholders.values), judged=found, expected=expected)
     return offload.submit(job, answer.pieces, owner, on_result)
 
 
@@ -132,7 +134,7 @@ class AnswerLook:
             return outcome
         assert looks is not None
         looks.flag("output", raw)
-        if not guard.holds_answers:
+        if only_flag(guard.plan.remote_output):
             return outcome
         self._answer = outcome
         self._work = looks.ask("output", raw, self._heard)

@@ -59,6 +59,7 @@ class CheckAnswer(Struct, frozen=True, kw_only=True, tag=True):
     policies: tuple[tuple[str, GuardSettings], ...]
     values: dict[str, str]  # by placeholder
     judged: tuple[Judged, ...] = ()  # what guards elsewhere have found in it
+    expected: bytes = b""  # what its request lets it be, in JSON; empty: nobody has read that
 
 
 class GatherTexts(Struct, frozen=True, kw_only=True, tag=True):

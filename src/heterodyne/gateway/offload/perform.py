@@ -59,7 +59,7 @@ def perform(job: Job, body: bytes, dialects: Dialects) -> tuple[Result, bytes]:
                 return _checked(check_request(_rules(job.policies), body, job.media_type), body)
             case CheckAnswer():
                 rules, values = _rules(job.policies), Placeholders(job.values)
-                return _checked(check_answer(rules, values, body, judged=job.judged), body)
+                return _checked(check_answer(rules, values, body, judged=job.judged, expected=job.expected), body)
             case GatherTexts():
                 return _gathered(gathered(_rules(job.policies), job, body))
     except HeterodyneError as error:

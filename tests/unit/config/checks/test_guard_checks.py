@@ -45,8 +45,8 @@ def test_guards_elsewhere_that_can_be_asked(policy: dict[str, object]) -> None:
 @pytest.mark.parametrize(("policy", "path", "words"), [
     ({"guard": "htpp"}, "guards.one.guard", 'did you mean "http"'),
     ({"guard": "http"}, "guards.one", "needs `url`"),
-    ({"guard": "http", "url": "ftp://guard"}, "guards.one", "https://"),
-    ({"guard": "http", "url": "http://me:secret@guard/"}, "guards.one", "api_key_env"),
+    ({"guard": "http", "url": "ftp://guard"}, "guards.one.url", "https://"),
+    ({"guard": "http", "url": "http://me:secret@guard/"}, "guards.one.url", "api_key_env"),
     ({"guard": "http", "url": "http://guard/", "api_key_env": "UNSET"}, "guards.one.api_key_env", "not set"),
     ({"guard": "http", "url": "http://guard/", "action": "mask"}, "guards.one.action", "cannot be masked"),
     ({"guard": "http", "url": "http://guard/", "judge_model": "chat"}, "guards.one.judge_model", "no such setting"),

@@ -9,7 +9,7 @@ from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import GuardUnavailable, HeterodyneError, Overloaded
 from heterodyne.domain.guard_verdict import Direction
 from heterodyne.gateway.guards.failing import failed
-from heterodyne.gateway.guards.quick import is_quick
+from heterodyne.gateway.guards.quick import is_quick_for
 from heterodyne.gateway.guards.remote.asking import RemoteAsking
 from heterodyne.gateway.guards.remote.waiting import RemoteWait
 from heterodyne.gateway.offload.gathering import gathered
@@ -168,7 +168,7 @@ class RemoteGuards:
         """In the loop where there are few, beside the worker where there are many; raises what the latter ends with."""
         if sum(map(len, at.pieces)) <= LOCAL_BYTES_MAX:
             body = b"".join(at.pieces)
-            if not at.here or is_quick(body):
+            if not at.here or is_quick_for(at.here, body):
                 return gathered(at.here, at.job, body)
         future: asyncio.Future[AskedTexts] = asyncio.get_running_loop().create_future()
         job = self._offload.submit(at.job, at.pieces, at.owner, partial(_gathered, future))

@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
+from heterodyne.domain.json_schema.check import fits, steps_for
 from heterodyne.routing.cascade.judges.doubt import UNUSABLE, AnswerForm, Doubt, JudgedAnswer, WrittenCall
-from heterodyne.routing.cascade.judges.schema import fits
 
 WELL_FORMED: Final = "well_formed"
 EMPTY: Final = "empty"
@@ -60,7 +60,9 @@ def _broken_form(text: str, form: AnswerForm) -> str | None:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             return NOT_JSON
-        return None if form.schema is None or fits(value, form.schema) else NOT_OF_SCHEMA
+        if form.schema is None or fits(value, form.schema, steps_max=steps_for(len(text))):
+            return None
+        return NOT_OF_SCHEMA
     if form.language == "python":
         return _broken_code(text)
     return None
