@@ -97,6 +97,8 @@ async def _serve(order: WorkerOrder, lines: LineReader) -> None:
                 run_dir=run_dir,
                 reuse_port=True,
                 console_key_sha256=order.places.console_key_sha256,
+                abuse_secret=order.places.abuse_secret,
+                restrictions=order.restrictions,
                 version=order.version,
             ) as gateway,
             serve_decisions(run_dir, order.name, gateway.explainer),
@@ -129,7 +131,9 @@ def _take_lines(
             order = _decode(line)
             version = order.version
             tenants = None if order.tenants == taken else _tenants(order)
-            gateway.apply(order.settings, order.replicas, order.rules, order.version, tenants)
+            gateway.apply(
+                order.settings, order.replicas, order.rules, order.version, tenants, restrictions=order.restrictions
+            )
             taken = order.tenants
             files.submit(write_view, Path(order.run_dir), gateway.view(order.name))
         except Exception as error:  # noqa: BLE001  # a worker that cannot take an order serves by the last one
