@@ -23,10 +23,8 @@ from heterodyne.control.gossip_channel import GossipChannel
 from heterodyne.control.kv_listener import KvListener
 from heterodyne.control.shadow_caller import ShadowCaller
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
-from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
-from heterodyne.gateway.abuse.sign_sender import SignSender
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.lease_client import LeaseClient
@@ -72,8 +70,6 @@ async def running_gateway(
     run_dir: Path | None = None,
     reuse_port: bool = False,
     console_key_sha256: str = "",
-    abuse_secret: str = "",
-    restrictions: tuple[KeyRestriction, ...] = (),
     version: int = 0,
     wall_clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[LiveGateway]:
@@ -100,19 +96,9 @@ async def running_gateway(
     )
     tenants = tenants or TenantSnapshot()
     handler = request_handler(settings, path, tenants, console_key_sha256, name=name, run_dir=run_dir)
-    signs = None if run_dir is None else SignSender(run_dir, bytes.fromhex(abuse_secret))
     gateway = live_gateway(
-        settings,
-        path,
-        handler,
-        watch,
-        priors,
-        tenants=tenants,
-        signs=signs,
-        console_key_sha256=console_key_sha256,
-        version=version,
+        settings, path, handler, watch, priors, tenants=tenants, console_key_sha256=console_key_sha256, version=version
     )
-    gateway.restrict(restrictions)
     loops = {
         "clock": gateway.server.tick,
         "health checks": watch.run,
@@ -129,8 +115,6 @@ async def running_gateway(
         await lease_client.close()
         await path.answer_cache.close()
         records.close()
-        if signs is not None:
-            await asyncio.to_thread(signs.close)
         if exporter is not None:
             await asyncio.to_thread(exporter.close)
 

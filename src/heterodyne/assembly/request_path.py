@@ -13,7 +13,6 @@ from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.domain.urgency import Urgency
-from heterodyne.gateway.abuse.sign_sender import SignSender
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.batches.runner import BatchRunner
 from heterodyne.gateway.caching.answer_cache import AnswerCache
@@ -151,7 +150,6 @@ def live_gateway(
     priors: ReplicaPriors,
     *,
     tenants: TenantSnapshot,
-    signs: SignSender | None,
     console_key_sha256: str,
     version: int,
 ) -> LiveGateway:
@@ -189,7 +187,6 @@ def live_gateway(
         explainer=explainer,
         answer_cache=path.answer_cache,
         cascades=path.cascades,
-        signs=signs,
         console_key_sha256=console_key_sha256,
         version=version,
     )

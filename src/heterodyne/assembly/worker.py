@@ -17,7 +17,7 @@ import msgspec
 import uvloop
 
 from heterodyne.assembly.gateway import running_gateway
-from heterodyne.assembly.recorders import open_audit_recorder, open_usage_recorder
+from heterodyne.assembly.recorders import open_audit_recorder, open_sign_sender, open_usage_recorder
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.stores.leases.host import HostLeases
 from heterodyne.supervisor.line_reader import LineReader
@@ -81,6 +81,7 @@ async def _serve(order: WorkerOrder, lines: LineReader) -> None:
     with (
         open_usage_recorder(order) as usage_recorder,
         open_audit_recorder(order) as audit_recorder,
+        open_sign_sender(order) as signs,
         # One thread, so that the last view is the latest; a disk may take longer over a file than a turn of the loop.
         ThreadPoolExecutor(max_workers=1, thread_name_prefix="files") as files,
     ):
@@ -97,12 +98,11 @@ async def _serve(order: WorkerOrder, lines: LineReader) -> None:
                 run_dir=run_dir,
                 reuse_port=True,
                 console_key_sha256=order.places.console_key_sha256,
-                abuse_secret=order.places.abuse_secret,
-                restrictions=order.restrictions,
                 version=order.version,
             ) as gateway,
             serve_decisions(run_dir, order.name, gateway.explainer),
         ):
+            gateway.watch_abuse(signs, order.restrictions)
             write_view(run_dir, gateway.view(order.name))
             _take_lines(loop, lines, gateway, leave, files)
             views = loop.create_task(keep_running("views", lambda: _write_views(gateway, run_dir, order.name, files)))

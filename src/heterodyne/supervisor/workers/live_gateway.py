@@ -57,11 +57,9 @@ class LiveGateway:
         explainer: Explainer,
         answer_cache: AnswerCache,
         cascades: CascadeGate,
-        signs: SignSender | None = None,
         console_key_sha256: str = "",
         version: int = 0,
     ) -> None:
-        """Without `signs` nobody is told of requests whose use is watched."""
         self.settings = settings
         self._console_key_sha256 = console_key_sha256
         self.tenants = tenants
@@ -77,7 +75,7 @@ class LiveGateway:
         self._priors = priors
         self._take_rollouts(upstream.fleet.snapshot.rules)
         self._answer_cache = answer_cache
-        self._signs = signs
+        self._signs: SignSender | None = None  # None: nobody is told of requests whose use is watched
         self._cascades = cascades
         answer_cache.semantic.ask = cascades.ask = server.ask
         self._take_policies(settings)
@@ -122,6 +120,12 @@ class LiveGateway:
         _forget_gauges(gone.values())
         self._controller.configure(admission)
         upstream.pool.forget({upstream.fleet.wire(replica.id).address for replica in replicas})
+
+    def watch_abuse(self, signs: SignSender, restrictions: Sequence[KeyRestriction]) -> None:
+        """Tell the supervisor of requests whose use is watched, and begin with what is held against keys."""
+        self._signs = signs
+        self._take_policies(self.settings)
+        self.restrict(restrictions)
 
     def restrict(self, restrictions: Sequence[KeyRestriction]) -> None:
         """Hold these against keys, and nothing else."""
