@@ -31,9 +31,9 @@ half of their words.
 
 """
 REWORDED = """
-A question that is put in quite other words is another prompt here: of {same:,} pairs of Quora questions that people
-call the same, with eight long words each, {same_share:.0%} are taken for one prompt; of {other:,} pairs that they call
-different, {other_share:.0%} are.
+Rewordings are seen in part: of {same:,} pairs of Quora questions that people call the same, with eight long words
+each, {same_share:.0%} are taken for one prompt. Of {other:,} pairs that were chosen for their likeness, and that people
+call different, {other_share:.0%} are: what is found is likeness of words, and how often each key sends them decides.
 """
 SPENDING = """
 ## Spending
