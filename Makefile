@@ -14,7 +14,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-clients test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-books bench-observing bench-apis bench-batches bench-cascade bench-guards bench-semantic-cache train-guards faults translation chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-clients test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-books bench-observing bench-apis bench-batches bench-cascade bench-guards bench-abuse bench-semantic-cache train-guards faults translation chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -127,6 +127,10 @@ bench-guards: install  ## accuracy and cost of the guards on open sets (ARGS="--
 
 train-guards: install  ## the weights of the injection classifier from open sets: make train-guards ARGS="--data FOLDER"
 	$(BIN)/python -m benchmarks.safety.injection.train $(ARGS)
+
+bench-abuse: install  ## what is taken for abuse of keys, what is found, and its cost (ARGS="--data FOLDER"), its page
+	$(BIN)/python -m benchmarks.abuse $(ARGS) --write docs/abuse-accuracy.md
+	$(WRAP) docs/abuse-accuracy.md
 
 bench-semantic-cache: install  ## bound and hits of the semantic cache on question pairs (ARGS="--data FOLDER"), its page
 	$(BIN)/python -m benchmarks.semantic_cache $(ARGS) --write docs/semantic-cache-accuracy.md

@@ -1,7 +1,17 @@
 """Every alert there is."""
 
 from heterodyne.alerts.alert import Alert
-from heterodyne.alerts.families import bookkeeping, budget, burn, guards, latency, prediction, replicas, saturation
+from heterodyne.alerts.families import (
+    abuse,
+    bookkeeping,
+    budget,
+    burn,
+    guards,
+    latency,
+    prediction,
+    replicas,
+    saturation,
+)
 
 ALERTS: tuple[Alert, ...] = (
     *burn.ALERTS,
@@ -12,4 +22,5 @@ ALERTS: tuple[Alert, ...] = (
     *budget.ALERTS,
     *bookkeeping.ALERTS,
     *guards.ALERTS,
+    *abuse.ALERTS,
 )

@@ -116,6 +116,13 @@ class LimitSignals(Struct, frozen=True, kw_only=True):
     ratio: float  # of it that is used
 
 
+class AbuseSignals(Struct, frozen=True, kw_only=True):
+    """What a policy against abuse holds now."""
+
+    policy: str
+    keys: int
+
+
 class Signals(Struct, frozen=True, kw_only=True):
     """Everything at one moment."""
 
@@ -127,6 +134,7 @@ class Signals(Struct, frozen=True, kw_only=True):
     replicas: tuple[ReplicaSignals, ...] | None = None
     drifts: tuple[DriftSignals, ...] | None = None
     worker_restarts: int | None = None  # of the gateway's workers, in the last half hour
+    abuse: tuple[AbuseSignals, ...] | None = None
     guard_failures: int | None = None  # texts that no guard could look at, in the last half hour
     books: BooksSignals | None = None
     audit: AuditSignals | None = None

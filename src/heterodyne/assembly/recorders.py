@@ -1,4 +1,4 @@
-"""What a worker leaves for the supervisor to collect: usage, and entries of the audit log."""
+"""What a worker leaves or sends for the supervisor: usage, entries of the audit log, and signs of abuse."""
 
 import time
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from heterodyne.audit.key import ContentKey
 from heterodyne.audit.spool import AuditSpool
 from heterodyne.books.flight_slots import FlightSlots
 from heterodyne.books.spool import UsageSpool
+from heterodyne.gateway.abuse.sign_sender import SignSender
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.usage_recorder import UsageRecorder
 from heterodyne.supervisor.workers.order import WorkerOrder
@@ -43,3 +44,13 @@ def open_audit_recorder(order: WorkerOrder) -> Iterator[AuditRecorder | None]:
         yield AuditRecorder(spool)
     finally:
         spool.close()
+
+
+@contextmanager
+def open_sign_sender(order: WorkerOrder) -> Iterator[SignSender]:
+    """It does nothing before there is a policy against abuse."""
+    signs = SignSender(Path(order.run_dir), bytes.fromhex(order.places.abuse_secret))
+    try:
+        yield signs
+    finally:
+        signs.close()

@@ -33,6 +33,7 @@ from heterodyne.supervisor.stores.tenant_publisher import log_tenant_problems
 from heterodyne.supervisor.workers.order import LEASES, WorkerPlaces
 
 CONSOLE_KEY_BYTES = 32
+ABUSE_SECRET_BYTES = 32
 
 
 @asynccontextmanager
@@ -83,4 +84,5 @@ def _places(settings: Settings, audit: SharedAuditLog, usage: SupervisorBooks | 
         audit_spool=str(audit.spool_folder) if settings.audit.is_on else "",
         audit_key=audit.content_key().hex() if settings.audit.is_on else "",
         console_key_sha256=sha256(console_key.encode()).hexdigest() if settings.console.listens else "",
+        abuse_secret=secrets.token_hex(ABUSE_SECRET_BYTES),
     )

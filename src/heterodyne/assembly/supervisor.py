@@ -6,11 +6,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from heterodyne.assembly.abuse import build_abuse
 from heterodyne.assembly.batches import batch_clerk
 from heterodyne.assembly.console import AdminAccess, build_instruments
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
 from heterodyne.config.settings import Settings
+from heterodyne.console.abuse.service import AbuseService
 from heterodyne.console.app import admin_app
 from heterodyne.console.batches.service import BatchService
 from heterodyne.console.change_recorder import ChangeRecorder
@@ -23,6 +25,7 @@ from heterodyne.console.services import StoreServices
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.console.tenants_now.pages import LimitUse
 from heterodyne.control.drift_watch import DriftWatch
+from heterodyne.supervisor.abuse.abuse_watch import AbuseWatch
 from heterodyne.supervisor.alerts.signals import SignalMaker
 from heterodyne.supervisor.alerts.watch import AlertWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
@@ -58,6 +61,7 @@ def build_store_parts(
     *,
     rollouts: RolloutService | None = None,
     registry: RegistryService | None = None,
+    abuse: AbuseService | None = None,
 ) -> StoreParts:
     """`publish` takes tenants to the workers, `samples` is what is measured of the fleet."""
     recorder = ChangeRecorder(stores.audit)
@@ -80,6 +84,7 @@ def build_store_parts(
         batches=BatchService(stores.documents, recorder),
         rollouts=rollouts,
         registry=registry,
+        abuse=abuse,
     )
     return StoreParts(publisher=publisher, services=services, reload=reload, loops=loops)
 
@@ -91,10 +96,11 @@ async def run_supervisor(
     tenants = TenantUsageReader(stores.tenants, stores.books, stores.limits, owner.workers.views)
     drifts = DriftWatch(owner.replicas, owner.ready, lambda: owner.settings.alerts.drift_interval_s)
     meters = SupervisorMeters(owner, stores.books, tenants, drifts, stores.documents)
-    alerts = _try_alerts(owner, stores, tenants, drifts, run_dir)
+    abuse = build_abuse(owner, stores, run_dir)
+    alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     parts = build_store_parts(
-        stores, owner, owner.take_tenants, run_dir, meters.samples, rollouts=rollouts, registry=registry
+        stores, owner, owner.take_tenants, run_dir, meters.samples, rollouts=rollouts, registry=registry, abuse=abuse
     )
     clerk = batch_clerk(owner, stores, run_dir)
     loops = {
@@ -103,6 +109,7 @@ async def run_supervisor(
         "fleet meters": meters.run,
         "rollouts": rollouts.run,
         "drift": drifts.run,
+        "abuse": abuse.run,
     }
     if alerts is not None:
         loops["alerts"] = alerts.run
@@ -116,11 +123,20 @@ async def run_supervisor(
         admin = AdminPort(
             server=AdminServer(app, access.listener, access.guard), feed=instruments.feed, url=_url(access.listener)
         )
-    await supervise(settings, owner, loops, reload=parts.reload.request, admin=admin)
+    try:
+        await supervise(settings, owner, loops, reload=parts.reload.request, admin=admin)
+    finally:
+        await abuse.close()
 
 
 def _try_alerts(
-    owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageReader, drifts: DriftWatch, run_dir: Path
+    owner: FleetOwner,
+    stores: SupervisorStores,
+    tenants: TenantUsageReader,
+    drifts: DriftWatch,
+    run_dir: Path,
+    *,
+    abuse: AbuseWatch,
 ) -> AlertWatch | None:
     """Thresholds follow reloads; None where alerts are off."""
     if not owner.settings.alerts.is_on:
@@ -137,6 +153,7 @@ def _try_alerts(
         audit=stores.auditing,
         limits=limits,
         drifts=drifts.snapshot,
+        abuse=abuse.signals,
     )
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 

@@ -17,7 +17,7 @@ import msgspec
 import uvloop
 
 from heterodyne.assembly.gateway import running_gateway
-from heterodyne.assembly.recorders import open_audit_recorder, open_usage_recorder
+from heterodyne.assembly.recorders import open_audit_recorder, open_sign_sender, open_usage_recorder
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.stores.leases.host import HostLeases
 from heterodyne.supervisor.line_reader import LineReader
@@ -81,6 +81,7 @@ async def _serve(order: WorkerOrder, lines: LineReader) -> None:
     with (
         open_usage_recorder(order) as usage_recorder,
         open_audit_recorder(order) as audit_recorder,
+        open_sign_sender(order) as signs,
         # One thread, so that the last view is the latest; a disk may take longer over a file than a turn of the loop.
         ThreadPoolExecutor(max_workers=1, thread_name_prefix="files") as files,
     ):
@@ -101,6 +102,7 @@ async def _serve(order: WorkerOrder, lines: LineReader) -> None:
             ) as gateway,
             serve_decisions(run_dir, order.name, gateway.explainer),
         ):
+            gateway.watch_abuse(signs, order.restrictions)
             write_view(run_dir, gateway.view(order.name))
             _take_lines(loop, lines, gateway, leave, files)
             views = loop.create_task(keep_running("views", lambda: _write_views(gateway, run_dir, order.name, files)))
@@ -129,7 +131,9 @@ def _take_lines(
             order = _decode(line)
             version = order.version
             tenants = None if order.tenants == taken else _tenants(order)
-            gateway.apply(order.settings, order.replicas, order.rules, order.version, tenants)
+            gateway.apply(
+                order.settings, order.replicas, order.rules, order.version, tenants, restrictions=order.restrictions
+            )
             taken = order.tenants
             files.submit(write_view, Path(order.run_dir), gateway.view(order.name))
         except Exception as error:  # noqa: BLE001  # a worker that cannot take an order serves by the last one

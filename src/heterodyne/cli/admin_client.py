@@ -8,6 +8,8 @@ from urllib.parse import quote, urlsplit
 import msgspec
 from msgspec import Struct
 
+from heterodyne.console.abuse.forms import AbuseLift
+from heterodyne.console.abuse.pages import AbusePage, Lifted
 from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.console.fleet.forms import Addition, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
@@ -97,6 +99,14 @@ class AdminClient:
     def change_rollout(self, name: str, body: RolloutStart | RolloutOf) -> Rollout:
         """Start, pause, resume, promote or abort."""
         return self.call("POST", f"/admin/rollouts/{name}", body, Rollout)
+
+    def abuse(self) -> AbusePage:
+        """The keys that policies against abuse have found."""
+        return self.call("GET", "/admin/abuse", None, AbusePage)
+
+    def lift_abuse(self, key: str) -> Lifted:
+        """Hold nothing against a key any more."""
+        return self.call("POST", "/admin/abuse/lift", AbuseLift(key=key), Lifted)
 
     def explain(self, question: Question) -> Explanation:
         """Where a request like this would go."""

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of
     "usage": ("heterodyne.cli.usage.command", "Say who used what, when, where and at what price."),
     "cascade": ("heterodyne.cli.cascade", "Learn when a cheap model's answer will do, within a bound."),
     "guards": ("heterodyne.cli.guards", "Find personal data, secrets and prompt injection in a text."),
+    "abuse": ("heterodyne.cli.abuse", "See which keys were found to be abused, and lift what is held against them."),
     "audit": ("heterodyne.cli.audit.command", "Verify the audit log, look into it, anchor it."),
     "observability": ("heterodyne.cli.observability", "Write rules for Prometheus and dashboards for Grafana."),
     "explain": ("heterodyne.cli.explain.command", "Say where a request would go and why, or where one went."),

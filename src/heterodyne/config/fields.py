@@ -15,6 +15,7 @@ ENVIRONMENT_PREFIX = "HETERODYNE_"
 POOLS = "pools"
 MODELS = "models"
 GUARDS = "guards"
+ABUSE = "abuse"
 CACHES = "caches"
 CASCADES = "cascades"
 ANY_NAME = "<name>"  # stands for the name an operator gives

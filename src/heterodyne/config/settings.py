@@ -19,6 +19,7 @@ from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
 from heterodyne.routing.cascade.settings import CascadeSettings
 from heterodyne.routing.settings import RoutingSettings
+from heterodyne.safety.abuse.settings import AbuseSettings
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.stores.settings import StoreSettings
 from heterodyne.telemetry.settings import TelemetrySettings
@@ -49,6 +50,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     guards: Annotated[dict[str, GuardSettings], Meta(description="Policies of what texts may not carry, by name.")] = (
         field(default_factory=dict)
     )
+    abuse: Annotated[dict[str, AbuseSettings], Meta(description="Policies against abuse of keys, by name.")] = field(
+        default_factory=dict
+    )
     caches: Annotated[
         dict[str, CacheSettings], Meta(description="Policies of which answers are given again, by name.")
     ] = field(default_factory=dict)
@@ -77,6 +81,7 @@ NAMED: dict[str, type[Struct]] = {  # tables of sections that the operator names
     "pools": PoolSettings,
     "models": ModelSettings,
     "guards": GuardSettings,
+    "abuse": AbuseSettings,
     "caches": CacheSettings,
     "cascades": CascadeSettings,
 }

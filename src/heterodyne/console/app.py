@@ -8,6 +8,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from heterodyne.console.abuse.routes import abuse_routes
+from heterodyne.console.abuse.service import AbuseChanges
 from heterodyne.console.admin_route import AdminRoute
 from heterodyne.console.batches.routes import batch_routes
 from heterodyne.console.capacity.routes import capacity_routes
@@ -61,6 +63,8 @@ def admin_app(
         routes += [] if instruments.services is None else service_routes(guard, instruments.services)
     if stores is not None:
         routes += fleet_change_routes(guard, FleetChanges(fleet, stores.recorder))
+        if stores.abuse is not None:
+            routes += abuse_routes(guard, stores.abuse, AbuseChanges(stores.abuse, stores.recorder))
         if stores.batches is not None:
             routes += batch_routes(guard, stores.batches)
         if stores.rollouts is not None:

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from heterodyne.console.abuse.service import AbuseService
 from heterodyne.console.batches.service import BatchService
 from heterodyne.console.capacity.service import CapacityService
 from heterodyne.console.change_recorder import ChangeRecorder
@@ -26,6 +27,7 @@ class StoreServices(Struct, frozen=True, kw_only=True):
     batches: BatchService | None = None  # None: there are none to see
     rollouts: RolloutService | None = None  # None: nothing carries any out
     registry: RegistryService | None = None  # None: nobody is asked
+    abuse: AbuseService | None = None  # None: nobody looks
 
 
 class ConsoleServices(Struct, frozen=True, kw_only=True):

@@ -45,6 +45,7 @@ _OF_CODE = {
     errors.NotCached.code: RequestOutcome.CLIENT_ERROR,
     errors.LimitReached.code: RequestOutcome.REFUSED_LIMIT,
     errors.BudgetSpent.code: RequestOutcome.REFUSED_LIMIT,
+    errors.SlowedDown.code: RequestOutcome.REFUSED_LIMIT,
     errors.NoSpareCapacity.code: RequestOutcome.REFUSED_SPARE,
     errors.Overloaded.code: RequestOutcome.REFUSED_CAPACITY,
     errors.QueueFull.code: RequestOutcome.REFUSED_CAPACITY,

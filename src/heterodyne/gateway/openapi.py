@@ -54,6 +54,8 @@ WITH_AN_ENGINE: tuple[ErrorKind, ...] = (
     errors.UnsupportedMediaType,
     errors.LimitReached,
     errors.BudgetSpent,
+    errors.SlowedDown,
+    errors.KeyBlocked,
     errors.QueueFull,
     errors.NotInTime,
     errors.Shed,

@@ -13,6 +13,7 @@ from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway import openapi, render, routes
+from heterodyne.gateway.abuse.restrictions import KeyRestrictions
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.body_size import LARGE_BYTES, SMALL_BYTES, is_large
 from heterodyne.gateway.caching.answer_cache import AnswerCache
@@ -88,6 +89,7 @@ class RequestHandler:
         self._clock, self._wall_clock = clock, identity.wall_clock
         self.offloaded = OffloadedSteps(offload)
         self.remote_guards = remote_guards
+        self.restrictions: KeyRestrictions | None = None  # None: nothing is held against any key
         self.input_guard: InputGuard | None = None  # None: there are no policies
         self.cascades: CascadeGate | None = None  # None: there are none
         self.answer_cache: AnswerCache | None = None  # None: no answer is kept to be given again
@@ -199,6 +201,8 @@ class RequestHandler:
     def _infer(
         self, route: Route, http: HttpRequest, connection: ServerConnection, request_id: str, caller: Caller
     ) -> Responder | None:
+        if self.restrictions is not None:
+            self.restrictions.check(caller.key)
         if caller is not JUDGE:  # whoever waits for its judgement was let in
             self._limit.check_room()
         if self._request_log.is_audited:
@@ -207,13 +211,7 @@ class RequestHandler:
         asked = http.headers.get(b"x-heterodyne-deadline-ms")
         wait_s = settings.deadline_default_s if asked is None else longest_wait_s(asked, settings.deadline_max_s)
         arrival = Arrival(
-            route,
-            http,
-            connection,
-            caller,
-            request_id=request_id,
-            arrived_s=arrived_s,
-            deadline_s=arrived_s + wait_s,
+            route, http, connection, caller, request_id=request_id, arrived_s=arrived_s, deadline_s=arrived_s + wait_s
         )
         if route.is_deferred is not None and STORED_ID not in http.headers and route.is_deferred(http.body):
             return self._show_stored(arrival, partial(self.stored.background.begin, http, caller, wait_s))

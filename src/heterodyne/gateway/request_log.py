@@ -13,6 +13,7 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.domain.urgency import Urgency
+from heterodyne.gateway.abuse.sign_recorder import SignRecorder
 from heterodyne.gateway.arm_tallies import ArmTallies
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.decision_log import Decided, DecisionLog, is_unusual
@@ -66,6 +67,7 @@ class RequestLog:
         self.decisions = DecisionLog(decisions_kept)
         self.arms = ArmTallies()
         self.shadow = ShadowSampler(clock)
+        self.abuse: SignRecorder | None = None  # None: no policy looks for it
 
     @property
     def keeps_answers(self) -> bool:
@@ -153,6 +155,8 @@ class RequestLog:
             self.arms.observe(finished, ended)
         if self.shadow.splits:
             self.shadow.offer(finished, ended)
+        if self.abuse is not None:
+            self.abuse.ended(finished, ended)
         if not ended.is_estimated:
             self.tokens.learn(ended.model, request.prompt_chars, ended.prompt_tokens, routing_request.tenant)
         if not ended.reason:

@@ -52,6 +52,22 @@ guard_failures = Counter(
     "policy lets pass what a guard elsewhere gave no verdict on.",
     ("direction",),
 )
+abuse_findings = Counter(
+    "heterodyne_abuse_findings_total",
+    "Keys that a policy against abuse has found, by what it watches, the rule, and what follows.",
+    ("policy", "watch", "rule", "action"),
+)
+abuse_keys = Gauge(
+    "heterodyne_abuse_keys",
+    "Keys that a policy against abuse has found, until it lets them go, by what it does.",
+    ("policy", "action"),
+)
+abuse_signs_dropped = Counter(
+    "heterodyne_gateway_abuse_signs_dropped_total",
+    "Requests that policies against abuse were not told of, or not the prompt of: too many waited to be read (queue), "
+    "their prompts were too large together (body), or the supervisor did not take them (socket).",
+    ("reason",),
+)
 cache_answers = Counter(
     "heterodyne_gateway_cache_answers_total",
     "Requests that an answer was looked up for: there was one (hit), there was one to a prompt that means the same "
@@ -455,6 +471,9 @@ ALL: tuple[Meter, ...] = (
     requests,
     guard_verdicts,
     guard_failures,
+    abuse_findings,
+    abuse_keys,
+    abuse_signs_dropped,
     cache_answers,
     cache_saved_usd,
     cache_entries_refused,

@@ -5,6 +5,7 @@ import pytest
 from heterodyne.alerts.catalogue import ALERTS
 from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import (
+    AbuseSignals,
     AlertWindow,
     AuditSignals,
     BooksSignals,
@@ -233,6 +234,11 @@ def test_an_audit_log_in_trouble(audit: AuditSignals, names: set[str]) -> None:
 @pytest.mark.parametrize(("failures", "is_firing"), [(0, False), (1, True)])
 def test_guards_that_cannot_look(failures: int, is_firing: bool) -> None:
     assert bool(fires("guards_failing", Signals(at=0.0, guard_failures=failures))) is is_firing
+
+
+def test_a_policy_that_holds_keys_fires_and_one_that_holds_none_does_not() -> None:
+    held = (AbuseSignals(policy="spread", keys=3), AbuseSignals(policy="cost", keys=0))
+    assert fires("abuse_found", Signals(at=0.0, abuse=held)) == ["spread"]
 
 
 @pytest.mark.parametrize("name", BY_NAME)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from heterodyne.config.checks import (
+    abuse_checks,
     adapter_checks,
     alert_checks,
     cache_checks,
@@ -86,6 +87,8 @@ CHECKS: tuple[Check, ...] = (
     guard_checks.keys_of_guards_are_present,
     guard_checks.what_flags_refuses_nothing,
     guard_checks.verdicts_come_within_the_longest_deadline,
+    abuse_checks.policies_are_given_their_own_settings,
+    abuse_checks.scopes_of_abuse_have_projects_and_models,
     cache_checks.a_semantic_cache_has_its_models,
     cache_checks.models_of_other_caches_are_used,
     cache_checks.shared_answers_are_sealed,

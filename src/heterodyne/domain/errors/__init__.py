@@ -9,6 +9,7 @@ HeterodyneError
 │   ├── ContentBlocked              400 content_filter        a policy does not let it pass
 │   ├── Unauthenticated             401 invalid_api_key
 │   ├── NotAllowed                  403 not_allowed           outside the scopes of the key
+│   │   └── KeyBlocked              403 key_blocked           for a time, by a policy against abuse
 │   ├── UnknownModel                404 model_not_found
 │   ├── UnknownObject               404 object_not_found
 │   ├── UnknownPath                 404 unknown_path
@@ -18,6 +19,7 @@ HeterodyneError
 │   ├── UnsupportedMediaType        415 unsupported_media_type
 │   ├── UnknownHost                 421 unknown_host
 │   ├── LimitReached                429 rate_limit_exceeded   of a key, its project or its organisation
+│   │   └── SlowedDown              429 slowed_down           for a time, by a policy against abuse
 │   ├── BudgetSpent                 429 insufficient_quota    the same, in dollars
 │   ├── HeadTooLarge                431 head_too_large
 │   ├── NotCached                   504 not_cached            only a kept answer was wanted, and there is none
@@ -65,6 +67,7 @@ from heterodyne.domain.errors.caller import (
     ContextExceeded,
     HeadTooLarge,
     InvalidField,
+    KeyBlocked,
     LimitReached,
     MalformedHttp,
     MalformedJson,
@@ -72,6 +75,7 @@ from heterodyne.domain.errors.caller import (
     NotAllowed,
     NotCached,
     RequestTooSlow,
+    SlowedDown,
     Unauthenticated,
     UnknownHost,
     UnknownModel,
@@ -139,6 +143,7 @@ __all__ = [
     "InternalError",
     "InvalidField",
     "InvalidSpec",
+    "KeyBlocked",
     "LimitReached",
     "MalformedHttp",
     "MalformedJson",
@@ -155,6 +160,7 @@ __all__ = [
     "RequestTooSlow",
     "SettingsInvalid",
     "Shed",
+    "SlowedDown",
     "StoreInvalid",
     "StoreUnavailable",
     "Turn",

@@ -49,6 +49,12 @@ class NotAllowed(CallerError):
     openai_type = "permission_error"
 
 
+class KeyBlocked(NotAllowed):
+    """The key is blocked for a time: a policy takes its use for abuse; the message says until when."""
+
+    code = "key_blocked"
+
+
 class UnknownModel(CallerError):
     """A model name that no pool serves."""
 
@@ -131,6 +137,12 @@ class BudgetSpent(LimitReached):
 
     code = "insufficient_quota"
     retryable = False
+
+
+class SlowedDown(LimitReached):
+    """The key is slowed down for a time: a policy takes its use for abuse; the message says until when."""
+
+    code = "slowed_down"
 
 
 class HeadTooLarge(CallerError):

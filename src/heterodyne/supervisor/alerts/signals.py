@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from heterodyne.alerts.signals import (
+    AbuseSignals,
     AuditSignals,
     BooksSignals,
     DriftSignals,
@@ -63,6 +64,7 @@ class SignalMaker:
         audit: Callable[[], AuditWriterState | None],
         limits: LimitUses | None = None,
         drifts: Callable[[], Sequence[DriftSeen]] = tuple,
+        abuse: Callable[[], tuple[AbuseSignals, ...]] = tuple,
     ) -> None:
         """`limits` gives those of organisations and projects that are used most; without it there are none."""
         self._history = AlertHistory(history)
@@ -72,6 +74,7 @@ class SignalMaker:
         self._audit = audit
         self._limits = limits
         self._drifts = drifts
+        self._abuse = abuse
         self._depths = RecentSamples()
         self._counters = RecentSamples()
 
@@ -94,6 +97,7 @@ class SignalMaker:
                 for one in self._drifts()
                 if one.kl_nats is not None
             ),
+            abuse=self._abuse(),
             guard_failures=None if counted is None else grown(_GUARDS),
             worker_restarts=None if page is None else grown(_WORKERS),
             books=None if books is None else _books_of(books, grown(_DAMAGED)),

@@ -14,6 +14,7 @@ from heterodyne.console.errors import ChangeRefused
 from heterodyne.console.fleet.forms import Addition, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 from heterodyne.domain.fleet import Health, Replica, ReplicaId
+from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
@@ -86,6 +87,17 @@ class FleetOwner:
         """Other shares of rollouts for every worker."""
         self.workers.splits = dict(splits)
         self._fleet.publish()
+
+    def begin_restricted(self, restrictions: tuple[KeyRestriction, ...]) -> None:
+        """What is held against keys from the first request on; before the workers are started."""
+        if restrictions:
+            self.workers.restrictions = restrictions
+            self._fleet.publish()
+
+    async def take_restrictions(self, restrictions: tuple[KeyRestriction, ...]) -> bool:
+        """What is held against keys, for every worker; whether all of them work by it."""
+        self.workers.restrictions = restrictions
+        return await self._fleet.wait_applied(self._fleet.publish())
 
     def replicas(self) -> tuple[Replica, ...]:
         """Those that are wanted, as workers get them."""

@@ -16,6 +16,14 @@ INTERVAL_S = 1.0
 _log = log.get("assembly")
 
 
+OWN = (
+    metrics.writes_failed,
+    metrics.loop_failures,
+    metrics.sign_ins_failed,
+    metrics.abuse_findings,
+    metrics.abuse_keys,
+)
+
 FleetSamples = Callable[[], Sequence[Sample]]  # what is measured of the fleet, as of now
 
 
@@ -28,7 +36,7 @@ async def write_meters(
     """Until cancelled."""
 
     async def leave() -> None:
-        own = exposition.own_samples((metrics.writes_failed, metrics.loop_failures, metrics.sign_ins_failed))
+        own = exposition.own_samples(OWN)
         samples = [*own, *books_samples(books()), *audit_samples(audit()), *_rooted(fleet)]
         await asyncio.to_thread(exposition.write_samples, run_dir, NAME, samples)
 

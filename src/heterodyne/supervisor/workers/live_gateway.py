@@ -3,7 +3,7 @@
 import os
 import ssl
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from heterodyne.admission.callers import CallerRing
 from heterodyne.admission.controller import AdmissionController
@@ -12,8 +12,12 @@ from heterodyne.caching.policy import CachePolicy
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.fleet import ModelRule, Replica
+from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.provider_limit import INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, TOKENS
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.gateway.abuse.restrictions import KeyRestrictions
+from heterodyne.gateway.abuse.sign_recorder import SignRecorder
+from heterodyne.gateway.abuse.sign_sender import SignSender
 from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.cascades.cascade_gate import CascadeGate
 from heterodyne.gateway.cascades.load import read_cascades
@@ -24,6 +28,7 @@ from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.server import GatewayServer
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.health.fleet_health import FleetHealth
+from heterodyne.safety.abuse.policy import AbusePolicies
 from heterodyne.safety.policy import GuardPolicy
 from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
 from heterodyne.supervisor.workers.view import QUEUED_PROJECTS_MAX, WorkerView
@@ -31,7 +36,7 @@ from heterodyne.telemetry import log, metrics
 
 _log = log.get("assembly")
 
-POLICIES = ("guards", "caches", "cascades", "gateway")  # sections that say what happens to texts on their way
+POLICIES = ("guards", "abuse", "caches", "cascades", "gateway")  # sections that say what happens to texts on their way
 
 
 class LiveGateway:
@@ -70,6 +75,7 @@ class LiveGateway:
         self._priors = priors
         self._take_rollouts(upstream.fleet.snapshot.rules)
         self._answer_cache = answer_cache
+        self._signs: SignSender | None = None  # None: nobody is told of requests whose use is watched
         self._cascades = cascades
         answer_cache.semantic.ask = cascades.ask = server.ask
         self._take_policies(settings)
@@ -81,6 +87,8 @@ class LiveGateway:
         rules: dict[str, ModelRule],
         version: int,
         tenants: TenantSnapshot | None = None,
+        *,
+        restrictions: Sequence[KeyRestriction] = (),
     ) -> None:
         """Work by these from now on; requests under way end as they began. Without `tenants` they are as before."""
         before, self.settings, self.version = self.settings, settings, version
@@ -91,6 +99,7 @@ class LiveGateway:
         self._request_handler.host_names = host_names(settings, self.tenants)
         if any(getattr(settings, name) != getattr(before, name) for name in POLICIES):
             self._take_policies(settings)
+        self.restrict(restrictions)
         upstream.limit.resize(admission.in_flight_max, admission.retry_after_s)
         try:
             self.server.configure(settings.gateway)
@@ -112,8 +121,27 @@ class LiveGateway:
         self._controller.configure(admission)
         upstream.pool.forget({upstream.fleet.wire(replica.id).address for replica in replicas})
 
+    def watch_abuse(self, signs: SignSender, restrictions: Sequence[KeyRestriction]) -> None:
+        """Tell the supervisor of requests whose use is watched, and begin with what is held against keys."""
+        self._signs = signs
+        self._take_policies(self.settings)
+        self.restrict(restrictions)
+
+    def restrict(self, restrictions: Sequence[KeyRestriction]) -> None:
+        """Hold these against keys, and nothing else."""
+        handler, upstream = self._request_handler, self._upstream
+        before, handler.restrictions = handler.restrictions, None
+        if restrictions:
+            handler.restrictions = KeyRestrictions(
+                restrictions,
+                workers=self.settings.gateway.workers,
+                clock=upstream.clock,
+                wall_clock=time.time,
+                before=before,
+            )
+
     def _take_policies(self, settings: Settings) -> None:
-        """What looks at texts, keeps answers, and lets cheap models try."""
+        """What looks at texts and at their use, keeps answers, and lets cheap models try."""
         handler, guards, caches = self._request_handler, GuardPolicy(settings.guards), CachePolicy(settings.caches)
         handler.remote_guards.configure(settings.guards)
         handler.input_guard = None
@@ -121,6 +149,10 @@ class LiveGateway:
             handler.input_guard = InputGuard(guards, handler.offloaded, handler.remote_guards, self._upstream.clock)
         self._answer_cache.configure(caches, settings.gateway.cache_bytes_max)
         handler.answer_cache = None if caches.is_empty else self._answer_cache
+        self._request_log.abuse, abuse = None, AbusePolicies(settings.abuse)
+        if self._signs is not None and not abuse.is_empty:
+            self._signs.start()
+            self._request_log.abuse = SignRecorder(abuse, self._signs.add)
         self._cascades.configure(read_cascades(settings.cascades))
         handler.cascades = self._cascades if settings.cascades else None
 

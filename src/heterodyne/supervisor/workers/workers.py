@@ -11,6 +11,7 @@ from msgspec import structs
 from heterodyne.config.settings import Settings
 from heterodyne.console.fleet.pages import WorkerRow
 from heterodyne.domain.fleet import Health, ModelRule, Replica, ReplicaId
+from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.supervised_process import SupervisedProcess
@@ -50,6 +51,7 @@ class Workers:
         self._places = places
         self._settings, self._replicas = settings, replicas
         self.splits = dict(splits or {})  # other ones go with the next `publish`
+        self.restrictions: tuple[KeyRestriction, ...] = ()  # the same
         self._tenants = tenants
         self._has_tenants_file = try_write_tenants(run_dir, tenants)
         self.processes = tuple(
@@ -159,6 +161,7 @@ class Workers:
                 places=self._places,
                 tenants=tenants_name(self._tenants),
                 tenants_here=None if self._has_tenants_file else self._tenants,
+                restrictions=self.restrictions,
                 version=self.version,
             )
         )

@@ -1,0 +1,1 @@
+"""How well abuse is told from ordinary traffic, and what watching costs."""

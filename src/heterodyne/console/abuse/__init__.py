@@ -1,0 +1,1 @@
+"""Abuse for operators: which keys were found, by what, and how a restriction is lifted."""
