@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from heterodyne.assembly.batches import batch_clerk
 from heterodyne.assembly.console import AdminAccess, build_instruments
+from heterodyne.assembly.policies import build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
 from heterodyne.config.settings import Settings
@@ -16,6 +17,7 @@ from heterodyne.console.batches.service import BatchService
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.audited_changes import FleetChanges
 from heterodyne.console.fleet.service import FleetService
+from heterodyne.console.policies.service import PolicyService
 from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rollouts.service import RolloutService
 from heterodyne.console.server import AdminServer
@@ -58,6 +60,7 @@ def build_store_parts(
     *,
     rollouts: RolloutService | None = None,
     registry: RegistryService | None = None,
+    policies: PolicyService | None = None,
 ) -> StoreParts:
     """`publish` takes tenants to the workers, `samples` is what is measured of the fleet."""
     recorder = ChangeRecorder(stores.audit)
@@ -80,6 +83,7 @@ def build_store_parts(
         batches=BatchService(stores.documents, recorder),
         rollouts=rollouts,
         registry=registry,
+        policies=policies,
     )
     return StoreParts(publisher=publisher, services=services, reload=reload, loops=loops)
 
@@ -93,8 +97,16 @@ async def run_supervisor(
     meters = SupervisorMeters(owner, stores.books, tenants, drifts, stores.documents)
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
+    policies = build_policies(owner, stores.policies, run_dir)
     parts = build_store_parts(
-        stores, owner, owner.take_tenants, run_dir, meters.samples, rollouts=rollouts, registry=registry
+        stores,
+        owner,
+        owner.take_tenants,
+        run_dir,
+        meters.samples,
+        rollouts=rollouts,
+        registry=registry,
+        policies=policies.reader,
     )
     clerk = batch_clerk(owner, stores, run_dir)
     loops = {
@@ -102,6 +114,7 @@ async def run_supervisor(
         "batches": clerk.run,
         "fleet meters": meters.run,
         "rollouts": rollouts.run,
+        "policies": policies.watch.run,
         "drift": drifts.run,
     }
     if alerts is not None:

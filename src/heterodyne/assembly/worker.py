@@ -99,7 +99,7 @@ async def _serve(order: WorkerOrder, lines: LineReader) -> None:
                 console_key_sha256=order.places.console_key_sha256,
                 version=order.version,
             ) as gateway,
-            serve_decisions(run_dir, order.name, gateway.explainer),
+            serve_decisions(run_dir, order.name, gateway.explainer, gateway.guard_hits),
         ):
             write_view(run_dir, gateway.view(order.name))
             _take_lines(loop, lines, gateway, leave, files)

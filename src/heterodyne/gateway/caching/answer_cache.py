@@ -15,8 +15,7 @@ from blake3 import blake3
 from heterodyne.caching.entry import CachedAnswer
 from heterodyne.caching.exact.kept_answers import KeptAnswers
 from heterodyne.caching.exact.key import is_deterministic, is_repeatable, request_key
-from heterodyne.caching.policy import CachePolicy
-from heterodyne.caching.settings import CacheSettings
+from heterodyne.caching.policy import CachePolicy, NamedCache
 from heterodyne.domain.cache_use import HIT, MISS, SIMILAR
 from heterodyne.domain.errors import HeterodyneError, NotCached
 from heterodyne.domain.fleet import FleetSnapshot
@@ -102,6 +101,8 @@ class AnswerCache:
     ) -> Responder:
         """Whoever answers from here; `later` admits it anew when the answer it waited for has come or has not."""
         control = read_cache_control(arrival.http.headers)
+        if not (control.is_looked_up or control.is_stored):
+            return self._admit(arrival, request, routing_request, trace)
         miss = request.cache if isinstance(request.cache, CacheMiss) else None
         if miss is None:
             miss = self._try_miss(arrival, request, routing_request, control)
@@ -112,7 +113,7 @@ class AnswerCache:
         if control.is_looked_up:
             found = self._try_find(miss, arrival.caller, control)
             if found is not None:
-                return self._serve(found, arrival, request, routing_request, trace)
+                return self._serve(found, miss, arrival, request, routing_request=routing_request, trace=trace)
             began_s = self._clock()
 
             def go_on() -> None:
@@ -127,7 +128,7 @@ class AnswerCache:
                 return step
         if control.is_only_cached:
             raise NotCached("No answer to this request is kept, and `only-if-cached` asks no replica.")
-        metrics.cache_answers.add((routing_request.model, MISS))
+        metrics.cache_answers.add((miss.cache, miss.model, MISS))
         request.cache = miss if control.is_stored else None
         if control.is_stored:
             self._flights.lead(miss.key, miss)
@@ -175,14 +176,14 @@ class AnswerCache:
         if not request.stream:
             follower = self._flights.try_follow(miss.key, wait_s, go_on=go_on, refused=refused)
             if follower is not None:
-                metrics.cache_answers.add((miss.model, FOLLOWED))
+                metrics.cache_answers.add((miss.cache, miss.model, FOLLOWED))
                 return follower
         if miss.look is None or not control.takes_similar or not control.is_stored:
             return None
         return self.semantic.begin(miss.look, wait_s, go_on=go_on, refused=refused)
 
-    def _settings(self, arrival: Arrival, request: Request, routing_request: RoutingRequest) -> CacheSettings | None:
-        """Those by which its answer may be kept; None: no policy is about it, or it is not one of its kind."""
+    def _try_policy(self, arrival: Arrival, request: Request, routing_request: RoutingRequest) -> NamedCache | None:
+        """That by which its answer may be kept; None: no policy is about it, or it is not one of its kind."""
         is_known = request.operation in GENERATES or request.operation in MEASURES
         if not is_known or request.is_large or len(request.body) > BODY_BYTES_MAX or routing_request.pool:
             return None
@@ -192,11 +193,12 @@ class AnswerCache:
         self, arrival: Arrival, request: Request, routing_request: RoutingRequest, control: CacheControl
     ) -> CacheMiss | None:
         """The request under its key, with what keeps its answer; None: no answer to it may be kept."""
-        settings = self._settings(arrival, request, routing_request)
+        policy = self._try_policy(arrival, request, routing_request)
         model = routing_request.model
-        version = None if settings is None else _version(self._upstream.fleet.snapshot, model)
-        if settings is None or version is None:
+        version = None if policy is None else _version(self._upstream.fleet.snapshot, model)
+        if policy is None or version is None:
             return None
+        settings = policy.settings
         body = _decode(request.body)
         if request.operation in GENERATES:
             takes_sampled = settings.sampled or control.ttl_s is not None
@@ -207,11 +209,12 @@ class AnswerCache:
         look = None
         if request.operation is Operation.CHAT:
             look = self.semantic.try_look(
-                body, settings, caller, tenant_salt=tenant_salt, model=model, model_version=model_version
+                body, policy, caller, tenant_salt=tenant_salt, model=model, model_version=model_version
             )
         ttl_s = settings.ttl_s if control.ttl_s is None else min(control.ttl_s, settings.ttl_s)
         return CacheMiss(
             request_key(body, tenant_salt=tenant_salt, model_version=model_version, path=request.operation),
+            cache=policy.name,
             operation=request.operation,
             model=model,
             version=version,
@@ -222,14 +225,16 @@ class AnswerCache:
     def _serve(
         self,
         found: FoundAnswer,
+        miss: CacheMiss,
         arrival: Arrival,
         request: Request,
+        *,
         routing_request: RoutingRequest,
         trace: Trace | None,
     ) -> Responder:
         now_s, kept, cosine = self._wall_clock(), found.kept, found.cosine
-        metrics.cache_answers.add((routing_request.model, HIT if cosine is None else SIMILAR))
-        metrics.cache_saved_usd.add((routing_request.model,), kept.usd)
+        metrics.cache_answers.add((miss.cache, miss.model, HIT if cosine is None else SIMILAR))
+        metrics.cache_saved_usd.add((miss.cache, miss.model), kept.usd)
         request.cache = CacheHit(now_s - kept.stored_at_s, kept.usd, cosine)
         return self._ready.begin(arrival, request, routing_request, trace, kept.body)
 

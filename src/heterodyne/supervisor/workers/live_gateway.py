@@ -18,6 +18,7 @@ from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.cascades.cascade_gate import CascadeGate
 from heterodyne.gateway.cascades.load import read_cascades
 from heterodyne.gateway.explainer import Explainer
+from heterodyne.gateway.guards.hits import GuardHits
 from heterodyne.gateway.guards.input_guard import InputGuard
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_log import RequestLog
@@ -61,6 +62,7 @@ class LiveGateway:
         self.server = server
         self.version = version  # of the fleet it works by
         self.explainer = explainer
+        self.guard_hits = GuardHits(time.time)
         self.note_gauges = request_handler.note_gauges
         self._request_handler = request_handler
         self._controller = controller
@@ -118,7 +120,9 @@ class LiveGateway:
         handler.remote_guards.configure(settings.guards)
         handler.input_guard = None
         if not guards.is_empty:
-            handler.input_guard = InputGuard(guards, handler.offloaded, handler.remote_guards, self._upstream.clock)
+            handler.input_guard = InputGuard(
+                guards, handler.offloaded, handler.remote_guards, self.guard_hits, self._upstream.clock
+            )
         self._answer_cache.configure(caches, settings.gateway.cache_bytes_max)
         handler.answer_cache = None if caches.is_empty else self._answer_cache
         self._cascades.configure(read_cascades(settings.cascades))
