@@ -135,4 +135,5 @@ def test_a_finding_leads_to_its_request_and_shows_no_words(page: Page) -> None:
     expect(findings.locator("tbody tr")).to_have_count(1)
     findings.get_by_role("link").click()
     expect(page.locator("main h1")).to_contain_text("Request req_")
-    expect(page.locator("main")).to_contain_text("content_blocked")
+    expect(page.locator("main")).to_contain_text("content_filter")
+    expect(page.get_by_role("region", name="Policies")).to_contain_text("banned word")

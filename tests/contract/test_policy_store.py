@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.guard_hit import GuardHit, GuardHitQuery
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.domain.policy_count import PolicyCount
 from heterodyne.ports.policy_store import PolicyStore
 from heterodyne.stores.open_store import policies_in
 from heterodyne.stores.postgres.database import PostgresDatabase
+from heterodyne.stores.sql.policies.scripts import DROPS_MAX
 from heterodyne.stores.sqlite.database import SqliteDatabase
 from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture
 
@@ -66,6 +68,29 @@ async def test_findings_are_found_by_what_they_are_the_newest_first(opened: Open
         assert await store.hits(structs.replace(EVER, action="block")) == (two,)
         assert await store.hits(structs.replace(EVER, rule="iban", project="acme/a")) == (two,)
         assert await store.hits(structs.replace(EVER, project="acme/b")) == ()
+        assert await store.hits(structs.replace(EVER, request="req_2")) == (two,)
+
+
+async def test_of_drops_the_latest_of_each_kind_stays_for_as_long_as_it_may_matter(opened: Opened) -> None:
+    async with opened() as store:
+        first, other = CacheDrop(at=10.0, tag="faq"), CacheDrop(at=11.0, model="m", project="acme/a")
+        await store.add_drop(first, 100.0)
+        await store.add_drop(other, 50.0)
+        assert await store.drops(20.0) == (first, other)
+        again = CacheDrop(at=30.0, tag="faq")
+        await store.add_drop(again, 130.0)
+        await store.add_drop(first, 100.0)
+        assert await store.drops(31.0) == (other, again)
+        assert await store.drops(60.0) == (again,)
+
+
+async def test_too_many_drops_become_one_of_everything(opened: Opened) -> None:
+    async with opened() as store:
+        for number in range(DROPS_MAX):
+            await store.add_drop(CacheDrop(at=float(number), tag=f"t{number}"), 1e6 + number)
+        assert len(await store.drops(0.0)) == DROPS_MAX
+        await store.add_drop(CacheDrop(at=5000.0, tag="one more"), 9000.0)
+        assert await store.drops(1e6) == (CacheDrop(at=5000.0),)
 
 
 async def test_what_is_old_and_what_is_too_much_goes(opened: Opened) -> None:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from heterodyne.ports.policy_store import PolicyStore
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
+from heterodyne.supervisor.policies.drops import CacheDropper
 from heterodyne.supervisor.policies.watch import PolicyWatch
 from heterodyne.supervisor.services.policy_reader import PolicyReader
 
@@ -14,6 +15,7 @@ class PolicyParts(Struct, frozen=True, kw_only=True, eq=False):
     """One per supervisor."""
 
     watch: PolicyWatch
+    dropper: CacheDropper
     reader: PolicyReader
 
 
@@ -31,4 +33,5 @@ def build_policies(owner: FleetOwner, store: PolicyStore, run_dir: Path) -> Poli
         is_on=is_on,
         history_days=lambda: owner.settings.books.history_days,
     )
-    return PolicyParts(watch=watch, reader=PolicyReader(store, watch, lambda: owner.settings))
+    dropper = CacheDropper(store, owner.take_drops, lambda: owner.settings, owner.workers.drops)
+    return PolicyParts(watch=watch, dropper=dropper, reader=PolicyReader(store, watch, lambda: owner.settings))

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from heterodyne.assembly.batches import batch_clerk
 from heterodyne.assembly.console import AdminAccess, build_instruments
-from heterodyne.assembly.policies import build_policies
+from heterodyne.assembly.policies import PolicyParts, build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
 from heterodyne.config.settings import Settings
@@ -17,7 +17,6 @@ from heterodyne.console.batches.service import BatchService
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.fleet.audited_changes import FleetChanges
 from heterodyne.console.fleet.service import FleetService
-from heterodyne.console.policies.service import PolicyService
 from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rollouts.service import RolloutService
 from heterodyne.console.server import AdminServer
@@ -60,7 +59,7 @@ def build_store_parts(
     *,
     rollouts: RolloutService | None = None,
     registry: RegistryService | None = None,
-    policies: PolicyService | None = None,
+    policies: PolicyParts | None = None,
 ) -> StoreParts:
     """`publish` takes tenants to the workers, `samples` is what is measured of the fleet."""
     recorder = ChangeRecorder(stores.audit)
@@ -83,7 +82,8 @@ def build_store_parts(
         batches=BatchService(stores.documents, recorder),
         rollouts=rollouts,
         registry=registry,
-        policies=policies,
+        policies=None if policies is None else policies.reader,
+        drops=None if policies is None else policies.dropper,
     )
     return StoreParts(publisher=publisher, services=services, reload=reload, loops=loops)
 
@@ -106,7 +106,7 @@ async def run_supervisor(
         meters.samples,
         rollouts=rollouts,
         registry=registry,
-        policies=policies.reader,
+        policies=policies,
     )
     clerk = batch_clerk(owner, stores, run_dir)
     loops = {
@@ -115,6 +115,7 @@ async def run_supervisor(
         "fleet meters": meters.run,
         "rollouts": rollouts.run,
         "policies": policies.watch.run,
+        "cache drops": policies.dropper.run,
         "drift": drifts.run,
     }
     if alerts is not None:

@@ -101,6 +101,7 @@ async def _serve(order: WorkerOrder, lines: LineReader) -> None:
             ) as gateway,
             serve_decisions(run_dir, order.name, gateway.explainer, gateway.guard_hits),
         ):
+            gateway.take_drops(order.drops)
             write_view(run_dir, gateway.view(order.name))
             _take_lines(loop, lines, gateway, leave, files)
             views = loop.create_task(keep_running("views", lambda: _write_views(gateway, run_dir, order.name, files)))
@@ -130,6 +131,7 @@ def _take_lines(
             version = order.version
             tenants = None if order.tenants == taken else _tenants(order)
             gateway.apply(order.settings, order.replicas, order.rules, order.version, tenants)
+            gateway.take_drops(order.drops)
             taken = order.tenants
             files.submit(write_view, Path(order.run_dir), gateway.view(order.name))
         except Exception as error:  # noqa: BLE001  # a worker that cannot take an order serves by the last one

@@ -26,3 +26,4 @@ class GuardHitQuery(Struct, frozen=True, kw_only=True):
     rule: str | None = None
     action: str | None = None
     project: str | None = None
+    request: str | None = None

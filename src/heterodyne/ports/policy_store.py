@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.guard_hit import GuardHit, GuardHitQuery
 from heterodyne.domain.policy_count import PolicyCount
 
@@ -24,6 +25,14 @@ class PolicyStore(Protocol):
 
     async def hits(self, query: GuardHitQuery) -> tuple[GuardHit, ...]:
         """The newest first."""
+        ...
+
+    async def add_drop(self, drop: CacheDrop, until_at: float) -> None:
+        """Kept answers that are not to be given again; nothing that it is about is kept beyond `until_at`."""
+        ...
+
+    async def drops(self, now: float) -> tuple[CacheDrop, ...]:
+        """Those that may still matter, the oldest first."""
         ...
 
     async def forget(self, before_at: float, rows_max: int, *, hits_max: int) -> int:

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.guard_hit import GuardHit
 
 
@@ -103,6 +104,13 @@ class CachePage(Struct, frozen=True, kw_only=True):
     prompts: int  # whose answers others may get
     is_shared: bool  # whether Redis or Valkey keeps answers for all
     refused: int  # entries of it that were cut or changed
+
+
+class Dropped(Struct, frozen=True, kw_only=True):
+    """Kept answers that are not given again."""
+
+    drop: CacheDrop
+    is_applied: bool  # whether every worker of this gateway works by it
 
 
 class CascadeReasonCount(Struct, frozen=True, kw_only=True):

@@ -8,10 +8,11 @@ from starlette.requests import Request
 
 from heterodyne.console.admin_route import AdminRoute, QueryWord
 from heterodyne.console.guard import Guard
-from heterodyne.console.policies.pages import CachePage, CascadePage, GuardPage, HitPage
-from heterodyne.console.policies.service import PolicyService
+from heterodyne.console.policies.forms import DropForm
+from heterodyne.console.policies.pages import CachePage, CascadePage, Dropped, GuardPage, HitPage
+from heterodyne.console.policies.service import CacheChanges, PolicyService
 from heterodyne.console.query_params import MOMENT, check_names, read_moment, read_whole
-from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.errors import InvalidField, UnknownName
 from heterodyne.domain.guard_hit import GuardHitQuery
 from heterodyne.domain.guard_verdict import Action
 
@@ -32,12 +33,28 @@ FILTERS: Final = (
     QueryWord(name="rule", description="Only this kind of finding, as `iban`."),
     QueryWord(name="action", description="Only where this was done.", schema={"type": "string", "enum": list(ACTIONS)}),
     QueryWord(name="project", description="Only in requests of this project."),
+    QueryWord(name="request", description="Only in the request of this id."),
     QueryWord(
         name="limit",
         description="How many at most.",
         schema={"type": "integer", "minimum": 1, "maximum": HITS_MAX, "default": HITS_DEFAULT},
     ),
 )
+
+
+def cache_change_routes(guard: Guard, changes: CacheChanges) -> list[AdminRoute]:
+    """For operators."""
+    return [
+        AdminRoute(
+            method="POST",
+            path="/admin/caches/drop",
+            endpoint=guard.changing("cache_change", "drop", DropForm, changes.drop),
+            summary="Give kept answers of a tag, a model or a project no more",
+            body=DropForm,
+            answer=Dropped,
+            raises=(UnknownName,),
+        )
+    ]
 
 
 def policy_routes(guard: Guard, service: PolicyService, clock: Callable[[], float]) -> list[AdminRoute]:
@@ -89,6 +106,7 @@ def read_hit_query(params: Mapping[str, str], now: float) -> GuardHitQuery:
         rule=params.get("rule"),
         action=action,
         project=params.get("project"),
+        request=params.get("request"),
     )
 
 

@@ -5,17 +5,20 @@ every policy looks at it anew. A request with the key of one that is being answe
 streams: its first word would come later than a replica's.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from blake3 import blake3
 
+from heterodyne.caching.drops import CacheDrops
 from heterodyne.caching.entry import CachedAnswer
 from heterodyne.caching.exact.kept_answers import KeptAnswers
 from heterodyne.caching.exact.key import is_deterministic, is_repeatable, request_key
 from heterodyne.caching.policy import CachePolicy, NamedCache
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.cache_use import HIT, MISS, SIMILAR
 from heterodyne.domain.errors import HeterodyneError, NotCached
 from heterodyne.domain.fleet import FleetSnapshot
@@ -39,11 +42,22 @@ from heterodyne.wire.server_connection import Responder
 
 BODY_BYTES_MAX: Final = 64 * 1024  # of a request that is looked up: its key takes a millisecond at most
 FOLLOWED: Final = "followed"
+SWEPT_AT_ONCE: Final = 1000  # in one turn of the loop
 GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)
 MEASURES: Final = (Operation.EMBEDDING, Operation.RERANK, Operation.SCORE, Operation.MODERATION)  # nothing by chance
 CUT_SHORT: Final = b'"content_filter"'  # what a replica says at the end of an answer that it did not give
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class Keeping(NamedTuple):
+    """How the answer to a request is kept, should there come one."""
+
+    fence: bytes
+    project: str
+    tags: tuple[str, ...]
+    asked_at_s: float
+    ttl_s: float
 
 
 class FoundAnswer(NamedTuple):
@@ -84,6 +98,17 @@ class AnswerCache:
             self.semantic.clear()
         self._note_size()
 
+    def take_drops(self, drops: Iterable[CacheDrop]) -> None:
+        """These are not given again from now on; their memory is given back bit by bit."""
+        self._kept.drops = CacheDrops(drops)
+        self._sweep(self._kept.keys())
+
+    def _sweep(self, keys: tuple[bytes, ...]) -> None:
+        self._kept.sweep(keys[:SWEPT_AT_ONCE])
+        self._note_size()
+        if len(keys) > SWEPT_AT_ONCE:
+            asyncio.get_running_loop().call_soon(self._sweep, keys[SWEPT_AT_ONCE:])
+
     async def close(self) -> None:
         """Nothing is looked up any more."""
         if self.shared is not None:
@@ -101,7 +126,7 @@ class AnswerCache:
     ) -> Responder:
         """Whoever answers from here; `later` admits it anew when the answer it waited for has come or has not."""
         control = read_cache_control(arrival.http.headers)
-        if not (control.is_looked_up or control.is_stored):
+        if not (control.is_looked_up or control.is_stored or control.is_only_cached):
             return self._admit(arrival, request, routing_request, trace)
         miss = request.cache if isinstance(request.cache, CacheMiss) else None
         if miss is None:
@@ -219,7 +244,16 @@ class AnswerCache:
             model=model,
             version=version,
             look=look,
-            settled=partial(self._settled, caller.salt, ttl_s),
+            settled=partial(
+                self._settled,
+                Keeping(
+                    fence=caller.salt,
+                    project=caller.project,
+                    tags=(*settings.tags, *control.tags),
+                    asked_at_s=self._wall_clock(),
+                    ttl_s=ttl_s,
+                ),
+            ),
         )
 
     def _serve(
@@ -252,25 +286,31 @@ class AnswerCache:
             trace=trace,
         )
 
-    def _settled(self, fence: bytes, ttl_s: float, miss: CacheMiss, body: bytes | None, usd: float) -> None:
+    def _settled(self, keeping: Keeping, miss: CacheMiss, body: bytes | None, usd: float) -> None:
         """A replica's answer has come, or never will."""
-        now_s = self._wall_clock()
+        now_s, ttl_s = self._wall_clock(), keeping.ttl_s
         if body is not None and CUT_SHORT in body:
             body = None
         if body is not None:
             answer = CachedAnswer(
                 key=miss.key,
-                fence=fence,
+                fence=keeping.fence,
                 model_version=f"{miss.model}@{miss.version}",
                 stored_at_s=now_s,
                 expires_at_s=now_s + ttl_s,
                 body=body,
                 usd=usd,
+                tags=keeping.tags,
+                project=keeping.project,
+                asked_at_s=keeping.asked_at_s,
             )
-            self._kept.put(answer)
-            self._note_size()
-            if self.shared is not None:
-                self.shared.keep(answer, ttl_s)
+            if self._kept.drops.has_dropped(answer):
+                body = None  # while it was under way
+            else:
+                self._kept.put(answer)
+                self._note_size()
+                if self.shared is not None:
+                    self.shared.keep(answer, ttl_s)
         if miss.look is not None:
             self.semantic.settled(miss.look, miss.key, body, now_s + ttl_s)
         self._flights.landed(miss.key, miss)

@@ -13,6 +13,7 @@ from heterodyne.config.settings import Settings
 from heterodyne.console.errors import ChangeRefused
 from heterodyne.console.fleet.forms import Addition, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.fleet import Health, Replica, ReplicaId
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.rollout_split import RolloutSplit
@@ -86,6 +87,11 @@ class FleetOwner:
         """Other shares of rollouts for every worker."""
         self.workers.splits = dict(splits)
         self._fleet.publish()
+
+    async def take_drops(self, drops: tuple[CacheDrop, ...]) -> bool:
+        """Other drops of kept answers for every worker; whether all of them work by it."""
+        self.workers.drops = drops
+        return await self._fleet.wait_applied(self._fleet.publish())
 
     def replicas(self) -> tuple[Replica, ...]:
         """Those that are wanted, as workers get them."""

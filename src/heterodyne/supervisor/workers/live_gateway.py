@@ -11,6 +11,7 @@ from heterodyne.admission.host_names import HostNames
 from heterodyne.caching.policy import CachePolicy
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.fleet import ModelRule, Replica
 from heterodyne.domain.provider_limit import INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, TOKENS
 from heterodyne.domain.tenant import TenantSnapshot
@@ -72,6 +73,7 @@ class LiveGateway:
         self._priors = priors
         self._take_rollouts(upstream.fleet.snapshot.rules)
         self._answer_cache = answer_cache
+        self._drops: tuple[CacheDrop, ...] = ()
         self._cascades = cascades
         answer_cache.semantic.ask = cascades.ask = server.ask
         self._take_policies(settings)
@@ -113,6 +115,12 @@ class LiveGateway:
         _forget_gauges(gone.values())
         self._controller.configure(admission)
         upstream.pool.forget({upstream.fleet.wire(replica.id).address for replica in replicas})
+
+    def take_drops(self, drops: tuple[CacheDrop, ...]) -> None:
+        """Give these kept answers no more; the same as before cost nothing."""
+        if drops != self._drops:
+            self._drops = drops
+            self._answer_cache.take_drops(drops)
 
     def _take_policies(self, settings: Settings) -> None:
         """What looks at texts, keeps answers, and lets cheap models try."""

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from heterodyne.config.settings import Settings
 from heterodyne.console.fleet.pages import WorkerRow
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.fleet import Health, ModelRule, Replica, ReplicaId
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
@@ -41,8 +42,9 @@ class Workers:
         *,
         module: str,
         splits: Mapping[str, RolloutSplit] | None = None,
+        drops: tuple[CacheDrop, ...] = (),
     ) -> None:
-        """`module` is what each of them runs; `splits` are those of rollouts, by model."""
+        """`module` is what each of them runs; `splits` are those of rollouts, by model; `drops` of kept answers."""
         self.version = 1
         self.folded = FoldedMeters(run_dir, metrics.ALL)
         self._run_dir = run_dir
@@ -50,6 +52,7 @@ class Workers:
         self._places = places
         self._settings, self._replicas = settings, replicas
         self.splits = dict(splits or {})  # other ones go with the next `publish`
+        self.drops = drops  # these too
         self._tenants = tenants
         self._has_tenants_file = try_write_tenants(run_dir, tenants)
         self.processes = tuple(
@@ -158,6 +161,7 @@ class Workers:
                 run_dir=str(self._run_dir),
                 places=self._places,
                 tenants=tenants_name(self._tenants),
+                drops=self.drops,
                 tenants_here=None if self._has_tenants_file else self._tenants,
                 version=self.version,
             )

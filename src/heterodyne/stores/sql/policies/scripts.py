@@ -5,12 +5,14 @@ from typing import Final
 
 import msgspec
 
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.guard_hit import GuardHit, GuardHitQuery
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.domain.policy_count import PolicyCount
 from heterodyne.stores.sql.books.conditions import Conditions, text
 from heterodyne.stores.sql.script import Script, Statement
 
+DROPS_MAX: Final = 1000
 HIT_COLUMNS: Final = ("id", "at", "request", "project", "model", "policy", "rule", "action", "verdict")
 
 _encode = msgspec.json.Encoder().encode
@@ -60,7 +62,7 @@ def read_hits(query: GuardHitQuery) -> Script[tuple[GuardHit, ...]]:
     conditions = Conditions()
     conditions.add("at >= {}", query.since_at)
     conditions.add("at < {}", query.until_at)
-    for column in ("policy", "rule", "action", "project"):
+    for column in ("policy", "rule", "action", "project", "request"):
         value = getattr(query, column)
         if value is not None:
             conditions.add(f"{column} = {{}}", text(value))
@@ -74,6 +76,29 @@ def read_hits(query: GuardHitQuery) -> Script[tuple[GuardHit, ...]]:
         GuardHit(id=id, at=at, request=request, project=project, model=model, verdict=_decode_verdict(verdict))
         for id, at, request, project, model, verdict in rows
     )
+
+
+def add_drop(drop: CacheDrop, until_at: float) -> Script[None]:
+    """Where there would be too many, one that drops everything takes the place of all of them."""
+    yield Statement("DELETE FROM cache_drop WHERE until_at <= $1", (drop.at,))
+    ((count,),) = yield Statement("SELECT COUNT(*) FROM cache_drop")
+    if count >= DROPS_MAX:
+        ((latest,),) = yield Statement("SELECT MAX(until_at) FROM cache_drop")
+        yield Statement("DELETE FROM cache_drop")
+        drop, until_at = CacheDrop(at=drop.at), max(until_at, latest)
+    yield Statement(
+        "INSERT INTO cache_drop (tag, model, project, at, until_at) VALUES ($1, $2, $3, $4, $5) "
+        "ON CONFLICT (tag, model, project) DO UPDATE SET at = excluded.at, until_at = excluded.until_at "
+        "WHERE cache_drop.at < excluded.at",
+        (text(drop.tag), text(drop.model), text(drop.project), drop.at, until_at),
+    )
+
+
+def read_drops(now: float) -> Script[tuple[CacheDrop, ...]]:
+    rows = yield Statement(
+        "SELECT at, tag, model, project FROM cache_drop WHERE until_at > $1 ORDER BY at, tag, model, project", (now,)
+    )
+    return tuple(CacheDrop(at=at, tag=tag, model=model, project=project) for at, tag, model, project in rows)
 
 
 def forget(before_at: float, rows_max: int, hits_max: int) -> Script[int]:

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TypeVar
 
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.guard_hit import GuardHit, GuardHitQuery
 from heterodyne.domain.policy_count import PolicyCount
 from heterodyne.stores.sql.policies import scripts
@@ -37,6 +38,12 @@ class SqlPolicies(ABC):
 
     async def hits(self, query: GuardHitQuery) -> tuple[GuardHit, ...]:
         return await self._read(scripts.read_hits(query))
+
+    async def add_drop(self, drop: CacheDrop, until_at: float) -> None:
+        await self._write(scripts.add_drop(drop, until_at))
+
+    async def drops(self, now: float) -> tuple[CacheDrop, ...]:
+        return await self._read(scripts.read_drops(now))
 
     async def forget(self, before_at: float, rows_max: int, *, hits_max: int) -> int:
         return await self._write(scripts.forget(before_at, rows_max, hits_max))

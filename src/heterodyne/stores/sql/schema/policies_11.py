@@ -24,6 +24,7 @@ _TABLES = (
         verdict {text} NOT NULL
     ){strict}""",
     "CREATE INDEX guard_hit_by_age ON guard_hit (at)",
+    "CREATE INDEX guard_hit_by_request ON guard_hit (request)",
     """CREATE TABLE cache_drop (
         tag {text} NOT NULL,
         model {text} NOT NULL,
