@@ -20,14 +20,14 @@ EXACT_QUERIES = 200
 _CHUNK = 50_000
 
 
-def measure(dtype: str, entries: int) -> Iterator[LookUp]:
+def measure(dtype: str, entries: int, dimensions: int) -> Iterator[LookUp]:
     """Builds an index and looks up vectors near some of its entries, at some sizes on the way and at the end."""
     rng = np.random.default_rng(1)
     # Texts fill few of the directions of their embeddings; vectors that fill all of them are as good as never near.
-    spread = rng.standard_normal((DIRECTIONS, DIMENSIONS)).astype(np.float32)
+    spread = rng.standard_normal((DIRECTIONS, dimensions)).astype(np.float32)
     centres = rng.standard_normal((max(1, entries // ENTRIES_PER_CLUSTER), DIRECTIONS)).astype(np.float32)
-    vectors = np.empty((entries, DIMENSIONS), np.float16)
-    index = UsearchIndex(DIMENSIONS, dtype=dtype)
+    vectors = np.empty((entries, dimensions), np.float16)
+    index = UsearchIndex(dimensions, dtype=dtype)
     build_s = 0.0
     for start in range(0, entries, _CHUNK):
         count = min(_CHUNK, entries - start)
@@ -42,7 +42,7 @@ def measure(dtype: str, entries: int) -> Iterator[LookUp]:
         print(f"{dtype}: {start + count:,} entries, {build_s:.0f} s", flush=True)
         if start + count in {*MARKS, entries}:
             near = vectors[rng.integers(start + count, size=QUERIES)].astype(np.float32)
-            near += 0.3 / np.sqrt(DIMENSIONS) * rng.standard_normal(near.shape).astype(np.float32)
+            near += 0.3 / np.sqrt(dimensions) * rng.standard_normal(near.shape).astype(np.float32)
             yield _timed(index, dtype, vectors[: start + count], near, build_s)
 
 
@@ -65,7 +65,7 @@ def _timed(index: UsearchIndex, dtype: str, vectors: np.ndarray, queries: np.nda
     return LookUp(
         dtype=dtype,
         entries=len(index),
-        dimensions=DIMENSIONS,
+        dimensions=queries.shape[1],
         p50_ms=float(np.percentile(walls, 50)) * 1000,
         p99_ms=float(np.percentile(walls, 99)) * 1000,
         cpu_p99_ms=float(np.percentile(cpus, 99)) * 1000,
@@ -79,12 +79,13 @@ def main() -> None:
     """Measure, print and keep."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--dimensions", type=int, default=DIMENSIONS)
     parser.add_argument("--dtypes", default="i8")
     parser.add_argument("--write", type=Path, default=None, help="JSON file for `--look-ups` of the page")
     options = parser.parse_args()
     measured = []
     for dtype in options.dtypes.split(","):
-        for found in measure(dtype, options.entries):
+        for found in measure(dtype, options.entries, options.dimensions):
             print(found, flush=True)
             measured.append(found)
             if options.write is not None:

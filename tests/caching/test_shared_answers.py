@@ -1,6 +1,7 @@
 """Gateways that share a store give each other's answers; one that is away, or that somebody wrote into, is a miss."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -8,6 +9,7 @@ import pytest
 from redis import Redis
 
 from heterodyne.caching.settings import CacheSettings
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.stores.redis.answers import PREFIX
 from heterodyne.testing.behaviours import stream
 from tests.caching.test_answers_again import outcome, same
@@ -47,6 +49,15 @@ async def test_what_one_gateway_was_told_another_knows(redis: RedisServer, is_st
         await kept(redis, one)
         again = await ask(other.port, same())
         assert (outcome(again), len(other.engine.calls)) == ("hit", 0)
+        assert outcome(await ask(other.port, same())) == "hit"
+
+
+async def test_what_was_dropped_is_not_found_there_by_whoever_knows_of_the_drop(redis: RedisServer) -> None:
+    async with two_gateways(redis) as (one, other):
+        await ask(one.port, same())
+        await kept(redis, one)
+        other.gateway.take_drops((CacheDrop(at=time.time(), project="local/local"),))
+        assert outcome(await ask(other.port, same())) == "miss"
         assert outcome(await ask(other.port, same())) == "hit"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from heterodyne.config.settings import Settings
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
@@ -27,13 +28,16 @@ def build_fleet_owner(
     places: WorkerPlaces,
     tenants: TenantSnapshot,
     splits: Mapping[str, RolloutSplit],
+    drops: tuple[CacheDrop, ...],
     reread: Reread,
     fetch: Fetch,
     on_settings: Callable[[Settings], None],
 ) -> FleetOwner:
     """`began` is what was read at the start, `settings` the same with what the system chose, such as a port."""
     replicas = [ManagedReplica(member) for member in wanted]
-    workers = Workers(settings, ordered(replicas), run_dir, places, tenants, module=WORKER_MODULE, splits=splits)
+    workers = Workers(
+        settings, ordered(replicas), run_dir, places, tenants, module=WORKER_MODULE, splits=splits, drops=drops
+    )
     fleet = ManagedFleet(settings, replicas, workers)
     reload = FleetReload(began, fleet, reread=reread, fetch=fetch, on_settings=on_settings)
     return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running))

@@ -99,7 +99,7 @@ def open_request_path(
         holdings=holdings,
         stored=stored,
         answer_cache=answer_cache,
-        cascades=CascadeGate(upstream, builder, ready, tracer),
+        cascades=CascadeGate(upstream, builder, ready, tracer, chance),
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -59,6 +60,7 @@ async def _serve(
             places=stores.places,
             tenants=stores.snapshot,
             splits=splits_of(await stores.rollouts.rollouts(), settings.pools),
+            drops=await stores.policies.drops(time.time()),
             reread=reread,
             fetch=lambda new: pool_weights(new, _unseen),
             on_settings=lambda new: None if access is None else access.guard.take(new.console),

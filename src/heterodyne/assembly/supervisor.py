@@ -9,6 +9,7 @@ from msgspec import Struct
 from heterodyne.assembly.abuse import build_abuse
 from heterodyne.assembly.batches import batch_clerk
 from heterodyne.assembly.console import AdminAccess, build_instruments
+from heterodyne.assembly.policies import PolicyParts, build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
 from heterodyne.config.settings import Settings
@@ -62,6 +63,7 @@ def build_store_parts(
     rollouts: RolloutService | None = None,
     registry: RegistryService | None = None,
     abuse: AbuseService | None = None,
+    policies: PolicyParts | None = None,
 ) -> StoreParts:
     """`publish` takes tenants to the workers, `samples` is what is measured of the fleet."""
     recorder = ChangeRecorder(stores.audit)
@@ -85,6 +87,8 @@ def build_store_parts(
         rollouts=rollouts,
         registry=registry,
         abuse=abuse,
+        policies=None if policies is None else policies.reader,
+        drops=None if policies is None else policies.dropper,
     )
     return StoreParts(publisher=publisher, services=services, reload=reload, loops=loops)
 
@@ -99,8 +103,17 @@ async def run_supervisor(
     abuse = build_abuse(owner, stores, run_dir)
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
+    policies = build_policies(owner, stores.policies, run_dir)
     parts = build_store_parts(
-        stores, owner, owner.take_tenants, run_dir, meters.samples, rollouts=rollouts, registry=registry, abuse=abuse
+        stores,
+        owner,
+        owner.take_tenants,
+        run_dir,
+        meters.samples,
+        rollouts=rollouts,
+        registry=registry,
+        policies=policies,
+        abuse=abuse,
     )
     clerk = batch_clerk(owner, stores, run_dir)
     loops = {
@@ -108,6 +121,8 @@ async def run_supervisor(
         "batches": clerk.run,
         "fleet meters": meters.run,
         "rollouts": rollouts.run,
+        "policies": policies.watch.run,
+        "cache drops": policies.dropper.run,
         "drift": drifts.run,
         "abuse": abuse.run,
     }

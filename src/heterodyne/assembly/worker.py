@@ -100,9 +100,10 @@ async def _serve(order: WorkerOrder, lines: LineReader) -> None:
                 console_key_sha256=order.places.console_key_sha256,
                 version=order.version,
             ) as gateway,
-            serve_decisions(run_dir, order.name, gateway.explainer),
+            serve_decisions(run_dir, order.name, gateway.explainer, gateway.guard_hits),
         ):
             gateway.watch_abuse(signs, order.restrictions)
+            gateway.take_drops(order.drops)
             write_view(run_dir, gateway.view(order.name))
             _take_lines(loop, lines, gateway, leave, files)
             views = loop.create_task(keep_running("views", lambda: _write_views(gateway, run_dir, order.name, files)))
@@ -134,6 +135,7 @@ def _take_lines(
             gateway.apply(
                 order.settings, order.replicas, order.rules, order.version, tenants, restrictions=order.restrictions
             )
+            gateway.take_drops(order.drops)
             taken = order.tenants
             files.submit(write_view, Path(order.run_dir), gateway.view(order.name))
         except Exception as error:  # noqa: BLE001  # a worker that cannot take an order serves by the last one

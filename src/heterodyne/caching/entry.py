@@ -25,7 +25,9 @@ class CachedAnswer(Struct, frozen=True, kw_only=True):
     expires_at_s: float
     body: bytes
     usd: float = 0.0  # what it cost when a replica gave it
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()  # by which it may be dropped
+    project: str = ""  # that asked for it
+    asked_at_s: float = 0.0  # which an answer that came later may not know of
 
     def is_fresh(self, now_s: float) -> bool:
         """Whether its time has not passed; an entry of the future is one of a clock that was set back."""

@@ -46,6 +46,14 @@ class CacheSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "equal words do."
         ),
     ] = ""
+    tags: Annotated[
+        tuple[Annotated[str, Meta(pattern="^[!-+\\--~]{1,64}$")], ...],
+        Meta(
+            max_length=8,
+            description="Tags of every answer that is kept under this policy, by which `heterodyne cache drop` drops "
+            "them; requests add their own with `x-heterodyne-cache-tags`.",
+        ),
+    ] = ()
     generation: Annotated[
         str,
         Meta(description="Any text. Another one makes everything that was kept under this policy be forgotten."),

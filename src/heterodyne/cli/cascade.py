@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heterodyne.cli.policies.cascade_command import show
 from heterodyne.domain.errors import InvalidSpec
 
 if TYPE_CHECKING:
@@ -37,7 +38,11 @@ def cascade() -> None:
     Examples:
       heterodyne cascade fit rows.jsonl --cheap small --big large --bound 0.05 --out cascade.json
       heterodyne cascade report later.jsonl --fitted cascade.json
+      heterodyne cascade show
     """
+
+
+cascade.add_command(show)
 
 
 @cascade.command()

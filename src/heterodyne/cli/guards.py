@@ -1,4 +1,4 @@
-"""`heterodyne guards`: what guards find in a text, and what policies would do about it."""
+"""`heterodyne guards`: what guards find in a text, what policies would do about it, and what they did."""
 
 import sys
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 import click
 
 from heterodyne.cli.invocation import Invocation, pass_invocation
+from heterodyne.cli.policies.guard_commands import hits, show
 from heterodyne.domain.errors import InvalidSpec
 
 if TYPE_CHECKING:
@@ -20,14 +21,19 @@ SHOWN_CHARACTERS: Final = 2  # of what was found, at either end
 
 @click.group()
 def guards() -> None:
-    """Find personal data, secrets and prompt injection in a text, and try policies on it.
+    """Find personal data, secrets and prompt injection in a text, try policies on it, and see what they did.
 
     \b
     Examples:
       heterodyne guards scan prompt.txt
       heterodyne guards scan --guard secrets --mask < prompt.txt
       heterodyne guards try --project acme/search --model gpt-5 prompt.txt
+      heterodyne guards hits --policy private
     """
+
+
+guards.add_command(show)
+guards.add_command(hits)
 
 
 @guards.command()

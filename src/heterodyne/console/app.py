@@ -23,6 +23,8 @@ from heterodyne.console.live.routes import live_routes
 from heterodyne.console.openapi import description_route
 from heterodyne.console.plan.routes import plan_routes
 from heterodyne.console.playground.routes import playground_routes
+from heterodyne.console.policies.routes import cache_change_routes, policy_routes
+from heterodyne.console.policies.service import CacheChanges
 from heterodyne.console.registry.routes import registry_routes
 from heterodyne.console.registry.service import RegistryChanges
 from heterodyne.console.rehearsal.routes import rehearsal_routes
@@ -71,6 +73,10 @@ def admin_app(
             routes += rollout_routes(guard, stores.rollouts, RolloutChanges(stores.rollouts, stores.recorder))
         if stores.registry is not None:
             routes += registry_routes(guard, stores.registry, RegistryChanges(stores.registry, stores.recorder))
+        if stores.policies is not None:
+            routes += policy_routes(guard, stores.policies, time.time)
+        if stores.drops is not None:
+            routes += cache_change_routes(guard, CacheChanges(stores.drops, stores.recorder))
         routes += tenant_routes(guard, stores.tenants)
         routes += usage_routes(guard, stores.books)
         routes += history_routes(guard, stores.books, time.time)

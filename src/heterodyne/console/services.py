@@ -10,6 +10,7 @@ from heterodyne.console.guard import Guard
 from heterodyne.console.live.feed import LiveFeed
 from heterodyne.console.plan.service import PlanService
 from heterodyne.console.playground.service import Playground
+from heterodyne.console.policies.service import DropService, PolicyService
 from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rehearsal.service import RehearsalService
 from heterodyne.console.rollouts.service import RolloutService
@@ -28,6 +29,8 @@ class StoreServices(Struct, frozen=True, kw_only=True):
     rollouts: RolloutService | None = None  # None: nothing carries any out
     registry: RegistryService | None = None  # None: nobody is asked
     abuse: AbuseService | None = None  # None: nobody looks
+    policies: PolicyService | None = None  # of guards, caches and cascades; None: nobody follows them
+    drops: DropService | None = None  # of kept answers; None: nobody drops any
 
 
 class ConsoleServices(Struct, frozen=True, kw_only=True):

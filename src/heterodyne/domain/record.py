@@ -61,4 +61,6 @@ class RequestRecord(Struct, frozen=True, omit_defaults=True, gc=False):
     guards: tuple[GuardVerdict, ...] = ()  # what policies found in it and in its answer
     cache: str = ""  # hit or similar: the answer was kept from another time; miss: none was; empty: nobody looked
     saved_usd: float | None = None  # what a kept answer cost when a replica gave it
-    cascade: str = ""  # which model a cascade let answer, and why, as in `cheap; within_bound`; empty: there is none
+    # Which model a cascade let answer, and why, as in `cheap; within_bound`; of a request that a cascade itself sent,
+    # what for and for which, as in `tried; smart`; empty: there is none.
+    cascade: str = ""

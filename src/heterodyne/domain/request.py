@@ -13,7 +13,7 @@ FIELDS: Final = (
     *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
     *("choices", "prompts", "sequences", "dimensions", "wants_base64", "has_logprobs", "is_large", "changes"),
     *("deadline_s", "received", "not_carried", "is_stored", "stored_id", "media_type", "passes", "kept_share", "guard"),
-    *("cache", "cascade"),
+    *("cache", "cascade", "cascade_name"),
 )
 
 
@@ -102,7 +102,7 @@ class Request:
         self.kept_share = kept_share  # of its turns, that an engine is sent; None: none may be left out to make it fit
         self.guard: AnswerGuard | None = None  # what policies do with its answer; None: no policy is about it
         self.cache: CacheUse | None = None  # whether an answer was kept for it; None: nobody looked
-        self.cascade = ""  # which model a cascade lets answer, and why; empty: none was asked
+        self.cascade = self.cascade_name = ""  # which model a cascade lets answer, why, and which cascade; or none
 
     @property
     def received_body(self) -> bytes:

@@ -16,6 +16,7 @@ from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.abuse.sign_recorder import SignRecorder
 from heterodyne.gateway.arm_tallies import ArmTallies
 from heterodyne.gateway.audit_recorder import AuditRecorder
+from heterodyne.gateway.cascade_costs import count_ended
 from heterodyne.gateway.decision_log import Decided, DecisionLog, is_unusual
 from heterodyne.gateway.ended import ended_of
 from heterodyne.gateway.finished import Finished, count_usage, end_hold, settle_cache
@@ -151,6 +152,8 @@ class RequestLog:
         elif finished.wire is None and ended.pool and self._usage_recorder is not None:
             self._usage_recorder.ready(ended, finished.hold.caller, routing_request.urgency)
         self._meters.observe(ended)
+        if request.cascade:
+            count_ended(request, ended)
         if self.arms.splits:
             self.arms.observe(finished, ended)
         if self.shadow.splits:

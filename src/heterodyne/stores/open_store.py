@@ -8,12 +8,14 @@ from heterodyne.domain.errors import StoreInvalid
 from heterodyne.ports.books import BookStore
 from heterodyne.ports.document_store import DocumentStore
 from heterodyne.ports.model_store import ModelStore
+from heterodyne.ports.policy_store import PolicyStore
 from heterodyne.ports.rollout_store import RolloutStore
 from heterodyne.stores.sql.tenants.sql_tenants import SqlTenants
 from heterodyne.stores.sqlite.books import SqliteBooks
 from heterodyne.stores.sqlite.database import SqliteDatabase
 from heterodyne.stores.sqlite.documents import SqliteDocuments
 from heterodyne.stores.sqlite.models import SqliteModels
+from heterodyne.stores.sqlite.policies import SqlitePolicies
 from heterodyne.stores.sqlite.rollouts import SqliteRollouts
 from heterodyne.stores.sqlite.tenants import SqliteTenants
 
@@ -80,6 +82,15 @@ def rollouts_in(database: "SqliteDatabase | PostgresDatabase") -> RolloutStore:
     from heterodyne.stores.postgres.rollouts import PostgresRollouts  # noqa: PLC0415 - an extra
 
     return PostgresRollouts(database)
+
+
+def policies_in(database: "SqliteDatabase | PostgresDatabase") -> PolicyStore:
+    """What guards, caches and cascades did, in an open database."""
+    if isinstance(database, SqliteDatabase):
+        return SqlitePolicies(database)
+    from heterodyne.stores.postgres.policies import PostgresPolicies  # noqa: PLC0415 - an extra
+
+    return PostgresPolicies(database)
 
 
 def documents_in(database: "SqliteDatabase | PostgresDatabase") -> DocumentStore:

@@ -72,12 +72,12 @@ cache_answers = Counter(
     "heterodyne_gateway_cache_answers_total",
     "Requests that an answer was looked up for: there was one (hit), there was one to a prompt that means the same "
     "(similar), there was none (miss), or the same request was being answered and was waited for (followed).",
-    ("model", "outcome"),
+    ("cache", "model", "outcome"),
 )
 cache_saved_usd = Counter(
     "heterodyne_gateway_cache_saved_usd_total",
     "What answers from the cache cost when replicas gave them.",
-    ("model",),
+    ("cache", "model"),
 )
 cache_entries_refused = Counter(
     "heterodyne_gateway_cache_entries_refused_total",
@@ -88,17 +88,45 @@ semantic_cache_decisions = Counter(
     "heterodyne_gateway_semantic_cache_decisions_total",
     "What the semantic cache decided: to serve, to ask a replica (ask), to ask although it would serve, for the count "
     "of errors (explore), or to ask because it serves nothing yet (shadow).",
-    ("model", "action"),
+    ("cache", "model", "action"),
 )
 semantic_cache_compared = Counter(
     "heterodyne_gateway_semantic_cache_compared_total",
     "Kept answers that were compared with a replica's to the prompt that they were near to, by why it was asked.",
-    ("model", "action", "outcome"),
+    ("cache", "model", "action", "outcome"),
 )
+semantic_cache_requests = Gauge(
+    "heterodyne_gateway_semantic_cache_requests",
+    "Requests that the accounts of wrong answers are about: those since a worker began, or a policy began to serve.",
+    ("cache",),
+)
+semantic_cache_wrong_max = Gauge(
+    "heterodyne_gateway_semantic_cache_wrong_max",
+    "Of these, the most that got a wrong answer, with the confidence of the policy; in shadow, that would have.",
+    ("cache",),
+)
+semantic_cache_prompts = Gauge("heterodyne_gateway_semantic_cache_prompts", "Prompts whose answers others may get.", ())
 cascade_decisions = Counter(
     "heterodyne_gateway_cascade_decisions_total",
     "Which model a cascade let answer (cheap or big), by the name that was asked for and why.",
     ("cascade", "model", "reason"),
+)
+cascade_usd = Counter(
+    "heterodyne_gateway_cascade_usd_total",
+    "Dollars of a cascade: the cheap model with its judges (tried), the big model where it answered (big), and what it "
+    "would have cost where it did not (instead), as it was predicted.",
+    ("cascade", "part"),
+)
+cascade_seconds = Counter(
+    "heterodyne_gateway_cascade_seconds_total",
+    "Time of a cascade's answers: as they took it (answered), and as the big model alone would have (instead), which "
+    "is predicted where it was not asked.",
+    ("cascade", "part"),
+)
+cascade_audits = Counter(
+    "heterodyne_gateway_cascade_audits_total",
+    "Kept answers that the big model was asked for as well: the same, different, or not known.",
+    ("cascade", "outcome"),
 )
 cache_bytes = Gauge("heterodyne_gateway_cache_bytes", "Memory that kept answers take.", ())
 cache_entries = Gauge("heterodyne_gateway_cache_entries", "Answers that are kept.", ())
@@ -479,7 +507,13 @@ ALL: tuple[Meter, ...] = (
     cache_entries_refused,
     semantic_cache_decisions,
     semantic_cache_compared,
+    semantic_cache_requests,
+    semantic_cache_wrong_max,
+    semantic_cache_prompts,
     cascade_decisions,
+    cascade_usd,
+    cascade_seconds,
+    cascade_audits,
     cache_bytes,
     cache_entries,
     in_flight,

@@ -27,6 +27,7 @@ from heterodyne.cli.fleet import replica_table
 from heterodyne.cli.guards import print_findings, print_verdicts
 from heterodyne.cli.output import print_table
 from heterodyne.cli.parity import verdict_table
+from heterodyne.cli.policies import tables as policy_tables
 from heterodyne.cli.rollout import rollout_table
 from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.console.rollouts.standing import standing_of
@@ -44,6 +45,7 @@ from heterodyne.safety.placeholders import NOTHING
 from heterodyne.safety.scan import scan
 from tests.support.audits import fill
 from tests.support.guards import BLOCKS, plan
+from tests.support.policy_pages import CACHES, CASCADES, GUARDS, HITS
 from tests.support.tiny_models import tiny_model
 from tests.unit.cli.explain.test_command import RECORD, ROW, TOLD
 from tests.unit.cli.fleet.test_command import page, row
@@ -175,6 +177,7 @@ def test_tables_of_a_running_gateway_fit_too(
     rollout_table.print_rollouts([in_canary()])
     rollout_table.print_rollout(observed(in_canary(), evidence(3), evidence(300), 5.0), as_json=False)
     rollout_table.print_rollout(observed(in_canary(), evidence(400, errors=12), evidence(40_000), 5.0), as_json=False)
+    print_policies()
     print_findings(SECRET, scan(SECRET))
     print_verdicts(SECRET, check_text(plan(BLOCKS).output, NOTHING, SECRET)[0].verdicts)
     fitted = fit_cascade(traffic(120), "small", "large", RiskBound(), seed=0)
@@ -199,8 +202,18 @@ def test_tables_of_a_running_gateway_fit_too(
         "cascade (judged answer)",
         BATCH.id,
         "12357/50000",
+        "shadow",
+        "$13",
+        "mixtral",
     )
     assert all(word in shown for word in words)
+
+
+def print_policies() -> None:
+    policy_tables.print_guards(GUARDS)
+    policy_tables.print_hits(HITS)
+    policy_tables.print_caches(CACHES)
+    policy_tables.print_cascades(CASCADES)
 
 
 def test_whoever_prints_a_table_is_tried_above() -> None:
@@ -209,7 +222,8 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
         *("hardware", "plan/hardware_table", "keys/command", "plan/memory_table", "plan/mix_tables"),
         *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
         *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
-        *("batch/batch_table", "cascade", "guards", "parity/verdict_table", "rollout/rollout_table"),
+        *("batch/batch_table", "cascade", "guards", "parity/verdict_table", "policies/tables"),
+        "rollout/rollout_table",
     }
     folder = Path(heterodyne.__file__).parent / "cli"
     printing = {

@@ -1,8 +1,10 @@
 """Answers in memory, within a bound: what was not asked for the longest gives way."""
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Final
 
+from heterodyne.caching.drops import CacheDrops
 from heterodyne.caching.entry import CachedAnswer
 
 ENTRY_BYTES: Final = 600  # of one answer besides its body: its key, its fence and what Python takes
@@ -15,6 +17,7 @@ class KeptAnswers:
         self._bytes_max = bytes_max
         self._answers: OrderedDict[bytes, CachedAnswer] = OrderedDict()  # by key; the latest asked for is the last
         self.size_bytes = 0
+        self.drops = CacheDrops()
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -24,7 +27,7 @@ class KeptAnswers:
         answer = self._answers.get(key)
         if answer is None or answer.fence != fence:
             return None
-        if not answer.is_fresh(now_s):
+        if not answer.is_fresh(now_s) or self.drops.has_dropped(answer):
             self._forget(key)
             return None
         self._answers.move_to_end(key)
@@ -46,6 +49,17 @@ class KeptAnswers:
         """Forget all."""
         self._answers.clear()
         self.size_bytes = 0
+
+    def keys(self) -> tuple[bytes, ...]:
+        """Of all that are kept now."""
+        return tuple(self._answers)
+
+    def sweep(self, keys: Iterable[bytes]) -> None:
+        """Forget those of these that were dropped, which nobody may ask for again."""
+        for key in keys:
+            answer = self._answers.get(key)
+            if answer is not None and self.drops.has_dropped(answer):
+                self._forget(key)
 
     def _trim(self) -> None:
         while self.size_bytes > self._bytes_max:

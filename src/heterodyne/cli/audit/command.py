@@ -10,7 +10,8 @@ from typing import IO, TYPE_CHECKING, TypeVar
 import click
 
 from heterodyne.cli.audit.place import FILE, AuditPlace, at_place
-from heterodyne.cli.audit.rows import HEADER, moment_s, row, write_csv
+from heterodyne.cli.audit.rows import HEADER, row, write_csv
+from heterodyne.cli.moment import moment_s
 from heterodyne.cli.output import print_json, print_table
 from heterodyne.domain.counted import counted
 

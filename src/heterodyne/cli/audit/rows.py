@@ -1,11 +1,9 @@
-"""Entries of the audit log as rows for people and for tables, and the times by which they are asked for."""
+"""Entries of the audit log as rows for people and for tables."""
 
 import csv
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING
-
-import click
 
 from heterodyne.domain.audit import ChangeEntry, GapEntry, RecoveredEntry, RequestEntry, StartEntry
 from heterodyne.domain.counted import counted
@@ -17,19 +15,6 @@ HEADER = ("ENTRY", "TIME", "WHO", "WHAT", "OF", "RESULT")
 _KINDS = (RequestEntry, ChangeEntry, StartEntry, RecoveredEntry, GapEntry)
 _FIELDS = dict.fromkeys(name for kind in _KINDS for name in kind.__struct_fields__ if name != "spools")
 CSV_COLUMNS = ("seq", "added_at", "type", *_FIELDS, "hash")
-
-
-def moment_s(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    """A time as ISO 8601, UTC unless it says otherwise, as seconds since the epoch."""
-    if value is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError as error:
-        raise click.BadParameter(
-            f'"{value}" is no time; for example 2026-03-01 or 2026-03-01T12:30:00+01:00', ctx, param
-        ) from error
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def row(found: "FoundEntry") -> tuple[str, ...]:

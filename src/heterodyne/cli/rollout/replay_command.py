@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heterodyne.cli.audit.place import AuditPlace, at_place
-from heterodyne.cli.audit.rows import moment_s
+from heterodyne.cli.moment import moment_s
 from heterodyne.cli.progress import counting
 
 if TYPE_CHECKING:

@@ -46,9 +46,10 @@ def a_cascade_has_its_models(settings: Settings, _: Mapping[str, str]) -> Iterat
         if "verifier" in fitted.card.judges and not verifier:
             message = "the file was fitted with a verifier; name the model that is asked"
             yield SettingProblem(path=dotted(CASCADES, name, "verifier_model"), message=message)
-        elif verifier and served.get(verifier) != Purpose.GENERATE:
-            message = or_nearest(f'no pool serves "{verifier}"', verifier, served)
-            yield SettingProblem(path=dotted(CASCADES, name, "verifier_model"), message=message, rests_on=rests_on)
+        for field, model in (("verifier_model", verifier), ("judge_model", cascade.judge_model)):
+            if model and served.get(model) != Purpose.GENERATE:
+                message = or_nearest(f'no pool serves "{model}"', model, served)
+                yield SettingProblem(path=dotted(CASCADES, name, field), message=message, rests_on=rests_on)
 
 
 def _fitted(settings: Settings) -> Iterator[tuple[str, FittedCascade]]:

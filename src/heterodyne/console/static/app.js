@@ -23,6 +23,7 @@ const VIEWS = [
   { id: "rollouts", title: "Rollouts", key: "o" },
   { id: "models", title: "Models", key: "d" },
   { id: "batches", title: "Batches", key: "b" },
+  { id: "policies", title: "Guards & caches", key: "s" },
 ];
 
 const app = document.getElementById("app");

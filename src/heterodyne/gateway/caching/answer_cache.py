@@ -5,18 +5,20 @@ every policy looks at it anew. A request with the key of one that is being answe
 streams: its first word would come later than a replica's.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from blake3 import blake3
 
+from heterodyne.caching.drops import CacheDrops
 from heterodyne.caching.entry import CachedAnswer
 from heterodyne.caching.exact.kept_answers import KeptAnswers
 from heterodyne.caching.exact.key import is_deterministic, is_repeatable, request_key
-from heterodyne.caching.policy import CachePolicy
-from heterodyne.caching.settings import CacheSettings
+from heterodyne.caching.policy import CachePolicy, NamedCache
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.cache_use import HIT, MISS, SIMILAR
 from heterodyne.domain.errors import HeterodyneError, NotCached
 from heterodyne.domain.fleet import FleetSnapshot
@@ -40,11 +42,22 @@ from heterodyne.wire.server_connection import Responder
 
 BODY_BYTES_MAX: Final = 64 * 1024  # of a request that is looked up: its key takes a millisecond at most
 FOLLOWED: Final = "followed"
+SWEPT_AT_ONCE: Final = 1000  # in one turn of the loop
 GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)
 MEASURES: Final = (Operation.EMBEDDING, Operation.RERANK, Operation.SCORE, Operation.MODERATION)  # nothing by chance
 CUT_SHORT: Final = b'"content_filter"'  # what a replica says at the end of an answer that it did not give
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class Keeping(NamedTuple):
+    """How the answer to a request is kept, should there come one."""
+
+    fence: bytes
+    project: str
+    tags: tuple[str, ...]
+    asked_at_s: float
+    ttl_s: float
 
 
 class FoundAnswer(NamedTuple):
@@ -85,6 +98,17 @@ class AnswerCache:
             self.semantic.clear()
         self._note_size()
 
+    def take_drops(self, drops: Iterable[CacheDrop]) -> None:
+        """These are not given again from now on; their memory is given back bit by bit."""
+        self._kept.drops = CacheDrops(drops)
+        self._sweep(self._kept.keys())
+
+    def _sweep(self, keys: tuple[bytes, ...]) -> None:
+        self._kept.sweep(keys[:SWEPT_AT_ONCE])
+        self._note_size()
+        if len(keys) > SWEPT_AT_ONCE:
+            asyncio.get_running_loop().call_soon(self._sweep, keys[SWEPT_AT_ONCE:])
+
     async def close(self) -> None:
         """Nothing is looked up any more."""
         if self.shared is not None:
@@ -102,6 +126,8 @@ class AnswerCache:
     ) -> Responder:
         """Whoever answers from here; `later` admits it anew when the answer it waited for has come or has not."""
         control = read_cache_control(arrival.http.headers)
+        if not (control.is_looked_up or control.is_stored or control.is_only_cached):
+            return self._admit(arrival, request, routing_request, trace)
         miss = request.cache if isinstance(request.cache, CacheMiss) else None
         if miss is None:
             miss = self._try_miss(arrival, request, routing_request, control)
@@ -112,7 +138,7 @@ class AnswerCache:
         if control.is_looked_up:
             found = self._try_find(miss, arrival.caller, control)
             if found is not None:
-                return self._serve(found, arrival, request, routing_request, trace)
+                return self._serve(found, miss, arrival, request, routing_request=routing_request, trace=trace)
             began_s = self._clock()
 
             def go_on() -> None:
@@ -127,7 +153,7 @@ class AnswerCache:
                 return step
         if control.is_only_cached:
             raise NotCached("No answer to this request is kept, and `only-if-cached` asks no replica.")
-        metrics.cache_answers.add((routing_request.model, MISS))
+        metrics.cache_answers.add((miss.cache, miss.model, MISS))
         request.cache = miss if control.is_stored else None
         if control.is_stored:
             self._flights.lead(miss.key, miss)
@@ -175,14 +201,14 @@ class AnswerCache:
         if not request.stream:
             follower = self._flights.try_follow(miss.key, wait_s, go_on=go_on, refused=refused)
             if follower is not None:
-                metrics.cache_answers.add((miss.model, FOLLOWED))
+                metrics.cache_answers.add((miss.cache, miss.model, FOLLOWED))
                 return follower
         if miss.look is None or not control.takes_similar or not control.is_stored:
             return None
         return self.semantic.begin(miss.look, wait_s, go_on=go_on, refused=refused)
 
-    def _settings(self, arrival: Arrival, request: Request, routing_request: RoutingRequest) -> CacheSettings | None:
-        """Those by which its answer may be kept; None: no policy is about it, or it is not one of its kind."""
+    def _try_policy(self, arrival: Arrival, request: Request, routing_request: RoutingRequest) -> NamedCache | None:
+        """That by which its answer may be kept; None: no policy is about it, or it is not one of its kind."""
         is_known = request.operation in GENERATES or request.operation in MEASURES
         if not is_known or request.is_large or len(request.body) > BODY_BYTES_MAX or routing_request.pool:
             return None
@@ -192,11 +218,12 @@ class AnswerCache:
         self, arrival: Arrival, request: Request, routing_request: RoutingRequest, control: CacheControl
     ) -> CacheMiss | None:
         """The request under its key, with what keeps its answer; None: no answer to it may be kept."""
-        settings = self._settings(arrival, request, routing_request)
+        policy = self._try_policy(arrival, request, routing_request)
         model = routing_request.model
-        version = None if settings is None else _version(self._upstream.fleet.snapshot, model)
-        if settings is None or version is None:
+        version = None if policy is None else _version(self._upstream.fleet.snapshot, model)
+        if policy is None or version is None:
             return None
+        settings = policy.settings
         body = _decode(request.body)
         if request.operation in GENERATES:
             takes_sampled = settings.sampled or control.ttl_s is not None
@@ -207,29 +234,41 @@ class AnswerCache:
         look = None
         if request.operation is Operation.CHAT:
             look = self.semantic.try_look(
-                body, settings, caller, tenant_salt=tenant_salt, model=model, model_version=model_version
+                body, policy, caller, tenant_salt=tenant_salt, model=model, model_version=model_version
             )
         ttl_s = settings.ttl_s if control.ttl_s is None else min(control.ttl_s, settings.ttl_s)
         return CacheMiss(
             request_key(body, tenant_salt=tenant_salt, model_version=model_version, path=request.operation),
+            cache=policy.name,
             operation=request.operation,
             model=model,
             version=version,
             look=look,
-            settled=partial(self._settled, caller.salt, ttl_s),
+            settled=partial(
+                self._settled,
+                Keeping(
+                    fence=caller.salt,
+                    project=caller.project,
+                    tags=(*settings.tags, *control.tags),
+                    asked_at_s=self._wall_clock(),
+                    ttl_s=ttl_s,
+                ),
+            ),
         )
 
     def _serve(
         self,
         found: FoundAnswer,
+        miss: CacheMiss,
         arrival: Arrival,
         request: Request,
+        *,
         routing_request: RoutingRequest,
         trace: Trace | None,
     ) -> Responder:
         now_s, kept, cosine = self._wall_clock(), found.kept, found.cosine
-        metrics.cache_answers.add((routing_request.model, HIT if cosine is None else SIMILAR))
-        metrics.cache_saved_usd.add((routing_request.model,), kept.usd)
+        metrics.cache_answers.add((miss.cache, miss.model, HIT if cosine is None else SIMILAR))
+        metrics.cache_saved_usd.add((miss.cache, miss.model), kept.usd)
         request.cache = CacheHit(now_s - kept.stored_at_s, kept.usd, cosine)
         return self._ready.begin(arrival, request, routing_request, trace, kept.body)
 
@@ -247,25 +286,31 @@ class AnswerCache:
             trace=trace,
         )
 
-    def _settled(self, fence: bytes, ttl_s: float, miss: CacheMiss, body: bytes | None, usd: float) -> None:
+    def _settled(self, keeping: Keeping, miss: CacheMiss, body: bytes | None, usd: float) -> None:
         """A replica's answer has come, or never will."""
-        now_s = self._wall_clock()
+        now_s, ttl_s = self._wall_clock(), keeping.ttl_s
         if body is not None and CUT_SHORT in body:
             body = None
         if body is not None:
             answer = CachedAnswer(
                 key=miss.key,
-                fence=fence,
+                fence=keeping.fence,
                 model_version=f"{miss.model}@{miss.version}",
                 stored_at_s=now_s,
                 expires_at_s=now_s + ttl_s,
                 body=body,
                 usd=usd,
+                tags=keeping.tags,
+                project=keeping.project,
+                asked_at_s=keeping.asked_at_s,
             )
-            self._kept.put(answer)
-            self._note_size()
-            if self.shared is not None:
-                self.shared.keep(answer, ttl_s)
+            if self._kept.drops.has_dropped(answer):
+                body = None  # while it was under way
+            else:
+                self._kept.put(answer)
+                self._note_size()
+                if self.shared is not None:
+                    self.shared.keep(answer, ttl_s)
         if miss.look is not None:
             self.semantic.settled(miss.look, miss.key, body, now_s + ttl_s)
         self._flights.landed(miss.key, miss)

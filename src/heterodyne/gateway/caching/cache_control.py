@@ -3,11 +3,13 @@
 from math import inf
 from typing import Final, final
 
+from heterodyne.domain.cache_drop import TAG, TAGS_MAX
 from heterodyne.domain.errors import InvalidField
 
 CACHE_CONTROL: Final = b"cache-control"
 TTL: Final = b"x-heterodyne-cache-ttl-s"
 MATCH: Final = b"x-heterodyne-cache-match"
+TAGS: Final = b"x-heterodyne-cache-tags"
 MATCHES: Final = (b"exact", b"similar")
 SECONDS_MAX: Final = 31_536_000
 
@@ -16,7 +18,7 @@ SECONDS_MAX: Final = 31_536_000
 class CacheControl:
     """Nothing that is not asked for."""
 
-    __slots__ = ("age_max_s", "is_looked_up", "is_only_cached", "is_stored", "takes_similar", "ttl_s")
+    __slots__ = ("age_max_s", "is_looked_up", "is_only_cached", "is_stored", "tags", "takes_similar", "ttl_s")
 
     def __init__(self) -> None:
         self.is_looked_up = True
@@ -25,6 +27,7 @@ class CacheControl:
         self.takes_similar = True  # the answer to a prompt that means the same will do
         self.age_max_s = inf  # of an answer that is given again
         self.ttl_s: float | None = None  # None: as the policy says
+        self.tags: tuple[str, ...] = ()  # beside those of the policy
 
 
 NONE: Final = CacheControl()
@@ -32,8 +35,8 @@ NONE: Final = CacheControl()
 
 def read_cache_control(headers: dict[bytes, bytes]) -> CacheControl:
     """Raise, with the header's name, what cannot be understood; directives of others are passed over, as HTTP asks."""
-    said, ttl, match = headers.get(CACHE_CONTROL), headers.get(TTL), headers.get(MATCH)
-    if said is None and ttl is None and match is None:
+    said, ttl, match, tags = headers.get(CACHE_CONTROL), headers.get(TTL), headers.get(MATCH), headers.get(TAGS)
+    if said is None and ttl is None and match is None and tags is None:
         return NONE
     control = CacheControl()
     for directive in (said or b"").lower().split(b","):
@@ -52,7 +55,19 @@ def read_cache_control(headers: dict[bytes, bytes]) -> CacheControl:
         if match not in MATCHES:
             raise InvalidField(f"{MATCH.decode()}: exact or similar is expected.", param=MATCH.decode())
         control.takes_similar = match == b"similar"
+    if tags is not None:
+        control.tags = _tags(tags.decode("latin-1"))
     return control
+
+
+def _tags(said: str) -> tuple[str, ...]:
+    tags = tuple(dict.fromkeys(word.strip() for word in said.split(",") if word.strip()))
+    if len(tags) > TAGS_MAX or not all(map(TAG.fullmatch, tags)):
+        raise InvalidField(
+            f"{TAGS.decode()}: up to {TAGS_MAX} words of up to 64 visible characters are expected, with commas.",
+            param=TAGS.decode(),
+        )
+    return tags
 
 
 def _seconds(header: bytes, value: bytes, *, least: int) -> int:

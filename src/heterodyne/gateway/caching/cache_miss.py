@@ -24,6 +24,7 @@ class CacheMiss:
         "_is_settled",
         "_operation",
         "_settled",
+        "cache",
         "has_waited",
         "key",
         "look",
@@ -36,6 +37,7 @@ class CacheMiss:
         self,
         key: bytes,
         *,
+        cache: str,
         operation: Operation,
         model: str,
         version: str,
@@ -43,6 +45,7 @@ class CacheMiss:
         settled: Settled,
     ) -> None:
         self.key = key
+        self.cache = cache  # the name of the policy that would keep its answer
         self.look = look  # for an answer to another prompt; None: there is none
         self.was_shared = False  # looked for where several keep answers together
         self.has_waited = False  # for the same request, or for its embedding

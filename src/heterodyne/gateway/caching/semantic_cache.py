@@ -16,6 +16,7 @@ from msgspec import Struct, structs
 
 from heterodyne.caching.entry import CachedAnswer
 from heterodyne.caching.exact.kept_answers import KeptAnswers
+from heterodyne.caching.policy import NamedCache
 from heterodyne.caching.semantic.decision import AskReason, CacheAction, SemanticDecider, SemanticDecision
 from heterodyne.caching.semantic.entries import SemanticEntries, SemanticEntry
 from heterodyne.caching.semantic.error_account import ErrorBound
@@ -23,24 +24,21 @@ from heterodyne.caching.semantic.fence import FencedPrompt, try_fence
 from heterodyne.caching.semantic.growing_index import GrowingIndex, has_graph
 from heterodyne.caching.semantic.index import Vector
 from heterodyne.caching.semantic.reading import PromptReading, read
-from heterodyne.caching.semantic.same_answer import JUDGE_TOKENS_MAX, judge_messages, says_the_same, try_judgement
 from heterodyne.caching.semantic.settings import SemanticSettings
 from heterodyne.caching.settings import CacheSettings
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.tenant import Caller
+from heterodyne.gateway.answer_comparer import AnswerComparer
+from heterodyne.gateway.caching.account_gauges import AccountGauges
 from heterodyne.gateway.inner_step import Answers, Ask, InnerStep, inner_post
-from heterodyne.gateway.stored.inner_call import InnerAnswer
 from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import Responder
 
 EMBEDDING_S: Final = 0.5  # that a prompt may wait for its embedding; then it is asked as if nothing were kept
-JUDGE_S: Final = 30.0
-JUDGING_MAX: Final = 64  # answers that are compared by a model at once
 DECIDERS_MAX: Final = 64  # tenants times policies; each takes a mebibyte
 ENTRIES_MAX: Final = 50_000  # prompts, with a graph
 ENTRIES_EXACT_MAX: Final = 8192  # without one
 TRIES_MAX: Final = 4  # entries whose answer has given way
-BATCH: Final = {b"x-heterodyne-class": b"batch", b"cache-control": b"no-cache, no-store"}
 
 
 class EmbeddedText(Struct):
@@ -64,6 +62,7 @@ class SemanticLook:
     """One request on its way through: its prompt, what is near, what was decided."""
 
     __slots__ = (
+        "cache",
         "caller",
         "cosine",
         "decider",
@@ -78,10 +77,10 @@ class SemanticLook:
     )
 
     def __init__(
-        self, fenced: FencedPrompt, settings: CacheSettings, caller: Caller, *, model: str, model_version: str
+        self, fenced: FencedPrompt, policy: NamedCache, caller: Caller, *, model: str, model_version: str
     ) -> None:
         self.fenced = fenced
-        self.settings = settings
+        self.cache, self.settings = policy
         self.caller = caller
         self.model = model
         self.model_version = model_version
@@ -102,12 +101,13 @@ class SemanticCache:
         self.ask: Ask | None = None  # set where the server is made
         self._entries: dict[tuple[str, int], SemanticEntries] = {}  # by embedding model and length of its vectors
         self._deciders: OrderedDict[tuple[bytes, CacheSettings], SemanticDecider] = OrderedDict()
-        self._judging: set[object] = set()
+        self._accounts = AccountGauges()
+        self._comparer = AnswerComparer()
 
     def try_look(
         self,
         body: Mapping[str, Any],
-        settings: CacheSettings,
+        policy: NamedCache,
         caller: Caller,
         *,
         tenant_salt: bytes,
@@ -115,12 +115,12 @@ class SemanticCache:
         model_version: str,
     ) -> SemanticLook | None:
         """The prompt of a chat; None where it does not end with a user's text."""
-        if settings.semantic == "off" or self.ask is None:
+        if policy.settings.semantic == "off" or self.ask is None:
             return None
         fenced = try_fence(body, tenant_salt=tenant_salt, model_version=model_version, path="chat")
         if fenced is None:
             return None
-        return SemanticLook(fenced, settings, caller, model=model, model_version=model_version)
+        return SemanticLook(fenced, policy, caller, model=model, model_version=model_version)
 
     def begin(
         self,
@@ -150,7 +150,8 @@ class SemanticCache:
         reading = self._find(look, now_s, age_max_s)
         look.decider = decider = self._decider(look)
         look.decision = decision = decider.decide(look.reading, reading, look.cosine, self._chance())
-        metrics.semantic_cache_decisions.add((look.model, decision.action.value))
+        metrics.semantic_cache_decisions.add((look.cache, look.model, decision.action.value))
+        self._accounts.decided(look.cache, decider)
         return look.kept if decision.action is CacheAction.SERVE else None
 
     def settled(self, look: SemanticLook, key: bytes, body: bytes | None, expires_at_s: float) -> None:
@@ -168,11 +169,14 @@ class SemanticCache:
             answer_key=key, reading=look.reading, model_version=look.model_version, expires_at_s=expires_at_s
         )
         self._entries_of(look).add(look.fenced.fence, vector, entry)
+        self._note_prompts()
 
     def clear(self) -> None:
         """Forget all prompts, and what was learned of them."""
         self._entries.clear()
         self._deciders.clear()
+        self._accounts.clear()
+        self._note_prompts()
 
     def _find(self, look: SemanticLook, now_s: float, age_max_s: float) -> PromptReading | None:
         """The nearest prompt whose answer is still kept."""
@@ -209,44 +213,32 @@ class SemanticCache:
         decider = self._deciders.get(name)
         if decider is None or (is_shadow and not decider.is_shadow):
             bound = ErrorBound(per_request=look.settings.error_share_max)
+            if decider is not None:
+                self._accounts.forget(decider)
             decider = SemanticDecider(SemanticSettings(error_bound=bound, is_shadow=is_shadow))
             self._deciders[name] = decider
             if len(self._deciders) > DECIDERS_MAX:
-                self._deciders.popitem(last=False)
+                _, oldest = self._deciders.popitem(last=False)
+                self._accounts.forget(oldest)
         elif decider.is_shadow and not is_shadow:
             decider.go_live()
         self._deciders.move_to_end(name)
         return decider
 
+    def _note_prompts(self) -> None:
+        metrics.semantic_cache_prompts.set((), sum(map(len, self._entries.values())))
+
     def _compare(self, look: SemanticLook, body: bytes) -> None:
         """Learn whether the kept answer would have done."""
         assert look.kept is not None
-        kept = look.kept.body
-        if says_the_same(kept, body):
-            self._learn(look, is_same=True)
-        elif not look.settings.judge_model:
-            self._learn(look, is_same=False)
-        elif self.ask is None or len(self._judging) >= JUDGING_MAX:
-            self._judged(look, None)
-        else:
-            self._judge(self.ask, look, kept, body)
-
-    def _judge(self, ask: Ask, look: SemanticLook, kept: bytes, body: bytes) -> None:
-        asked = {
-            "model": look.settings.judge_model,
-            "messages": judge_messages(look.fenced.text, kept, body),
-            "temperature": 0,
-            "max_tokens": JUDGE_TOKENS_MAX,
-        }
-        http = inner_post(b"/v1/chat/completions", _encode(asked), look.caller, wait_s=JUDGE_S, headers=BATCH)
-        judged = object()
-        self._judging.add(judged)
-
-        def answered(answer: InnerAnswer) -> None:
-            self._judging.discard(judged)
-            self._judged(look, try_judgement(answer.body) if answer.status == 200 else None)
-
-        ask(http, answered)
+        self._comparer.compare(
+            self.ask,
+            look.fenced.text,
+            (look.kept.body, body),
+            judge_model=look.settings.judge_model,
+            caller=look.caller,
+            heard=partial(self._judged, look),
+        )
 
     def _judged(self, look: SemanticLook, is_same: bool | None) -> None:
         """Where nobody could say, it counts as wrong if the bound rests on it, and else for nothing."""
@@ -260,8 +252,9 @@ class SemanticCache:
         assert look.decider is not None
         assert look.decision is not None
         outcome = "same" if is_same else "different"
-        metrics.semantic_cache_compared.add((look.model, look.decision.action.value, outcome))
+        metrics.semantic_cache_compared.add((look.cache, look.model, look.decision.action.value, outcome))
         look.decider.learn(look.decision, is_same)
+        self._accounts.learned(look.cache, look.decider)
 
 
 def _try_vector(body: bytes) -> Vector | None:

@@ -26,10 +26,10 @@ NOT_JUDGED = CascadeDecision(step=CascadeStep.ESCALATE, reason=CascadeReason.NOT
 class Cascade:
     """Decides for the requests of one name. Pure but for what it holds."""
 
-    __slots__ = ("_scorer", "_settings", "judges", "rule")
+    __slots__ = ("_scorer", "judges", "rule", "settings")
 
     def __init__(self, name: str, settings: CascadeSettings, fitted: FittedCascade) -> None:
-        self._settings = settings
+        self.settings = settings
         self._scorer = CascadeScorer(fitted)
         self.judges = frozenset(fitted.card.judges)
         self.rule = CascadeRule(
@@ -44,7 +44,7 @@ class Cascade:
     @property
     def verifier_model(self) -> str:
         """Empty: none is asked."""
-        return self._settings.verifier_model if "verifier" in self.judges else ""
+        return self.settings.verifier_model if "verifier" in self.judges else ""
 
     def first(self, body: Mapping[str, Any], times: StageTimes) -> CascadeDecision:
         """Before anything is asked."""
@@ -68,4 +68,4 @@ class Cascade:
         cheap = cheap_body(body, self.rule.cheap, with_logprobs="logprobs" in self.judges)
         if "consistency" not in self.judges:
             return [cheap]
-        return [cheap, samples_body(cheap, self._settings.samples)]
+        return [cheap, samples_body(cheap, self.settings.samples)]

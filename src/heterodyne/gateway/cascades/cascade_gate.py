@@ -17,7 +17,10 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.domain.urgency import Urgency
 from heterodyne.engines.json_edit import put
+from heterodyne.gateway import usage
+from heterodyne.gateway.cascade_costs import BIG, CHEAP, TRIED, count_instead, note_sent, sent_for, word_of
 from heterodyne.gateway.cascades.cascade import Cascade
+from heterodyne.gateway.cascades.cascade_audits import CascadeAudits
 from heterodyne.gateway.cascades.cascade_kept import CascadeKept
 from heterodyne.gateway.inner_step import Answers, Ask, InnerStep, inner_post
 from heterodyne.gateway.ready_answer import ReadyAnswers
@@ -30,6 +33,7 @@ from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.cascade.chat import prompt_of, try_answer, verifier_body, without_logprobs
 from heterodyne.routing.cascade.decision import CascadeDecision, CascadeStep, StageTimes
 from heterodyne.routing.fallback import NO_REPLICAS
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import Responder
@@ -51,7 +55,12 @@ class CascadeGate:
     """One per worker."""
 
     def __init__(
-        self, upstream: Upstream, builder: RoutingRequestBuilder, ready: ReadyAnswers, tracer: Tracer | None
+        self,
+        upstream: Upstream,
+        builder: RoutingRequestBuilder,
+        ready: ReadyAnswers,
+        tracer: Tracer | None,
+        chance: Callable[[], float],
     ) -> None:
         self._upstream = upstream
         self._builder = builder
@@ -59,6 +68,7 @@ class CascadeGate:
         self._tracer = tracer
         self._clock = upstream.clock
         self._cascades: Mapping[str, Cascade] = {}
+        self._audits = CascadeAudits(chance)
         self.ask: Ask | None = None  # set where the server is made
 
     def configure(self, cascades: Mapping[str, Cascade]) -> None:
@@ -71,6 +81,7 @@ class CascadeGate:
             return self._serve(arrival, request, request.cache.body)
         cascade = self._cascades.get(request.model)
         if cascade is None or request.cascade or not _is_wanted(arrival, request):
+            note_sent(arrival.http.headers, request)
             return request
         if request.choices != 1 or self.ask is None:
             return request
@@ -83,7 +94,10 @@ class CascadeGate:
         if decision.step is CascadeStep.ASK_CHEAP_FIRST:
             return self._try_cheap(arrival, request, cascade, body, times, later=later, refused=refused)
         _note(request, cascade, decision)
-        return request if decision.step is CascadeStep.ASK_BIG else _asking(request, cascade.rule.cheap)
+        if decision.step is CascadeStep.ASK_BIG:
+            return request
+        self._count_instead(arrival, request, cascade, None)
+        return _asking(request, cascade.rule.cheap)
 
     def _times(self, arrival: Arrival, request: Request, cascade: Cascade) -> StageTimes:
         """What both stages are predicted to take, where that matters; judging takes about as long as the answer."""
@@ -96,12 +110,22 @@ class CascadeGate:
         return StageTimes(cheap_ms=cheap_ms, judge_ms=judge_ms, big_ms=self._predicted_ms(arrival, request))
 
     def _predicted_ms(self, arrival: Arrival, request: Request) -> float:
-        routing_request = self._routing_request(arrival, request)
-        choice = self._upstream.try_decide(request, routing_request, NO_REPLICAS)
+        routing_request, choice = self._predict(arrival, request)
         if choice is None:
             return float("inf")
         forecast = choice.forecast
         return (forecast.ttft_s + forecast.itl_s * routing_request.output_tokens) * 1000
+
+    def _count_instead(self, arrival: Arrival, request: Request, cascade: Cascade, told: bytes | None) -> None:
+        """What the big model would have cost, had it been asked for what is not asked of it."""
+        routing_request, choice = self._predict(arrival, request)
+        cheap = None if told is None else usage.of_answer(told)[0]
+        count_instead(cascade.rule.alias, routing_request, choice, cheap)
+
+    def _predict(self, arrival: Arrival, request: Request) -> tuple[RoutingRequest, RoutingChoice | None]:
+        """Where it would go now; None: nowhere."""
+        routing_request = self._routing_request(arrival, request)
+        return routing_request, self._upstream.try_decide(request, routing_request, NO_REPLICAS)
 
     def _routing_request(self, arrival: Arrival, request: Request) -> RoutingRequest:
         hints, fleet = read_routing_hints(arrival.http.headers), self._upstream.fleet.snapshot
@@ -126,6 +150,9 @@ class CascadeGate:
             decision = cascade.next(body, answer, elapsed_ms=arrival.waited_s * 1000, big_ms=times.big_ms)
             _note(request, cascade, decision)
             if decision.step is CascadeStep.KEEP and told is not None:
+                self._count_instead(arrival, request, cascade, told)
+                assert self.ask is not None
+                self._audits.kept(self.ask, cascade, body, told, arrival.caller)
                 is_plain = "logprobs" not in cascade.judges or request.has_logprobs
                 request.cache = CascadeKept(told if is_plain else without_logprobs(told))
             later(arrival, request)
@@ -138,24 +165,26 @@ class CascadeGate:
                 return
             asked = verifier_body(cascade.verifier_model, prompt_of(body), answer)
             done = partial(_verified, partial(judge, told, samples))
-            step = self._step(arrival, request, [asked], done, refused)
+            step = self._step(arrival, request, cascade, [asked], done=done, refused=refused)
             if arrival.connection.is_answering(arrival.http):
                 arrival.connection.hand_over(step)
 
-        return self._step(arrival, request, cascade.questions(body), answered, refused)
+        return self._step(arrival, request, cascade, cascade.questions(body), done=answered, refused=refused)
 
     def _step(
         self,
         arrival: Arrival,
         request: Request,
+        cascade: Cascade,
         bodies: list[dict[str, Any]],
+        *,
         done: Callable[[Answers], None],
         refused: Refused,
     ) -> InnerStep:
         assert self.ask is not None
         wait_s = request.deadline_s - self._clock()
         urgency = arrival.http.headers.get(CLASS)
-        headers = {} if urgency is None else {CLASS: urgency}
+        headers = sent_for(TRIED, cascade.rule.alias) | ({} if urgency is None else {CLASS: urgency})
         posts = [
             inner_post(CHAT_PATH, _encode(body), arrival.caller, wait_s=wait_s, headers=headers) for body in bodies
         ]
@@ -186,8 +215,8 @@ def _asking(request: Request, model: str) -> Request:
 
 
 def _note(request: Request, cascade: Cascade, decision: CascadeDecision) -> None:
-    which = "cheap" if decision.step in KEEPS else "big"
-    request.cascade = f"{which}; {decision.reason}"
+    which = CHEAP if decision.step in KEEPS else BIG
+    request.cascade, request.cascade_name = word_of(which, decision.reason), cascade.rule.alias
     metrics.cascade_decisions.add((cascade.rule.alias, which, decision.reason.value))
 
 

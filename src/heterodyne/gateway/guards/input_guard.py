@@ -6,10 +6,10 @@ from typing import Final
 
 from heterodyne.admission.callers import JUDGE
 from heterodyne.domain.errors import HeterodyneError, Overloaded
-from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.guards.failing import failed
+from heterodyne.gateway.guards.hits import GuardHits
 from heterodyne.gateway.guards.late import flag_late
 from heterodyne.gateway.guards.quick import is_quick_for, policies_of
 from heterodyne.gateway.guards.remote.remote_guards import RemoteGuards
@@ -22,7 +22,6 @@ from heterodyne.safety.policy import GuardPolicy, only_flag
 from heterodyne.safety.remote.judged import Looked, guarded_by
 from heterodyne.safety.request_check import check_request
 from heterodyne.safety.request_guard import RequestGuard
-from heterodyne.telemetry import metrics
 from heterodyne.wire.server_connection import Responder
 
 FLAGGED_BESIDE_MAX: Final = 64  # jobs of the process beside the worker
@@ -37,11 +36,17 @@ class InputGuard:
     """One per worker, made anew when the policies change."""
 
     def __init__(
-        self, policy: GuardPolicy, steps: OffloadedSteps, remote: RemoteGuards, clock: Callable[[], float]
+        self,
+        policy: GuardPolicy,
+        steps: OffloadedSteps,
+        remote: RemoteGuards,
+        hits: GuardHits,
+        clock: Callable[[], float],
     ) -> None:
         self._policy = policy
         self._steps = steps
         self._remote = remote
+        self._hits = hits
         self._clock = clock
 
     def check(
@@ -65,7 +70,7 @@ class InputGuard:
         plan = self._policy.plan(caller.project, request.model, model)
         if plan is None:
             return then(request)
-        request.guard = guard = RequestGuard(plan, note)
+        request.guard = guard = RequestGuard(plan, self._hits.of_request(request, caller.project, model))
         if plan.remote_input or plan.remote_output:
             guard.looks = RequestLooks(self._remote, guard, request.id, caller, request.model)
             if plan.remote_input:
@@ -120,11 +125,6 @@ class InputGuard:
             failed(request.id, "input", Overloaded("Too many long bodies wait to be looked at."))
         else:
             offload.submit(job, (request.body,), caller.salt, _flagging(request, guard))
-
-
-def note(verdict: GuardVerdict) -> None:
-    """Count it."""
-    metrics.guard_verdicts.add((verdict.policy, verdict.guard, verdict.rule, verdict.action, verdict.direction))
 
 
 def _judged(wait: RemoteWait, guard: RequestGuard, looked: Looked) -> None:

@@ -31,6 +31,17 @@ class CascadeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         Annotated[int, Meta(ge=1, le=8)],
         Meta(description="Further answers of the cheap model that the judge `consistency` compares, where it is one."),
     ] = 3
+    audit_share: Annotated[
+        Annotated[float, Meta(ge=0, le=1)],
+        Meta(
+            description="Of the cheap model's answers that are kept, the share for which the big model is asked as "
+            "well, in the background and in the caller's name, to measure how often it would have said otherwise."
+        ),
+    ] = 0.0
+    judge_model: Annotated[
+        str,
+        Meta(description="The model that says whether such two answers tell the same; without it only equal words do."),
+    ] = ""
     verifier_model: Annotated[
         str, Meta(description="The model that the judge `verifier` asks, where it was fitted with one.")
     ] = ""

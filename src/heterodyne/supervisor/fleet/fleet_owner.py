@@ -13,6 +13,7 @@ from heterodyne.config.settings import Settings
 from heterodyne.console.errors import ChangeRefused
 from heterodyne.console.fleet.forms import Addition, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.fleet import Health, Replica, ReplicaId
 from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.nearest import unknown_name
@@ -97,6 +98,11 @@ class FleetOwner:
     async def take_restrictions(self, restrictions: tuple[KeyRestriction, ...]) -> bool:
         """What is held against keys, for every worker; whether all of them work by it."""
         self.workers.restrictions = restrictions
+        return await self._fleet.wait_applied(self._fleet.publish())
+
+    async def take_drops(self, drops: tuple[CacheDrop, ...]) -> bool:
+        """Other drops of kept answers for every worker; whether all of them work by it."""
+        self.workers.drops = drops
         return await self._fleet.wait_applied(self._fleet.publish())
 
     def replicas(self) -> tuple[Replica, ...]:

@@ -13,6 +13,7 @@ from heterodyne.ports.document_store import DocumentStore
 from heterodyne.ports.file_contents import FileContents
 from heterodyne.ports.leases import LimitReader
 from heterodyne.ports.model_store import ModelStore
+from heterodyne.ports.policy_store import PolicyStore
 from heterodyne.ports.rollout_store import RolloutStore
 from heterodyne.ports.tenants import TenantStore
 from heterodyne.supervisor.stores.shared_audit_log import SharedAuditLog
@@ -28,6 +29,7 @@ class SupervisorStores(Struct, frozen=True, kw_only=True, eq=False):
     books: BookStore
     rollouts: RolloutStore
     models: ModelStore  # of the registry
+    policies: PolicyStore  # what guards, caches and cascades did
     documents: DocumentStore
     contents: FileContents  # of those that are files
     uploads: Path  # files that workers have not received whole yet

@@ -1,7 +1,7 @@
 """Asks the workers about decisions, through the sockets in the run folder."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -10,6 +10,7 @@ from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.errors import NoWorkerAnswers
 from heterodyne.domain.errors import HeterodyneError, UnknownName
 from heterodyne.domain.record import RequestRecord
+from heterodyne.gateway.guards.hits import HitsAsked, HitsSeen
 from heterodyne.routing.explanation.explanation import Explanation, PastDecision
 from heterodyne.routing.explanation.question import Question
 from heterodyne.supervisor.workers.decision_messages import LINE_BYTES_MAX, DecisionQuery, DecisionReply
@@ -58,6 +59,15 @@ class DecisionClient:
             raise _no_worker()
         records = [record for answer in answers if answer is not None for record in answer.decisions or ()]
         return tuple(sorted(records, key=lambda record: -record.at)[:limit])
+
+    async def hits(self, asked: Mapping[str, HitsAsked]) -> dict[str, HitsSeen]:
+        """What policies have found since, by worker; of those that answer."""
+        found = {}
+        for worker in self._workers():
+            answer = await self._try_query(worker, DecisionQuery(hits=asked.get(worker, HitsAsked())))
+            if answer is not None and answer.hits is not None:
+                found[worker] = answer.hits
+        return found
 
     async def _try_query(self, worker: str, question: DecisionQuery) -> DecisionReply | None:
         """None: the worker does not answer. Raises what it raised."""

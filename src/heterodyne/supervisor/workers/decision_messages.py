@@ -12,6 +12,7 @@ from heterodyne.domain.errors import (
     UnknownName,
 )
 from heterodyne.domain.record import RequestRecord
+from heterodyne.gateway.guards.hits import HitsAsked, HitsSeen
 from heterodyne.routing.explanation.explanation import Explanation, PastDecision
 from heterodyne.routing.explanation.question import Question
 
@@ -29,6 +30,7 @@ class DecisionQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     explain: Question | None = None
     decision: str | None = None  # a request's id
     decisions: int | None = None  # the latest, so many
+    hits: HitsAsked | None = None  # what policies have found since
 
 
 class DecisionFailure(Struct, frozen=True, kw_only=True):
@@ -49,4 +51,5 @@ class DecisionReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     explain: Explanation | None = None
     decision: PastDecision | None = None
     decisions: tuple[RequestRecord, ...] | None = None
+    hits: HitsSeen | None = None
     failure: DecisionFailure | None = None

@@ -1,4 +1,4 @@
-"""A unix socket in the run folder on which a worker answers what its supervisor asks about decisions.
+"""A unix socket in the run folder on which a worker answers what its supervisor asks about decisions and policies.
 
 One line of JSON in, one line out, and the connection is closed. Every process that may open the folder may ask.
 """
@@ -14,6 +14,7 @@ import msgspec
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import HeterodyneError, InternalError, InvalidField
 from heterodyne.domain.record import RequestRecord
+from heterodyne.gateway.guards.hits import GuardHits
 from heterodyne.routing.explanation.explanation import Explanation, PastDecision
 from heterodyne.routing.explanation.question import Question
 from heterodyne.stores.rebinding_listener import rebinding_listener
@@ -48,16 +49,16 @@ def socket_path(run_dir: Path, worker: str) -> Path:
 
 
 @asynccontextmanager
-async def serve_decisions(run_dir: Path, worker: str, knows: DecisionSource) -> AsyncIterator[None]:
+async def serve_decisions(run_dir: Path, worker: str, knows: DecisionSource, hits: GuardHits) -> AsyncIterator[None]:
     """Answer inside the block. A worker whose folder cannot have a socket serves all the same."""
     path = socket_path(run_dir, worker)
     async with rebinding_listener(
-        path, lambda reader, writer: _serve(reader, writer, knows), backlog=BACKLOG, limit=LINE_BYTES_MAX
+        path, lambda reader, writer: _serve(reader, writer, knows, hits), backlog=BACKLOG, limit=LINE_BYTES_MAX
     ):
         yield
 
 
-def answer_to(line: bytes, knows: DecisionSource) -> DecisionReply:
+def answer_to(line: bytes, knows: DecisionSource, hits: GuardHits) -> DecisionReply:
     """The answer to one line."""
     try:
         question = _decode(line)
@@ -65,6 +66,8 @@ def answer_to(line: bytes, knows: DecisionSource) -> DecisionReply:
             return DecisionReply(explain=knows.explain(question.explain))
         if question.decision is not None:
             return DecisionReply(decision=knows.decision(question.decision))
+        if question.hits is not None:
+            return DecisionReply(hits=hits.since(question.hits))
         return DecisionReply(decisions=knows.decisions(question.decisions or 0))
     except msgspec.DecodeError as error:
         return _failed(InvalidField(f"{error}."))
@@ -75,13 +78,15 @@ def answer_to(line: bytes, knows: DecisionSource) -> DecisionReply:
         return _failed(InternalError("An internal error; the log has the details."))
 
 
-async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, knows: DecisionSource) -> None:
+async def _serve(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, knows: DecisionSource, hits: GuardHits
+) -> None:
     # A peer that asks too slowly, asks too much or goes away gets no answer, which costs no other.
     with suppress(TimeoutError, OSError, ValueError):
         async with deadline(DEADLINE_S):
             line = await reader.readline()
             if line.endswith(b"\n"):
-                writer.write(msgspec.json.encode(answer_to(line, knows)) + b"\n")
+                writer.write(msgspec.json.encode(answer_to(line, knows, hits)) + b"\n")
                 await writer.drain()
     writer.close()
 

@@ -11,6 +11,7 @@ from heterodyne.admission.host_names import HostNames
 from heterodyne.caching.policy import CachePolicy
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.fleet import ModelRule, Replica
 from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.provider_limit import INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, TOKENS
@@ -22,6 +23,7 @@ from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.cascades.cascade_gate import CascadeGate
 from heterodyne.gateway.cascades.load import read_cascades
 from heterodyne.gateway.explainer import Explainer
+from heterodyne.gateway.guards.hits import GuardHits
 from heterodyne.gateway.guards.input_guard import InputGuard
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_log import RequestLog
@@ -66,6 +68,7 @@ class LiveGateway:
         self.server = server
         self.version = version  # of the fleet it works by
         self.explainer = explainer
+        self.guard_hits = GuardHits(time.time)
         self.note_gauges = request_handler.note_gauges
         self._request_handler = request_handler
         self._controller = controller
@@ -76,6 +79,7 @@ class LiveGateway:
         self._take_rollouts(upstream.fleet.snapshot.rules)
         self._answer_cache = answer_cache
         self._signs: SignSender | None = None  # None: nobody is told of requests whose use is watched
+        self._drops: tuple[CacheDrop, ...] = ()
         self._cascades = cascades
         answer_cache.semantic.ask = cascades.ask = server.ask
         self._take_policies(settings)
@@ -140,13 +144,21 @@ class LiveGateway:
                 before=before,
             )
 
+    def take_drops(self, drops: tuple[CacheDrop, ...]) -> None:
+        """Give these kept answers no more; the same as before cost nothing."""
+        if drops != self._drops:
+            self._drops = drops
+            self._answer_cache.take_drops(drops)
+
     def _take_policies(self, settings: Settings) -> None:
         """What looks at texts and at their use, keeps answers, and lets cheap models try."""
         handler, guards, caches = self._request_handler, GuardPolicy(settings.guards), CachePolicy(settings.caches)
         handler.remote_guards.configure(settings.guards)
         handler.input_guard = None
         if not guards.is_empty:
-            handler.input_guard = InputGuard(guards, handler.offloaded, handler.remote_guards, self._upstream.clock)
+            handler.input_guard = InputGuard(
+                guards, handler.offloaded, handler.remote_guards, self.guard_hits, self._upstream.clock
+            )
         self._answer_cache.configure(caches, settings.gateway.cache_bytes_max)
         handler.answer_cache = None if caches.is_empty else self._answer_cache
         self._request_log.abuse, abuse = None, AbusePolicies(settings.abuse)

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from heterodyne.config.settings import Settings
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.fleet import ModelRule, Replica
 from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.tenant import TenantSnapshot
@@ -35,4 +36,5 @@ class WorkerOrder(Struct, frozen=True, kw_only=True):
     tenants: str = ""  # the file in the run folder that has them; empty: no tenants are kept
     tenants_here: TenantSnapshot | None = None  # the same, where the disk did not take the file
     restrictions: tuple[KeyRestriction, ...] = ()  # what policies hold against keys
+    drops: tuple[CacheDrop, ...] = ()  # of kept answers
     version: int = 0  # of the fleet; a worker says which one it works by

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from heterodyne.config.settings import Settings
 from heterodyne.console.fleet.pages import WorkerRow
+from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.fleet import Health, ModelRule, Replica, ReplicaId
 from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.rollout_split import RolloutSplit
@@ -42,8 +43,9 @@ class Workers:
         *,
         module: str,
         splits: Mapping[str, RolloutSplit] | None = None,
+        drops: tuple[CacheDrop, ...] = (),
     ) -> None:
-        """`module` is what each of them runs; `splits` are those of rollouts, by model."""
+        """`module` is what each of them runs; `splits` are those of rollouts, by model; `drops` of kept answers."""
         self.version = 1
         self.folded = FoldedMeters(run_dir, metrics.ALL)
         self._run_dir = run_dir
@@ -52,6 +54,7 @@ class Workers:
         self._settings, self._replicas = settings, replicas
         self.splits = dict(splits or {})  # other ones go with the next `publish`
         self.restrictions: tuple[KeyRestriction, ...] = ()  # the same
+        self.drops = drops  # these too
         self._tenants = tenants
         self._has_tenants_file = try_write_tenants(run_dir, tenants)
         self.processes = tuple(
@@ -160,6 +163,7 @@ class Workers:
                 run_dir=str(self._run_dir),
                 places=self._places,
                 tenants=tenants_name(self._tenants),
+                drops=self.drops,
                 tenants_here=None if self._has_tenants_file else self._tenants,
                 restrictions=self.restrictions,
                 version=self.version,

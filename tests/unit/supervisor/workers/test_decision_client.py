@@ -96,7 +96,7 @@ async def rig(model: dict[str, Any] | None = None, **gateway: Any) -> AsyncItera
 async def _worker(settings: Settings, run_dir: Path, name: str) -> AsyncIterator[LiveGateway]:
     async with (
         running_gateway(settings, remote_replicas(settings), rules=model_rules(settings), name=name) as gateway,
-        serve_decisions(run_dir, name, gateway.explainer),
+        serve_decisions(run_dir, name, gateway.explainer, gateway.guard_hits),
     ):
         async with asyncio.timeout(30):
             while gateway.takeable() != 3:
@@ -277,7 +277,7 @@ async def test_a_folder_that_can_have_no_socket_costs_only_the_answers(tmp_path:
     deep = tmp_path / ("x" * 120)
     deep.mkdir()
 
-    async with serve_decisions(deep, "worker-0", None):  # type: ignore[arg-type]
+    async with serve_decisions(deep, "worker-0", None, None):  # type: ignore[arg-type]
         assert list(deep.iterdir()) == []
 
 

@@ -66,7 +66,18 @@ async function find(id, live) {
     found.why ??= error.message;
   }
   found.record ??= live.recent.find((row) => row.id === id) ?? null;
+  if (found.record) found.record = { ...found.record, guards: await findingsOf(id) };
   return found;
+}
+
+// A record of the books is without them; they are kept by themselves.
+async function findingsOf(id) {
+  try {
+    const page = await get("/admin/guards/hits", { request: id, since_at: 0 });
+    return page.hits.map((hit) => hit.verdict).reverse();
+  } catch {
+    return []; // of a console over no stores
+  }
 }
 
 function draw(body, { decision, record, why }) {

@@ -7,6 +7,7 @@ from heterodyne.stores.sql.schema.documents_9 import DOCUMENTS_9
 from heterodyne.stores.sql.schema.history_3 import HISTORY_3
 from heterodyne.stores.sql.schema.loads_8 import LOADS_8
 from heterodyne.stores.sql.schema.models_5 import MODELS_5
+from heterodyne.stores.sql.schema.policies_11 import POLICIES_11
 from heterodyne.stores.sql.schema.rollouts_7 import ROLLOUTS_7
 from heterodyne.stores.sql.schema.savings_10 import SAVINGS_10
 from heterodyne.stores.sql.schema.tenants_1 import TENANTS_1
@@ -23,4 +24,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     LOADS_8,
     DOCUMENTS_9,
     SAVINGS_10,
+    POLICIES_11,
 )

@@ -1,0 +1,1 @@
+"""What guards, caches and cascades do."""
