@@ -16,6 +16,7 @@ from heterodyne.config.checks import (
     place_checks,
     policy_checks,
     pool_checks,
+    signing_checks,
     tier_checks,
     tracing_checks,
 )
@@ -40,6 +41,7 @@ CHECKS: tuple[Check, ...] = (
     pool_checks.weights_meet_an_engine_that_starts_here,
     pool_checks.only_replicas_started_here_are_counted,
     pool_checks.upstream_keys_are_present,
+    signing_checks.signing_keys_are_whole,
     pool_checks.replica_urls_can_be_called,
     pool_checks.key_origins_are_origins,
     pool_checks.chat_templates_exist,
