@@ -152,7 +152,7 @@ async def test_tools_thoughts_and_counts_come_back(stream: bool) -> None:
 def signed_thoughts(call: EngineCall) -> tuple[Any, list[bytes]]:
     """Whole, and as a stream."""
     thought = {"text": "Hm.", "signature": "sig=="}
-    answer: Any = whole(SAID)
+    answer: Any = whole(SAID, DRAWING)
     answer["output"]["message"]["content"].insert(0, {"reasoningContent": {"reasoningText": thought}})
     place = {"contentBlockIndex": 5}
     deltas = [{"reasoningContent": {name: text}} for name, text in thought.items()]
@@ -199,7 +199,7 @@ async def ending(client: AsyncOpenAI, *, stream: bool) -> tuple[str, str | None]
 async def test_why_an_answer_ended(reason: str, finish: str, native: str | None) -> None:
     async def behave(call: EngineCall) -> None:
         if call.path.endswith("/converse"):
-            call.whole(200, whole(SAID) | {"stopReason": reason})
+            call.whole(200, whole(SAID, DRAWING) | {"stopReason": reason})
             return
         ended = [amazon_event("messageStop", {"stopReason": reason}), amazon_event("metadata", {"usage": usage(SAID)})]
         send(call, word("Hi"), *ended)

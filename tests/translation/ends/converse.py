@@ -12,7 +12,12 @@ from tests.support.requests import MODEL
 from tests.translation.drawing import Drawing
 from tests.translation.meant import Asked, Called, Json, Part, Said, Tool, Turn, Wanted, result_of
 
-FINISHES: Final = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
+FINISHES: Final = {
+    "stop": "end_turn",
+    "length": "max_tokens",
+    "tool_calls": "tool_use",
+    "content_filter": "content_filtered",
+}
 
 
 class ConverseEnd:
@@ -28,7 +33,7 @@ class ConverseEnd:
     def saying(self, said: Said, drawing: Drawing) -> Behaviour:
         async def behave(call: EngineCall) -> None:
             if call.path.endswith("/converse"):
-                call.whole(200, whole(said))
+                call.whole(200, whole(said, drawing))
             else:
                 send(call, *events(said, drawing))
 
@@ -58,7 +63,7 @@ class ConverseEnd:
         return behave
 
 
-def whole(said: Said) -> Json:
+def whole(said: Said, drawing: Drawing) -> Json:
     """A whole answer."""
     content: list[Json] = []
     if said.thoughts:

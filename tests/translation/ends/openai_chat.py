@@ -2,6 +2,8 @@
 
 import json
 
+import msgspec
+
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall
 from tests.translation.drawing import Drawing
@@ -93,24 +95,36 @@ def _choice(choice: str | Json | None) -> str:
 
 
 def _saying(said: Said, drawing: Drawing) -> Behaviour:
-    ending: Json = {"finish_reason": said.finish}
-    if said.stop_text is not None:
-        ending["stop_reason"] = said.stop_text
-
     async def behave(call: EngineCall) -> None:
         if not call.json.get("stream"):
-            choice = {"index": 0, "message": _message(said, drawing), **ending}
-            call.whole(200, behaviours.chat_answer() | {"choices": [choice], "usage": _usage(said)})
+            call.whole(200, whole(said, drawing))
             return
         call.head(200, *behaviours.EVENT_STREAM)
-        for delta in _deltas(said, drawing):
-            call.event(behaviours.chat_event(None) | {"choices": [{"index": 0, "delta": delta}]})
-        call.event(behaviours.chat_event(None) | {"choices": [{"index": 0, "delta": {}, **ending}]})
-        call.event(behaviours.chat_event(None) | {"choices": [], "usage": _usage(said)})
-        call.event(b"[DONE]")
+        for event in events(said, drawing):
+            call.event(event)
         call.write(b"0\r\n\r\n")
 
     return behave
+
+
+def whole(said: Said, drawing: Drawing) -> Json:
+    """A whole answer."""
+    choice = {"index": 0, "message": _message(said, drawing), **_ending(said)}
+    return behaviours.chat_answer() | {"choices": [choice], "usage": _usage(said)}
+
+
+def events(said: Said, drawing: Drawing) -> list[bytes]:
+    """The data of a stream's events, its texts in pieces."""
+    choices: list[Json] = [{"index": 0, "delta": delta} for delta in _deltas(said, drawing)]
+    choices.append({"index": 0, "delta": {}, **_ending(said)})
+    chunks = [behaviours.chat_event(None) | {"choices": [choice]} for choice in choices]
+    chunks.append(behaviours.chat_event(None) | {"choices": [], "usage": _usage(said)})
+    return [*map(msgspec.json.encode, chunks), b"[DONE]"]
+
+
+def _ending(said: Said) -> Json:
+    stop = {} if said.stop_text is None else {"stop_reason": said.stop_text}
+    return {"finish_reason": said.finish, **stop}
 
 
 def _usage(said: Said) -> Json:
