@@ -29,7 +29,7 @@ from tests.support.requests_copied import changed
 from tests.support.surfaces import MODEL, page
 
 EMULATED = tuple(kind.value for kind in EngineKind)
-TRANSLATED = ("anthropic", "bedrock", "gemini")  # whose bodies have other words than OpenAI's
+TRANSLATED = ("anthropic", "bedrock", "bedrock-converse", "gemini")  # whose bodies have other words than OpenAI's
 CHATS = tuple(name for name in ENGINES if name not in ("jetstream", "open_inference", *TRANSLATED))
 CONTINUES_CHAT = ("llamacpp", "vllm", "sglang", "tgi", "lmdeploy")
 CONTINUES_TEXT = (*CONTINUES_CHAT, "tensorrt-llm", "mlx-lm")
@@ -49,6 +49,7 @@ CALLED = {  # where it is not every operation but one
     "open_inference": {Operation.INFER},
     "anthropic": {Operation.CHAT, Operation.COUNT},
     "bedrock": {Operation.CHAT},
+    "bedrock-converse": {Operation.CHAT, Operation.COUNT},
     "azure-openai": GENERATES | SPOKEN | {Operation.EMBEDDING, Operation.IMAGE, Operation.IMAGE_EDIT},
     "gemini": {Operation.CHAT, Operation.COUNT, Operation.EMBEDDING},
 }

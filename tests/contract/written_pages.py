@@ -87,5 +87,10 @@ HEALTH: dict[str, tuple[Health, ...]] = {
     ),
     "azure-openai": (Health(200, b'{"data":[]}', True), Health(401, b"{}", True), DOWN),
     "bedrock": (OK, Health(403, b"{}", True), Health(404, b"{}", True), DOWN),
+    "bedrock-converse": (
+        Health(403, b'{"message":"Missing Authentication Token"}', True),
+        Health(404, b"", True),
+        DOWN,
+    ),
     "mlx-lm": (Health(200, b'{"status": "ok"}', True), Health(503, b'{"status": "unavailable"}', False)),
 }

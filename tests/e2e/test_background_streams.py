@@ -10,8 +10,9 @@ from typing import Any
 
 import openai
 import pytest
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, OpenAI
 
+from heterodyne.gateway.stored import event_log
 from heterodyne.ports.document_store import Document, DocumentQuery
 from heterodyne.stores.open_store import documents_in
 from heterodyne.stores.sqlite.database import SqliteDatabase
@@ -208,4 +209,50 @@ async def test_a_stream_whose_worker_died_ends_with_how_its_response_stands(tmp_
         ended = "failed" if status == "in_progress" else status
         assert [event.type for event in events] == ["response.created", f"response.{ended}"]
         assert (events[-1].sequence_number, events[-1].response.status) == (1, ended)
+        await rig.wait_empty()
+
+
+async def test_of_more_events_than_are_kept_the_last_is_told_and_that_others_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_log, "EVENTS_BYTES_MAX", 3000)
+    monkeypatch.setattr(event_log, "HELD_BYTES_MAX", 500)
+    engine = PacedEngine()
+    async with gateways(tmp_path, engine, behaviours.answer()) as [(rig, here), (_, there)]:
+        stream = await begun(here)
+        engine.let(len(WORDS))
+        live = await all_of(stream)
+        assert [event.sequence_number for event in live] == list(range(len(live)))
+        id, end = live[0].response.id, live[-1].sequence_number
+        told = await all_of(await there.responses.retrieve(id, stream=True))
+        numbers = [event.sequence_number for event in told]
+        assert numbers == [*range(len(told) - 1), end]
+        assert 2 < len(told) < len(live)
+        assert (told[-1].type, told[-1].response.output_text) == ("response.completed", "".join(WORDS))
+        raw = await there.responses.with_raw_response.retrieve(id, extra_query={"stream": "true"})
+        assert f": events {numbers[-2] + 1} to {end - 1} are not kept\n\n" in raw.text
+        rest = await all_of(await there.responses.retrieve(id, stream=True, starting_after=end - 1))
+        assert [event.sequence_number for event in rest] == [end]
+        await rig.wait_empty()
+
+
+async def test_the_client_that_blocks_leaves_and_goes_on_as_the_other_does(tmp_path: Path) -> None:
+    engine = PacedEngine()
+    async with gateways(tmp_path, engine, behaviours.answer()) as [(rig, _), (other, _)]:
+
+        def left_and_followed() -> tuple[list[Any], Any]:
+            urls = [f"http://127.0.0.1:{one.port}/v1" for one in (rig, other)]
+            here, there = (OpenAI(base_url=url, api_key=ADA, max_retries=0, timeout=60) for url in urls)
+            with here, there:
+                stream = here.responses.create(model=requests.MODEL, input="Count.", background=True, stream=True)
+                seen = [next(stream), next(stream)]
+                stream.close()
+                engine.let(len(WORDS))
+                id, last = seen[0].response.id, seen[-1].sequence_number
+                seen += there.responses.retrieve(id, stream=True, starting_after=last)
+                return seen, there.responses.retrieve(id)
+
+        events, kept = await asyncio.to_thread(left_and_followed)
+        assert [event.sequence_number for event in events] == list(range(len(events)))
+        assert (events[-1].type, text_of(events), kept.status) == ("response.completed", "".join(WORDS), "completed")
         await rig.wait_empty()

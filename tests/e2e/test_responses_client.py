@@ -341,6 +341,18 @@ async def test_what_cannot_be_done_is_refused_by_its_place(tmp_path: Path, asked
     assert not rig.engine.calls
 
 
+async def test_turns_are_not_compacted_and_the_refusal_says_what_to_do(tmp_path: Path) -> None:
+    async with asking(tmp_path, behaviours.answer()) as (rig, client):
+        with pytest.raises(openai.NotFoundError, match="truncation") as refused:
+            await client.responses.compact(model=requests.MODEL, input="Go.")
+        assert refused.value.code == "unknown_path"
+        compacted: Any = {"type": "compaction", "id": "cmp_1", "encrypted_content": "x"}
+        with pytest.raises(openai.BadRequestError, match="compaction") as unknown:
+            await client.responses.create(model=requests.MODEL, input=[compacted, {"role": "user", "content": "Go."}])
+        assert unknown.value.param == "input[0].type"
+        assert not rig.engine.calls
+
+
 async def test_conversations_go_on_by_their_id(tmp_path: Path) -> None:
     async with asking(tmp_path, saying({"content": "Good."}, {"content": "Good."})) as (rig, client):
         conversation = await client.conversations.create(

@@ -65,9 +65,9 @@ class Drawing:
         names = list(properties)
         return {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
 
-    def picture(self) -> str:
+    def picture(self, *, has_addresses: bool = True) -> str:
         """An address, or the data itself."""
-        if self.random.random() < 0.25:
+        if has_addresses and self.random.random() < 0.25:
             return f"https://example.org/{self.random.randint(0, 999)}.png?a=b&c=%20"
         data = b64encode(self.random.randbytes(self.random.randint(1, 400))).decode()
         return f"data:{self.random.choice(PICTURES)};base64,{data}"

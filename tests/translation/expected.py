@@ -13,6 +13,7 @@ from tests.translation.scenarios import OPENAI_CLIENTS, SCENARIOS
 COLUMNS = (*SCENARIOS, "error", "cancel")
 SAME = "same"
 CLAUDE = ("anthropic", "bedrock")
+CONVERSE = "bedrock-converse"
 
 Cell = tuple[str, str, str]  # client, engine, scenario
 
@@ -62,7 +63,7 @@ STRICTNESS = Loss(
 NO_STOPS = Refusal(path="stop", why="The Responses API has no stop texts.")
 
 NAMED: dict[Cell, Loss | Refusal] = {
-    **{(client, engine, "reasoning"): THOUGHTS for client in CLIENTS for engine in (*CLAUDE, "gemini")},
+    **{(client, engine, "reasoning"): THOUGHTS for client in CLIENTS for engine in (*CLAUDE, "gemini", CONVERSE)},
     **{(client, engine, "schema"): DESCRIPTION for client in OPENAI_CLIENTS for engine in (*CLAUDE, "gemini")},
     **{
         (client, "gemini", column): STRICTNESS

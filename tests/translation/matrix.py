@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from heterodyne.testing import behaviours
 from tests.support.gateways import Rig
-from tests.translation.chains import chained, path_of, say
+from tests.translation.chains import chained, end_of
 from tests.translation.clients import CLIENTS, Client
 from tests.translation.drawing import Drawing
 from tests.translation.expected import NAMED, Cell, Refusal, outcome
-from tests.translation.meant import Broke, Refused, asked_of
+from tests.translation.meant import Broke, Refused
 from tests.translation.scenarios import SCENARIOS, Step, meaning
 
 EXAMPLES = 3  # conversations of a cell, each whole and streamed
@@ -64,7 +63,7 @@ async def _converse(cell: Cell, client: Client, rig: Rig) -> int:
     for _ in range(EXAMPLES):
         for step in SCENARIOS[cell[2]](drawing, cell[0], cell[1]):
             for stream in (False, True):
-                say(rig.engine, step.said, drawing)
+                rig.engine.behaviour = end_of(cell[1]).saying(step.said, drawing)
                 named += await _is_named(cell, client, rig, step, stream=stream)
                 count += 1
     assert (named > 0) == (cell in NAMED), "the table says more than happens"
@@ -84,10 +83,11 @@ async def _is_named(cell: Cell, client: Client, rig: Rig, step: Step, *, stream:
         return True
     said = await client.ask(step.asked, stream=stream)
     [call] = rig.engine.calls[before:]
-    assert call.path == path_of(cell[1])
+    end = end_of(cell[1])
+    assert call.path == end.path(stream=stream)
     meant = meaning(step.asked)
     carried = meant if expected is None else expected.without(meant)
-    got = asked_of(call.body)
+    got = end.asked_of(call.body)
     assert got == carried, f"asked {carried}, arrived {got}"
     assert said == step.said, f"said {step.said}, heard {said}"
     named = expected.path if expected is not None and carried != meant else ""
@@ -97,7 +97,7 @@ async def _is_named(cell: Cell, client: Client, rig: Rig, step: Step, *, stream:
 
 async def _leave(cell: Cell, client: Client, rig: Rig) -> int:
     drawing = Drawing("/".join(cell))
-    rig.engine.behaviour = behaviours.stream(100_000, delay_s=0.01)
+    rig.engine.behaviour = end_of(cell[1]).talking()
     for _ in range(2):
         [step] = SCENARIOS["text"](drawing, cell[0], cell[1])
         await client.leave(step.asked)
@@ -113,7 +113,7 @@ async def _fail(client: str, engine: str) -> int:
         async with chained(engine) as (rig, url):
             asking = CLIENTS[client](url)
             try:
-                rig.engine.behaviour = behaviours.refuse(status, REFUSAL)
+                rig.engine.behaviour = end_of(engine).refusing(status, REFUSAL)
                 for stream in (False, True) if status == CALLERS else (drawing.random.random() < 0.5,):
                     error = await _error(asking, step, stream=stream)
                     expected = BUSY if status == LIMITED and engine in OWN else told
@@ -121,7 +121,7 @@ async def _fail(client: str, engine: str) -> int:
                     assert error.status == expected, f"{status} was told as {error}"
                     assert status != CALLERS or REFUSAL in error.message, f"other words: {error}"
                 if status == CALLERS:
-                    rig.engine.behaviour = behaviours.stream_then(tokens=2, then="reset")
+                    rig.engine.behaviour = end_of(engine).breaking()
                     error = await _error(asking, step, stream=True)
                     assert isinstance(error, Broke), f"a stream that broke was told as {error!r}"
             finally:

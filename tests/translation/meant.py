@@ -1,7 +1,7 @@
 """What a conversation means, whichever API says it: asked by a client, and said by a model.
 
-Each client of this folder tells an `Asked` in its own API's words and reads a `Said` out of its own answers. The
-engine at the end of a chain reads and says OpenAI's chat, so that both ends can be compared.
+Each of `clients` tells an `Asked` in its own API's words and reads a `Said` out of its own answers. Each of `ends`
+reads what arrives and says what it is to answer, so that both ends of a chain can be compared.
 """
 
 import json
@@ -112,62 +112,3 @@ def result_of(text: str) -> str:
     if list(found) == ["output"] and isinstance(found["output"], str):
         return found["output"]
     return json.dumps(found, sort_keys=True)
-
-
-def asked_of(body: bytes) -> Asked:
-    """The meaning of the chat that the engine got."""
-    chat = json.loads(body)
-    system = [one["content"] for one in chat["messages"] if one["role"] in ("system", "developer")]
-    turns = [_turn(one) for one in chat["messages"] if one["role"] not in ("system", "developer")]
-    schema = (chat.get("response_format") or {}).get("json_schema")
-    stops = chat.get("stop") or ()
-    return Asked(
-        turns=tuple(turns),
-        system="\n".join(map(_text, system)),
-        max_tokens=chat.get("max_completion_tokens") or chat.get("max_tokens") or 0,
-        tools=tuple(_tool(one["function"]) for one in chat.get("tools") or ()),
-        choice=_choice(chat.get("tool_choice")),
-        wanted=Wanted(schema=schema["schema"], description=schema.get("description") or "") if schema else None,
-        stops=(stops,) if isinstance(stops, str) else tuple(stops),
-        effort=chat.get("reasoning_effort") or "",
-    )
-
-
-def _turn(message: Json) -> Turn:
-    content = message.get("content")
-    if message["role"] == "tool":
-        parts = (Part(text=result_of(_text(content))),)
-        return Turn(role="tool", parts=parts, call_id=message["tool_call_id"])
-    calls = tuple(
-        Called(id=one["id"], name=one["function"]["name"], arguments=json.loads(one["function"]["arguments"]))
-        for one in message.get("tool_calls") or ()
-    )
-    thoughts = message.get("reasoning_content") or ""
-    return Turn(role=message["role"], parts=_parts(content), thoughts=thoughts, calls=calls)
-
-
-def _parts(content: str | list[Json] | None) -> tuple[Part, ...]:
-    if not isinstance(content, list):
-        return (Part(text=content),) if content else ()
-    return tuple(
-        Part(text=one["text"]) if one["type"] == "text" else Part(picture=one["image_url"]["url"]) for one in content
-    )
-
-
-def _text(content: str | list[Json]) -> str:
-    return content if isinstance(content, str) else "".join(one["text"] for one in content)
-
-
-def _tool(function: Json) -> Tool:
-    return Tool(
-        name=function["name"],
-        description=function.get("description") or "",
-        schema=function["parameters"],
-        is_strict=function.get("strict"),
-    )
-
-
-def _choice(choice: str | Json | None) -> str:
-    if isinstance(choice, dict):
-        return str(choice["function"]["name"])
-    return "" if choice in (None, "auto") else str(choice)

@@ -33,13 +33,15 @@ Each of {EXAMPLES} conversations a cell is asked whole and streamed.
 `response.failed`), with the status that they should have. *cancel*: a client that goes away at the first word ends the
 call of the engine at the end.
 
-`vllm` stands for all engines that take OpenAI's bodies as they are.
+`vllm` stands for all engines that take OpenAI's bodies as they are. The scripted engine of `bedrock-converse` speaks
+Converse itself, and what it is asked is held to `botocore`'s description of that.
 
 """
 TAIL = """\
 
-What an API has no word for is not asked of it: only OpenAI's APIs describe the schema of an answer, Gemini's tools are
-not strict, Gemini and Responses do not say which stop text ended an answer. A text that a tool gave back is `output` of
+What an API has no word for is not asked of it: only OpenAI's APIs and Converse describe the schema of an answer,
+Gemini's tools are not strict, Gemini, Converse and Responses do not say which stop text ended an answer, Converse takes
+no pictures by address and does not count thoughts. A text that a tool gave back is `output` of
 an object in Gemini's API, which by its definition is the same. A 429 of an engine of one's own is 503, for it is busy
 and limits nobody.
 """

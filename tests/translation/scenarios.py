@@ -11,6 +11,7 @@ from tests.translation.meant import Asked, Called, Part, Said, Tool, Turn, Wante
 OPENAI_CLIENTS = ("chat", "responses")
 # Whose words name the text that ended an answer.
 NAME_STOPS = frozenset({"chat", "anthropic", "vllm", "azure-openai", "bedrock"})
+CONVERSE = "bedrock-converse"
 EFFORTS = ("low", "medium", "high")
 
 
@@ -45,8 +46,9 @@ def parallel_tools(drawing: Drawing, client: str, engine: str) -> list[Step]:
 
 def images(drawing: Drawing, client: str, engine: str) -> list[Step]:
     """Pictures between texts."""
-    first = (Part(text=drawing.text()), Part(picture=drawing.picture()), Part(picture=drawing.picture()))
-    second = (Part(picture=drawing.picture()), Part(text=drawing.text()))
+    pictures = [drawing.picture(has_addresses=engine != CONVERSE) for _ in range(3)]
+    first = (Part(text=drawing.text()), Part(picture=pictures[0]), Part(picture=pictures[1]))
+    second = (Part(picture=pictures[2]), Part(text=drawing.text()))
     turns = (Turn(role="user", parts=first), _model(drawing.text()), Turn(role="user", parts=second))
     return [Step(asked=Asked(turns=turns), said=replace(_counted(drawing), text=drawing.text()))]
 
@@ -61,7 +63,9 @@ def schema(drawing: Drawing, client: str, engine: str) -> list[Step]:
 def reasoning(drawing: Drawing, client: str, engine: str) -> list[Step]:
     """An effort, an answer with thoughts, and the thoughts sent back."""
     asked = Asked(turns=(_user(drawing.text()),), effort=drawing.random.choice(EFFORTS))
-    said = replace(_counted(drawing), text=drawing.text(), thoughts=drawing.text(), reasoning_tokens=4)
+    said = replace(
+        _counted(drawing), text=drawing.text(), thoughts=drawing.text(), reasoning_tokens=0 if engine == CONVERSE else 4
+    )
     turns = (*asked.turns, replace(_model(said.text), thoughts=said.thoughts), _user(drawing.text()))
     again = replace(_counted(drawing), text=drawing.text())
     return [Step(asked=asked, said=said), Step(asked=replace(asked, turns=turns), said=again)]

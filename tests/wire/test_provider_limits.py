@@ -141,6 +141,8 @@ REFUSALS = {
     "anthropic 529": ("anthropic", 529, {"type": "error", "error": {"type": "overloaded_error", "message": "no"}}),
     "bedrock 429": ("bedrock", 429, {"__type": "ThrottlingException", "message": "Too many requests"}),
     "bedrock 529": ("bedrock", 529, {"type": "error", "error": {"type": "overloaded_error", "message": "no"}}),
+    "converse 429": ("bedrock-converse", 429, {"message": "Too many requests, please wait before trying again."}),
+    "converse 503": ("bedrock-converse", 503, {"message": "Bedrock is unable to process your request."}),
     "gemini 429": ("gemini", 429, {"error": {"code": 429, "message": "no", "status": "RESOURCE_EXHAUSTED"}}),
     "gemini 503": ("gemini", 503, {"error": {"code": 503, "message": "no", "status": "UNAVAILABLE"}}),
 }

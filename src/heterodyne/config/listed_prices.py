@@ -24,6 +24,7 @@ PREFIXES = {
     "gemini": ("gemini/",),
     "azure-openai": ("azure/",),
     "bedrock": ("", "bedrock/", "bedrock_mantle/"),
+    "bedrock-converse": ("", "bedrock/"),
 }
 
 

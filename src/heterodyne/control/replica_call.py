@@ -5,7 +5,7 @@ from heterodyne.domain.errors import EngineRefused
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.engines.catalogue import ENGINES
-from heterodyne.engines.header_lines import header_lines
+from heterodyne.engines.header_lines import header_lines, request_signer
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.wire.address import Address
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -17,9 +17,10 @@ async def call_replica(connections: ConnectionPool, replica: Replica, request: R
     """The whole answer; raises an EngineError where there is none."""
     dialect = ENGINES[replica.engine]
     address = Address(replica.host, replica.port, replica.tls)
-    headers = header_lines(replica, dialect)
+    lines, sign = header_lines(replica, dialect), request_signer(replica, dialect)
     answer: bytes | EngineRequest = dialect.call(request, replica)
     while isinstance(answer, EngineRequest):
+        headers = lines if sign is None else lines + sign(answer.path, answer.body)
         fetched = await post(connections, address, answer.path, answer.body, timeout_s=timeout_s, headers=headers)
         if fetched.status != 200:
             words = fetched.body[:WORDS_SHOWN].decode(errors="replace")

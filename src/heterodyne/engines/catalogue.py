@@ -5,6 +5,7 @@ from typing import Protocol
 from heterodyne.engines.anthropic.bedrock import BedrockDialect
 from heterodyne.engines.anthropic.dialect import AnthropicDialect
 from heterodyne.engines.azure_openai import AzureOpenAIDialect
+from heterodyne.engines.converse.dialect import ConverseDialect
 from heterodyne.engines.gemini.dialect import GeminiDialect
 from heterodyne.engines.jetstream import JetStreamDialect
 from heterodyne.engines.llamacpp.dialect import LlamaCppDialect
@@ -41,6 +42,7 @@ _ENGINES: tuple[Engine, ...] = (
     GeminiDialect(),
     AzureOpenAIDialect(),
     BedrockDialect(),
+    ConverseDialect(),
 )
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in _ENGINES}
 DIALECTS: dict[str, EngineDialect] = {**ENGINES}  # what the data plane needs to know of them

@@ -80,6 +80,7 @@ LLAMACPP = (
 ANTHROPIC = frozenset({"top_k", "thinking"})
 GEMINI = frozenset({"top_k"})
 AZURE_OPENAI: frozenset[str] = frozenset()
+BEDROCK_CONVERSE: frozenset[str] = frozenset()
 # Of tensors: how they are to be read and written.
 OPEN_INFERENCE = frozenset(
     {

@@ -1,12 +1,23 @@
-"""The header lines that every request of ours to a replica has, its key among them."""
+"""What every request of ours to a replica has in its head: its key, or what signs it in place of one."""
 
 import os
 
 from heterodyne.domain.fleet import Replica
-from heterodyne.ports.engine_headers import EngineHeaders
+from heterodyne.ports.engine_headers import EngineHeaders, Signer
+from heterodyne.wire.address import Address
 
 
 def header_lines(replica: Replica, engine: EngineHeaders) -> bytes:
     """With the key in the variable that the replica's pool names; without one it asks for none, or there is none."""
-    key = os.environ.get(replica.api_key_env, "") if replica.api_key_env else ""
-    return engine.header_lines(key)
+    variable = replica.api_key_env
+    if not variable or request_signer(replica, engine) is not None:
+        return engine.header_lines("")
+    return engine.header_lines(os.environ.get(variable, ""))
+
+
+def request_signer(replica: Replica, engine: EngineHeaders) -> Signer | None:
+    """What signs each request to it; None, for nearly all: nothing does."""
+    if not replica.api_key_env:
+        return None
+    authority = Address(replica.host, replica.port, replica.tls).authority
+    return engine.signer(authority, replica.api_key_env, os.environ)

@@ -18,6 +18,7 @@ from heterodyne.engines.openai_body import openai_body
 from heterodyne.engines.told_limits import openai_limits
 from heterodyne.ports.engine import DeliveredText, EventEdit
 from heterodyne.ports.engine_control import ControlCall
+from heterodyne.ports.engine_headers import Signer
 from heterodyne.ports.engine_request import JSON, EngineRequest
 
 TEXT_PATHS = {  # what engines of our own have; their files say what more
@@ -70,6 +71,9 @@ class OpenAIDialect:
 
     def header_lines(self, key: str) -> bytes:
         return bearer_line(key)
+
+    def signer(self, authority: str, variable: str, environment: Mapping[str, str]) -> Signer | None:
+        return None
 
     def answer(self, request: Request, replica: Replica, body: bytes) -> bytes | EngineRequest:
         return body

@@ -20,6 +20,7 @@ EngineName = Literal[
     "gemini",
     "azure-openai",
     "bedrock",
+    "bedrock-converse",
 ]
 
 
@@ -50,9 +51,10 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     engine_model: Annotated[
         str | None, Meta(description="The name the engine knows the model by; the public name when absent.")
     ] = None
-    api_key_env: Annotated[str | None, Meta(description="Environment variable that holds the key these URLs want.")] = (
-        None
-    )
+    api_key_env: Annotated[
+        str | None,
+        Meta(description="Environment variable that holds the key these URLs want, or the secret that signs requests."),
+    ] = None
     api_key_origins: Annotated[
         tuple[str, ...],
         Meta(
@@ -174,7 +176,8 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Annotated[str, Meta(min_length=1)] | None,
         Meta(
             description="The model of `fleet.price_list` whose prices these replicas have. Absent, pools of "
-            "`anthropic`, `gemini`, `azure-openai` and `bedrock` without a price are looked up by `engine_model`."
+            "`anthropic`, `gemini`, `azure-openai`, `bedrock` and `bedrock-converse` without a price are looked up by "
+            "`engine_model`."
         ),
     ] = None
     region: Annotated[str | None, Meta(description="Where the replicas are; region rules of models speak of it.")] = (

@@ -9,6 +9,7 @@ from heterodyne.domain.request import Request
 from heterodyne.engines.wire_errors import engine_error
 from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
+from heterodyne.gateway.framed_events import AMAZON_EVENTS, STREAMS, FramedEvents
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import PendingWork
 from heterodyne.gateway.relay import StreamRelay
@@ -279,7 +280,7 @@ class Attempt:
         self.sent_at_s = self._upstream.clock()
         call = self._call
         trace_lines = b"" if self.hop is None else self.hop.lines
-        head = self.wire.request_head(call.path, self._request_id, len(call.body), trace_lines, call.media_type)
+        head = self.wire.request_head(call.path, self._request_id, call.body, trace_lines, call.media_type)
         connection.send(self, head, call.body)
         if self._is_paused:
             connection.pause()
@@ -293,16 +294,14 @@ class Attempt:
     def on_head(self, status: int, headers: dict[bytes, bytes]) -> None:
         self.status = status
         self.heard_at_s = self._upstream.clock()
-        if self.wire.tells_limits:
-            told = self.wire.dialect.limits(status, headers)
-            if told is not None:
-                self._replica_health.on_limits(told, self.heard_at_s, is_refusal=status in BUSY)
+        if self.wire.tells_limits and (told := self.wire.dialect.limits(status, headers)) is not None:
+            self._replica_health.on_limits(told, self.heard_at_s, is_refusal=status in BUSY)
         media_type = headers.get(b"content-type", b"")
-        if status == 200 and (self._passes or media_type.startswith(b"text/event-stream")):
+        if status == 200 and (self._passes or media_type.startswith(STREAMS)):
             self.media_type = media_type
-            self.relay = self._owner.attempt_streams(self)
-            if self.relay is not None and self._connection is not None:
-                self._connection.listener = self.relay
+            self.relay = relay = self._owner.attempt_streams(self)
+            if relay is not None and self._connection is not None:
+                self._connection.listener = FramedEvents(relay, self) if media_type == AMAZON_EVENTS else relay
         elif status != 200:
             self.retry_after = headers.get(b"retry-after")
 

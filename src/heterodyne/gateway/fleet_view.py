@@ -1,7 +1,7 @@
 """The latest fleet snapshot, with the bytes that every request to a replica begins with."""
 
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
-from heterodyne.engines.header_lines import header_lines
+from heterodyne.engines.header_lines import header_lines, request_signer
 from heterodyne.gateway.render import decision_header, model_header
 from heterodyne.ports.engine import EngineDialect
 from heterodyne.ports.engine_request import JSON
@@ -17,6 +17,7 @@ class ReplicaWire:
         "_decision_header",
         "_header_lines",
         "_host_line",
+        "_sign",
         "address",
         "client_fields",
         "dialect",
@@ -44,9 +45,9 @@ class ReplicaWire:
         self.is_shared = False  # another replica serves the same model
         self.address = Address(replica.host, replica.port, replica.tls)
         self.response_headers = f"x-heterodyne-pool: {replica.pool}\r\nx-heterodyne-replica: {replica.id}\r\n".encode()
-        host = f"[{replica.host}]" if ":" in replica.host else replica.host
-        self._host_line = f"{host}:{replica.port}".encode()
+        self._host_line = self.address.authority.encode()
         self._header_lines = header_lines(replica, dialect)
+        self._sign = request_signer(replica, dialect)
         self._choice: RoutingChoice | None = None
         self._decision_header = b""
 
@@ -71,19 +72,20 @@ class ReplicaWire:
         )
 
     def request_head(
-        self, path: str, request_id: str, body_bytes: int, trace_lines: bytes = b"", media_type: str = JSON
+        self, path: str, request_id: str, body: bytes, trace_lines: bytes = b"", media_type: str = JSON
     ) -> bytes:
         """Clients' own headers stop at the gateway: their keys are for us, not for engines."""
+        lines = self._header_lines if self._sign is None else self._header_lines + self._sign(path, body)
         return (
             b"POST %b HTTP/1.1\r\nhost: %b\r\ncontent-type: %b\r\n%bx-request-id: %b\r\n%bcontent-length: %d\r\n\r\n"
             % (
                 path.encode(),
                 self._host_line,
                 media_type.encode(),
-                self._header_lines,
+                lines,
                 request_id.encode(),
                 trace_lines,
-                body_bytes,
+                len(body),
             )
         )
 

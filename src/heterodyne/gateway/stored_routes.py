@@ -13,6 +13,7 @@ RESPONSE_ROUTE: Final = Route(
     stored_page=responses_pages.response,
     also={b"DELETE": Route(method=b"DELETE", stored_page=responses_pages.delete_response)},
 )
+COMPACT_ROUTE: Final = Route(method=b"POST", stored_page=responses_pages.compact)
 CANCEL_ROUTE: Final = Route(method=b"POST", stored_page=responses_pages.cancel_response)
 INPUT_ITEMS_ROUTE: Final = Route(method=b"GET", stored_page=responses_pages.input_items)
 CONVERSATION_ROUTE: Final = Route(
@@ -48,6 +49,8 @@ MESSAGES_ROUTE: Final = Route(method=b"GET", stored_page=chat_pages.messages)
 def find_stored(path: bytes) -> Route | None:
     """The route of a path below `STORED`."""
     match path.split(b"/")[2:]:
+        case [b"responses", b"compact"]:
+            return COMPACT_ROUTE
         case [b"responses", id] if id:
             return RESPONSE_ROUTE
         case [b"responses", id, b"input_items"] if id:

@@ -73,9 +73,8 @@ async def _fetch(
 
 
 def _head(method: str, address: Address, path: str, headers: bytes, *, keeps_alive: bool) -> bytes:
-    host = f"[{address.host}]" if ":" in address.host else address.host
     ending = "" if keeps_alive else "connection: close\r\n"
-    return f"{method} {path} HTTP/1.1\r\nhost: {host}:{address.port}\r\n{ending}".encode() + headers + b"\r\n"
+    return f"{method} {path} HTTP/1.1\r\nhost: {address.authority}\r\n{ending}".encode() + headers + b"\r\n"
 
 
 class _Fetch:

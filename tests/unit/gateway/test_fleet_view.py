@@ -19,7 +19,7 @@ def view(*replicas: Replica) -> FleetView:
 
 
 def test_a_head_has_the_path_the_id_and_the_length() -> None:
-    assert view(REPLICA).wire(REPLICA.id).request_head("/v1/x", "req_1", 12) == (
+    assert view(REPLICA).wire(REPLICA.id).request_head("/v1/x", "req_1", b"x" * 12) == (
         b"POST /v1/x HTTP/1.1\r\nhost: h:81\r\ncontent-type: application/json\r\nx-request-id: req_1\r\n"
         b"content-length: 12\r\n\r\n"
     )
@@ -30,7 +30,7 @@ def test_an_engines_key_comes_from_the_environment() -> None:
     keyed = Replica(
         id=ReplicaId("p-1"), pool=PoolName("p"), model="m", engine="openai", host="h", port=81, api_key_env=name
     )
-    head = view(keyed).wire(keyed.id).request_head("/", "1", 0)
+    head = view(keyed).wire(keyed.id).request_head("/", "1", b"")
     assert f"\r\nauthorization: Bearer {os.environ[name]}\r\n".encode() in head
 
 
@@ -65,5 +65,5 @@ def test_another_address_key_or_engine_is_another_wire(change: dict[str, Any]) -
 
 
 def test_an_ipv6_host_is_named_in_brackets() -> None:
-    head = view(structs.replace(REPLICA, host="::1")).wire(REPLICA.id).request_head("/", "1", 0)
+    head = view(structs.replace(REPLICA, host="::1")).wire(REPLICA.id).request_head("/", "1", b"")
     assert b"\r\nhost: [::1]:81\r\n" in head

@@ -17,6 +17,7 @@ from heterodyne.config.checks import (
     place_checks,
     policy_checks,
     pool_checks,
+    signing_checks,
     tier_checks,
     tracing_checks,
 )
@@ -41,6 +42,7 @@ CHECKS: tuple[Check, ...] = (
     pool_checks.weights_meet_an_engine_that_starts_here,
     pool_checks.only_replicas_started_here_are_counted,
     pool_checks.upstream_keys_are_present,
+    signing_checks.signing_keys_are_whole,
     pool_checks.replica_urls_can_be_called,
     pool_checks.key_origins_are_origins,
     pool_checks.chat_templates_exist,

@@ -115,6 +115,7 @@ class AskedSchema(Struct):
     """What the answer is to look like."""
 
     schema: Members | None = None
+    name: str | None = None
     description: str | None = None
 
 

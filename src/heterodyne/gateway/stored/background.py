@@ -19,7 +19,7 @@ from heterodyne.gateway.render import EVENTS
 from heterodyne.gateway.stored.background_stream import BackgroundStream
 from heterodyne.gateway.stored.documents import Documents
 from heterodyne.gateway.stored.event_blocks import KIND as EVENT_BLOCK
-from heterodyne.gateway.stored.event_blocks import follow_kept, has_events
+from heterodyne.gateway.stored.event_blocks import KeptEvents, follow_kept, has_events
 from heterodyne.gateway.stored.event_log import EventLog, error_event, event, last_event, response_in
 from heterodyne.gateway.stored.followed_stream import COMMENT_S, FollowedStream
 from heterodyne.gateway.stored.inner_call import STORED_ID, InnerAnswer, InnerCall
@@ -99,8 +99,12 @@ class Background:
                 "stream: only what was begun with both `background` and `stream` has its events kept.", param="stream"
             )
         self._check_followers()
-        log = self._logs.get(response.id)
-        source = follow_kept(self._documents, response, after) if log is None else log.follow(after, COMMENT_S)
+        documents, log = self._documents, self._logs.get(response.id)
+        source = (
+            follow_kept(documents, response, after)
+            if log is None
+            else log.follow(after, COMMENT_S, KeptEvents(documents, response).more)
+        )
         return PageResponse(200, EVENTS, b"", PageRest(None, partial(self._send, FollowedStream(source, after))))
 
     async def close(self) -> None:
@@ -147,7 +151,7 @@ class Background:
                 if not await self._is_wanted(document):
                     call.abort()
             if log.is_ended:  # by now the store has it, unless that was away for a moment
-                await self._settle(document, InnerAnswer(200, response_in(log.events[-1])))
+                await self._settle(document, InnerAnswer(200, response_in(log.last)))
             else:
                 await self._end(document, stream)
             for _ in range(KEEP_TRIES):
@@ -159,13 +163,13 @@ class Background:
         finally:
             call.abort()
             if not log.is_ended:
-                log.add(error_event(LOST["code"], "The end of the response was lost; ask for it.", len(log.events)))
+                log.add(error_event(LOST["code"], "The end of the response was lost; ask for it.", log.end))
             del self._logs[document.id]
 
     async def _end(self, document: Document, stream: BackgroundStream) -> None:
         """Of one that did not tell its end itself: it was refused, cut off, cancelled or deleted."""
         await self._settle(document, stream.answer())
-        found, number = await self._documents.try_get(document.project, KIND, document.id), len(stream.log.events)
+        found, number = await self._documents.try_get(document.project, KIND, document.id), stream.log.end
         if found is None:
             stream.log.add(error_event("response_deleted", "The response was deleted.", number))
             stream.drop()

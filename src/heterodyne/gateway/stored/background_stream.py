@@ -27,8 +27,8 @@ class BackgroundStream:
         self._is_stream = False
         self._rest = b""  # of the bytes that have come, those that are no whole event yet
         self._failed = b""  # the response, where it has
-        self._kept = 0  # events that are in the store
-        self._tried = 0  # those that may be: their block was sent to it
+        self._kept = 0  # the number of the next that the store is to have
+        self._tried = 0  # of the next after those that it may have: their block was sent to it
 
     def heard(self, piece: bytes) -> None:
         """More of the answer, head and all."""
@@ -55,19 +55,29 @@ class BackgroundStream:
 
     def drop(self) -> None:
         """Nothing more of it is written down: it was deleted."""
-        self._kept = self._tried = len(self.log.events)
+        self._kept = self._tried = self.log.end
 
     async def keep(self) -> bool:
         """Write down what has come since; False: the store is away, and it is to be tried again."""
-        events = self.log.events
-        # A block that the store may have is sent again as it was.
-        end = self._tried if self._tried > self._kept else len(events)
-        if end > self._kept:
+        log = self.log
+        while (end := self._next_end()) > self._kept:
             self._tried = end
             try:
-                await keep_events(self._documents, self._document, self._kept, events[self._kept : end])
+                await keep_events(self._documents, self._document, self._kept, log.some(self._kept, end))
             except HeterodyneError as error:
                 _log.warning("events_not_kept", response=self._document.id, reason=error.message)
-                return False
+                break
             self._kept = end
-        return self._kept == len(events)
+        log.trim(self._kept)
+        self._kept = max(self._kept, log.first)
+        return self._kept == log.end
+
+    def _next_end(self) -> int:
+        """Behind the next block. Of more events than are kept, the last is."""
+        log = self.log
+        if self._tried > self._kept:
+            return self._tried  # a block that the store may have is sent again as it was
+        if log.kept_end is None or self._kept < log.kept_end:
+            return log.end if log.kept_end is None else log.kept_end
+        self._kept = max(self._kept, log.end - log.is_ended)
+        return log.end

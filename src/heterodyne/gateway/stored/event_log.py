@@ -1,12 +1,13 @@
 """The events of a response that runs in the background: written as they come, followed by whoever asks.
 
-Events are kept as their data, in JSON; the number of each is its place, from 0. Every one begins with its type.
+Events are kept as their data, in JSON; the number of each is its place, from 0. Every one begins with its type. The
+latest are here; those before them are in the store.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -19,6 +20,8 @@ ENDS: Final = frozenset(
     {b"response.completed", b"response.incomplete", b"response.failed", b"error"},
 )
 CANCELLED: Final = "cancelled"
+HELD_BYTES_MAX: Final = 256 * 1024  # here, of what the store has as well: for those who follow closely
+EVENTS_BYTES_MAX: Final = 16 * 1024 * 1024  # of one response, that are kept; about 80,000 tokens
 
 _encode = msgspec.json.Encoder().encode
 
@@ -32,34 +35,86 @@ class ToldResponse(Struct):
 _decode_told = msgspec.json.Decoder(ToldResponse).decode
 
 
+class SomeEvents(NamedTuple):
+    """One after the other."""
+
+    first: int  # the number of the first
+    events: list[bytes]
+
+    @property
+    def end(self) -> int:
+        return self.first + len(self.events)
+
+
+# Those from a number on that are not here any more, some at a time; None: nobody has the next ones.
+Older = Callable[[int], Awaitable[SomeEvents | None]]
+
+
 class EventLog:
     """Those of one response, on the worker that runs it."""
 
     def __init__(self) -> None:
-        self.events: list[bytes] = []
+        self._events: list[bytes] = []
+        self._bytes = 0  # of those
+        self._all_bytes = 0  # of all there were
+        self.first = 0  # the number of the oldest that is here
+        self.kept_end: int | None = None  # the first that is too many to be kept; None: none is
+        self.last = b""
         self._followers: set[asyncio.Event] = set()
 
     @property
+    def end(self) -> int:
+        """The number of the next."""
+        return self.first + len(self._events)
+
+    @property
     def is_ended(self) -> bool:
-        return bool(self.events) and is_end(self.events[-1])
+        return bool(self.last) and is_end(self.last)
 
     def add(self, data: bytes) -> None:
         """One more."""
-        self.events.append(data)
+        self._all_bytes += len(data)
+        if self.kept_end is None and self._all_bytes > EVENTS_BYTES_MAX:
+            self.kept_end = self.end
+        self._events.append(data)
+        self._bytes += len(data)
+        self.last = data
         for follower in self._followers:
             follower.set()
 
-    async def follow(self, after: int, wait_s: float) -> AsyncIterator[list[bytes]]:
+    def some(self, start: int, end: int) -> list[bytes]:
+        """Those from one number to another, that are here."""
+        return self._events[start - self.first : end - self.first]
+
+    def trim(self, kept: int) -> None:
+        """Let the oldest go that the store has, and more only where that has been away for long."""
+        count = 0
+        for event in self._events[:-1]:
+            may_go = self.first + count < kept and self._bytes > HELD_BYTES_MAX
+            if not may_go and self._bytes <= HELD_BYTES_MAX + EVENTS_BYTES_MAX:
+                break
+            self._bytes -= len(event)
+            count += 1
+        del self._events[:count]
+        self.first += count
+
+    async def follow(self, after: int, wait_s: float, older: Older) -> AsyncIterator[SomeEvents]:
         """Those after a number, to the end of all; empty, where none has come for a while."""
         news = asyncio.Event()
         self._followers.add(news)
         try:
             place = after + 1
             while True:
-                some = self.events[place:]
-                place += len(some)
+                if place < self.first:
+                    found = await older(place)
+                    some = found or SomeEvents(self.first, [])  # what nobody has is left out
+                else:
+                    some = SomeEvents(place, self.some(place, self.end))
+                place = some.end
                 yield some
-                if self.is_ended and place >= len(self.events):
+                if place < self.end:
+                    continue
+                if self.is_ended:
                     return
                 with suppress(TimeoutError):
                     async with deadline(wait_s):

@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from heterodyne.domain.errors import HeterodyneError
-from heterodyne.gateway.stored.event_log import error_event, sse
+from heterodyne.gateway.stored.event_log import SomeEvents, error_event, sse
 from heterodyne.gateway.stored.sending import SendingTask
 from heterodyne.telemetry import log
 from heterodyne.wire.server_connection import ServerConnection
 
 COMMENT: Final = b": waiting\n\n"
+LEFT_OUT: Final = b": events %d to %d are not kept\n\n"
 COMMENT_S: Final = 15.0  # without events, until a comment keeps the connection open
 
 _log = log.get("gateway")
@@ -19,7 +20,7 @@ _log = log.get("gateway")
 class FollowedStream(SendingTask):
     """One answer, which ends with its source."""
 
-    def __init__(self, source: AsyncIterator[list[bytes]], after: int) -> None:
+    def __init__(self, source: AsyncIterator[SomeEvents], after: int) -> None:
         super().__init__()
         self._source = source
         self._number = after + 1  # of the next event
@@ -38,9 +39,12 @@ class FollowedStream(SendingTask):
     async def _send_all(self, connection: ServerConnection) -> None:
         clock = asyncio.get_running_loop().time
         told_s = clock()
-        async for events in self._source:
+        async for first, events in self._source:
             await self._is_taken.wait()  # for how long is the connection's to say
             now_s = clock()
+            if first > self._number:
+                connection.write_payload(LEFT_OUT % (self._number, first - 1))
+                self._number = first
             if events:
                 connection.write_payload(b"".join(map(sse, events)))
                 self._number += len(events)

@@ -3,7 +3,7 @@
 from typing import Final
 from urllib.parse import parse_qsl
 
-from heterodyne.domain.errors import InvalidField
+from heterodyne.domain.errors import InvalidField, UnknownPath
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.forms.responses_kept import KIND
 from heterodyne.gateway.pages import PageResponse
@@ -50,6 +50,14 @@ async def delete_response(room: StoredRoom, http: HttpRequest, caller: Caller) -
     await room.documents.delete(caller.project, KIND, id)
     await room.documents.delete_children(caller.project, EVENTS, id)
     return deleted(id, "response")
+
+
+async def compact(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
+    """POST /v1/responses/compact: OpenAI keeps what its models need to know of a conversation, which none here have."""
+    raise UnknownPath(
+        "/v1/responses/compact is not served: the models here have no state that could stand for turns. Send "
+        "`truncation: auto`, or have a model sum up the conversation and go on from what it says."
+    )
 
 
 async def input_items(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
