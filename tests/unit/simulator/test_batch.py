@@ -4,8 +4,9 @@ import pytest
 from msgspec import structs
 
 from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.batches.pace import WAITING_MAX
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.simulator.batch import WAITING_MAX, SimulatedBatch, SimulatedLines
+from heterodyne.simulator.batch import SimulatedBatch, SimulatedLines
 from heterodyne.simulator.run import run
 from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import workload
