@@ -11,7 +11,7 @@ from math import inf
 
 from heterodyne.domain.errors import NoSpareCapacity
 from heterodyne.domain.routing_rule import Reason
-from heterodyne.routing.forecast import KEPT, LOAD_MAX, RISK_LIKELY, forecast_on
+from heterodyne.routing.forecast import KEPT, LOAD_MAX, forecast_on
 from heterodyne.routing.kv.prefix_matches import PrefixMatches
 from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.prediction.pool_speed import PROMPT_RATE_S, PoolSpeed
@@ -21,6 +21,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 RETRY_AFTER_S = 5
 ITL_SHARE = 0.71  # of the SLO, that steps may take: short answers in a burst of prompts need the rest
+RISK_MAX = 0.2  # promises that one may be expected to break: where times scatter, 0.71 is too much
 BACKLOG_SHARE = 0.15  # of the TTFT SLO, that prompts may wait where more is added
 LIKELY_MIN = 0.5  # of a request: less is not expected at all
 TOKEN_MIN_S = 1e-9  # of a prompt, whatever a prior says
@@ -118,7 +119,7 @@ def _leaves_room(request: RoutingRequest, forecast: Forecast) -> bool:
     """Whether what was promised to others is still to be had, with room for a burst."""
     return (
         forecast.load <= LOAD_MAX
-        and forecast.risk < RISK_LIKELY
+        and forecast.risk < RISK_MAX
         and (request.itl_slo_s == inf or forecast.itl_s <= ITL_SHARE * request.itl_slo_s)
         and (request.ttft_slo_s == inf or forecast.backlog_s <= BACKLOG_SHARE * request.ttft_slo_s)
     )

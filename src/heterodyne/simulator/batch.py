@@ -1,6 +1,6 @@
 """A batch in virtual time: lines that may wait, asked as the gateway asks them (`batches/pace`)."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from math import inf
 from typing import Final
 
@@ -34,12 +34,13 @@ class SimulatedBatch(Struct, frozen=True, kw_only=True):
 class BatchTally:
     """What became of the lines."""
 
-    __slots__ = ("cached_tokens", "ended_at_s", "pools")
+    __slots__ = ("cached_tokens", "ended_at_s", "inside_s", "pools")
 
     def __init__(self) -> None:
         self.ended_at_s: list[float] = []
         self.cached_tokens = 0
         self.pools: Counter[str] = Counter()
+        self.inside_s: dict[str, float] = defaultdict(float)  # by pool, of all its lines together
 
     def lines_per_s(self, from_s: float, to_s: float) -> float:
         """Answered between two times."""
@@ -57,6 +58,7 @@ class SimulatedLines:
         self._pause_until_s = 0.0
         self._taken = 0  # of all lines
         self._order: LineOrder[int] = LineOrder()
+        self._started_at_s: dict[int, float] = {}
 
     def try_next(self, now_s: float) -> SimulatedRequest | None:
         """None: no line may be asked now."""
@@ -66,6 +68,11 @@ class SimulatedLines:
         while self._order.is_low and self._taken < self.batch.lines:
             self._take()
         return self._request(self._order.take(), now_s) if self._order else None
+
+    def start(self, request: SimulatedRequest, now_s: float) -> None:
+        """A line has its replica."""
+        self.waiting -= 1
+        self._started_at_s[request.number] = now_s
 
     def again(self, request: SimulatedRequest, now_s: float) -> None:
         """A line was refused; all of them pause for a moment."""
@@ -78,6 +85,7 @@ class SimulatedLines:
         self.tally.ended_at_s.append(now_s)
         self.tally.cached_tokens += cached_tokens
         self.tally.pools[pool] += 1
+        self.tally.inside_s[pool] += now_s - self._started_at_s.pop(request.number)
         self._order.end(request.number - FIRST_NUMBER)
 
     def _group(self, line: int) -> int:
