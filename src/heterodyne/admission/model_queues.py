@@ -19,7 +19,7 @@ from heterodyne.admission.shedding import check_shed, saturation
 from heterodyne.domain.fleet import FleetSnapshot, Replica
 from heterodyne.domain.urgency import Tier
 from heterodyne.routing.router import Router
-from heterodyne.routing.routing_choice import Forecast
+from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 SERVICE_MIN_S: Final = 1e-6
@@ -134,13 +134,14 @@ class ModelQueues:
         place = queue.place(waiting, now_s)
         # A request that comes here found no room, or others before it: to it the fleet is full, whatever slots are
         # free. The queue is as full as its places are taken, or as its wait is long beside the SLO; less so to a tenant
-        # with less in it than others, for one that floods must not have the rest of its tier refused.
+        # with less in it than others, for one that floods must not have the rest of its tier refused. Nor is anybody
+        # refused in favour of batch work, which makes room as it ends.
         wait_share = queue.wait_s(routing_request.urgency, now_s) / routing_request.ttft_slo_s
         fill = place.part * max(queue.fill(routing_request.urgency), wait_share)
         check_shed(
             caller.tier,
             routing_request.urgency,
-            saturation=saturation(load=1.0, queue_fill=fill),
+            saturation=saturation(load=1.0 - _patient_share(pending.choice), queue_fill=fill),
             chance=self._chance(),
             retry_after_s=min(RETRY_AFTER_MAX_S, max(1, ceil(place.wait_s))),
         )
@@ -175,6 +176,14 @@ class ModelQueues:
             tenant_queue_max=settings.tenant_queue_max,
             kv_tokens=self._router.kv_tokens(model),
         )
+
+
+def _patient_share(choice: RoutingChoice | None) -> float:
+    """Of the requests on the replica that would be the next, those of batch and background work."""
+    if choice is None or not choice.forecast.state.patient:
+        return 0.0
+    state = choice.forecast.state
+    return state.patient / state.in_flight
 
 
 def pending_of(waiting: Waiting) -> PendingRequest:

@@ -12,6 +12,7 @@ from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
     from heterodyne.physics.serving import Slo
+    from heterodyne.simulator.beside import BatchReport
     from heterodyne.simulator.fleet import LaidOutPool
     from heterodyne.simulator.report import SimulationReport
     from heterodyne.simulator.workload import Workload
@@ -34,6 +35,9 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     slo_ttft_ms: float
     slo_itl_ms: float
     gauge_interval_s: float
+    batch_lines: int | None
+    batch_group: int
+    batch_tokens: tuple[int, int, int]
     as_json: bool
 
 
@@ -71,6 +75,29 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     metavar="S",
     help="How often the router is told the replicas' gauges, a quarter of them read anew each time.",
 )
+@click.option(
+    "--batch-lines",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="A batch of N lines beside the trace: how fast it is, and what it does to the trace. One policy only.",
+)
+@click.option(
+    "--batch-group",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Lines of the batch that begin alike.",
+)
+@click.option(
+    "--batch-tokens",
+    nargs=3,
+    type=click.IntRange(min=1),
+    default=(512, 64, 64),
+    show_default=True,
+    metavar="SHARED OWN OUT",
+    help="Tokens of a line: of its prompt, shared within its group and its own, and of its answer.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON.")
 def simulate(**options: Any) -> None:
     """Say how a fleet would have served a trace under one policy or several, without any of its hardware.
@@ -83,6 +110,7 @@ def simulate(**options: Any) -> None:
       heterodyne simulate --fleet fleet.toml --trace trace.jsonl.gz --load 0.8
       heterodyne simulate --fleet fleet.toml --trace trace.csv.gz --policy slo --policy cost --policy round-robin
       heterodyne simulate --fleet heterodyne.toml --trace records.jsonl --rate 40 --requests 20000 --json
+      heterodyne simulate --fleet fleet.toml --trace trace.csv.gz --load 0.6 --batch-lines 50000
     """
     from heterodyne.physics.serving import Slo
 
@@ -94,6 +122,9 @@ def simulate(**options: Any) -> None:
     if left_out:
         click.echo(f"left out, since they name no hardware: {', '.join(left_out)}", err=True)
     click.echo(f"speeds from: {', '.join(f'{pool.name} {pool.basis}' for pool in pools)}", err=True)
+    if given.batch_lines is not None:
+        _print_batch(_beside(given, pools, traffic, slo), as_json=given.as_json)
+        return
     reports = [_simulated(policy, given, pools, traffic, slo) for policy in given.policies or DEFAULT_POLICIES]
     if given.as_json:
         print_json(reports)
@@ -117,6 +148,8 @@ def _check(options: SimulateOptions) -> None:
             raise InvalidSpec(f"{name}: {number:g} is not above zero")
     for policy in options.policies or DEFAULT_POLICIES:
         check_policy(policy)
+    if options.batch_lines is not None and len(options.policies) > 1:
+        raise InvalidSpec("--policy: a batch is simulated under one; give --batch-lines with one policy at a time")
 
 
 def _pools(options: SimulateOptions) -> "tuple[tuple[LaidOutPool, ...], tuple[str, ...]]":
@@ -164,6 +197,45 @@ def _simulated(
     took_s = perf_counter() - begun_s
     click.echo(f"{policy}: {done.requests / took_s:,.0f} requests simulated a second", err=True)
     return done
+
+
+def _beside(
+    options: SimulateOptions, pools: "tuple[LaidOutPool, ...]", traffic: "Workload", slo: "Slo"
+) -> "BatchReport":
+    from heterodyne.simulator.batch import SimulatedBatch
+    from heterodyne.simulator.beside import batch_beside
+    from heterodyne.simulator.trial import Trial
+
+    assert options.batch_lines is not None
+    shared, own, output = options.batch_tokens
+    batch = SimulatedBatch(
+        lines=options.batch_lines,
+        groups=-(-options.batch_lines // options.batch_group),
+        shared_tokens=shared,
+        own_tokens=own,
+        output_tokens=output,
+    )
+    [policy] = options.policies or DEFAULT_POLICIES
+    trial = Trial(policy=policy, seed=options.seed, slo=slo, gauge_interval_s=options.gauge_interval_s)
+    return batch_beside(pools, traffic, trial, batch)
+
+
+def _print_batch(found: "BatchReport", *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    left = found.left_over_lines_per_s
+    share = f", {found.lines_per_s / left:.2f} of it" if left else ""
+    click.echo(
+        f"within: {found.attainment_without:.2%} without the batch, {found.attainment_with:.2%} beside it\n"
+        f"left over: {left:.1f} lines/s, {1 - found.load:.2f} of {found.alone_lines_per_s:.1f} alone\n"
+        f"answered: {counted(found.lines, 'line')}, {found.lines_per_s:.1f} lines/s{share}; "
+        f"{found.prefix_hit_share:.0%} of their prompts was in memory\n"
+    )
+    print_table(
+        ("pool", "lines/s", "in flight"),
+        [(one.pool, f"{one.lines_per_s:.1f}", f"{one.in_flight_mean:.1f}") for one in found.pools],
+    )
 
 
 def _print(reports: "list[SimulationReport]") -> None:

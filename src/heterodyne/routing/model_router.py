@@ -19,11 +19,13 @@ from heterodyne.routing.predictive import Pool, choose
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
-from heterodyne.routing.spare import choose_spare, fade
+from heterodyne.routing.spare import choose_spare
 
 INTERACTIVE: Final = Urgency.INTERACTIVE
 REPEATED_S: Final = 0.002  # five hundred requests a second are forecast each
 LISTS_MAX: Final = 64  # of usable replicas, whose arrangement is remembered
+HALF_LIFE_S: Final = 60.0  # of the memory of how much interactive work there was, and of that of
+LATELY_S: Final = 5.0  # the last seconds
 NOT_URGENT: Final = "cost"  # the policy of work that no user waits for
 Tier = list[Pool]  # pools whose replicas come before those of the next tier
 
@@ -102,9 +104,14 @@ class ModelRouter:
             return RoutingChoice(forecast, slo_outlook(forecast), Reason.PEER)
         if request.urgency is not INTERACTIVE:
             states = [state for tier in tiers for pool in tier for state in pool]
-            to_come = self.reserve.to_come(now_s)
             return choose_spare(
-                self._beside(request), states, cached, self.objective(request), to_come=to_come, now_s=now_s
+                self._beside(request),
+                states,
+                cached,
+                self.objective(request),
+                interactive=self.reserve.lately(now_s),
+                to_come=self.reserve.to_come(now_s),
+                now_s=now_s,
             )
         best: RoutingChoice | None = None
         for tier in tiers:
@@ -238,12 +245,14 @@ class ModelRouter:
 class Reserve:
     """How much interactive work one model has, and had at most: what batch work must leave free."""
 
-    __slots__ = ("_at_s", "_most", "now")
+    __slots__ = ("_at_s", "_lately", "_lately_at_s", "_most", "now")
 
     def __init__(self) -> None:
         self.now = 0  # interactive requests in flight
         self._most = 0.0
         self._at_s = 0.0
+        self._lately = 0.0  # as batch work has seen it
+        self._lately_at_s = 0.0
 
     def start(self, now_s: float) -> None:
         """One more."""
@@ -257,9 +266,20 @@ class Reserve:
 
     def to_come(self, now_s: float) -> float:
         """Interactive requests that are not here and may be soon."""
-        self._most *= fade(now_s - self._at_s)
+        self._most *= _left(now_s - self._at_s, HALF_LIFE_S)
         self._at_s = now_s
         return max(0.0, self._most - self.now)
+
+    def lately(self, now_s: float) -> float:
+        """The most there were in the last seconds: those that have just ended are followed by others."""
+        faded = self._lately * _left(now_s - self._lately_at_s, LATELY_S)
+        self._lately, self._lately_at_s = max(float(self.now), faded), now_s
+        return self._lately
+
+
+def _left(seconds: float, half_life_s: float) -> float:
+    """Of a memory, after so long."""
+    return 1.0 if seconds <= 0.0 else pow(0.5, seconds / half_life_s)
 
 
 def _has(tiers: list[Tier], wanted: ReplicaState) -> bool:

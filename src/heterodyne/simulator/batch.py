@@ -1,24 +1,17 @@
-"""A batch in virtual time: lines that may wait, asked as the gateway asks them.
+"""A batch in virtual time: lines that may wait, asked as the gateway asks them (`batches/pace`)."""
 
-Lines that begin alike go one after another, as `gateway/batches` has it: of a group one goes first, and each result
-lets two more go. Few wait in the fair queue at a time; all others are not asked yet.
-"""
-
-from collections import Counter, deque
+from collections import Counter, defaultdict
 from math import inf
 from typing import Final
 
 from msgspec import Struct
 
+from heterodyne.batches.pace import PAUSE_S, WAITING_MAX, LineOrder
+from heterodyne.batches.planning import PIECE_LINES
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.routing.kv.chain import chain_of_blocks
 from heterodyne.simulator.workload import NO_SALT, SimulatedRequest
 
-WAITING_MAX: Final = 16  # in the fair queue
-FOLLOWERS: Final = 2
-PAUSE_S: Final = 0.25  # where there was no room
-PIECE_LINES: Final = 128  # of the sorted file, that are taken at a time
-LINES_LOW: Final = 32  # fewer that can be asked, and the next piece is taken
 FIRST_NUMBER: Final = 1 << 40  # of lines, and of blocks of their prompts: no trace has as many
 
 
@@ -41,12 +34,13 @@ class SimulatedBatch(Struct, frozen=True, kw_only=True):
 class BatchTally:
     """What became of the lines."""
 
-    __slots__ = ("cached_tokens", "ended_at_s", "pools")
+    __slots__ = ("cached_tokens", "ended_at_s", "inside_s", "pools")
 
     def __init__(self) -> None:
         self.ended_at_s: list[float] = []
         self.cached_tokens = 0
         self.pools: Counter[str] = Counter()
+        self.inside_s: dict[str, float] = defaultdict(float)  # by pool, of all its lines together
 
     def lines_per_s(self, from_s: float, to_s: float) -> float:
         """Answered between two times."""
@@ -63,22 +57,27 @@ class SimulatedLines:
         self._hash_tokens = hash_tokens
         self._pause_until_s = 0.0
         self._taken = 0  # of all lines
-        self._tasks: deque[int] = deque()  # lines that can be asked
-        self._followers: dict[int, deque[int]] = {}  # those that wait for a result of theirs, by line
+        self._order: LineOrder[int] = LineOrder()
+        self._started_at_s: dict[int, float] = {}
 
     def try_next(self, now_s: float) -> SimulatedRequest | None:
         """None: no line may be asked now."""
         begin_s = max(self.batch.at_s, self._pause_until_s)
         if not begin_s <= now_s < self.batch.until_s or self.waiting >= WAITING_MAX:
             return None
-        while len(self._tasks) < LINES_LOW and self._taken < self.batch.lines:
+        while self._order.is_low and self._taken < self.batch.lines:
             self._take()
-        return self._request(self._tasks.popleft(), now_s) if self._tasks else None
+        return self._request(self._order.take(), now_s) if self._order else None
+
+    def start(self, request: SimulatedRequest, now_s: float) -> None:
+        """A line has its replica."""
+        self.waiting -= 1
+        self._started_at_s[request.number] = now_s
 
     def again(self, request: SimulatedRequest, now_s: float) -> None:
         """A line was refused; all of them pause for a moment."""
         self.waiting -= 1
-        self._tasks.appendleft(request.number - FIRST_NUMBER)
+        self._order.again(request.number - FIRST_NUMBER)
         self._pause_until_s = now_s + PAUSE_S
 
     def end(self, request: SimulatedRequest, pool: str, cached_tokens: int, now_s: float) -> None:
@@ -86,9 +85,8 @@ class SimulatedLines:
         self.tally.ended_at_s.append(now_s)
         self.tally.cached_tokens += cached_tokens
         self.tally.pools[pool] += 1
-        followers = self._followers.pop(request.number - FIRST_NUMBER)
-        for _ in range(min(FOLLOWERS, len(followers))):
-            self._tasks.appendleft(followers.popleft())
+        self.tally.inside_s[pool] += now_s - self._started_at_s.pop(request.number)
+        self._order.end(request.number - FIRST_NUMBER)
 
     def _group(self, line: int) -> int:
         return line * self.batch.groups // self.batch.lines
@@ -96,14 +94,7 @@ class SimulatedLines:
     def _take(self) -> None:
         """The next piece of the file, sorted by how lines begin."""
         end = min(self._taken + PIECE_LINES, self.batch.lines)
-        alike: deque[int] = deque()
-        for line in range(self._taken, end):
-            if line == self._taken or self._group(line) != self._group(line - 1):
-                alike = deque()
-                self._tasks.append(line)
-            else:
-                alike.append(line)
-            self._followers[line] = alike
+        self._order.add((line, self._group(line) == self._group(line - 1)) for line in range(self._taken, end))
         self._taken = end
 
     def _request(self, line: int, now_s: float) -> SimulatedRequest:

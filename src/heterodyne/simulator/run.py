@@ -194,7 +194,7 @@ class _Run:
         admitted: AdmittedRequest | None = None,
     ) -> None:
         if self._batch is not None and is_line(request):
-            self._batch.waiting -= 1
+            self._batch.start(request, now_s)
         number = self._numbers[forecast.state.replica.id]
         replica = self._replicas[number]
         predicted = record_forecast(forecast, now_s) if self._trial.keeps_forecasts else None

@@ -61,9 +61,21 @@ def test_json_is_the_same_from_the_same_seed(files: tuple[Path, Path]) -> None:
     assert (got["requests"], got["replicas"]) == (500, 4)
 
 
+def test_a_batch_beside_the_trace_is_told_with_what_it_costs(files: tuple[Path, Path]) -> None:
+    words = ("--batch-lines", 300, "--batch-group", 30, "--batch-tokens", 64, 16, 8)
+    result = ask(files, "--load", 0.5, *words)
+    assert result.exit_code == 0, result.output
+    assert "without the batch" in result.stdout
+    assert [line.split()[0] for line in result.stdout.splitlines()[-2:]] == ["fast", "cheap"]
+    got = msgspec.json.decode(ask(files, "--load", 0.5, "--json", *words).stdout)
+    assert 0 < got["lines"] <= 300
+    assert got["load"] == pytest.approx(0.5, rel=0.05)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("--policy", "slo", "--policy", "cost", "--batch-lines", 10), "one policy"),
         (("--policy", "slow"), 'did you mean "slo"'),
         (("--load", 0.5, "--rate", 3), "give one of them"),
         (("--load", -1), "not above zero"),

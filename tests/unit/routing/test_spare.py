@@ -1,16 +1,17 @@
 """Batch and background work fills what interactive work leaves."""
 
+from contextlib import suppress
+
 import pytest
 
 from heterodyne.domain.errors import NoSpareCapacity
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, ReplicaId
 from heterodyne.domain.routing_rule import Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.forecast import forecast_on
-from heterodyne.routing.model_router import Reserve
+from heterodyne.routing.model_router import HALF_LIFE_S, LATELY_S, Reserve
 from heterodyne.routing.replica_state import PATIENT_FORGOTTEN_S, PATIENT_MIN, ReplicaState
 from heterodyne.routing.router import Router
-from heterodyne.routing.spare import HALF_LIFE_S, forecast_beside
+from heterodyne.routing.spare import ITL_SHARE, forecast_beside
 from heterodyne.routing.ticket import Ticket
 from tests.support.replica_states import ROUND, replica, routing_request
 
@@ -79,17 +80,45 @@ def test_batch_work_begins_with_few_again_after_a_while() -> None:
         to.decide(SMALL, fleet.replicas, 1.1 + PATIENT_FORGOTTEN_S)
 
 
-def test_prompts_that_came_a_moment_ago_may_come_again() -> None:
-    to, _ = router(1.0)
-    state = _grown(to)
-    quiet = forecast_beside(state, 0.0, BATCH, 0.0, 100.0)
-    for _ in range(40):
-        state.speed.add_prompt(0.1, 100.0)
-    forecast_beside(state, 0.0, BATCH, 0.0, 100.0)  # looks at it
-    busy = forecast_beside(state, 0.0, BATCH, 0.0, 120.0)
-    assert forecast_on(state, BATCH, 0.0, 120.0).itl_s < 1.3 * quiet.itl_s, "they are nearly over"
-    assert busy.itl_s > 2 * quiet.itl_s
-    assert (state.speed.prompt_rate, state.others) == (pytest.approx(0.8), 0), "nothing is left changed"
+def test_a_replica_is_judged_by_its_part_of_all_interactive_work() -> None:
+    to, _ = router(1.0, 1.0)
+    idle, busy = _grown(to), to.forecast(BATCH, ReplicaId("r1"), 0.0).state
+    for _ in range(20):
+        busy.speed.add_prompt(0.1, 0.0)
+    quiet, prompts, requests = (
+        forecast_beside(idle, BATCH, 0.0, 0.0, requests=requests, tokens_per_s=tokens_per_s).itl_s
+        for requests, tokens_per_s in (
+            (0.0, 0.0),
+            (0.0, busy.speed.prompt_rate / busy.speed.prompt_token_s),
+            (100.0, 0.0),
+        )
+    )
+    assert prompts > 1.3 * quiet
+    assert requests > 1.3 * quiet
+    assert (idle.speed.prompt_rate, idle.others) == (0.0, 0.0), "nothing is left changed"
+
+
+def test_lines_on_one_replica_make_no_room_by_driving_interactive_work_to_another() -> None:
+    interactive = routing_request(100, ttft_slo_s=1.0, itl_slo_s=0.03)
+    rooms = []
+    for count in (0, 60):
+        to, fleet = router(1.0, 9.0)
+        _grown(to)
+        for _ in range(count):
+            to.start(interactive, to.forecast(interactive, ReplicaId("r1"), 0.0), 0.0).first_token(0.0)
+        rooms.append(_room(to, FleetSnapshot.of(2, fleet.replicas[:1], fleet.rules), 0.0))
+    assert rooms[1] < 0.8 * rooms[0]
+
+
+def test_prompts_that_wait_hold_batch_work_back() -> None:
+    to, fleet = router(1.0)
+    _grown(to)
+    before = _room(to, fleet, 0.0)
+    to, fleet = router(1.0)
+    _grown(to)
+    waiting = routing_request(4000, ttft_slo_s=1.0, itl_slo_s=0.03)
+    to.start(waiting, to.forecast(waiting, ReplicaId("r0"), 0.0), 0.0)
+    assert _room(to, fleet, 0.0) == 0 < before
 
 
 def test_batch_work_stops_where_it_would_cost_others_their_promise() -> None:
@@ -99,14 +128,18 @@ def test_batch_work_stops_where_it_would_cost_others_their_promise() -> None:
         place(to, fleet, BATCH, 1000, 0.0)
     assert caught.value.retry_after_s
     waiting = routing_request(100, ttft_slo_s=1.0, itl_slo_s=0.03)
-    assert to.forecast(waiting, ReplicaId("r0"), 0.0).itl_s < 0.03, "what was promised is still to be had"
+    itl_s = to.forecast(waiting, ReplicaId("r0"), 0.0).itl_s
+    assert 0.9 * ITL_SHARE * 0.03 < itl_s < 0.03, "what was promised is still to be had"
 
 
 def test_room_that_interactive_work_had_a_moment_ago_is_kept_for_it() -> None:
     to, fleet = router(1.0)
     _grown(to)
     interactive = routing_request(100, ttft_slo_s=1.0, itl_slo_s=0.03)
-    for ticket in place(to, fleet, interactive, 60, 0.0):
+    begun = place(to, fleet, interactive, 60, 0.0)
+    with suppress(NoSpareCapacity):  # it has seen them
+        place(to, fleet, BATCH, 1, 0.5)
+    for ticket in begun:
         ticket.end(1.0, output_tokens=20)
     at_once = _room(to, fleet, 1.0)
     later, again = router(1.0)
@@ -125,6 +158,18 @@ def test_a_reserve_forgets_what_is_long_ago() -> None:
     assert reserve.to_come(0.0) == 8
     assert reserve.to_come(HALF_LIFE_S) == pytest.approx(4)
     assert reserve.to_come(2 * HALF_LIFE_S) == pytest.approx(2)
+
+
+def test_a_reserve_knows_what_was_there_a_moment_ago() -> None:
+    reserve = Reserve()
+    for _ in range(8):
+        reserve.start(0.0)
+    assert reserve.lately(0.0) == 8
+    for _ in range(8):
+        reserve.end()
+    assert reserve.lately(LATELY_S) == pytest.approx(4)
+    reserve.start(LATELY_S)
+    assert reserve.lately(10 * LATELY_S) == 1
 
 
 def _grown(to: Router) -> ReplicaState:

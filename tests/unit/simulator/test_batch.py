@@ -4,8 +4,10 @@ import pytest
 from msgspec import structs
 
 from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.batches.pace import WAITING_MAX
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.simulator.batch import WAITING_MAX, SimulatedBatch, SimulatedLines
+from heterodyne.simulator.batch import SimulatedBatch, SimulatedLines
+from heterodyne.simulator.beside import batch_beside
 from heterodyne.simulator.run import run
 from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import workload
@@ -43,6 +45,7 @@ def test_of_a_group_one_goes_first_and_each_result_lets_two_more_go() -> None:
     assert first[1] is not None
     assert lines.try_next(0.0) is None, "the others wait for a result"
     assert first[0].numbers[:16] != first[1].numbers[:16]
+    lines.start(first[0], 0.0)
     lines.end(first[0], "p", 0, 1.0)
     second = [lines.try_next(1.0), lines.try_next(1.0)]
     assert all(one is not None and one.numbers[:16] == first[0].numbers[:16] for one in second)
@@ -60,3 +63,17 @@ def test_a_batch_that_cannot_be_is_refused() -> None:
         structs.replace(BATCH, groups=0)
     with pytest.raises(InvalidSpec, match="admission"):
         run(pools(), workload(log(10)), structs.replace(TRIAL, admission=None))
+
+
+def test_a_batch_beside_a_trace_is_held_against_what_the_trace_leaves() -> None:
+    fleet, traffic = pools(), workload(log(80))
+    endless = structs.replace(BATCH, lines=20_000)
+    found = batch_beside(fleet, traffic, structs.replace(TRIAL, batch=None, admission=None), endless)
+    assert 0 < found.load < 1
+    assert found.left_over_lines_per_s == pytest.approx((1 - found.load) * found.alone_lines_per_s)
+    assert 0 < found.lines_per_s < found.alone_lines_per_s
+    assert found.lines == pytest.approx(found.lines_per_s * traffic.lap_s, rel=0.01)
+    assert found.attainment_with <= found.attainment_without == 1.0
+    [only] = found.pools
+    assert only.in_flight_mean > 1
+    assert only.lines_per_s == pytest.approx(found.lines_per_s)

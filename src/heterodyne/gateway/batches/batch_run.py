@@ -1,24 +1,21 @@
 """One worker's part of one batch: pieces that it has taken, lines of them that are asked, results that it writes."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Final
 
 from heterodyne.batches.notice import WorkNotice
+from heterodyne.batches.pace import PAUSE_S, LineOrder
 from heterodyne.batches.result_words import WORDS, LineAnswer
 from heterodyne.batches.work_folder import Piece, WorkFolder, WorkLine, result_line
 from heterodyne.gateway.stored.inner_call import KEY_ID, InnerAnswer, InnerCall
 from heterodyne.telemetry import log, metrics
 from heterodyne.wire.message import HttpRequest
 
-LINES_LOW: Final = 32  # fewer that can be asked, and the next piece is taken
 LINES_HELD_MAX: Final = 8192  # in pieces that are taken
-FOLLOWERS: Final = 2
 TRIES_MAX: Final = 5  # of a line whose engines fail
 LOOK_AGAIN_S: Final = 1.0  # for a piece, where others have all there are
-PAUSE_S: Final = 0.25  # where there was no room: that may be so for a moment only
 PAUSE_MAX_S: Final = 15.0
 NO_ROOM: Final = 503  # no fault of the line, nor of an engine
 LIMITED: Final = 429
@@ -32,15 +29,12 @@ _log = log.get("batches")
 class LineTask:
     """One line, until it has a result."""
 
-    __slots__ = ("line", "piece", "tries", "waiting")
+    __slots__ = ("line", "piece", "tries")
 
-    def __init__(self, piece: "TakenPiece", line: WorkLine, waiting: "deque[LineTask]") -> None:
+    def __init__(self, piece: "TakenPiece", line: WorkLine) -> None:
         self.piece = piece
         self.line = line
         self.tries = 0
-        # Lines that begin as it does, and are not asked yet: each result lets two more go. What they share is then
-        # computed once on each replica that is drawn in, and not by all of them at the same time.
-        self.waiting = waiting
 
 
 class TakenPiece:
@@ -72,7 +66,7 @@ class BatchRun:
             b"x-heterodyne-deadline-ms": b"%d" % (longest_s * 1000),
             KEY_ID: notice.key.encode(),
         }
-        self._tasks: deque[LineTask] = deque()
+        self._order: LineOrder[LineTask] = LineOrder()
         self._calls: dict[LineTask, InnerCall] = {}
         self._taken: set[TakenPiece] = set()
         self._works: set[asyncio.Task[None]] = set()  # pieces being taken or finished
@@ -89,15 +83,15 @@ class BatchRun:
     def may_ask(self) -> bool:
         """Whether there is a line, and no reason to wait; where few are left, more are taken in the meantime."""
         now_s = self._clock()
-        is_low = len(self._tasks) < LINES_LOW and sum(taken.left for taken in self._taken) < LINES_HELD_MAX
+        is_low = self._order.is_low and sum(taken.left for taken in self._taken) < LINES_HELD_MAX
         if is_low and not self._is_taking and now_s >= self._look_at_s:
             self._is_taking = True
             self._start(self._take())
-        return bool(self._tasks) and now_s >= self._pause_until_s
+        return bool(self._order) and now_s >= self._pause_until_s
 
     def ask_next(self) -> None:
         """Ask one line; its result is written when it comes."""
-        task = self._tasks.popleft()
+        task = self._order.take()
         http = HttpRequest(
             method=b"POST",
             path=self.notice.endpoint.encode(),
@@ -129,7 +123,7 @@ class BatchRun:
         for taken in self._taken:
             taken.piece.close()
         self._taken.clear()
-        self._tasks.clear()
+        self._order.clear()
 
     def _end(self, task: LineTask, answer: InnerAnswer) -> None:
         """Called as the answer ends, before the books have it: a result that is written is never paid for twice."""
@@ -159,15 +153,14 @@ class BatchRun:
             self._again(task, PAUSE_MAX_S)
             return
         metrics.batch_lines.add(("answered" if is_answer else "failed",))
-        for _ in range(min(FOLLOWERS, len(task.waiting))):
-            self._tasks.appendleft(task.waiting.popleft())
+        self._order.end(task)
         taken.left -= 1
         if not taken.left:
             self._start(self._finish(taken))
 
     def _again(self, task: LineTask, pause_s: float | None = None) -> None:
         """Ask it again, after a pause for all."""
-        self._tasks.appendleft(task)
+        self._order.again(task)
         pause_s = PAUSE_S if pause_s is None else min(max(PAUSE_S, pause_s), PAUSE_MAX_S)
         self._pause_until_s = max(self._pause_until_s, self._clock() + pause_s)
 
@@ -193,7 +186,7 @@ class BatchRun:
             return
         taken = TakenPiece(piece)
         self._taken.add(taken)
-        self._tasks.extend(_leaders(taken))
+        self._order.add((LineTask(taken, line), line.follows) for line in piece.left)
         if not taken.left:
             await self._finish(taken)
         self._wake()
@@ -205,18 +198,6 @@ class BatchRun:
             _log.error("piece_not_finished", batch=self.notice.batch, error=str(error))
             taken.piece.close()
         self._taken.discard(taken)
-
-
-def _leaders(taken: TakenPiece) -> list[LineTask]:
-    """Of each run of lines that begin alike the first one; the others wait."""
-    leaders: list[LineTask] = []
-    for line in taken.piece.left:
-        if leaders and line.follows:
-            waiting = leaders[-1].waiting
-            waiting.append(LineTask(taken, line, waiting))
-        else:
-            leaders.append(LineTask(taken, line, deque()))
-    return leaders
 
 
 def _take_first(folder: WorkFolder) -> Piece | None:

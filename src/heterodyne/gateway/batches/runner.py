@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from heterodyne.batches.notice import Notices
+from heterodyne.batches.pace import WAITING_MAX
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.gateway.batches.batch_run import Ask, BatchRun
 
 LOOK_S: Final = 0.5  # between two looks at which batches there are
 TURN_S: Final = 0.02  # between two looks at how many lines wait
-WAITING_MAX: Final = 16  # lines of one project in the queues of this worker
 RUNNING_MAX: Final = 2048  # lines of one worker that are asked
 ASKED_AT_ONCE: Final = 8  # lines of one batch, before others are looked at, and the loop goes on
 

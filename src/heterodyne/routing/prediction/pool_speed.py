@@ -70,7 +70,7 @@ class PoolSpeed:
     __slots__ = (
         *("_began_at_s", "_ended_at_s", "_first", "_fixed_s", "_later", "ahead", "ahead_s"),
         *("ahead_share_prior", "answer_tokens", "context_token_prior_s", "context_token_s", "heard_at_s"),
-        *("itl_band", "mixes_prompts", "prior", "prompt_at_s", "prompt_peak", "prompt_peak_at_s"),
+        *("itl_band", "mixes_prompts", "prior", "prompt_at_s"),
         *("prompt_rate", "prompt_s", "prompt_token_s", "prompt_token_squared_s", "prompts"),
         *("prompts_between", "replicas", "sequence_prior_s", "sequence_s", "step_prior_s", "step_s"),
         *("step_tokens", "steps", "token_share_s", "ttft_band", "ttft_band_waiting"),
@@ -88,7 +88,6 @@ class PoolSpeed:
         self.answer_tokens = ANSWER_PRIOR  # of a usual answer
         self.prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
         self.prompt_at_s = 0.0
-        self.prompt_peak = self.prompt_peak_at_s = 0.0  # of that rate, as batch work has seen it
         self.heard_at_s = -inf  # when a request was last learned from
         self._began_at_s = self._ended_at_s = -inf  # when answers last did that were learned from
         self._fixed_s = max(prior.fixed_s, FIXED_MIN_S)
