@@ -160,13 +160,7 @@ class RequestLog:
             self.shadow.offer(finished, ended)
         if self.abuse is not None:
             self.abuse.ended(finished, ended)
-        if not ended.is_estimated:
-            self.tokens.learn(ended.model, request.prompt_chars, ended.prompt_tokens, routing_request.tenant)
-        if not ended.reason:
-            self.request_builder.learn(request, routing_request, ended.completion_tokens)
-            is_counted = ended.stream and not ended.is_estimated and not ended.continuations
-            if is_counted and finished.wire is not None and request.guard is None:  # policies join events
-                self.event_tokens.learn(finished.wire.pool, finished.events, ended.completion_tokens)
+        self._learn(finished, ended)
         if choice is not None and (is_unusual(ended) or self.decisions.has_room(now_s)):
             self.decisions.add(Decided(ended.id, routing_request, choice, ended))
         if self._is_recorded:
@@ -176,3 +170,14 @@ class RequestLog:
                 self._audit_recorder.finished(finished, record)
             if self._tracer is not None:
                 self._tracer.finished(finished, record)
+
+    def _learn(self, finished: Finished, ended: EndedRequest) -> None:
+        """What its end says of prompts, answers and events to come."""
+        request, routing_request = finished.request, finished.routing_request
+        if not ended.is_estimated:
+            self.tokens.learn(ended.model, request.prompt_chars, ended.prompt_tokens, routing_request.tenant)
+        if not ended.reason:
+            self.request_builder.learn(request, routing_request, ended.completion_tokens)
+            is_counted = ended.stream and not ended.is_estimated and not ended.continuations
+            if is_counted and finished.wire is not None and request.guard is None:  # policies join events
+                self.event_tokens.learn(finished.wire.pool, finished.events, ended.completion_tokens)
