@@ -130,7 +130,7 @@ def _of_text(find: Callable[[str], Collection[Finding]]) -> Look:
 def _presidio(settings: GuardSettings) -> Finder:
     from heterodyne.safety.presidio.finder import presidio_finder
 
-    return Finder(presidio_finder(settings))
+    return Finder(_of_text(presidio_finder(settings)))
 
 
 def _tool_calls(settings: GuardSettings) -> Finder:
@@ -151,7 +151,7 @@ def _length(settings: GuardSettings) -> Finder:
     return Finder(_sees_no_words, inspector=LengthInspector(settings))
 
 
-def _sees_no_words(_: str) -> Collection[Finding]:
+def _sees_no_words(_: Glance) -> Collection[Finding]:
     raise AssertionError("a guard of structure looks at how a text is made, and not at its words")
 
 
