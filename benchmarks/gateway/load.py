@@ -28,6 +28,7 @@ class Counts(Struct):
     """What one phase saw."""
 
     latencies_s: list[float] = []
+    gaps_s: list[float] = []  # between what comes of a stream
     refused: int = 0  # an answer other than 200
     incomplete: int = 0  # an answer that ended too early
     broken: int = 0  # a connection that ended before its answer did
@@ -43,8 +44,9 @@ class Pattern(Struct, frozen=True, kw_only=True):
 class User(asyncio.Protocol):
     """One connection that asks again as soon as it is answered; the last answer is waited for."""
 
-    def __init__(self, request: bytes, pattern: Pattern, ends_at_s: float, counts: Counts) -> None:
-        self.request = request
+    def __init__(self, scenario: Scenario, pattern: Pattern, ends_at_s: float, counts: Counts) -> None:
+        self.request = scenario.request()
+        self.keeps_gaps = scenario.is_paced
         self.ending = pattern.ending
         self.tail_bytes = len(pattern.ending)
         self.size_bytes_min = WHOLE_SHARE_MIN * pattern.size_bytes
@@ -57,6 +59,7 @@ class User(asyncio.Protocol):
         self.ask()
 
     def ask(self) -> None:
+        self.heard_at_s = 0.0
         self.tail = b""
         self.size_bytes = 0
         self.asked_at_s = time.perf_counter()
@@ -71,6 +74,11 @@ class User(asyncio.Protocol):
             self.counts.refused += 1
             self.transport.abort()
             return
+        if self.keeps_gaps:
+            now_s = time.perf_counter()
+            if self.heard_at_s:
+                self.counts.gaps_s.append(now_s - self.heard_at_s)
+            self.heard_at_s = now_s
         self.size_bytes += len(data)
         self.tail = (self.tail + data)[-self.tail_bytes :]
         if self.tail == self.ending:
@@ -83,11 +91,11 @@ class User(asyncio.Protocol):
             self.finished.set_exception(error or ConnectionResetError("closed before the answer was whole"))
 
 
-async def use(port: int, request: bytes, pattern: Pattern, ends_at_s: float, counts: Counts) -> None:
+async def use(port: int, scenario: Scenario, pattern: Pattern, ends_at_s: float, counts: Counts) -> None:
     """One user to the end of the phase, on a new connection whenever one breaks."""
     while counts.broken < BROKEN_MAX:
         _, user = await asyncio.get_running_loop().create_connection(
-            lambda: User(request, pattern, ends_at_s, counts), "127.0.0.1", port
+            lambda: User(scenario, pattern, ends_at_s, counts), "127.0.0.1", port
         )
         try:
             return await user.finished
@@ -98,11 +106,11 @@ async def use(port: int, request: bytes, pattern: Pattern, ends_at_s: float, cou
 
 async def phase(port: int, scenario: Scenario, pattern: Pattern, seconds: float) -> tuple[Counts, float]:
     """All users for a while; the counts, and the time until the last answer."""
-    counts, request = Counts(), scenario.request()
+    counts = Counts()
     started_at_s = time.perf_counter()
     async with asyncio.timeout(seconds + DRAIN_S_MAX), asyncio.TaskGroup() as tasks:
         for _ in range(scenario.connections):
-            tasks.create_task(use(port, request, pattern, started_at_s + seconds, counts))
+            tasks.create_task(use(port, scenario, pattern, started_at_s + seconds, counts))
     return counts, time.perf_counter() - started_at_s
 
 
@@ -147,13 +155,15 @@ async def main(port: int, scenario: Scenario, seconds: float, warm_up_seconds: f
 
 def summary(counts: Counts, elapsed_s: float) -> str:
     """JSON."""
-    ordered = sorted(counts.latencies_s)
+    ordered, gaps = sorted(counts.latencies_s), sorted(counts.gaps_s)
     return json.dumps(
         {
             "requests": len(ordered),
             "elapsed_s": elapsed_s,
             "p50_ms": 1000 * ordered[len(ordered) // 2] if ordered else 0.0,
             "p99_ms": 1000 * ordered[len(ordered) * 99 // 100] if ordered else 0.0,
+            "gap_p50_ms": 1000 * gaps[len(gaps) // 2] if gaps else 0.0,
+            "gap_p99_ms": 1000 * gaps[len(gaps) * 99 // 100] if gaps else 0.0,
             "refused": counts.refused,
             "incomplete": counts.incomplete,
             "broken": counts.broken,

@@ -25,6 +25,8 @@ class LoadResult(Struct, frozen=True, kw_only=True):
     refused: int
     incomplete: int
     broken: int
+    gap_p50_ms: float = 0.0  # between what comes of a stream, where the engine has a pace
+    gap_p99_ms: float = 0.0
 
 
 class MeasureFailed(Exception):

@@ -24,7 +24,7 @@ class PacedUser(User):
     """A connection that waits for the next request that is due."""
 
     def __init__(self, load: "PacedLoad") -> None:
-        super().__init__(load.request, load.pattern, 0.0, load.counts)
+        super().__init__(load.scenario, load.pattern, 0.0, load.counts)
         self._load = load
 
     def ask(self) -> None:
@@ -47,7 +47,7 @@ class PacedLoad:
     def __init__(self, port: int, scenario: Scenario, pattern: Pattern) -> None:
         self._port = port
         self._connections = scenario.connections
-        self.request, self.pattern = scenario.request(), pattern
+        self.scenario, self.pattern = scenario, pattern
         self.counts = Counts()
         self._due: deque[float] = deque()
         self._resting: list[PacedUser] = []

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from benchmarks.gateway.measure import Sample
 from benchmarks.gateway.running import Gateway
-from benchmarks.gateway.scenarios import ALONE, HALF, PROMPT, REQUEST, STREAM
+from benchmarks.gateway.scenarios import ALONE, HALF, PACED, PROMPT, REQUEST, STREAM
 from benchmarks.gateway.upstream import TOKENS
 
 
@@ -30,6 +30,8 @@ class Row(Struct, frozen=True, kw_only=True):
     alone_p99_ms: float | None
     half_p50_ms: float | None
     half_p99_ms: float | None
+    gap_p50_ms: float | None
+    gap_p99_ms: float | None
     rss_mib: float
     requests: int
     failures: int  # refused, incomplete and broken answers of all scenarios and rounds
@@ -43,9 +45,9 @@ class Row(Struct, frozen=True, kw_only=True):
 def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
     """The medians of one gateway's samples."""
     own = [one for one in samples if (one.gateway, one.replicas) == (gateway.name, gateway.replicas)]
-    request, stream, prompt, alone, half = (
+    request, stream, prompt, alone, half, paced = (
         [sample for sample in own if sample.scenario == scenario.name]
-        for scenario in (REQUEST, STREAM, PROMPT, ALONE, HALF)
+        for scenario in (REQUEST, STREAM, PROMPT, ALONE, HALF, PACED)
     )
     prompt_cpu_us = _median(sample.cpu_us_per_request for sample in prompt)
     return Row(
@@ -67,6 +69,8 @@ def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
         alone_p99_ms=_median(sample.load.p99_ms for sample in alone),
         half_p50_ms=_median(sample.load.p50_ms for sample in half),
         half_p99_ms=_median(sample.load.p99_ms for sample in half),
+        gap_p50_ms=_median(sample.load.gap_p50_ms for sample in paced),
+        gap_p99_ms=_median(sample.load.gap_p99_ms for sample in paced),
         rss_mib=max((sample.rss_bytes for sample in own), default=0) / 2**20,
         requests=sum(sample.load.requests for sample in own),
         failures=sum(sample.load.refused + sample.load.incomplete + sample.load.broken for sample in own),

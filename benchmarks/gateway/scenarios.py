@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchmarks.gateway.upstream import MODEL, TOKENS
+from benchmarks.gateway.upstream import MODEL, PACED_USER, TOKENS
 
 PROMPT_BYTES = 400_000
 SYSTEM = "You are a helpful assistant."
@@ -49,6 +49,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     stream: bool
     prompt: str
     path: str = "/v1/chat/completions"  # of another API, which says the same in its own words
+    is_paced: bool = False  # the engine takes TOKEN_GAP_S for each token
 
     def request(self) -> bytes:
         """The whole HTTP request, the same every time."""
@@ -70,6 +71,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
         fields = {"model": model, "messages": messages, "max_tokens": TOKENS, "temperature": 0}
         if self.stream:
             fields["stream"] = True
+        if self.is_paced:
+            fields["user"] = PACED_USER
         return json.dumps(fields, separators=(",", ":")).encode()
 
 
@@ -81,7 +84,10 @@ STREAM = Scenario(name="stream", title=f"{TOKENS}-token streams", connections=16
 PROMPT = Scenario(name="prompt", title="400 KB prompts", connections=4, stream=False, prompt=LONG)
 ALONE = Scenario(name="alone", title="one request at a time", connections=1, stream=False, prompt=SHORT)
 HALF = Scenario(name="half", title="half of what it bears", connections=64, stream=False, prompt=SHORT)
-MEASURED = (REQUEST, STREAM, PROMPT, ALONE, HALF)  # of every gateway
+PACED = Scenario(
+    name="paced", title="streams at an engine's pace", connections=16, stream=True, prompt=SHORT, is_paced=True
+)
+MEASURED = (REQUEST, STREAM, PROMPT, ALONE, HALF, PACED)  # of every gateway
 CROWD = Scenario(name="crowd", title="whole answers of many clients", connections=64, stream=False, prompt=SHORT)
 APIS = tuple(
     Scenario(name=name, title=title, connections=16, stream=True, prompt=SHORT, path=path)

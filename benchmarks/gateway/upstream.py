@@ -14,6 +14,7 @@ import uvloop
 TOKENS = 64
 TOKEN = " hello"
 MODEL = "mock"
+PACED_USER, TOKEN_GAP_S = "paced", 0.01  # whose streams come at an engine's pace
 
 
 def json_answer(value: object) -> bytes:
@@ -86,17 +87,18 @@ class Engine(asyncio.Protocol):
         if self.parser.get_method() == b"GET":
             self.transport.write(MODELS if self.url.startswith(b"/v1/models") else HEALTH)
         elif b'"stream":true' in self.body or b'"stream": true' in self.body:
-            stream = asyncio.ensure_future(self.stream())
+            is_paced = PACED_USER.encode() in self.body
+            stream = asyncio.ensure_future(self.stream(TOKEN_GAP_S if is_paced else 0))
             self.streams.add(stream)
             stream.add_done_callback(self.streams.discard)
         else:
             self.transport.write(WHOLE)
 
-    async def stream(self) -> None:
+    async def stream(self, gap_s: float) -> None:
         """Each token is a write of its own, in a turn of the loop of its own, as an engine's step is."""
         self.transport.write(STREAM_HEAD + STREAM_FIRST)
         for _ in range(TOKENS):
-            await asyncio.sleep(0)
+            await asyncio.sleep(gap_s)
             self.transport.write(STREAM_TOKEN)
         self.transport.write(STREAM_LAST)
 
