@@ -59,7 +59,7 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     measured_points: int = 0
     source: str = ""
     split: Split | None = None  # what judged it: rows left out in this way; None: not judged
-    vendors: tuple[str, ...] = ()  # makers of the chips it was measured on
+    vendors: tuple[str, ...] = ()  # makers of the chips it was measured or judged on
 
 
 class ProfileMatch(Struct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ class ProfileMatch(Struct, frozen=True, kw_only=True):
     split: Split = Split.NOTHING  # how far it is from its rows; `spread_catalogue.spreads_of` has the range of that
 
 
-PRIOR = Profile(key=ProfileKey(), prices=DATASHEET, source="datasheet rates and published priors")
+PRIOR = Profile(key=ProfileKey(), prices=DATASHEET, source="datasheet rates and published priors", vendors=("nvidia",))
 
 
 def find_profile(
@@ -84,14 +84,18 @@ def find_profile(
     candidates = [*((profile, True) for profile in own), *((profile, False) for profile in profiles)]
     speaking = [(profile, is_own) for profile, is_own in candidates if _speaks_for(profile.key, wanted)]
     if not speaking:
-        return ProfileMatch(profile=PRIOR, basis=Basis.DATASHEET)
+        return ProfileMatch(profile=PRIOR, basis=Basis.DATASHEET, split=_unless_strange(PRIOR, vendor, Split.NOTHING))
     best, is_own = max(speaking, key=lambda one: _nearness(one[0].key, wanted, is_own=one[1]))
     if is_own:
         return ProfileMatch(profile=best, basis=Basis.OWN, split=Split.CALIBRATED)
     if best.key.chip is None:
-        is_strange = vendor is not None and bool(best.vendors) and vendor not in best.vendors
-        return ProfileMatch(profile=best, basis=Basis.FAMILY, split=Split.VENDOR if is_strange else Split.CHIP)
+        return ProfileMatch(profile=best, basis=Basis.FAMILY, split=_unless_strange(best, vendor, Split.CHIP))
     return ProfileMatch(profile=best, basis=Basis.CHIP, split=_split_on_chip(best, wanted))
+
+
+def _unless_strange(profile: Profile, vendor: str | None, split: Split) -> Split:
+    """Chips of makers that none of the rows is of are further than any of the others."""
+    return Split.VENDOR if vendor is not None and profile.vendors and vendor not in profile.vendors else split
 
 
 def _split_on_chip(profile: Profile, wanted: ProfileKey) -> Split:

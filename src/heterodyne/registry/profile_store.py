@@ -110,6 +110,8 @@ def _text(profiles: Iterable[Profile]) -> str:
 def _profile_text(profile: Profile) -> str:
     lines = ["[[profiles]]"]
     for name, value in msgspec.to_builtins(profile).items():
+        if value is None:
+            continue
         lines.append(f"{name} = {_inline(value) if isinstance(value, dict) else json.dumps(value, ensure_ascii=False)}")
     return "\n".join(lines) + "\n"
 

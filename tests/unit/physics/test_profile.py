@@ -116,7 +116,8 @@ def test_a_match_says_how_far_it_is_from_its_rows() -> None:
     family = msgspec.structs.replace(measured(), vendors=("nvidia",))
     assert split(family) is Split.CHIP
     assert split(family, vendor="amd") is Split.VENDOR
-    assert find_profile((), WANTED).split is Split.NOTHING
+    assert find_profile((), WANTED, vendor="nvidia").split is Split.NOTHING
+    assert find_profile((), WANTED, vendor="apple").split is Split.VENDOR
     assert find_profile((), WANTED, own=(measured(chip="h100-sxm"),)).split is Split.CALIBRATED
 
 
