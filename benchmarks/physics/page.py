@@ -79,7 +79,9 @@ Each row is predicted from rows that do not share with it what the first column 
 left out was seen on no chip, under no engine, at no precision. Its nearest relatives answer for it, as a profile is
 looked up: the model there, other models on the chip under the engine, the engine on other chips. A *group* is one
 model at one precision on one chip under one engine. Folds by setup alone, which this page showed before, leave the
-model on both sides: what they give is the first line.
+model on both sides: what they give is the first line. For a model that nobody has measured, rows of others add next
+to nothing to datasheets and priors: what is left is the engine's kernels for that very model, and a few points of the
+replica itself are worth more than all of it.
 """
 
 BESIDE = """\
