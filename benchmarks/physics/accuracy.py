@@ -1,15 +1,14 @@
 """Fits prices and scores them on points they have not seen: by fold, by chip left out, after a few points."""
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeVar
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from benchmarks.physics.silicon.rows import Point
-from heterodyne.physics.fit import fit_first_token, fit_prices
+from heterodyne.physics.fit import fit_first_token_freely, fit_prices
 from heterodyne.physics.prices import DATASHEET, Prices
 from heterodyne.physics.profile import FirstToken, Profile, ProfileKey
 from heterodyne.physics.serving import ReplicaSpec, serve
@@ -39,6 +38,9 @@ class Measured(Protocol):
     def setup(self) -> tuple[object, ...]: ...
 
 
+M = TypeVar("M", bound=Measured)
+
+
 class Score(Struct, frozen=True, kw_only=True):
     """Relative errors of predictions, in percent."""
 
@@ -46,13 +48,6 @@ class Score(Struct, frozen=True, kw_only=True):
     mean: float
     median: float
     p90: float
-
-
-class Prediction(Struct, frozen=True, kw_only=True):
-    """Signed relative errors on points the fit has not seen."""
-
-    tpot: Errors
-    ttft: Errors
 
 
 def score(errors: Errors) -> Score:
@@ -70,19 +65,26 @@ def within_sigmas(errors: Errors) -> NDArray[np.bool_]:
     return np.abs(errors - centre) <= SIGMAS * sigma
 
 
-def fit(points: Sequence[Measured], *, prior: Prices = DATASHEET, ridge: float = RIDGE) -> Prices:
+def fit(
+    points: Sequence[Measured],
+    *,
+    prior: Prices = DATASHEET,
+    ridge: float = RIDGE,
+    weights: Sequence[float] | None = None,
+) -> Prices:
     """Prices of measured TPOT."""
-    return fit_prices([point.terms for point in points], [point.tpot_s for point in points], prior=prior, ridge=ridge)
+    terms, seconds = [point.terms for point in points], [point.tpot_s for point in points]
+    return fit_prices(terms, seconds, prior=prior, ridge=ridge, weights=weights)
 
 
 def fit_first(points: Sequence[Point], prices: Prices) -> FirstToken:
     """First-token behaviour of measured TTFT, from points that do not wait for memory where there are any."""
     free = [point for point in points if point.running >= point.load.concurrency] or list(points)
-    return fit_first_token(
+    return fit_first_token_freely(
         [prefill_s(point.placement, prices, tokens=point.load.prompt_tokens) for point in free],
         [point.running for point in free],
-        # At least a tenth of the wait is the prompt's own, whatever the step under way took.
-        [max(point.ttft_s - prices.seconds(point.terms) / 2, point.ttft_s / 10) for point in free],
+        [prices.seconds(point.terms) for point in free],
+        [point.ttft_s for point in free],
     )
 
 
@@ -101,21 +103,6 @@ def ttft_errors(prices: Prices, first: FirstToken, points: Sequence[Point]) -> E
     return np.array(found)
 
 
-def cross_validated(points: Sequence[Point]) -> Prediction:
-    """Errors on each point from a fit on the other folds."""
-    fold = folds(points)
-    tpot, ttft = np.zeros(len(points)), np.zeros(len(points))
-    for number in range(FOLDS):
-        held = [index for index, mine in enumerate(fold) if mine == number]
-        seen = [point for point, mine in zip(points, fold, strict=True) if mine != number]
-        prices_of = fit_versions(seen)
-        for index in held:
-            prices, first = prices_of(points[index].engine_version)
-            tpot[index] = tpot_errors(prices, [points[index]])[0]
-            ttft[index] = ttft_errors(prices, first, [points[index]])[0]
-    return Prediction(tpot=tpot, ttft=ttft)
-
-
 def held_out(points: Sequence[Measured], part_of: Sequence[object]) -> Errors:
     """TPOT errors on each point from a fit on the other parts."""
     errors = np.zeros(len(points))
@@ -128,21 +115,6 @@ def held_out(points: Sequence[Measured], part_of: Sequence[object]) -> Errors:
     return errors
 
 
-def fit_versions(points: Sequence[Point]) -> Callable[[str], tuple[Prices, FirstToken]]:
-    """Prices by engine version, as profiles are keyed: its own where it has enough points, else the group's."""
-    base = fit(points)
-    base_first = fit_first(points, base)
-    by_version: dict[str, list[Point]] = defaultdict(list)
-    for point in points:
-        by_version[point.engine_version].append(point)
-    own: dict[str, tuple[Prices, FirstToken]] = {}
-    for version, mine in by_version.items():
-        if len(by_version) > 1 and len(mine) >= VERSION_POINTS:
-            prices = fit(mine, prior=base)
-            own[version] = (prices, fit_first(mine, prices))
-    return lambda version: own.get(version, (base, base_first))
-
-
 def transferred(points: Sequence[Measured]) -> Prices:
     """Prices for silicon that is not among the points."""
     return fit(points, prior=DATASHEET, ridge=TRANSFER_RIDGE)
@@ -150,14 +122,7 @@ def transferred(points: Sequence[Measured]) -> Prices:
 
 def calibrated(points: Sequence[Measured], prior: Prices) -> Score | None:
     """The mean score over seeded draws of sixteen points, on the points not drawn; None when none are left."""
-    scores = []
-    for seed in range(DRAWS):
-        order = np.random.default_rng(seed).permutation(len(points))
-        drawn = [points[index] for index in order[:CALIBRATION_POINTS]]
-        seen = {point.setup for point in drawn}
-        rest = [point for point in points if point.setup not in seen]
-        if rest:
-            scores.append(score(tpot_errors(fit(drawn, prior=prior, ridge=CALIBRATION_RIDGE), rest)))
+    scores = [score(tpot_errors(_calibrate(drawn, prior), rest)) for drawn, rest in _draws(points)]
     if not scores:
         return None
     return Score(
@@ -166,6 +131,31 @@ def calibrated(points: Sequence[Measured], prior: Prices) -> Score | None:
         median=float(np.mean([one.median for one in scores])),
         p90=float(np.mean([one.p90 for one in scores])),
     )
+
+
+def calibrated_errors(points: Sequence[Point], prior: Prices) -> tuple[Errors, Errors]:
+    """Signed errors of TPOT and TTFT on the points not drawn, every draw after the other."""
+    tpot, ttft = [np.empty(0)], [np.empty(0)]
+    for drawn, rest in _draws(points):
+        prices = _calibrate(drawn, prior)
+        tpot.append(tpot_errors(prices, rest))
+        ttft.append(ttft_errors(prices, fit_first(drawn, prices), rest))
+    return np.concatenate(tpot), np.concatenate(ttft)
+
+
+def _calibrate(drawn: Sequence[Measured], prior: Prices) -> Prices:
+    return fit(drawn, prior=prior, ridge=CALIBRATION_RIDGE)
+
+
+def _draws(points: Sequence[M]) -> Iterator[tuple[list[M], list[M]]]:
+    """Sixteen points, and those that share no setup with them."""
+    for seed in range(DRAWS):
+        order = np.random.default_rng(seed).permutation(len(points))
+        drawn = [points[index] for index in order[:CALIBRATION_POINTS]]
+        seen = {point.setup for point in drawn}
+        rest = [point for point in points if point.setup not in seen]
+        if rest:
+            yield drawn, rest
 
 
 def folds(points: Sequence[Measured], seed: int = 0) -> list[int]:

@@ -10,6 +10,7 @@ from benchmarks.physics.argonne.rows import ENGINE_VERSION, LLAMACPP, BatchPoint
 from benchmarks.physics.shipped_profiles import rounded
 from heterodyne.physics.catalogue import accelerators
 from heterodyne.physics.profile import Profile, ProfileKey
+from heterodyne.physics.split import Split
 
 SOURCE = "fitted to argonne-lcf/LLM-Inference-Bench Plots/All_results.csv at 4211f5d (BSD-3-Clause), batches of 2024"
 ENGINES = (LLAMACPP,)
@@ -56,4 +57,8 @@ def _keys(point: BatchPoint) -> tuple[ProfileKey, ...]:
 
 def _profile(key: ProfileKey, points: Sequence[BatchPoint]) -> Profile:
     prices = fit(points) if key.precision else transferred(points)
-    return Profile(key=key, prices=rounded(prices), measured_points=len(points), source=SOURCE)
+    split = Split.MODEL if key.chip else Split.CHIP
+    vendors = tuple(sorted({point.chip.vendor for point in points}))
+    return Profile(
+        key=key, prices=rounded(prices), measured_points=len(points), source=SOURCE, split=split, vendors=vendors
+    )

@@ -1,6 +1,8 @@
 """Points rebuilt from published efficiencies, for engines whose dense rows are not in the sample; never scored.
 
-The figures are `measured_efficiency` of shared/research/hardware.yaml: medians over the whole silicon sample.
+The figures are `measured_efficiency` of shared/research/hardware.yaml: medians over the whole silicon sample. Those of
+SGLang on H100 are not among them: they count the KV of requests that did not fit beside the weights, and answers whose
+length is not said. It has rows of its own on H200.
 """
 
 from msgspec import Struct
@@ -46,8 +48,6 @@ PUBLISHED = (
               decode_mbu={1: 0.44, 2: 0.32, 4: 0.20, 8: 0.11}),
     Published(chip="h100-sxm", engine=EngineKind.VLLM, precision=Precision.BF16, model="qwen3-32b", concurrency=8,
               decode_mbu={2: 0.58, 4: 0.45, 8: 0.30}),
-    Published(chip="h100-sxm", engine=EngineKind.SGLANG, precision=Precision.BF16, model="qwen3-32b", concurrency=8,
-              decode_mbu={1: 0.84, 2: 0.60, 4: 0.47, 8: 0.33}),
 )  # fmt: skip
 
 

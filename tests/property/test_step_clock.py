@@ -12,7 +12,7 @@ from heterodyne.physics.precision import Precision
 from heterodyne.physics.profile import Profile
 from heterodyne.physics.profile_catalogue import shipped_profiles
 from heterodyne.physics.replica.step_clock import PromptChunk, StepClock
-from heterodyne.physics.step_time import Speculation, inter_token_s, prefill_s
+from heterodyne.physics.step_time import Speculation, decode_step_s, inter_token_s, prefill_s
 from heterodyne.physics.terms import Terms, prefill_terms
 from heterodyne.physics.work import work
 
@@ -66,5 +66,6 @@ def test_what_passes_ahead_of_the_scheduler_is_that_of_the_terms(
 ) -> None:
     first = profile.first_token
     own_s = prefill_s(placement, profile.prices, tokens=piece.end, cached=piece.start)
-    truth_s = first.fixed_s + (first.prompt - 1.0) * own_s
+    alone_s = decode_step_s(placement, profile.prices, batch=1, context=0)
+    truth_s = first.fixed_s + (first.prompt - 1.0) * own_s + first.steps_ahead * alone_s
     assert StepClock(placement, profile).ahead_s(piece.end, piece.start) == pytest.approx(truth_s, rel=EXACT)

@@ -45,8 +45,8 @@ MIXTURE = ModelSpec(
 )
 # Every term at its ideal, every count free: what is left is the roofline's own arithmetic.
 IDEAL = Prices(
-    weights=1.0, experts=1.0, kv=1.0, compute=1.0, layer_s=0.0, expert_layer_s=0.0, hops=1.0, reduce=1.0, exchange=1.0,
-    sequence_s=0.0, step_s=0.0, prompt_compute=1.0, prompt_reduce=1.0, prompt_layer_s=0.0,
+    weights=1.0, experts=1.0, kv=1.0, compute=1.0, expert_compute=1.0, layer_s=0.0, expert_layer_s=0.0, hops=1.0,
+    reduce=1.0, exchange=1.0, sequence_s=0.0, step_s=0.0, prompt_compute=1.0, prompt_reduce=1.0, prompt_layer_s=0.0,
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from benchmarks.physics.accuracy import (
 )
 from benchmarks.physics.disaggregated.rows import SplitPoint
 from benchmarks.physics.disaggregated.split_pools import split_times
-from benchmarks.physics.report import teachers
+from benchmarks.physics.groups import teachers
 from benchmarks.physics.silicon.rows import Point
 from heterodyne.physics.prices import DATASHEET, Prices
 from heterodyne.physics.profile import FirstToken

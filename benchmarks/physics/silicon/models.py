@@ -14,6 +14,7 @@ KIMI_K2 = ModelSpec(
 QWEN35_397B = ModelSpec(
     name="qwen3.5-397b-a17b", layers=60, hidden=4096, heads=32, kv_heads=2, head_dim=256, intermediate=0,
     vocabulary=248320, context_tokens=262144, window_tokens=512, windowed_layers=45,
+    has_linear_attention=True,
     experts=Experts(count=512, active=10, intermediate=1024, shared_intermediate=1024),
 )  # fmt: skip
 

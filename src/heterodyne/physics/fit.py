@@ -22,11 +22,17 @@ PRIOR_SHARE_MIN = 0.25
 
 
 def fit_prices(
-    terms: Sequence[Terms], measured_s: Sequence[float], *, prior: Prices | None = None, ridge: float = 1e-3
+    terms: Sequence[Terms],
+    measured_s: Sequence[float],
+    *,
+    prior: Prices | None = None,
+    ridge: float = 1e-3,
+    weights: Sequence[float] | None = None,
 ) -> Prices:
     """Prices that explain the points, held towards the prior; without one, small prices are preferred."""
     start = np.array(prior.values()) if prior else None
-    return Prices.of(fit_coefficients(np.array(terms), np.array(measured_s), prior=start, ridge=ridge))
+    each = None if weights is None else np.array(weights)
+    return Prices.of(fit_coefficients(np.array(terms), np.array(measured_s), prior=start, ridge=ridge, weights=each))
 
 
 def rescale(prior: Prices, terms: Sequence[Terms], measured_s: Sequence[float]) -> Prices:
@@ -37,9 +43,13 @@ def rescale(prior: Prices, terms: Sequence[Terms], measured_s: Sequence[float]) 
 
 
 def fit_first_token(
-    prompt_s: Sequence[float], running: Sequence[float], wait_s: Sequence[float], *, ridge: float = 1e-3
+    prompt_s: Sequence[float],
+    running: Sequence[float],
+    wait_s: Sequence[float],
+    *,
+    ridge: float = 1e-3,
 ) -> FirstToken:
-    """From prompts' own times, sequences running and measured waits; the step under way is already taken off.
+    """From a few prompts' own times, sequences running and measured waits; the steps between are already taken off.
 
     A prompt takes at least its own time, so only what goes beyond it is fitted.
     """
@@ -54,8 +64,34 @@ def fit_first_token(
     return FirstToken(prompt=1.0 + float(prompt), queue=float(queue), fixed_s=float(fixed))
 
 
-def fit_coefficients(features: Vector, measured: Vector, *, prior: Vector | None = None, ridge: float = 1e-3) -> Vector:
-    """Nonnegative weights of the features. The ridge counts each one in shares of the measured time it explains."""
+def fit_first_token_freely(
+    prompt_s: Sequence[float],
+    running: Sequence[float],
+    step_s: Sequence[float],
+    wait_s: Sequence[float],
+    *,
+    ridge: float = 1e-4,
+) -> FirstToken:
+    """The same from many points: their own prompt, the others' in front, the steps between and the rest, unheld."""
+    own = np.array(prompt_s)
+    others = np.maximum(np.array(running) - 1.0, 0.0)
+    features = np.stack([own, own * others, np.ones_like(own), np.array(step_s)], axis=1)
+    prompt, queue, fixed, steps = fit_coefficients(features, np.array(wait_s), ridge=ridge)
+    return FirstToken(prompt=float(prompt), queue=float(queue), fixed_s=float(fixed), steps=float(steps))
+
+
+def fit_coefficients(
+    features: Vector,
+    measured: Vector,
+    *,
+    prior: Vector | None = None,
+    ridge: float = 1e-3,
+    weights: Vector | None = None,
+) -> Vector:
+    """Nonnegative weights of the features. The ridge counts each one in shares of the measured time it explains.
+
+    `weights` say how much each point counts beside the others; without them all count the same.
+    """
     relative = features / measured[:, None]
     scale = np.sqrt((relative**2).mean(axis=0))
     # A feature that no point has keeps its prior: it is put aside and never divides.
@@ -69,11 +105,13 @@ def fit_coefficients(features: Vector, measured: Vector, *, prior: Vector | None
     hold = np.sqrt(ridge * count) * np.maximum(1.0, SHARE_MIN / np.where(start > 0, start, np.inf))
     least = PRIOR_SHARE_MIN * start
     wanted = 1.0 - relative @ least
+    counts = np.ones(count) if weights is None else np.sqrt(weights / weights.mean())
     weight = np.ones(count)
     for _ in range(ROUNDS):
+        each = weight * counts
         found = nonnegative_least_squares(
-            np.vstack([relative * weight[:, None], np.diag(hold)]),
-            np.concatenate([weight * wanted, hold * (start - least)]),
+            np.vstack([relative * each[:, None], np.diag(hold)]),
+            np.concatenate([each * wanted, hold * (start - least)]),
         )
         weight = 1.0 / np.sqrt(np.maximum(np.abs(relative @ found - wanted), NOISE))
         weight /= np.sqrt((weight**2).mean())

@@ -43,6 +43,9 @@ class ModelSpec(Struct, frozen=True, kw_only=True):
     experts: Experts | None = None
     window_tokens: int | None = None  # None: every layer sees the whole context
     windowed_layers: int = 0
+    has_linear_attention: bool = (
+        False  # windowed layers keep a constant state; a window of the same bytes stands for it
+    )
     published_parameters: float | None = None  # what its makers say, to check ours against
     published_active_parameters: float | None = None  # None: not a mixture, or not known
     checkpoint_precision: Precision = Precision.BF16  # of the weights its makers publish

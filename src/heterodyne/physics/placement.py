@@ -1,5 +1,7 @@
 """A model laid out on chips: the ideal seconds of each kind of work, before any engine's inefficiency."""
 
+from math import log, sqrt
+
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
@@ -21,9 +23,11 @@ class Placement(Struct, frozen=True, kw_only=True):
     parallelism: Parallelism
     dense_read_s: float  # every dense weight once
     expert_read_s: float  # every expert once
+    expert_imbalance: float  # how far the fullest of the chips that experts are dealt to is beyond the mean; see below
     kv_s_per_byte: float
-    token_flops_s: float  # one sequence's token in a decode step, head included
-    prompt_flops_s: float  # one prompt token, attention and head aside
+    token_flops_s: float  # one sequence's token in a decode step, head included, experts aside
+    expert_flops_s: float  # one token, of a prompt or a decode step, in the experts it visits
+    prompt_flops_s: float  # one prompt token; attention, experts and head aside
     attention_s_per_flop: float
     head_flops_s: float
     hop_s: float  # latency of all collectives of one step
@@ -31,6 +35,14 @@ class Placement(Struct, frozen=True, kw_only=True):
     exchange_s_per_token: float  # expert-parallel dispatch and return
     stage_hop_s: float  # latency between pipeline stages, all of them
     stage_s_per_token: float
+
+    def fullest_share(self, share: float) -> float:
+        """The share of its experts that the slowest chip reads where the mean reads this much.
+
+        Experts dealt out whole are hit by chance: of `n` experts on a chip, each touched with probability p, the
+        fullest of `ep` chips has about sqrt(2 ln(ep) p (1-p) / n) more of them than the mean.
+        """
+        return min(1.0, share + self.expert_imbalance * sqrt(share * (1.0 - share)))
 
 
 def place(
@@ -49,22 +61,31 @@ def place(
     token_bytes = work.hidden * ACTIVATION_BYTES
     # A ring sum passes 2 (n-1)/n of the data through each chip; a layer sums after attention and after its MLP.
     reduce = 2 * (tp - 1) / tp * token_bytes * 2 * work.layers / link.bytes_per_s / dp
+    # Where attention is one, every chip has every token and a sum after the experts brings them back. Copies of
+    # attention send theirs to the chips of the experts and get them back; experts cut by tensor need all of them.
     exchange = 0.0
-    if ep > 1:
+    if dp > 1 and ep > 1:
         travelling = 2 * work.expert_active * token_bytes * work.expert_layers
         exchange = travelling * (ep - 1) / ep / chips / link.bytes_per_s
+    elif dp > 1:
+        exchange = 2 * token_bytes * work.expert_layers * (dp - 1) / dp / link.bytes_per_s
     dense_token = work.dense_flops_per_token / dense_flops
     expert_token = work.expert_flops_per_token / (chips * compute_flops(accelerator, work.expert_precision))
     head_token = work.head_flops_per_token / dense_flops
+    attention_flops = chips * compute_flops(accelerator, Precision.BF16)
+    kv_read = 1.0 / (min(tp, work.kv_shards_max) * dp * memory)
     return Placement(
         work=work,
         parallelism=parallelism,
         dense_read_s=work.dense_bytes / (tp * memory),
         expert_read_s=work.expert_bytes / (chips * memory),
-        kv_s_per_byte=1.0 / (min(tp, work.kv_shards_max) * dp * memory),
-        token_flops_s=dense_token + expert_token + head_token,
-        prompt_flops_s=dense_token + expert_token,
-        attention_s_per_flop=1.0 / (chips * compute_flops(accelerator, Precision.BF16)),
+        expert_imbalance=sqrt(2 * log(ep) * ep / work.expert_count) if ep > 1 and work.expert_count else 0.0,
+        # Many heads over one latent may take longer to multiply than to read.
+        kv_s_per_byte=max(kv_read, work.decode_flops_per_kv_byte / attention_flops),
+        token_flops_s=dense_token + head_token,
+        expert_flops_s=expert_token,
+        prompt_flops_s=dense_token,
+        attention_s_per_flop=1.0 / attention_flops,
         head_flops_s=head_token,
         hop_s=_hops(work, parallelism) * link.latency_s,
         reduce_s_per_token=reduce,
@@ -88,5 +109,5 @@ def compute_flops(accelerator: Accelerator, precision: Precision) -> float:
 
 def _hops(work: Work, parallelism: Parallelism) -> int:
     reduces = 2 * work.layers if parallelism.tp > 1 else 0
-    exchanges = 2 * work.expert_layers if parallelism.ep > 1 else 0
+    exchanges = 2 * work.expert_layers if parallelism.dp > 1 else 0
     return reduces + exchanges

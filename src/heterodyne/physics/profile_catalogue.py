@@ -43,5 +43,6 @@ def profile_for(
         precision=precision,
         tp=tp,
         has_experts=spec.experts is not None,
+        model=spec.name,
     )
-    return find_profile(shipped_profiles(), wanted, own=measured)
+    return find_profile(shipped_profiles(), wanted, own=measured, vendor=chip.vendor)

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from heterodyne.physics.placement import Placement
 from heterodyne.physics.profile import Profile
-from heterodyne.physics.step_time import Speculation, inter_token_s, prefill_s
+from heterodyne.physics.step_time import Speculation, decode_step_s, inter_token_s, prefill_s
 from heterodyne.physics.terms import Terms, decode_terms, prefill_terms
 
 CONCURRENCY_MAX = 8192
@@ -91,12 +91,15 @@ def serve(replica: ReplicaSpec, load: Load) -> ServingEstimate:
     if not replica.is_prefill_apart:
         itl_s += prompts_per_token(load, running) * prompt_s
     answer_s = itl_s * load.output_tokens
-    under_way_s = 0.0 if replica.is_prefill_apart else itl_s / 2  # the step that runs when the request comes
     if load.is_burst:
-        ttft_s += under_way_s + prompt_s * first.queue * (running - 1)
+        ttft_s += prompt_s * first.queue * (running - 1)
+        if not replica.is_prefill_apart:
+            ttft_s += itl_s * first.steps
     elif not replica.is_prefill_apart:
-        # Others inside share the step with the prompt; other prompts are waited for as at any counter.
-        ttft_s += (under_way_s + step_s) * (running - 1) / running
+        # Steps that the engine takes to see it, half of the one that runs when the request comes, and the one that
+        # others inside share with its prompt; other prompts are waited for as at any counter.
+        ttft_s += first.steps_ahead * decode_step_s(placement, prices, batch=1.0, context=0.0)
+        ttft_s += (itl_s / 2 + step_s) * (running - 1) / running
         busy = running * prompt_s / (ttft_s + answer_s)
         ttft_s += prompt_s * busy / (1.0 - busy) * (running - 1) / running
     # A request that finds no memory waits until others leave.

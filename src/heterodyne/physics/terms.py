@@ -15,6 +15,7 @@ class Terms(NamedTuple):
     experts: float
     kv: float
     compute: float
+    expert_compute: float
     layers: float
     expert_layers: float
     hops: float
@@ -34,13 +35,17 @@ def decode_terms(placement: Placement, batch: float, context: float, *, tokens_p
     # With stages in a row each works on its own share of the batch; less than one sequence leaves a bubble.
     running = batch / parallelism.pp if batch > parallelism.pp else min(batch, 1.0)
     tokens = running * tokens_per_sequence
+    touched = work.touched_share(tokens)
+    if placement.expert_imbalance:
+        touched = placement.fullest_share(touched)
     return Terms(
         placement.dense_read_s,
-        placement.expert_read_s * work.touched_share(tokens),
+        placement.expert_read_s * touched,
         running * work.kv_bytes(context) * placement.kv_s_per_byte,
         tokens * placement.token_flops_s,
-        work.layers,
-        work.expert_layers,
+        tokens * placement.expert_flops_s,
+        work.launches,
+        work.expert_launches,
         placement.hop_s + placement.stage_hop_s,
         tokens * (placement.reduce_s_per_token + placement.stage_s_per_token),
         tokens * placement.exchange_s_per_token,
@@ -71,11 +76,12 @@ def prefill_terms(placement: Placement, tokens: float, *, cached: float = 0.0, c
     return NOTHING._replace(
         hops=passes * placement.hop_s + placement.stage_hop_s,
         exchange=belt_tokens * placement.exchange_s_per_token,
+        expert_compute=belt_tokens * placement.expert_flops_s,
         prompt_compute=belt_tokens * placement.prompt_flops_s
         + attention_flops * placement.attention_s_per_flop
         + placement.head_flops_s,
         prompt_reduce=belt_tokens * placement.reduce_s_per_token + new * placement.stage_s_per_token,
-        prompt_layers=passes * work.layers,
+        prompt_layers=passes * work.launches,
     )
 
 

@@ -110,7 +110,9 @@ def _text(profiles: Iterable[Profile]) -> str:
 def _profile_text(profile: Profile) -> str:
     lines = ["[[profiles]]"]
     for name, value in msgspec.to_builtins(profile).items():
-        lines.append(f"{name} = {_inline(value) if isinstance(value, dict) else json.dumps(value, ensure_ascii=False)}")
+        if value is not None:
+            text = _inline(value) if isinstance(value, dict) else json.dumps(value, ensure_ascii=False)
+            lines.append(f"{name} = {text}")
     return "\n".join(lines) + "\n"
 
 

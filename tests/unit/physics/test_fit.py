@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from heterodyne.physics.fit import fit_coefficients, fit_first_token, fit_prices, rescale
+from heterodyne.physics.fit import fit_coefficients, fit_first_token, fit_first_token_freely, fit_prices, rescale
 from heterodyne.physics.nnls import nonnegative_least_squares
 from heterodyne.physics.prices import DATASHEET, Prices
 from heterodyne.physics.serving import Load, serving_terms
@@ -103,3 +103,18 @@ def test_least_squares_without_negatives_matches_a_hand_made_case() -> None:
     target = np.array([1.0, 2.0])
     assert nonnegative_least_squares(matrix, target) == pytest.approx([1.5, 0.0])
     assert nonnegative_least_squares(matrix, -target) == pytest.approx([0.0, 0.0])
+
+
+def test_many_points_tell_the_prompt_the_queue_and_the_steps_apart() -> None:
+    rng = np.random.default_rng(1)
+    prompts, running, steps = rng.uniform(0.01, 1, 200), rng.integers(1, 64, 200), rng.uniform(0.005, 0.05, 200)
+    waits = 0.03 + 0.9 * prompts + 0.07 * prompts * (running - 1) + 3 * steps
+    found = fit_first_token_freely(prompts, running, steps, waits, ridge=1e-9)
+    assert (found.prompt, found.queue, found.fixed_s, found.steps) == pytest.approx((0.9, 0.07, 0.03, 3), rel=1e-2)
+
+
+def test_a_group_of_many_points_counts_no_more_than_one_of_few() -> None:
+    features, measured = np.ones((10, 1)), np.array([1.0] * 9 + [2.0])
+    alike = fit_coefficients(features, measured)
+    evenly = fit_coefficients(features, measured, weights=np.array([1 / 9] * 9 + [1.0]))
+    assert alike[0] < evenly[0]

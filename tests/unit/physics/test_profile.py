@@ -8,6 +8,8 @@ from heterodyne.physics.precision import Precision
 from heterodyne.physics.prices import DATASHEET
 from heterodyne.physics.profile import Basis, Profile, ProfileKey, find_profile
 from heterodyne.physics.profile_catalogue import profile_for, shipped_profiles
+from heterodyne.physics.split import Split
+from heterodyne.physics.spread_catalogue import spreads_of
 
 WANTED = ProfileKey(
     engine="vllm",
@@ -93,6 +95,53 @@ def test_an_operators_own_profile_wins_over_another_version_and_says_so() -> Non
     shipped = measured(chip="h100-sxm", precision=Precision.FP8, has_experts=False)
     found = find_profile((shipped,), WANTED, own=(own,))
     assert (found.profile, found.basis) == (own, Basis.OWN)
+
+
+def test_the_same_model_is_nearer_than_all_and_another_model_does_not_speak() -> None:
+    every, mine = measured(chip="h100-sxm"), measured(chip="h100-sxm", model="this")
+    wanted = msgspec.structs.replace(WANTED, model="this")
+    assert find_profile((every, mine), wanted).profile == mine
+    assert find_profile((every, mine), msgspec.structs.replace(WANTED, model="that")).profile == every
+
+
+def test_a_match_says_how_far_it_is_from_its_rows() -> None:
+    def split(profile: Profile, *, vendor: str = "nvidia", version: str | None = None) -> Split:
+        wanted = msgspec.structs.replace(WANTED, model="this", engine_version=version)
+        return find_profile((profile,), wanted, vendor=vendor).split
+
+    assert split(measured(chip="h100-sxm", model="this")) is Split.LAYOUT
+    assert split(measured(chip="h100-sxm", model="this", engine_version="0.9"), version="0.18") is Split.VERSION
+    assert split(measured(chip="h100-sxm")) is Split.MODEL
+    assert split(msgspec.structs.replace(measured(chip="h100-sxm"), split=Split.CHIP)) is Split.CHIP
+    family = msgspec.structs.replace(measured(), vendors=("nvidia",))
+    assert split(family) is Split.CHIP
+    assert split(family, vendor="amd") is Split.VENDOR
+    assert find_profile((), WANTED, vendor="nvidia").split is Split.NOTHING
+    assert find_profile((), WANTED, vendor="apple").split is Split.VENDOR
+    assert find_profile((), WANTED, own=(measured(chip="h100-sxm"),)).split is Split.CALIBRATED
+
+
+def test_every_shipped_profile_says_what_judged_it_and_every_match_has_a_range() -> None:
+    for profile in shipped_profiles():
+        assert profile.split in (Split.LAYOUT, Split.MODEL, Split.CHIP)
+        assert profile.vendors
+        assert profile.first_token.prompt >= 1.0  # no plan may take a prompt for free
+    for split in Split:
+        for has_experts in (False, True):
+            spreads = spreads_of(split, has_experts=has_experts)
+            assert spreads.rows > 0
+            for spread in (spreads.itl, spreads.ttft):
+                assert 0 < spread.low < spread.middle < spread.high
+
+
+def test_other_makers_chips_are_ranged_wider_than_relatives() -> None:
+    llama = model_spec("llama-3.1-70b")
+
+    def high(chip: str) -> float:
+        found = profile_for(llama, accelerator(chip), engine="vllm", precision=Precision.BF16, tp=4)
+        return spreads_of(found.split, has_experts=False).itl.high
+
+    assert high("mi300x") > 2 * high("gh200")
 
 
 def test_an_operators_profile_that_says_little_loses_to_a_nearer_one() -> None:

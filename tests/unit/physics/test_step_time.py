@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.hardware import Link
-from heterodyne.physics.model_spec import ModelSpec
+from heterodyne.physics.model_spec import LatentAttention, ModelSpec
 from heterodyne.physics.parallelism import Parallelism
 from heterodyne.physics.placement import compute_flops, place
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.prices import DATASHEET
 from heterodyne.physics.step_time import Speculation, decode_step_s, inter_token_s, prefill_s
-from heterodyne.physics.terms import Terms
+from heterodyne.physics.terms import Terms, decode_terms
 from tests.support.physics import CHIP, DENSE, IDEAL, MIXTURE, demands, placement
 
 SPECS = st.sampled_from([DENSE, MIXTURE])
@@ -41,10 +41,45 @@ def test_kv_is_cut_no_finer_than_its_heads() -> None:
     assert placement(tp=2).kv_s_per_byte == placement(tp=8).kv_s_per_byte == pytest.approx(1 / 2e12)
 
 
-def test_expert_parallelism_exchanges_tokens_only_in_mixtures() -> None:
-    assert placement(MIXTURE, tp=8, ep=8).exchange_s_per_token > 0
-    assert placement(DENSE, tp=8, ep=8).exchange_s_per_token == 0
-    assert placement(MIXTURE, tp=8).exchange_s_per_token == 0
+def test_tokens_travel_to_experts_only_where_attention_is_copied() -> None:
+    assert placement(MIXTURE, dp=8, ep=8).exchange_s_per_token > 0
+    assert placement(MIXTURE, tp=8, ep=8).exchange_s_per_token == 0  # every chip has every token already
+    assert placement(DENSE, dp=8, ep=8).exchange_s_per_token == 0
+
+
+def test_experts_cut_by_tensor_gather_the_tokens_of_every_copy_of_attention() -> None:
+    gathered = placement(MIXTURE, dp=8)
+    assert gathered.exchange_s_per_token == pytest.approx(2 * 1000 * 2 * 10 * (7 / 8) / 100e9)
+    assert gathered.hop_s == placement(MIXTURE, dp=8, ep=8).hop_s == pytest.approx(2 * 10 * 1e-6)
+
+
+def test_the_fullest_chip_is_waited_for_where_experts_are_dealt_out_whole() -> None:
+    even, dealt = placement(MIXTURE, tp=8), placement(MIXTURE, tp=8, ep=8)
+    assert even.expert_imbalance == 0
+    for share in (0.01, 0.5, 0.9):
+        assert share < dealt.fullest_share(share) <= 1
+    assert (dealt.fullest_share(0.0), dealt.fullest_share(1.0)) == (0, 1)
+    for batch in (1, 16, 100):
+        waits_s = decode_terms(dealt, batch, 10).experts
+        assert waits_s == dealt.expert_read_s * dealt.fullest_share(dealt.work.touched_share(batch))
+        assert waits_s > decode_terms(even, batch, 10).experts
+
+
+def test_many_heads_over_one_latent_take_as_long_as_they_multiply() -> None:
+    latent = LatentAttention(kv_rank=500, rope_dim=50, nope_dim=100, value_dim=100)
+    few, many = (msgspec.structs.replace(DENSE, latent=latent, heads=heads, kv_heads=heads) for heads in (1, 1000))
+    assert placement(few).kv_s_per_byte == pytest.approx(1e-12)
+    assert placement(many).kv_s_per_byte == pytest.approx(1000 * 2 * 1050 / (550 * 2) / 50e12)
+
+
+def test_products_of_experts_have_a_price_of_their_own() -> None:
+    dear = msgspec.structs.replace(IDEAL, expert_compute=5.0)
+    operations = demands(MIXTURE).expert_flops_per_token / 50e12
+    for seconds in (
+        lambda prices: decode_step_s(placement(MIXTURE), prices, batch=1, context=10),
+        lambda prices: prefill_s(placement(MIXTURE), prices, tokens=1),
+    ):
+        assert seconds(dear) - seconds(IDEAL) == pytest.approx(4 * operations)
 
 
 def test_chips_out_of_the_links_reach_talk_over_the_outer_link() -> None:

@@ -1,6 +1,7 @@
 """Bytes and operations counted from a shape."""
 
 import pytest
+from msgspec import structs
 
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
@@ -47,3 +48,15 @@ def test_cached_tokens_need_no_attention_again() -> None:
     dense = demands()
     assert dense.attention_flops(1000, 1000) == 0
     assert dense.attention_flops(1000, 0) == 10 * 10 * 4 * 100 * 1000 * 1000 / 2
+
+
+def test_layers_count_by_the_kernels_they_launch() -> None:
+    llama, deepseek = (
+        work(model_spec(name), precision=Precision.FP8, kv_precision=Precision.FP8)
+        for name in ("llama-3.1-70b", "deepseek-v3")
+    )
+    assert (llama.launches, llama.expert_launches) == (80, 0)
+    assert (deepseek.launches, deepseek.expert_launches) == (61 * 1.5, 58 * 1.5)
+    assert demands(MIXTURE).expert_launches == 10  # no shared expert
+    linear = structs.replace(DENSE, window_tokens=100, windowed_layers=8, has_linear_attention=True)
+    assert demands(linear).launches == 14

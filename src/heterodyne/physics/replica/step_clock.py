@@ -8,7 +8,7 @@ from typing import Final, final
 
 from heterodyne.physics.placement import Placement
 from heterodyne.physics.profile import Profile
-from heterodyne.physics.step_time import Speculation, inter_token_s, prefill_s
+from heterodyne.physics.step_time import Speculation, decode_step_s, inter_token_s, prefill_s
 from heterodyne.physics.terms import NOTHING, decode_terms
 
 # Engines compute a long prompt in pieces of this size, when it is alone.
@@ -60,8 +60,11 @@ class StepClock:
         self._profile = profile
         self._speculation = speculation
         self._window_tokens = placement.work.window_tokens
-        self._ahead_fixed_s = profile.first_token.fixed_s
-        self._ahead_multiple = profile.first_token.prompt - 1.0
+        first = profile.first_token
+        self._ahead_fixed_s = first.fixed_s
+        if first.steps_ahead:
+            self._ahead_fixed_s += first.steps_ahead * decode_step_s(placement, profile.prices, batch=1.0, context=0.0)
+        self._ahead_multiple = first.prompt - 1.0
         self.slow_down(slowdown)
 
     def slow_down(self, slowdown: float) -> None:
@@ -71,9 +74,10 @@ class StepClock:
         self._slowdown = slowdown
         # By sequences: what is fixed, a context token of each of them, and what one within the window adds.
         self._decode: dict[int, tuple[float, float, float]] = {}
-        once = NOTHING._replace(hops=placement.hop_s + placement.stage_hop_s, prompt_layers=work.layers)
+        once = NOTHING._replace(hops=placement.hop_s + placement.stage_hop_s, prompt_layers=work.launches)
         token = NOTHING._replace(
             exchange=placement.exchange_s_per_token,
+            expert_compute=placement.expert_flops_s,
             prompt_compute=placement.prompt_flops_s,
             prompt_reduce=placement.reduce_s_per_token + placement.stage_s_per_token,
         )
