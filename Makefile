@@ -14,7 +14,7 @@ COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-clients test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-books bench-observing bench-apis bench-batches bench-cascade bench-guards bench-abuse bench-semantic-cache train-guards faults translation chaos docs wheel clean
+.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-clients test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-plans bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-books bench-observing bench-apis bench-batches bench-cascade bench-guards bench-abuse bench-semantic-cache train-guards faults translation chaos docs wheel clean
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,10 @@ bench-physics: install  ## score the performance model on measured silicon, rege
 
 bench-mix: install  ## time the cheapest mix of 12 kinds for 100 buckets
 	$(BIN)/python -m benchmarks.mix.run
+
+bench-plans: install  ## thirty plans on other traffic and beside the cheapest fleet, regenerate docs/plan-accuracy.md
+	$(BIN)/python -m benchmarks.plans.run $(ARGS)
+	$(WRAP) docs/plan-accuracy.md
 
 bench-routing: install  ## routing policies against their peers in the simulator, regenerate docs/routing-bakeoff.md
 	$(BIN)/python -m benchmarks.routing.run $(ARGS)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from benchmarks.mean_capacity import mean_capacity_rps
 from benchmarks.routing_live.client import OUTPUT_TOKENS_MAX
 from benchmarks.routing_live.fleet import CONTEXT_TOKENS, laid_out
 from benchmarks.traces.traces import AZURE, SERVEGEN, read_traces
 from heterodyne.physics.serving import Slo
 from heterodyne.planning.traffic.trace_request import TraceRequest
-from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.workload import workload
 
@@ -44,7 +44,7 @@ def interactive(
     pools = laid_out() if pools is None else pools
     trace = read_traces(options.data)[options.trace]
     end_s = options.warm_s + options.seconds
-    rate = options.load * capacity_rps(pools, workload(trace.part(options.seed, CAPACITY_REQUESTS)), slo)
+    rate = options.load * mean_capacity_rps(pools, workload(trace.part(options.seed, CAPACITY_REQUESTS)), slo)
     log = [
         one
         for one in trace.part(options.seed, 4 * int(rate * end_s))
@@ -53,7 +53,7 @@ def interactive(
     for _ in range(PACE_TRIES):
         traffic = workload(log[: int(rate * end_s)], rate=rate)
         beside = structs.replace(traffic, arrivals=tuple(one for one in traffic.arrivals if one.at_s >= options.warm_s))
-        load = len(beside.arrivals) / options.seconds / capacity_rps(pools, beside, slo)
+        load = len(beside.arrivals) / options.seconds / mean_capacity_rps(pools, beside, slo)
         if abs(load / options.load - 1.0) < LOAD_NEAR:
             break
         rate *= options.load / load

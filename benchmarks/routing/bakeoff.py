@@ -6,11 +6,11 @@ from math import inf
 
 from msgspec import Struct, structs
 
+from benchmarks.mean_capacity import mean_capacity_rps
 from benchmarks.routing.fleets import FLEETS, Fleet, laid_out
 from benchmarks.routing.processes import in_parallel
 from benchmarks.traces.traces import AZURE, SERVEGEN, SYNTHETIC, TOOL_AGENT, Trace
 from heterodyne.planning.traffic.trace_request import TraceRequest
-from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.report import SimulationReport, report
 from heterodyne.simulator.run import run
 from heterodyne.simulator.trial import Trial
@@ -136,4 +136,4 @@ def _traces(fleet: Fleet) -> Sequence[str]:
 
 
 def _capacity_rps(fleet: str, trace: Trace, seed: int, log: Iterable[TraceRequest]) -> float:
-    return capacity_rps(laid_out(fleet, seed), workload(list(log)), trace.slo)
+    return mean_capacity_rps(laid_out(fleet, seed), workload(list(log)), trace.slo)

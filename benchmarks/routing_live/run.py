@@ -16,12 +16,12 @@ from msgspec import structs
 
 from benchmarks.emulated_fleet import GATEWAY
 from benchmarks.machine import describe, idle_cores_s
+from benchmarks.mean_capacity import mean_capacity_rps
 from benchmarks.routing_live.client import OUTPUT_TOKENS_MAX, Reply, replay
 from benchmarks.routing_live.fleet import CONTEXT_TOKENS, MODEL, Rules, laid_out, live_fleet
 from benchmarks.routing_live.page import Comparison, Figures, LiveRun, Results, placed, section
 from benchmarks.traces.traces import AZURE, read_traces
 from heterodyne.physics.serving import Slo
-from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.report import report
 from heterodyne.simulator.run import run
@@ -80,7 +80,7 @@ def _comparison(policy: str, slo: Slo, options: argparse.Namespace) -> Compariso
 def _traffic(pools: Sequence[LaidOutPool], slo: Slo, options: argparse.Namespace) -> tuple[Workload, float]:
     """The trace from where the seed begins, without what is too long for the fleet."""
     trace = read_traces(options.data)[AZURE]
-    rate = options.load * capacity_rps(pools, workload(trace.part(options.seed, 20_000)), slo)
+    rate = options.load * mean_capacity_rps(pools, workload(trace.part(options.seed, 20_000)), slo)
     wanted = int(rate * options.seconds)
     log = [
         one

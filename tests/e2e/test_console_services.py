@@ -170,7 +170,8 @@ def test_the_planner_answers_forms(console: Console) -> None:
     costs = [one["usd_per_million_tokens"] for one in hardware["choices"] if one["usd_per_million_tokens"] is not None]
     assert costs == sorted(costs)
     assert all(one["ttft_ms"] <= hardware["slo_ttft_ms"] for one in hardware["choices"])
-    assert hardware["choices"][0]["curve"][0]["concurrency"] == 1
+    curve = [point["itl_ms"] for point in hardware["choices"][0]["curve"]]
+    assert curve == sorted(curve)
 
     mix = console.post(
         "/admin/plan/mix", model=MODEL, precision="fp8", traffic={"recorded_model": MODEL, "requests_per_s": 100}

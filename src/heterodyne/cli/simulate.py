@@ -12,28 +12,34 @@ from heterodyne.domain.counted import counted
 
 if TYPE_CHECKING:
     from heterodyne.physics.serving import Slo
-    from heterodyne.simulator.beside import BatchReport
+    from heterodyne.planning.traffic.trace_request import TraceRequest
     from heterodyne.simulator.fleet import LaidOutPool
+    from heterodyne.simulator.fleet_file import FleetFile
+    from heterodyne.simulator.promise import Promise
     from heterodyne.simulator.report import SimulationReport
     from heterodyne.simulator.workload import Workload
 
 
 DEFAULT_POLICIES = ("slo",)
+SLO_TTFT_MS, SLO_ITL_MS, SHARE = 1000.0, 50.0, 0.99  # unless somebody says otherwise
+REQUESTS = 2000  # where there is no log
 
 
 class SimulateOptions(Struct, frozen=True, kw_only=True):
     """As they came from the command line."""
 
     fleet_file: Path
-    trace: Path
+    trace: Path | None
     policies: tuple[str, ...]
     model: str | None
     seed: int
     load: float | None
     rate: float | None
     requests: int | None
-    slo_ttft_ms: float
-    slo_itl_ms: float
+    slo_ttft_ms: float | None
+    slo_itl_ms: float | None
+    share: float | None
+    recorded_pace: bool
     gauge_interval_s: float
     batch_lines: int | None
     batch_group: int
@@ -48,14 +54,13 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     required=True,
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     metavar="FILE",
-    help="TOML with [pools.NAME]: model, hardware, tp, engine, replicas, price; the settings file will do.",
+    help="TOML with [pools.NAME]: model, hardware, tp, engine, replicas, price; a plan's, or the settings.",
 )
 @click.option(
     "--trace",
-    required=True,
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     metavar="FILE",
-    help="A log of requests, in any form that `plan traffic` reads.",
+    help="A log of requests, in any form that `plan traffic` reads; else requests of the plan's length.",
 )
 @click.option(
     "--policy", "policies", multiple=True, metavar="NAME", help="How to route; several give a row each. [slo]"
@@ -63,10 +68,14 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
 @click.option("--model", metavar="NAME", help="Whose pools are meant, where the fleet serves several.")
 @click.option("--seed", type=int, default=7, show_default=True, metavar="N", help="The same seed, the same report.")
 @click.option("--load", type=float, metavar="X", help="Scale the trace to this share of the fleet's capacity for it.")
-@click.option("--rate", type=float, metavar="R", help="Scale the trace to so many requests a second.")
+@click.option("--rate", type=float, metavar="R", help="Scale the trace to so many requests a second; else the plan's.")
+@click.option("--recorded-pace", is_flag=True, help="Leave times as they were recorded, whatever was planned for.")
 @click.option("--requests", type=int, metavar="N", help="The first N requests; repeated where the trace has fewer.")
-@click.option("--slo-ttft-ms", type=float, default=1000.0, show_default=True, metavar="MS", help="To the first token.")
-@click.option("--slo-itl-ms", type=float, default=50.0, show_default=True, metavar="MS", help="Between two tokens.")
+@click.option("--slo-ttft-ms", type=float, metavar="MS", help="To the first token; else as planned, or 1000.")
+@click.option("--slo-itl-ms", type=float, metavar="MS", help="Between two tokens; else as planned, or 50.")
+@click.option(
+    "--share", type=float, metavar="SHARE", help="Of requests that is promised both; else as planned, or 0.99."
+)
 @click.option(
     "--gauge-interval-s",
     type=float,
@@ -102,42 +111,42 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
 def simulate(**options: Any) -> None:
     """Say how a fleet would have served a trace under one policy or several, without any of its hardware.
 
-    Replicas are step machines at the speed of the performance model; the router is the one that `serve` runs. With
-    neither --load nor --rate requests come as they were recorded.
+    Replicas are step machines at the speed of the performance model; the router is the one that `serve` runs. A fleet
+    file that a plan wrote says what was promised and at which rate; without it, requests come as they were recorded.
 
     \b
     Examples:
+      heterodyne simulate --fleet fleet.toml
       heterodyne simulate --fleet fleet.toml --trace trace.jsonl.gz --load 0.8
       heterodyne simulate --fleet fleet.toml --trace trace.csv.gz --policy slo --policy cost --policy round-robin
       heterodyne simulate --fleet heterodyne.toml --trace records.jsonl --rate 40 --requests 20000 --json
       heterodyne simulate --fleet fleet.toml --trace trace.csv.gz --load 0.6 --batch-lines 50000
     """
-    from heterodyne.physics.serving import Slo
-
     given = SimulateOptions(**options)
     _check(given)
-    slo = Slo(ttft_s=given.slo_ttft_ms / 1000, itl_s=given.slo_itl_ms / 1000)
-    pools, left_out = _pools(given)
-    traffic = _traffic(given, pools, slo)
-    if left_out:
-        click.echo(f"left out, since they name no hardware: {', '.join(left_out)}", err=True)
+    file = _fleet_file(given)
+    promise = _promise(given, file)
+    pools = _pools(given, file)
+    traffic = _traffic(given, pools, promise, file.promise)
+    if file.left_out:
+        click.echo(f"left out, since they name no hardware: {', '.join(file.left_out)}", err=True)
     click.echo(f"speeds from: {', '.join(f'{pool.name} {pool.basis}' for pool in pools)}", err=True)
     if given.batch_lines is not None:
-        _print_batch(_beside(given, pools, traffic, slo), as_json=given.as_json)
+        _simulate_batch(given, pools, traffic, promise, file.promise)
         return
-    reports = [_simulated(policy, given, pools, traffic, slo) for policy in given.policies or DEFAULT_POLICIES]
+    reports = [_simulated(policy, given, pools, traffic, promise.slo) for policy in given.policies or DEFAULT_POLICIES]
     if given.as_json:
         print_json(reports)
     else:
-        _print(reports)
+        _print(reports, promise.share)
 
 
 def _check(options: SimulateOptions) -> None:
     from heterodyne.domain.errors import InvalidSpec
     from heterodyne.routing.catalogue import check_policy
 
-    if options.load is not None and options.rate is not None:
-        raise InvalidSpec("--load and --rate: both say how often requests come; give one of them")
+    if sum(one is not None for one in (options.load, options.rate, options.recorded_pace or None)) > 1:
+        raise InvalidSpec("--load, --rate and --recorded-pace: each says how often requests come; give one of them")
     for name, number in (
         ("--load", options.load),
         ("--slo-ttft-ms", options.slo_ttft_ms),
@@ -152,33 +161,101 @@ def _check(options: SimulateOptions) -> None:
         raise InvalidSpec("--policy: a batch is simulated under one; give --batch-lines with one policy at a time")
 
 
-def _pools(options: SimulateOptions) -> "tuple[tuple[LaidOutPool, ...], tuple[str, ...]]":
-    """Those of the fleet file, and the names of those that cannot be simulated."""
-    from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
-    from heterodyne.cli.arguments.model import model_from
+def _fleet_file(options: SimulateOptions) -> "FleetFile":
     from heterodyne.config.settings import NAMED, SECTIONS
-    from heterodyne.simulator.fleet import lay_out
     from heterodyne.simulator.fleet_file import read_fleet
 
-    file = read_fleet(options.fleet_file, tables=(*SECTIONS, *NAMED))
-    pools = lay_out(file, model=options.model, catalogue=catalogue(), measured=own_profiles(), model_from=model_from)
-    return pools, file.left_out
+    return read_fleet(options.fleet_file, tables=(*SECTIONS, *NAMED))
 
 
-def _traffic(options: SimulateOptions, pools: "tuple[LaidOutPool, ...]", slo: "Slo") -> "Workload":
+def _promise(options: SimulateOptions, file: "FleetFile") -> "Promise":
+    """What the options say, else the plan, else what is usual."""
+    from heterodyne.domain.errors import InvalidSpec
+    from heterodyne.simulator.promise import Promise
+
+    planned = file.promise
+    share = options.share or (planned.share if planned else SHARE)
+    if not 0 < share < 1:
+        raise InvalidSpec(f"--share: {share:g} is not between 0 and 1")
+    return Promise(
+        ttft_ms=options.slo_ttft_ms or (planned.ttft_ms if planned else SLO_TTFT_MS),
+        itl_ms=options.slo_itl_ms or (planned.itl_ms if planned else SLO_ITL_MS),
+        share=share,
+    )
+
+
+def _pools(options: SimulateOptions, file: "FleetFile") -> "tuple[LaidOutPool, ...]":
+    from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
+    from heterodyne.cli.arguments.model import model_from
+    from heterodyne.simulator.fleet import lay_out
+
+    return lay_out(file, model=options.model, catalogue=catalogue(), measured=own_profiles(), model_from=model_from)
+
+
+def _traffic(
+    options: SimulateOptions, pools: "tuple[LaidOutPool, ...]", promise: "Promise", planned: "Promise | None"
+) -> "Workload":
     """The trace at the rate that is asked for."""
-    from heterodyne.registry.request_log.read import read_request_log
     from heterodyne.simulator.capacity import capacity_rps
+    from heterodyne.simulator.trial import Trial
     from heterodyne.simulator.workload import workload
 
-    log = read_request_log(options.trace)
-    traffic = workload(log, rate=options.rate, requests=options.requests)
-    if options.load is None:
-        return traffic
-    capacity = capacity_rps(pools, traffic, slo)
-    traffic = workload(log, rate=options.load * capacity, requests=options.requests)
-    click.echo(f"capacity for this trace: {capacity:.1f} requests/s; {options.load:g} of it is asked for", err=True)
-    return traffic
+    log = _log(options, planned)
+    rate = options.rate
+    if options.load is not None:
+        trial = Trial(policy=(options.policies or DEFAULT_POLICIES)[0], seed=options.seed, slo=promise.slo)
+        capacity = capacity_rps(pools, log, trial, share=promise.share)
+        click.echo(
+            f"capacity for this trace: {capacity:.1f} requests/s, at which {promise.share:.4g} of them are within both "
+            f"times; {options.load:g} of it is asked for",
+            err=True,
+        )
+        rate = options.load * capacity
+    elif rate is None and planned is not None and planned.requests_per_s and not options.recorded_pace:
+        rate = planned.requests_per_s
+        click.echo(f"at the {rate:g} requests/s of the plan", err=True)
+    return workload(log, rate=rate, requests=options.requests)
+
+
+def _simulate_batch(
+    options: SimulateOptions,
+    pools: "tuple[LaidOutPool, ...]",
+    traffic: "Workload",
+    promise: "Promise",
+    planned: "Promise | None",
+) -> None:
+    from heterodyne.cli.simulate_batch import batch_of, print_batch
+    from heterodyne.simulator.beside import batch_beside
+    from heterodyne.simulator.capacity import capacity_rps
+    from heterodyne.simulator.trial import Trial
+
+    assert options.batch_lines is not None
+    batch = batch_of(options.batch_lines, group=options.batch_group, tokens=options.batch_tokens)
+    [policy] = options.policies or DEFAULT_POLICIES
+    trial = Trial(policy=policy, seed=options.seed, slo=promise.slo, gauge_interval_s=options.gauge_interval_s)
+    capacity = capacity_rps(pools, _log(options, planned), trial, share=promise.share)
+    found = batch_beside(pools, traffic, trial, batch, capacity_rps=capacity)
+    if options.as_json:
+        print_json(found)
+    else:
+        print_batch(found)
+
+
+def _log(options: SimulateOptions, planned: "Promise | None") -> "list[TraceRequest]":
+    from heterodyne.domain.errors import InvalidSpec
+    from heterodyne.registry.request_log.read import read_request_log
+    from heterodyne.simulator.usual_traffic import usual_traffic
+
+    if options.trace is not None:
+        return read_request_log(options.trace)
+    if planned is None or planned.prompt_tokens is None or planned.output_tokens is None:
+        raise InvalidSpec("--trace: the fleet file says nothing of the length of requests; name a log of them")
+    return usual_traffic(
+        prompt_tokens=planned.prompt_tokens,
+        output_tokens=planned.output_tokens,
+        requests=options.requests or REQUESTS,
+        seed=options.seed,
+    )
 
 
 def _simulated(
@@ -199,46 +276,7 @@ def _simulated(
     return done
 
 
-def _beside(
-    options: SimulateOptions, pools: "tuple[LaidOutPool, ...]", traffic: "Workload", slo: "Slo"
-) -> "BatchReport":
-    from heterodyne.simulator.batch import SimulatedBatch
-    from heterodyne.simulator.beside import batch_beside
-    from heterodyne.simulator.trial import Trial
-
-    assert options.batch_lines is not None
-    shared, own, output = options.batch_tokens
-    batch = SimulatedBatch(
-        lines=options.batch_lines,
-        groups=-(-options.batch_lines // options.batch_group),
-        shared_tokens=shared,
-        own_tokens=own,
-        output_tokens=output,
-    )
-    [policy] = options.policies or DEFAULT_POLICIES
-    trial = Trial(policy=policy, seed=options.seed, slo=slo, gauge_interval_s=options.gauge_interval_s)
-    return batch_beside(pools, traffic, trial, batch)
-
-
-def _print_batch(found: "BatchReport", *, as_json: bool) -> None:
-    if as_json:
-        print_json(found)
-        return
-    left = found.left_over_lines_per_s
-    share = f", {found.lines_per_s / left:.2f} of it" if left else ""
-    click.echo(
-        f"within: {found.attainment_without:.2%} without the batch, {found.attainment_with:.2%} beside it\n"
-        f"left over: {left:.1f} lines/s, {1 - found.load:.2f} of {found.alone_lines_per_s:.1f} alone\n"
-        f"answered: {counted(found.lines, 'line')}, {found.lines_per_s:.1f} lines/s{share}; "
-        f"{found.prefix_hit_share:.0%} of their prompts was in memory\n"
-    )
-    print_table(
-        ("pool", "lines/s", "in flight"),
-        [(one.pool, f"{one.lines_per_s:.1f}", f"{one.in_flight_mean:.1f}") for one in found.pools],
-    )
-
-
-def _print(reports: "list[SimulationReport]") -> None:
+def _print(reports: "list[SimulationReport]", share: float) -> None:
     first = reports[0]
     refused = f" ({first.refused} too long for all of them)" if first.refused else ""
     click.echo(
@@ -261,6 +299,10 @@ def _print(reports: "list[SimulationReport]") -> None:
         "req/s",
     )
     print_table(header, [_row(one) for one in reports])
+    click.echo()
+    for one in reports:
+        kept = "keeps" if one.attainment >= share else "breaks"
+        click.echo(f"{one.policy} {kept} the promise: {one.attainment:.1%} of requests within, {share:.4g} promised")
     if len(reports) == 1:
         click.echo()
         print_table(

@@ -7,7 +7,6 @@ from msgspec import Struct, structs
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.physics.serving import Slo
 from heterodyne.simulator.batch import BatchTally, SimulatedBatch
-from heterodyne.simulator.capacity import capacity_rps
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.run import run
 from heterodyne.simulator.tally import SimulationTally
@@ -39,8 +38,10 @@ class BatchReport(Struct, frozen=True, kw_only=True):
     pools: tuple[BatchPoolShare, ...]
 
 
-def batch_beside(pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial, batch: SimulatedBatch) -> BatchReport:
-    """The batch comes with the first request, and is cut off with the last."""
+def batch_beside(
+    pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial, batch: SimulatedBatch, *, capacity_rps: float
+) -> BatchReport:
+    """The batch comes with the first request, and is cut off with the last; `capacity_rps` is for the trace alone."""
     beside = structs.replace(batch, until_s=traffic.lap_s * traffic.requests / len(traffic.arrivals))
     admitted = structs.replace(trial, admission=AdmissionSettings(in_flight_max=IN_FLIGHT_MAX))
     without = run(pools, traffic, admitted)
@@ -49,7 +50,7 @@ def batch_beside(pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial, 
     alone = run(pools, first, structs.replace(admitted, batch=beside)).batch
     assert both.batch is not None
     assert alone is not None
-    load = traffic.requests / beside.until_s / capacity_rps(pools, traffic, trial.slo)
+    load = traffic.requests / beside.until_s / capacity_rps
     pace = _pace(alone, beside)
     answered, end_s = max(1, len(both.batch.ended_at_s)), max(both.batch.ended_at_s, default=beside.until_s)
     beside_pace = _pace(both.batch, beside)

@@ -19,6 +19,7 @@ from heterodyne.physics.replica.from_layout import placement_of, scheduling_of
 from heterodyne.physics.replica.job import Scheduling
 from heterodyne.physics.replica.machine import ReplicaMachine
 from heterodyne.physics.replica.step_clock import StepClock
+from heterodyne.physics.step_time import Speculation
 from heterodyne.planning.hardware.replica_price import replica_price
 from heterodyne.routing.prediction.pool_prior import doubt_of
 from heterodyne.routing.prediction.prior import Prior, prior_of
@@ -36,12 +37,13 @@ class LaidOutPool(Struct, frozen=True, kw_only=True):
     basis: Basis
     scheduling: Scheduling
     slowdown: float
+    speculation: Speculation | None
     sequence_tokens_max: int  # prompt and answer together
     replicas: tuple[Replica, ...]  # as a gateway would list them
 
     def clock(self) -> StepClock:
         """How fast physics says it is."""
-        return StepClock(placement_of(self.layout), self.profile)
+        return StepClock(placement_of(self.layout), self.profile, speculation=self.speculation)
 
     def prior(self) -> Prior:
         """What a gateway knows of it before the first request."""
@@ -49,7 +51,8 @@ class LaidOutPool(Struct, frozen=True, kw_only=True):
 
     def real_clock(self) -> StepClock:
         """How fast it is."""
-        return StepClock(placement_of(self.layout), self.profile, slowdown=self.slowdown)
+        placement = placement_of(self.layout)
+        return StepClock(placement, self.profile, speculation=self.speculation, slowdown=self.slowdown)
 
     def machines(self, hash_tokens: int, clock: StepClock | None = None) -> list[ReplicaMachine]:
         """One for each replica, all by one clock, for prompts whose blocks are hashed so long.
@@ -120,6 +123,7 @@ def _laid_out(
         basis=found.basis,
         scheduling=scheduling,
         slowdown=pool.slowdown,
+        speculation=pool.speculation,
         sequence_tokens_max=min(longest, scheduling.kv_tokens),
         replicas=tuple(_replica(name, pool, chip, longest, number) for number in range(pool.replicas)),
     )

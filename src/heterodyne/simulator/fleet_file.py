@@ -1,4 +1,4 @@
-"""Reads the pools of a fleet to simulate: a file of its own, or the settings file that `serve` reads."""
+"""Reads the pools of a fleet to simulate: a file that a plan wrote, one of its own, or the settings file of `serve`."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -13,13 +13,15 @@ from heterodyne.domain.nearest import unknown_name
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.precision import Precision
+from heterodyne.physics.step_time import Speculation
+from heterodyne.simulator.promise import Promise
 
 REPLICAS_MAX = 4096
-POOLS = "pools"
+POOLS, PROMISE = "pools", "promise"
 
 
 class SimulatedPool(Struct, frozen=True, kw_only=True):
-    """One pool, in the words of the settings, and three of its own: the two precisions and `slowdown`."""
+    """One pool, in the words of the settings, and four of its own: two precisions, `speculation` and `slowdown`."""
 
     model: Annotated[str, Meta(min_length=1)]
     hardware: str
@@ -46,6 +48,7 @@ class SimulatedPool(Struct, frozen=True, kw_only=True):
     region: str | None = None
     labels: dict[str, str] = {}
     in_flight_max: Annotated[int, Meta(ge=1)] | None = None
+    speculation: Speculation | None = None  # tokens guessed ahead, and the chance that one is right
     slowdown: Annotated[float, Meta(gt=0)] = 1.0  # its steps take so many times what the router is led to expect
 
 
@@ -53,7 +56,8 @@ class FleetFile(Struct, frozen=True, kw_only=True):
     """What a file says."""
 
     pools: dict[str, SimulatedPool]
-    left_out: tuple[str, ...]  # pools without hardware: nothing is known of their speed
+    left_out: tuple[str, ...] = ()  # pools without hardware: nothing is known of their speed
+    promise: Promise | None = None  # None: the file promises nothing
 
 
 def read_fleet(path: Path, *, tables: Collection[str] = ()) -> FleetFile:
@@ -70,7 +74,7 @@ def read_fleet(path: Path, *, tables: Collection[str] = ()) -> FleetFile:
     pools_said = document.get("pools")
     if not isinstance(pools_said, dict) or not pools_said:
         raise InvalidSpec(f"{path}: no pools; describe each as [pools.NAME] with model, hardware and replicas")
-    known = dict.fromkeys((POOLS, *tables))
+    known = dict.fromkeys((POOLS, PROMISE, *tables))
     for table in document:
         if table not in known:
             raise InvalidSpec(f"{path}: {unknown_name('section', table, known)}")
@@ -85,7 +89,17 @@ def read_fleet(path: Path, *, tables: Collection[str] = ()) -> FleetFile:
     }
     if not pools:
         raise InvalidSpec(f'{path}: no pool names its hardware; add for example hardware = "h100-sxm"')
-    return FleetFile(pools=pools, left_out=tuple(name for name in pools_said if name not in pools))
+    left_out = tuple(name for name in pools_said if name not in pools)
+    return FleetFile(pools=pools, left_out=left_out, promise=_promise(path, document.get(PROMISE)))
+
+
+def _promise(path: Path, table: object) -> Promise | None:
+    if table is None:
+        return None
+    try:
+        return msgspec.convert(table, Promise)
+    except msgspec.ValidationError as error:
+        raise InvalidSpec(f"{path}: {PROMISE}: {error}") from error
 
 
 def _check_fields(place: str, table: Mapping[str, object]) -> None:

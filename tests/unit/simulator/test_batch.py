@@ -68,8 +68,9 @@ def test_a_batch_that_cannot_be_is_refused() -> None:
 def test_a_batch_beside_a_trace_is_held_against_what_the_trace_leaves() -> None:
     fleet, traffic = pools(), workload(log(80))
     endless = structs.replace(BATCH, lines=20_000)
-    found = batch_beside(fleet, traffic, structs.replace(TRIAL, batch=None, admission=None), endless)
-    assert 0 < found.load < 1
+    trial = structs.replace(TRIAL, batch=None, admission=None)
+    found = batch_beside(fleet, traffic, trial, endless, capacity_rps=4 * traffic.requests / traffic.lap_s)
+    assert found.load == pytest.approx(0.25)
     assert found.left_over_lines_per_s == pytest.approx((1 - found.load) * found.alone_lines_per_s)
     assert 0 < found.lines_per_s < found.alone_lines_per_s
     assert found.lines == pytest.approx(found.lines_per_s * traffic.lap_s, rel=0.01)

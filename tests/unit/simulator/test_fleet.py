@@ -6,10 +6,18 @@ import pytest
 
 from heterodyne.config.settings import NAMED, SECTIONS
 from heterodyne.domain.errors import HeterodyneError
+from heterodyne.physics.precision import Precision
 from heterodyne.physics.serving import Slo
+from heterodyne.physics.step_time import Speculation
 from heterodyne.simulator.capacity import capacity_rps
-from heterodyne.simulator.fleet import lay_out
-from heterodyne.simulator.fleet_file import read_fleet
+from heterodyne.simulator.fleet import LaidOutPool, lay_out
+from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool, read_fleet
+from heterodyne.simulator.fleet_text import pool_name
+from heterodyne.simulator.fleet_text import write_fleet as write_fleet_file
+from heterodyne.simulator.promise import Promise
+from heterodyne.simulator.report import report
+from heterodyne.simulator.run import run
+from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import workload
 from tests.support.simulations import SLO, log, pools, write_fleet
 
@@ -74,13 +82,47 @@ def test_a_fleet_that_cannot_be_or_is_misspelt_says_where_and_why(tmp_path: Path
         lay_out(read_fleet(write_fleet(tmp_path, text)))
 
 
-def test_twice_the_replicas_have_twice_the_capacity_and_slow_ones_less() -> None:
-    traffic = workload(log(50))
-    one = capacity_rps(pools(), traffic, SLO)
-    assert capacity_rps(pools(replicas=2), traffic, SLO) == pytest.approx(2 * one)
-    assert capacity_rps(pools(slowdown=2.0), traffic, SLO) == pytest.approx(one / 2)
+def test_capacity_is_the_rate_at_which_the_share_is_just_kept() -> None:
+    trial = Trial(policy="slo", seed=1, slo=SLO)
+    arrivals = log(300)
+
+    def kept(fleet: tuple[LaidOutPool, ...], rate: float) -> float:
+        return report(run(fleet, workload(arrivals, rate=rate, requests=400), trial), trial).attainment
+
+    one = capacity_rps(pools(), arrivals, trial, share=0.99, requests=400)
+    assert kept(pools(), one) >= 0.99
+    assert kept(pools(), one * 1.3) < 0.99
+    assert capacity_rps(pools(slowdown=2.0), arrivals, trial, share=0.99, requests=400) < one
 
 
 def test_a_service_level_nobody_keeps_has_no_capacity() -> None:
+    trial = Trial(policy="slo", seed=1, slo=Slo(ttft_s=0.001, itl_s=0.05))
     with pytest.raises(HeterodyneError, match="--rate"):
-        capacity_rps(pools(), workload(log(50)), Slo(ttft_s=0.001, itl_s=0.05))
+        capacity_rps(pools(), log(50), trial, share=0.99, requests=50)
+
+
+def test_a_planned_fleet_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    planned = FleetFile(
+        pools={
+            pool_name("h100-sxm x2 spot"): SimulatedPool(
+                model="llama-3.1-70b",
+                hardware="h100-sxm",
+                tp=2,
+                precision=Precision.FP8,
+                replicas=3,
+                price_usd_per_hour=4.5,
+                speculation=Speculation(draft_tokens=2, acceptance=0.8),
+            )
+        },
+        promise=Promise(ttft_ms=500, itl_ms=50, requests_per_s=12.5),
+    )
+    file = tmp_path / "fleet.toml"
+    write_fleet_file(planned, file)
+    assert read_fleet(file) == planned
+    assert list(planned.pools) == ["h100-sxm-x2-spot"]
+
+
+def test_a_promise_that_is_misspelt_says_where(tmp_path: Path) -> None:
+    text = f'[promise]\nttft_ms = 500\nitl = 50\n[pools.a]\n{LLAMA}hardware = "h100-sxm"\n'
+    with pytest.raises(HeterodyneError, match=r"promise: .*itl"):
+        read_fleet(write_fleet(tmp_path, text))

@@ -26,8 +26,9 @@ FORMATS = ("all", "command", "pool", "kubernetes")
 class LaunchOptions(Struct, frozen=True, kw_only=True):
     """As they came from the command line."""
 
-    model: str
-    hardware: str
+    fleet_file: Path | None
+    model: str | None
+    hardware: str | None
     workload: str
     precision: str | None
     kv_precision: str | None
@@ -51,9 +52,14 @@ class LaunchOptions(Struct, frozen=True, kw_only=True):
 
 @click.command()
 @click.option(
-    "--model", required=True, metavar="MODEL", help="A built-in name, a Hugging Face id, a config.json or a .gguf file."
+    "--fleet",
+    "fleet_file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="A planned fleet: every pool of it, each in a folder of its own below --output-dir.",
 )
-@click.option("--hardware", required=True, metavar="CHIP", help="An accelerator, as `heterodyne hardware list` has it.")
+@click.option("--model", metavar="MODEL", help="A built-in name, a Hugging Face id, a config.json or a .gguf file.")
+@click.option("--hardware", metavar="CHIP", help="An accelerator, as `heterodyne hardware list` has it.")
 @click.option(
     "--class",
     "workload",
@@ -98,6 +104,7 @@ def config(**options: Any) -> None:
     \b
     Examples:
       heterodyne plan config --model llama-3.1-70b --hardware mi300x --precision fp8 --tp 2 --class interactive
+      heterodyne plan config --fleet fleet.toml --output-dir launch/
       heterodyne plan config --model qwen3-8b --hardware tpu-v6e --class batch --format kubernetes
       heterodyne plan config --model ./model.gguf --hardware m4-max --format command --output-dir launch/
     """
@@ -109,6 +116,11 @@ def config(**options: Any) -> None:
 
     given = LaunchOptions(**options)
     chips = catalogue()
+    if given.fleet_file is not None:
+        _write_launches(given, chips)
+        return
+    if given.model is None or given.hardware is None:
+        raise click.UsageError("name a model and a chip with --model and --hardware, or a fleet file with --fleet")
     sizing = size(_requirements(given, chips), chips, measured=own_profiles())
     plan = launch_plan(sizing, Site(address=given.bind))
     objects, notes = _objects(sizing, given.form, replicas=given.replicas, image=given.image)
@@ -122,6 +134,32 @@ def config(**options: Any) -> None:
         _print(files)
 
 
+def _write_launches(options: LaunchOptions, chips: "Mapping[str, Accelerator]") -> None:
+    """Of every pool of a fleet file, and the settings for all of them."""
+    from heterodyne.cli.arguments.catalogue import own_profiles
+    from heterodyne.cli.plan.config_fleet import SETTINGS, check_alone, fleet_requirements, settings_text
+    from heterodyne.planning.launch.launch_plan import Site
+    from heterodyne.planning.launch.registry import launch_plan
+    from heterodyne.planning.launch.sizing import size
+
+    check_alone(options.model, options.hardware)
+    folder, measured = options.output_dir, own_profiles()
+    if options.fleet_file is None or folder is None:
+        raise click.UsageError("--fleet writes several files: say where with --output-dir")
+    fleet, wanted = fleet_requirements(options.fleet_file, chips, usual_context=options.usual_context)
+    entries, written = {}, []
+    for name, requirements in wanted.items():
+        sizing = size(requirements, chips, measured=measured)
+        plan = launch_plan(sizing, Site(address=options.bind))
+        objects, notes = _objects(sizing, options.form, replicas=fleet.pools[name].replicas, image=options.image)
+        files = _files(sizing, plan, objects, notes=(*sizing.notes, *notes), form=options.form, urls=options.urls)
+        entries[name] = files.pop(POOL, "")
+        written += write_files(folder / name, files, is_forced=options.force)
+    if any(entries.values()):
+        written += write_files(folder, {SETTINGS: settings_text(fleet, entries)}, is_forced=options.force)
+    click.echo("\n".join(f"wrote {path}" for path in written), err=True)
+
+
 def _requirements(options: LaunchOptions, chips: "Mapping[str, Accelerator]") -> "LaunchRequirements":
     from heterodyne.cli.arguments.layout import member
     from heterodyne.cli.arguments.model import model_from
@@ -131,6 +169,8 @@ def _requirements(options: LaunchOptions, chips: "Mapping[str, Accelerator]") ->
     from heterodyne.planning.launch.requirements import LaunchRequirements
     from heterodyne.planning.workload_class import WorkloadClass
 
+    assert options.model is not None, "checked before"
+    assert options.hardware is not None, "checked before"
     spec = model_from(options.model)
     published = _published(options.model)
     engine, precision, kv_precision = options.engine, options.precision, options.kv_precision

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from heterodyne.cli.arguments.prices import PriceOptions, price_options, priced_catalogue, speculation_from
 from heterodyne.cli.output import print_json
 from heterodyne.cli.plan.pages.html_option import html_option, provenance, write_page
 from heterodyne.cli.progress import counting, working
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from heterodyne.planning.hardware.ranking import HardwareRequirements, Ranking
 
 SEED = 7
+REHEARSALS_MAX = 9  # one that falls back by its rehearsal makes room for another
 
 
 class HardwareOptions(Struct, frozen=True, kw_only=True):
@@ -33,6 +35,15 @@ class HardwareOptions(Struct, frozen=True, kw_only=True):
     workload_class: str
     slo_ttft_ms: float | None
     slo_itl_ms: float | None
+    share: float
+    price: tuple[str, ...]
+    provider: tuple[str, ...]
+    lead_days: tuple[str, ...]
+    needed_in_days: float | None
+    guess_tokens: int | None
+    guess_acceptance: float
+    guess_cost: float
+    fleet_file: Path | None
     every_width: bool
     as_json: bool
     html_file: Path | None
@@ -53,27 +64,44 @@ class HardwareOptions(Struct, frozen=True, kw_only=True):
     show_default=True,
     help="interactive (500 ms, 50 ms), batch (2 s, 200 ms) or background (60 s, 500 ms): the targets not given below.",
 )
-@click.option("--slo-ttft-ms", type=float, metavar="MS", help="Mean first token; else that of the class.")
-@click.option("--slo-itl-ms", type=float, metavar="MS", help="Mean between tokens; else that of the class.")
+@click.option("--slo-ttft-ms", type=float, metavar="MS", help="To the first token; else that of the class.")
+@click.option("--slo-itl-ms", type=float, metavar="MS", help="Between tokens, on average; else that of the class.")
+@click.option(
+    "--share", type=float, default=0.99, show_default=True, metavar="SHARE", help="Of requests that keep both times."
+)
+@price_options
+@click.option(
+    "--fleet-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the first of the list, for `simulate` and `plan config`.",
+)
 @click.option("--every-width", is_flag=True, help="List every width, not only the cheapest of each accelerator.")
 @click.option("--json", "as_json", is_flag=True, help="Print the ranking, and what was refused, as JSON.")
 @html_option
 def hardware(**options: Any) -> None:
-    """Rank the accelerators that serve a model within its targets by dollars per million tokens.
+    """Rank the accelerators that keep a promise by dollars per million tokens, at the load that just keeps it.
 
-    Exits with 1 when none does.
+    Capacity is the load at which the promised share of requests gets both times. Exits with 1 when none keeps it.
 
     \b
     Examples:
       heterodyne plan hardware --model llama-3.1-70b --precision fp8 --slo-ttft-ms 500
       heterodyne plan hardware --model llama-3.1-70b --precision fp8 --class batch --html hardware.html
+      heterodyne plan hardware --model llama-3.1-70b --precision fp8 --price h100=2.10 --fleet-file fleet.toml
       heterodyne plan hardware --model mistral-7b --rate 20 --prompt-tokens 512 --output-tokens 128 --every-width
     """
-    from heterodyne.cli.arguments.catalogue import catalogue
     from heterodyne.cli.plan.hardware_table import print_ranking
 
     given = HardwareOptions(**options)
-    chips = catalogue()
+    chips = priced_catalogue(
+        PriceOptions(
+            price=given.price,
+            provider=given.provider,
+            lead_days=given.lead_days,
+            needed_in_days=given.needed_in_days,
+        )
+    )
     requirements = _requirements(given)
     ranking = _ranking(given, requirements, chips)
     if given.html_file is not None:
@@ -83,10 +111,14 @@ def hardware(**options: Any) -> None:
             ranking, requirements, catalogue=chips, every_width=given.every_width, provenance=provenance()
         )
         write_page(given.html_file, page)
+    if given.fleet_file is not None and ranking.choices:
+        from heterodyne.cli.plan.fleet_files import write_choice
+
+        write_choice(given.fleet_file, ranking.choices[0], requirements, given.model)
     if given.as_json:
         print_json(ranking)
     else:
-        print_ranking(ranking, every_width=given.every_width)
+        print_ranking(ranking, requirements, every_width=given.every_width)
     if not ranking.choices:
         click.get_current_context().exit(1)
 
@@ -111,25 +143,29 @@ def _requirements(options: HardwareOptions) -> "HardwareRequirements":
             ttft_s=None if options.slo_ttft_ms is None else options.slo_ttft_ms / 1000,
             itl_s=None if options.slo_itl_ms is None else options.slo_itl_ms / 1000,
         ),
+        share=options.share,
+        speculation=speculation_from(options.guess_tokens, options.guess_acceptance, options.guess_cost),
     )
 
 
 def _ranking(
     options: HardwareOptions, requirements: "HardwareRequirements", chips: "Mapping[str, Accelerator]"
 ) -> "Ranking":
-    """Every choice; those that are shown are rehearsed, so that they have percentiles."""
+    """Every choice; the cheapest that are shown are rehearsed on the step machine, and ranked by what it says."""
     from heterodyne.cli.arguments.catalogue import own_profiles
-    from heterodyne.planning.hardware.ranking import Ranking, best_per_accelerator, rank_hardware, with_spread
+    from heterodyne.planning.hardware.ranking import REHEARSED, best_per_accelerator, rank_hardware, ranked, rehearsed
 
     profiles, as_json = own_profiles(), options.as_json
     with working(f"ranking {counted(len(chips), 'accelerator')}", is_json=as_json):
         ranking = rank_hardware(requirements, chips, measured=profiles)
-    shown = ranking.choices if options.every_width else tuple(best_per_accelerator(ranking.choices))
-    draw = Random(SEED).random  # noqa: S311 - arrivals of a rehearsal, the same in every run
-    rehearsed = []
-    with counting("rehearsing", len(ranking.choices), is_json=as_json) as on_choices:
-        for one in ranking.choices:
+    with counting("rehearsing", REHEARSED, is_json=as_json) as on_choices:
+        for _ in range(REHEARSALS_MAX):
+            shown = ranking.choices if options.every_width else tuple(best_per_accelerator(ranking.choices))
+            unseen = next((one for one in shown[:REHEARSED] if not one.is_rehearsed), None)
+            if unseen is None:
+                break
             on_choices(1)
-            is_shown = one in shown
-            rehearsed.append(with_spread(one, requirements, chips, draw=draw, measured=profiles) if is_shown else one)
-    return Ranking(choices=tuple(rehearsed), refused=ranking.refused)
+            draw = Random(SEED).random  # noqa: S311 - arrivals of a rehearsal, the same in every run and for all
+            seen = rehearsed(unseen, requirements, chips, draw=draw, measured=profiles)
+            ranking = ranked((seen if one is unseen else one for one in ranking.choices), ranking.refused)
+    return ranking

@@ -3,43 +3,73 @@
 import click
 
 from heterodyne.cli.output import print_table
-from heterodyne.planning.hardware.ranking import RankedHardware, Ranking, best_per_accelerator, reason
-
-HEADER = (
-    *("HARDWARE", "USD/1M", "REPLICAS", "USD/H", "AT ONCE"),
-    *("TTFT MS", "P50", "P99", "ITL MS", "P50", "P99", "KW", "BOUND BY", "RESTS ON"),
+from heterodyne.domain.counted import counted
+from heterodyne.planning.hardware.ranking import (
+    HardwareRequirements,
+    RankedHardware,
+    Ranking,
+    best_per_accelerator,
+    nearest_misses,
+    reason,
 )
 
+HEADER = (
+    *("HARDWARE", "USD/1M", "REPLICAS", "USD/H", "REQ/S", "LOAD", "KEPT"),
+    *("TTFT P50", "P90", "P99", "ITL P50", "P90", "P99", "BOUND BY", "RESTS ON"),
+)
 ABSENT = "-"
-NOTE = "Means are of a steady load; P50 and P99 are rehearsed with requests at random moments."
+ESTIMATED = "~"
+MISSES_SHOWN = 3
 
 
-def print_ranking(ranking: Ranking, *, every_width: bool) -> None:
-    """The cheapest first, with a sentence on it and the names of those that cannot."""
+def print_ranking(ranking: Ranking, requirements: HardwareRequirements, *, every_width: bool) -> None:
+    """The cheapest first, with a sentence on it and the names of those that cannot; or what comes nearest."""
     shown = ranking.choices if every_width else tuple(best_per_accelerator(ranking.choices))
-    print_table(HEADER, [_row(choice) for choice in shown])
     if shown:
-        click.echo(f"\n{NOTE}\n{name_of(shown[0])}: {reason(shown[0])}")
+        print_table(HEADER, [_row(choice) for choice in shown])
+        click.echo(f"\n{note(requirements)}\n{name_of(shown[0])}: {reason(shown[0])}")
+    else:
+        _print_misses(ranking, requirements)
     left_out = {one.accelerator for one in ranking.refused} - {one.accelerator for one in ranking.choices}
-    if left_out:
+    if left_out and shown:
         click.echo(f"left out: {', '.join(sorted(left_out))} (--json says why)")
 
 
+def note(requirements: HardwareRequirements) -> str:
+    """What the columns mean."""
+    slo = requirements.slo
+    return (
+        f"REQ/S is what one replica carries with {requirements.share:.4g} of requests within {slo.ttft_s * 1000:g} ms "
+        f"and {slo.itl_s * 1000:g} ms a token, LOAD that part of what would saturate it; times are in ms, over "
+        f"requests that come at random moments: rehearsed, or ({ESTIMATED}) by the formula."
+    )
+
+
+def _print_misses(ranking: Ranking, requirements: HardwareRequirements) -> None:
+    nearest = nearest_misses(ranking.refused, requirements.slo)
+    click.echo("No accelerator keeps this promise.")
+    for one in nearest[:MISSES_SHOWN]:
+        click.echo(f"{one.tp} x {one.accelerator}: {one.reason}")
+    if nearest:
+        click.echo("Promise more time (--slo-ttft-ms, --slo-itl-ms, --class), or use a smaller --precision.")
+    small = len({one.accelerator for one in ranking.refused if one.shortfall is None or one.shortfall.itl_s is None})
+    if small:
+        click.echo(f"{counted(small, 'accelerator')} hold no request or run no engine we know (--json says why)")
+
+
 def _row(choice: RankedHardware) -> list[str]:
+    load = choice.load
     return [
         name_of(choice),
         number(choice.usd_per_million_tokens, 2),
         str(choice.replicas),
         number(choice.usd_per_hour, 2),
-        str(choice.concurrency),
-        f"{choice.served.ttft_s * 1000:.0f}",
-        rehearsed_ms(choice, "ttft_p50_s", 0),
-        rehearsed_ms(choice, "ttft_p99_s", 0),
-        f"{choice.served.itl_s * 1000:.1f}",
-        rehearsed_ms(choice, "itl_p50_s", 1),
-        rehearsed_ms(choice, "itl_p99_s", 1),
-        number(None if choice.power_w is None else choice.power_w / 1000, 1),
-        choice.binding,
+        f"{load.requests_per_s:.3g}",
+        f"{load.utilisation:.0%}",
+        f"{'' if choice.is_rehearsed else ESTIMATED}{load.kept_share:.1%}",
+        *(f"{seconds * 1000:,.0f}" for seconds in (load.ttft.p50_s, load.ttft.p90_s, load.ttft.p99_s)),
+        *(f"{seconds * 1000:,.1f}" for seconds in (load.itl.p50_s, load.itl.p90_s, load.itl.p99_s)),
+        load.limit,
         choice.basis,
     ]
 
@@ -47,11 +77,6 @@ def _row(choice: RankedHardware) -> list[str]:
 def name_of(choice: RankedHardware) -> str:
     """As many chips of which accelerator."""
     return f"{choice.tp} x {choice.accelerator}"
-
-
-def rehearsed_ms(choice: RankedHardware, field: str, digits: int, *, absent: str = ABSENT) -> str:
-    """A percentile of the rehearsal."""
-    return number(None if choice.spread is None else getattr(choice.spread, field) * 1000, digits, absent=absent)
 
 
 def number(value: float | None, digits: int, *, absent: str = ABSENT) -> str:

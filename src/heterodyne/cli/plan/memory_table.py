@@ -4,6 +4,7 @@ import click
 import msgspec
 
 from heterodyne.cli.output import gib_in_words, print_table
+from heterodyne.physics.kv import kv_bytes_per_token, kv_share
 from heterodyne.physics.memory import MemoryBudget
 from heterodyne.planning.hardware.fit import Fit
 from heterodyne.planning.hardware.memory_parts import memory_parts
@@ -25,11 +26,20 @@ def print_memory(answer: Fit, caveats: tuple[str, ...]) -> None:
             )
         ],
     )
-    click.echo()
+    click.echo(f"\n{token_kv(answer)}")
     for sentence in _verdict(answer):
         click.echo(sentence)
     for caveat in caveats:
         click.echo(f"Note: {caveat}.", err=True)
+
+
+def token_kv(answer: Fit) -> str:
+    """What one token more of a sequence takes."""
+    layout = answer.layout
+    whole = kv_bytes_per_token(layout.model, layout.kv_precision)
+    chip = whole * kv_share(layout.model, layout.tp)
+    each = "" if layout.tp == 1 else f", {chip / 1024:,.1f} KiB on each chip"
+    return f"A token of a sequence takes {whole / 1024:,.1f} KiB of keys and values{each}."
 
 
 def part_names(*, kv: str, is_fitting: bool) -> dict[str, str]:
@@ -81,6 +91,7 @@ def memory_json(answer: Fit, caveats: tuple[str, ...]) -> dict[str, object]:
         "tp": layout.tp,
         "demand": answer.demand,
         "fits": answer.is_fitting,
+        "kv_bytes_per_token": kv_bytes_per_token(layout.model, layout.kv_precision),
         "per_chip": _budget_json(answer.budget),
         "changes": [
             {

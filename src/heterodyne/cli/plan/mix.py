@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heterodyne.cli.arguments.prices import price_options
 from heterodyne.cli.output import print_json
 from heterodyne.cli.plan.pages.html_option import html_option, provenance, write_page
-from heterodyne.cli.progress import working
 
 if TYPE_CHECKING:
-    from heterodyne.planning.mix.problem import MixProblem
+    from heterodyne.cli.plan.mix_answer import PlannedMix
 
 EXAMPLE = """\
 # Which replicas, and how many of each, for this traffic? `heterodyne plan mix FILE` answers.
@@ -79,8 +79,8 @@ requests_per_s = { chat = 0.8, documents = 0.05 }
     show_default=True,
     help="interactive (500 ms, 50 ms), batch (2 s, 200 ms) or background (60 s, 500 ms): the targets not given below.",
 )
-@click.option("--slo-ttft-ms", type=float, metavar="MS", help="Mean first token; else that of the class.")
-@click.option("--slo-itl-ms", type=float, metavar="MS", help="Mean between tokens; else that of the class.")
+@click.option("--slo-ttft-ms", type=float, metavar="MS", help="To the first token; else that of the class.")
+@click.option("--slo-itl-ms", type=float, metavar="MS", help="Between tokens, on average; else that of the class.")
 @click.option("--hardware", metavar="NAMES", help="Accelerators to choose from, by comma; else every one with a price.")
 @click.option("--available", multiple=True, metavar="NAME=N", help="No more than N chips, spot included; repeatable.")
 @click.option("--minimum", multiple=True, metavar="NAME=N", help="At least N chips, used or not; repeatable.")
@@ -93,8 +93,30 @@ requests_per_s = { chat = 0.8, documents = 0.05 }
 )
 @click.option("--buckets", type=int, default=5, show_default=True, metavar="N", help="Bins of each length, at most 10.")
 @click.option(
-    "--headroom", type=float, default=0.1, show_default=True, metavar="SHARE", help="Of a replica, kept free."
+    "--share", type=float, default=0.99, show_default=True, metavar="SHARE", help="Of requests that keep both times."
 )
+@click.option(
+    "--headroom",
+    type=float,
+    default=0.05,
+    show_default=True,
+    metavar="SHARE",
+    help="Of every replica, kept free for other days than those of the log.",
+)
+@click.option("--owned", multiple=True, metavar="NAME=N", help="Chips you have: they cost their power; repeatable.")
+@click.option("--usd-per-kwh", type=float, default=0.0, show_default=True, metavar="USD", help="What power costs you.")
+@click.option(
+    "--power-overhead",
+    type=float,
+    default=1.3,
+    show_default=True,
+    metavar="X",
+    help="The building's, times the chips'.",
+)
+@click.option(
+    "--committed", multiple=True, metavar="NAME=N@USD", help="Chips at a contract's price by the hour; repeatable."
+)
+@price_options
 @click.option(
     "--spot-share-max",
     type=float,
@@ -127,6 +149,12 @@ requests_per_s = { chat = 0.8, documents = 0.05 }
     metavar="FILE",
     help="Write the numbers, to edit.",
 )
+@click.option(
+    "--fleet-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the fleet, for `simulate` and `plan config`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @html_option
 def mix(
@@ -136,6 +164,7 @@ def mix(
     model: str | None,
     traffic: Path | None,
     write_problem: Path | None,
+    fleet_file: Path | None,
     as_json: bool,
     html_file: Path | None,
     **options: object,
@@ -143,13 +172,15 @@ def mix(
     """Find the cheapest mix of replica kinds for your traffic.
 
     From a model and a request log: lengths become buckets, every accelerator with a price becomes kinds whose rates
-    within the latency budget come from the performance model. Or from a FILE with your own numbers.
+    within the promise come from the performance model, and the fleet is held against the simulator under your log.
+    Or from a FILE with your own numbers.
 
     \b
     Examples:
       heterodyne plan mix --model llama-3.1-70b --precision fp8 --traffic trace.csv.gz
       heterodyne plan mix --model llama-3.1-70b --traffic trace.csv.gz --class batch --hardware h100,mi300x --roles
       heterodyne plan mix --model mistral-7b --traffic records.jsonl --available l4=16 --write-problem mix.toml
+      heterodyne plan mix --model mistral-7b --traffic records.jsonl --owned a100=8 --fleet-file fleet.toml
       heterodyne plan mix --example > mix.toml
       heterodyne plan mix mix.toml --html mix.html
     """
@@ -160,48 +191,37 @@ def mix(
         raise click.UsageError(
             "name a model and a log with --model and --traffic, or a file; --example prints one to start from"
         )
+    from heterodyne.cli.plan.mix_answer import answered, asked, solved
     from heterodyne.cli.plan.mix_file import read_problem
     from heterodyne.cli.plan.mix_file import write_problem as write
     from heterodyne.cli.plan.mix_tables import print_mix
-    from heterodyne.planning.mix.cheapest_mix import cheapest_mix
 
     if file is not None:
         _refuse_options()
-        problem = read_problem(file)
+        answer = solved(read_problem(file), as_json=as_json)
     else:
-        problem = _problem({"model": model, "traffic": traffic, **options}, as_json=as_json)
+        question, problem = asked({"model": model, "traffic": traffic, **options}, as_json=as_json)
         if write_problem is not None:
             write(problem, write_problem)
-    with working("looking for the cheapest mix", is_json=as_json):
-        plan = cheapest_mix(problem)
+        answer = answered(question, problem, model or "", as_json=as_json)
+    if fleet_file is not None:
+        _write_fleet(fleet_file, answer)
     if html_file is not None:
         from heterodyne.cli.plan.pages.mix import mix_page
 
-        write_page(html_file, mix_page(problem, plan, provenance=provenance()))
+        write_page(html_file, mix_page(answer.problem, answer.plan, seen=answer.seen, provenance=provenance()))
     if as_json:
-        print_json(plan)
+        print_json(answer.as_json())
     else:
-        print_mix(problem, plan)
+        print_mix(answer)
 
 
-def _problem(options: dict[str, object], *, as_json: bool) -> "MixProblem":
-    """Of a model and a request log."""
-    import msgspec
+def _write_fleet(file: Path, answer: "PlannedMix") -> None:
+    from heterodyne.cli.plan.fleet_files import write
 
-    from heterodyne.cli.plan.mix_options import MixOptions, mix_question_from
-    from heterodyne.planning.mix.requirements import mix_problem
-
-    requirements = mix_question_from(msgspec.convert(options, MixOptions))
-    with working("asking what each kind would serve", is_json=as_json):
-        problem = mix_problem(requirements)
-    slo = requirements.slo
-    click.echo(
-        f"{requirements.requests_per_s:,.2f} requests/s in {len(problem.buckets)} buckets, "
-        f"{len(problem.kinds)} kinds; "
-        f"first token within {slo.ttft_s * 1000:g} ms, {slo.itl_s * 1000:g} ms a token",
-        err=True,
-    )
-    return problem
+    if answer.fleet is None:
+        raise click.UsageError("--fleet-file: a fleet is written of a model and a log, without --roles")
+    write(file, answer.fleet)
 
 
 def _refuse_options() -> None:

@@ -6,15 +6,17 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
+from heterodyne.cli.arguments.catalogue import own_profiles
 from heterodyne.cli.arguments.layout import member
 from heterodyne.cli.arguments.model import model_from
+from heterodyne.cli.arguments.prices import PriceOptions, numbers, priced_catalogue, speculation_from
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.hardware import Accelerator, Link
 from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
 from heterodyne.planning.mix.inputs import offered, rate_of, within_context
+from heterodyne.planning.mix.offers import Holding, owned
 from heterodyne.planning.mix.problem import Stock
 from heterodyne.planning.mix.requirements import MixRequirements
 from heterodyne.planning.traffic.histogram import histogram
@@ -40,21 +42,49 @@ class MixOptions(Struct, frozen=True, kw_only=True):
     minimum: tuple[str, ...]
     rate: str
     buckets: int
+    share: float
     headroom: float
     spot_share_max: float
     critical_share: float
     survives_one_loss: bool
     roles: bool
     kv_link_gb_per_s: float
+    owned: tuple[str, ...]
+    usd_per_kwh: float
+    power_overhead: float
+    committed: tuple[str, ...]
+    price: tuple[str, ...]
+    provider: tuple[str, ...]
+    lead_days: tuple[str, ...]
+    needed_in_days: float | None
+    guess_tokens: int | None
+    guess_acceptance: float
+    guess_cost: float
 
 
-def mix_question_from(options: MixOptions) -> MixRequirements:
+class MixQuestion(Struct, frozen=True, kw_only=True):
+    """What the planner is asked, and what it is held against."""
+
+    requirements: MixRequirements
+    log: tuple[TraceRequest, ...]
+    catalogue: Mapping[str, Accelerator]
+
+
+def mix_question_from(options: MixOptions) -> MixQuestion:
     """Read the log and look the names up; raises `InvalidSpec` or `UnknownName`."""
     spec = model_from(options.model)
     log = _within_context(read_request_log(options.traffic), spec)
-    chips = offered(_named(options.hardware), catalogue())
+    known = priced_catalogue(
+        PriceOptions(
+            price=options.price,
+            provider=options.provider,
+            lead_days=options.lead_days,
+            needed_in_days=options.needed_in_days,
+        )
+    )
+    chips = offered(_named(options.hardware), known)
     speed = options.kv_link_gb_per_s * 1e9
-    return MixRequirements(
+    requirements = MixRequirements(
         model=spec,
         precision=spec.checkpoint_precision
         if options.precision is None
@@ -69,6 +99,8 @@ def mix_question_from(options: MixOptions) -> MixRequirements:
         ),
         accelerators=tuple(chips.values()),
         stocks=_stocks(options.available, options.minimum, chips),
+        share=options.share,
+        holdings=_holdings(options, chips),
         headroom=options.headroom,
         spot_share_max=options.spot_share_max,
         survives_one_loss=options.survives_one_loss,
@@ -76,7 +108,25 @@ def mix_question_from(options: MixOptions) -> MixRequirements:
         has_roles=options.roles,
         measured=own_profiles(),
         kv_link=Link(name="between replicas", bytes_per_s=speed, pair_bytes_per_s=speed),
+        speculation=speculation_from(options.guess_tokens, options.guess_acceptance, options.guess_cost),
     )
+    return MixQuestion(requirements=requirements, log=log, catalogue=known)
+
+
+def _holdings(options: MixOptions, chips: Mapping[str, Accelerator]) -> tuple[Holding, ...]:
+    """Chips that are owned cost their power, chips under contract what the contract says."""
+    counts = numbers("owned", options.owned, chips, example="16")
+    mine = [
+        owned(chips[name], round(count), usd_per_kwh=options.usd_per_kwh, overhead=options.power_overhead)
+        for name, count in counts.items()
+    ]
+    for word in options.committed:
+        said, at, usd = word.partition("@")
+        [(name, count)] = numbers("committed", (said,), chips, example="8@1.20").items()
+        if not at or not usd.replace(".", "", 1).isdecimal():
+            raise InvalidSpec(f'committed: "{word}" has no price; say for example {name}=8@1.20')
+        mine.append(Holding(accelerator=name, word="committed", chips=round(count), usd_per_hour=float(usd)))
+    return tuple(mine)
 
 
 def _within_context(log: list[TraceRequest], spec: ModelSpec) -> tuple[TraceRequest, ...]:

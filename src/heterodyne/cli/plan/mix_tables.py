@@ -5,13 +5,16 @@ from collections.abc import Mapping
 import click
 
 from heterodyne.cli.output import print_table
-from heterodyne.planning.mix.problem import MixPlan, MixProblem
+from heterodyne.cli.plan.mix_answer import PlannedMix
+from heterodyne.planning.mix.problem import MixPlan
+from heterodyne.simulator.report import SimulationReport
 
 SHOWN_MIN = 0.005  # a share that rounds to nothing
 
 
-def print_mix(problem: MixProblem, plan: MixPlan) -> None:
-    """The replicas first, then the buckets, then the best single kind."""
+def print_mix(answer: PlannedMix) -> None:
+    """The replicas first, then the buckets, then what a simulation saw, then the best single kind."""
+    problem, plan = answer.problem, answer.plan
     kinds = {kind.name: kind for kind in problem.kinds}
     is_modelled = any(kind.rests_on for kind in problem.kinds)
     rows = [
@@ -36,9 +39,29 @@ def print_mix(problem: MixProblem, plan: MixPlan) -> None:
             for bucket in problem.buckets
         ],
     )
-    click.echo(f"\n{comparison(plan)}")
+    click.echo()
+    if answer.seen is not None and answer.share is not None:
+        click.echo(simulated(answer.seen, answer.share, is_kept=answer.is_kept))
+    click.echo(comparison(plan))
     if plan.gap > 0:
         click.echo(f"time ran out: a mix up to {plan.gap:.1%} cheaper was not ruled out; fewer buckets or kinds help")
+
+
+def simulated(seen: SimulationReport, share: float, *, is_kept: bool) -> str:
+    """What the fleet did under the log at the rate that was asked for."""
+    ttft, itl = seen.ttft, seen.itl
+    busy = max(pool.busy_share for pool in seen.pools)
+    kept = (
+        f"simulated with {seen.requests:,} requests of the log: {seen.attainment:.1%} within both times ({share:.4g} "
+        f"promised); first token p50 {ttft.p50_s * 1000:.0f}, p90 {ttft.p90_s * 1000:.0f}, p99 {ttft.p99_s * 1000:.0f} "
+        f"ms, token p50 {itl.p50_s * 1000:.1f}, p90 {itl.p90_s * 1000:.1f}, p99 {itl.p99_s * 1000:.1f} ms; computing "
+        f"up to {busy:.0%} of the time"
+    )
+    if is_kept:
+        return kept
+    if seen.attainment >= share:
+        return f"{kept}\nno more than just: on another day it may be less"
+    return f"{kept}\nthis is the best that was found: nothing that was tried keeps the promise"
 
 
 def served_by(shares: Mapping[str, float], *, share_min: float = 0.0) -> str:
@@ -54,4 +77,4 @@ def comparison(plan: MixPlan) -> str:
     best = min(alone, key=alone.__getitem__)
     saved = 1 - plan.usd_per_hour / alone[best] if alone[best] else 0.0
     how = "no cheaper" if saved < 0.005 else f"{saved:.0%} cheaper"
-    return f"{how} than the best single kind, {best} at {alone[best]:,.2f} USD/hour"
+    return f"{how} than the best single kind by the planner's rates, {best} at {alone[best]:,.2f} USD/hour"

@@ -9,7 +9,8 @@ from heterodyne.cli.plan.pages.html_option import html_option, provenance, write
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True), required=False)
+@click.option("--example", is_flag=True, help="Print a small log of made-up chats to try plans with.")
 @click.option(
     "--s-per-output-token",
     type=float,
@@ -18,7 +19,9 @@ from heterodyne.cli.plan.pages.html_option import html_option, provenance, write
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the profile as JSON.")
 @html_option
-def traffic(file: Path, s_per_output_token: float | None, as_json: bool, html_file: Path | None) -> None:
+def traffic(
+    *, file: Path | None, example: bool, s_per_output_token: float | None, as_json: bool, html_file: Path | None
+) -> None:
     """Say how many requests a log has, how long, how bursty, when, how many at once, and what their prompts share.
 
     Reads JSON lines (our records, OpenAI-style usage, Mooncake, Dynamo and AIBrix traces) and CSV with arrival, prompt
@@ -31,7 +34,15 @@ def traffic(file: Path, s_per_output_token: float | None, as_json: bool, html_fi
       heterodyne plan traffic trace.csv.gz --s-per-output-token 0.03
       heterodyne plan traffic trace.jsonl.gz --json
       heterodyne plan traffic trace.jsonl.gz --html traffic.html
+      heterodyne plan traffic --example > trace.csv
     """
+    if example:
+        from heterodyne.planning.traffic.example import example_csv
+
+        click.echo(example_csv(), nl=False)
+        return
+    if file is None:
+        raise click.UsageError("name a request log; --example prints one to try")
     from heterodyne.cli.plan.traffic_table import print_profile
     from heterodyne.planning.traffic.traffic_profile import traffic_profile
     from heterodyne.registry.request_log.read import read_request_log

@@ -113,10 +113,13 @@ class HardwareChoice(Struct, frozen=True, kw_only=True):
     tp: int
     engine: str
     replicas: int
-    concurrency: int
-    requests_per_s: float  # of one replica within the targets
-    ttft_ms: float
+    concurrency: int  # on average
+    requests_per_s: float  # of one replica within the promise
+    utilisation: float  # of the rate that would saturate it
+    ttft_ms: float  # 99 in 100 requests are within it
+    ttft_p50_ms: float
     itl_ms: float
+    itl_p50_ms: float
     usd_per_hour: float | None  # of all replicas
     usd_per_million_tokens: float | None
     power_w: float | None

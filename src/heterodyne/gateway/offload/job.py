@@ -16,7 +16,15 @@ from heterodyne.safety.guarded import Guarded
 from heterodyne.safety.remote.judged import Judged
 from heterodyne.safety.settings import GuardSettings
 
-STAYING = ("body", "prompt", "received", "guard", "cache", "cascade", "cascade_name")  # fields of a request that are not sent along
+STAYING = (
+    "body",
+    "prompt",
+    "received",
+    "guard",
+    "cache",
+    "cascade",
+    "cascade_name",
+)  # fields of a request that are not sent along
 HEAD = Layout("<IQ")  # lengths of the message and of the body
 
 

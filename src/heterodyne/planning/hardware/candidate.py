@@ -13,11 +13,15 @@ from heterodyne.physics.placement import Placement, place
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.profile import Basis, Profile, ProfileMatch
 from heterodyne.physics.profile_catalogue import profile_for
-from heterodyne.physics.serving import ReplicaSpec
+from heterodyne.physics.replica.from_layout import scheduling_of
+from heterodyne.physics.replica.job import Scheduling
+from heterodyne.physics.replica.step_clock import StepClock
+from heterodyne.physics.serving import ReplicaSpec, Slo
+from heterodyne.physics.step_time import Speculation
 from heterodyne.physics.work import work
+from heterodyne.planning.hardware.sustained import SHARE, Limit, Shortfall, SustainedLoad, sustained_load
+from heterodyne.planning.platform import joined_widths
 from heterodyne.planning.traffic.request_shape import RequestShape
-
-WIDTHS = (1, 2, 4, 8)
 
 
 class HardwareCandidate(Struct, frozen=True, kw_only=True):
@@ -29,6 +33,7 @@ class HardwareCandidate(Struct, frozen=True, kw_only=True):
     layout: Layout
     placement: Placement
     found: ProfileMatch  # the prices of its steps, and what they rest on
+    clock: StepClock
 
 
 class RejectedCandidate(Struct, frozen=True, kw_only=True):
@@ -37,6 +42,7 @@ class RejectedCandidate(Struct, frozen=True, kw_only=True):
     accelerator: str
     tp: int
     reason: str
+    shortfall: Shortfall | None = None  # of one that fits, by how much it misses the promise
 
 
 def candidates(
@@ -46,15 +52,16 @@ def candidates(
     precision: Precision,
     kv_precision: Precision,
     measured: Sequence[Profile] = (),
+    speculation: Speculation | None = None,
 ) -> Iterator[HardwareCandidate | RejectedCandidate]:
-    """Every chip at every width that its fast link reaches and that shares the model's heads evenly.
+    """Every chip at every width that is sold and joined, and that shares the model's heads evenly.
 
     `measured` are the operator's own profiles; a chip he measured runs the engine he measured it under.
     """
     demands = work(model, precision=precision, kv_precision=kv_precision)
     for chip in chips:
-        for tp in WIDTHS:
-            if tp > chip.fast_domain_chips or model.heads % tp:
+        for tp in joined_widths(chip):
+            if model.heads % tp:
                 continue
             profiles = {
                 kind: profile_for(model, chip, engine=kind, precision=precision, tp=tp, measured=measured)
@@ -66,6 +73,7 @@ def candidates(
                 reason = "none of the engines we can speak about runs on it"
                 yield RejectedCandidate(accelerator=chip.name, tp=tp, reason=reason)
                 continue
+            placement = place(demands, accelerator=chip, parallelism=Parallelism(tp=tp))
             yield HardwareCandidate(
                 accelerator=chip,
                 tp=tp,
@@ -78,8 +86,9 @@ def candidates(
                     tp=tp,
                     engine=engine,
                 ),
-                placement=place(demands, accelerator=chip, parallelism=Parallelism(tp=tp)),
+                placement=placement,
                 found=profiles[engine],
+                clock=StepClock(placement, profiles[engine].profile, speculation=speculation),
             )
 
 
@@ -98,6 +107,24 @@ def try_replica(candidate: HardwareCandidate, shape: RequestShape) -> ReplicaSpe
             ready_slots(candidate.layout) * (shape.prompt_tokens + shape.output_tokens / 2),
         ),
     )
+
+
+def try_scheduling(candidate: HardwareCandidate, shape: RequestShape) -> Scheduling | None:
+    """How its engine fills steps with requests of this shape; None when not even one fits."""
+    context = round(shape.prompt_tokens + shape.output_tokens)
+    if memory_budget(candidate.layout, Demand(context_tokens=context)).concurrency_max < 1:
+        return None
+    return scheduling_of(candidate.layout, context_tokens=context)
+
+
+def load_of(
+    candidate: HardwareCandidate, shape: RequestShape, slo: Slo, *, share: float = SHARE
+) -> SustainedLoad | Shortfall:
+    """What one replica carries within the promise, or by how much it misses it."""
+    scheduling = try_scheduling(candidate, shape)
+    if scheduling is None:
+        return Shortfall(limit=Limit.PLACES)
+    return sustained_load(candidate.clock, scheduling, shape, slo, share=share)
 
 
 def _engine(profiles: Mapping[EngineKind, ProfileMatch]) -> EngineKind | None:

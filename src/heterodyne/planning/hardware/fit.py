@@ -11,6 +11,7 @@ from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.hardware import Accelerator
 from heterodyne.physics.memory import Demand, Layout, MemoryBudget, memory_budget, ready_slots
 from heterodyne.physics.precision import BYTES, Precision
+from heterodyne.planning.platform import joined_widths
 
 SLOTS_MIN = 64  # an engine ready for fewer is not serving
 MORE_MEMORY = 1.1  # a chip with hardly more is no answer
@@ -120,14 +121,8 @@ def _lower_precisions(layout: Layout) -> list[Precision]:
 
 
 def _wider(layout: Layout) -> list[int]:
-    """More chips inside the fast link, doubling, that share the heads evenly."""
-    widths = []
-    tp = layout.tp * 2
-    while tp <= min(layout.accelerator.fast_domain_chips, layout.model.heads):
-        if layout.model.heads % tp == 0:
-            widths.append(tp)
-        tp *= 2
-    return widths
+    """More chips of a host, as they are sold and joined, that share the heads evenly."""
+    return [tp for tp in joined_widths(layout.accelerator) if tp > layout.tp and layout.model.heads % tp == 0]
 
 
 def _larger_chips(layout: Layout, catalogue: Mapping[str, Accelerator]) -> list[Accelerator]:
@@ -139,7 +134,7 @@ def _larger_chips(layout: Layout, catalogue: Mapping[str, Accelerator]) -> list[
         if chip.memory_bytes > here.memory_bytes * MORE_MEMORY
         and layout.precision in chip.precisions
         and layout.engine in chip.engines
-        and chip.fast_domain_chips >= layout.tp
+        and layout.tp in joined_widths(chip)
     ]
     return sorted(larger, key=lambda chip: chip.memory_bytes)
 

@@ -8,7 +8,10 @@ from heterodyne.physics.memory import Layout
 from heterodyne.physics.profile import Profile
 from heterodyne.physics.replica.from_layout import placement_of
 from heterodyne.physics.replica.job import Scheduling
-from heterodyne.physics.serving import Load, ReplicaSpec, Slo, goodput, serve
+from heterodyne.physics.replica.step_clock import StepClock
+from heterodyne.physics.serving import Slo
+from heterodyne.physics.step_time import Speculation
+from heterodyne.planning.hardware.sustained import SHARE, Shortfall, sustained_load
 from heterodyne.planning.traffic.request_shape import RequestShape
 
 
@@ -29,26 +32,22 @@ class ReplicaLoss(Struct, frozen=True, kw_only=True):
 
 
 def replica_requests_per_s(
-    layout: Layout, profile: Profile, scheduling: Scheduling, *, shape: RequestShape, slo: Slo
+    layout: Layout,
+    profile: Profile,
+    scheduling: Scheduling,
+    *,
+    shape: RequestShape,
+    slo: Slo,
+    share: float = SHARE,
+    speculation: Speculation | None = None,
 ) -> float:
-    """Of one replica with requests of this shape, mean times within the service level, nothing found in a cache.
+    """Of one replica with requests of this shape, the share of them within the service level, nothing cached.
 
     0 where one request alone is too slow.
     """
-    replica = ReplicaSpec(
-        placement=placement_of(layout),
-        profile=profile,
-        kv_capacity_tokens=scheduling.kv_tokens,
-        chunk_tokens=scheduling.step_tokens,
-    )
-    prompt_tokens, output_tokens = shape.prompt_tokens, shape.output_tokens
-    most = goodput(replica, slo, prompt_tokens=prompt_tokens, output_tokens=output_tokens)
-    served = most.served
-    if most.concurrency > scheduling.slots:  # the engine takes no more at once
-        served = serve(
-            replica, Load(concurrency=scheduling.slots, prompt_tokens=prompt_tokens, output_tokens=output_tokens)
-        )
-    return served.requests_per_s if served else 0.0
+    clock = StepClock(placement_of(layout), profile, speculation=speculation)
+    load = sustained_load(clock, scheduling, shape, slo, share=share)
+    return 0.0 if isinstance(load, Shortfall) else load.requests_per_s
 
 
 def capacity_of(pools: Sequence[PoolCapacity]) -> float | None:

@@ -11,8 +11,8 @@ from heterodyne.physics.hardware import Accelerator
 from heterodyne.physics.memory import Demand, Layout, memory_budget
 from heterodyne.physics.precision import Precision
 from heterodyne.planning.hardware.fit import fit
-from heterodyne.planning.launch.platform import Platform, host_of, platform_of
 from heterodyne.planning.launch.requirements import LaunchRequirements
+from heterodyne.planning.platform import Platform, host_of, joined_widths, platform_of
 
 # What an engine can keep keys and values in, by platform; sixteen bits it always can.
 KV_FORMATS: Mapping[tuple[EngineKind, Platform], tuple[Precision, ...]] = {
@@ -66,7 +66,7 @@ def choose_width(
     if requirements.tp is not None:
         _check_width(requirements.tp, chip)
         return requirements.tp, "asked for"
-    widths = [tp for tp in host.widths if tp <= chip.fast_domain_chips and _is_shared_evenly(requirements, tp)]
+    widths = [tp for tp in joined_widths(chip) if _is_shared_evenly(requirements, tp)]
     if not widths:
         raise PlanImpossible(
             f"{chip.name}: {requirements.model.name} has {requirements.model.heads} heads, which none of "
@@ -78,7 +78,7 @@ def choose_width(
         misses = [demand for demand in demands if not memory_budget(layout, demand).is_fitting]
         if not misses:
             held = " and ".join(f"{one.concurrency} x {one.context_tokens} tokens" for one in demands)
-            return tp, f"the fewest chips inside the fast link that hold the model and {held}"
+            return tp, f"the fewest chips of a host that hold the model and {held}"
         unmet = misses[0]
     raise does_not_fit(msgspec.structs.replace(base, tp=widths[-1]), unmet, catalogue)
 

@@ -5,8 +5,8 @@ from math import ceil
 
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.planning.launch.launch_plan import Site, Variable
-from heterodyne.planning.launch.platform import Platform
 from heterodyne.planning.launch.sizing import Sizing
+from heterodyne.planning.platform import Platform
 
 GIB = 2**30
 _VISIBLE = {

@@ -1,7 +1,7 @@
 """Container images by engine and platform, as the engines' documentation names them. None was pulled by us."""
 
 from heterodyne.physics.engine_kind import EngineKind
-from heterodyne.planning.launch.platform import Platform
+from heterodyne.planning.platform import Platform
 
 VLLM_VERSION = "0.32.0"
 SGLANG_VERSION = "0.5.23"

@@ -2,21 +2,26 @@
 
 from math import inf
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from heterodyne.domain.counted import counted
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.memory import Layout
 from heterodyne.physics.parallelism import Parallelism
 from heterodyne.physics.placement import Placement, place
 from heterodyne.physics.profile import Profile
+from heterodyne.physics.replica.job import Scheduling
+from heterodyne.physics.replica.step_clock import StepClock
 from heterodyne.physics.serving import Load, ReplicaSpec, Slo, goodput
-from heterodyne.physics.step_time import decode_step_s, prefill_s
+from heterodyne.physics.step_time import decode_step_s
 from heterodyne.physics.work import work
-from heterodyne.planning.launch.platform import PADDED, Platform
+from heterodyne.planning.hardware.sustained import SustainedLoad, sustained_load
+from heterodyne.planning.platform import PADDED, Platform
+from heterodyne.planning.traffic.request_shape import RequestShape
 from heterodyne.planning.workload_class import WorkloadClass
 
 STEP_TOKENS_MIN = 256  # smaller steps spend their time on launching kernels
+STEP_ENOUGH = 0.97  # of what steps of any size would carry
+BLOCK_TOKENS = 16
 STEP_TOKENS_MAX = 8192  # the memory budgets of the engines count the activations of so many
 
 
@@ -61,29 +66,42 @@ def choose_sequences(
 ) -> tuple[int, str]:
     """What memory holds, or fewer where more would break the class's time between tokens."""
     sequences, because = _within_budget(pace, usual, held, held_because, STEP_TOKENS_MAX)
-    step_tokens, _ = choose_step_tokens(pace, sequences=sequences, guessed_tokens=0)
-    # Prompts in smaller pieces take longer altogether, so the first count may be a few too many.
-    sequences, because = _within_budget(pace, usual, held, held_because, step_tokens)
     if platform in PADDED and sequences & (sequences - 1):
         sequences = 1 << (sequences.bit_length() - 1)
         because += "; a power of two, as batches are padded to one"
     return sequences, because
 
 
-def choose_step_tokens(pace: DecodePace, *, sequences: int, guessed_tokens: int) -> tuple[int, str]:
-    """Tokens of one step: as many as fit beside a full decode step in the budget, or many where no user watches."""
+def choose_step_tokens(
+    pace: DecodePace, usual: Load, *, sequences: int, held_tokens: int, guessed_tokens: int, share: float
+) -> tuple[int, str, SustainedLoad | None]:
+    """Tokens of one step, and what a replica then carries: no more of them than that takes.
+
+    The fewer there are, the less a long prompt holds up the tokens of others, and the slower prompts go.
+    """
     least = max(STEP_TOKENS_MIN, 1 << (sequences * (1 + guessed_tokens) - 1).bit_length())
-    if pace.workload is not WorkloadClass.INTERACTIVE:
-        return max(least, STEP_TOKENS_MAX), "nobody watches the tokens come, so prompts go in large pieces"
-    decode_s, tokens = pace.step_s(sequences), STEP_TOKENS_MAX
-    while tokens > least and decode_s + _piece_s(pace, tokens) > pace.slo.itl_s:
-        tokens //= 2
-    tokens = max(tokens, least)
-    step_s = decode_s + _piece_s(pace, tokens)
-    because = f"a step of {counted(sequences, 'sequence')} and such a piece of a prompt takes {step_s * 1000:.0f} ms"
-    if step_s > pace.slo.itl_s:
-        because += f", over the {pace.slo.itl_s * 1000:.0f} ms of the class; smaller pieces would waste the chip"
-    return tokens, because
+    sizes = [least]
+    while sizes[-1] < STEP_TOKENS_MAX:
+        sizes.append(sizes[-1] * 2)
+    shape = RequestShape(prompt_tokens=usual.prompt_tokens, output_tokens=usual.output_tokens)
+    scheduling = Scheduling(slots=sequences, step_tokens=least, blocks=held_tokens // BLOCK_TOKENS)
+    carried = {
+        tokens: _carried(pace, shape, structs.replace(scheduling, step_tokens=tokens), share) for tokens in sizes
+    }
+    rates = {tokens: load.requests_per_s for tokens, load in carried.items() if load is not None}
+    if not rates:
+        return sizes[-1], "prompts go as fast as they can, as the promise is beyond this replica", None
+    enough = max(rates.values()) * STEP_ENOUGH
+    tokens = next(size for size in sizes if rates.get(size, 0.0) >= enough)
+    because = f"carries {rates[tokens]:.3g} usual requests/s within the promise"
+    if tokens > least:
+        because += f"; {least} would carry {rates.get(least, 0.0):.3g}"
+    return tokens, because, carried[tokens]
+
+
+def _carried(pace: DecodePace, shape: RequestShape, scheduling: Scheduling, share: float) -> SustainedLoad | None:
+    load = sustained_load(StepClock(pace.placement, pace.profile), scheduling, shape, pace.slo, share=share)
+    return load if isinstance(load, SustainedLoad) else None
 
 
 def _within_budget(pace: DecodePace, usual: Load, held: int, held_because: str, chunk_tokens: int) -> tuple[int, str]:
@@ -100,7 +118,3 @@ def _within_budget(pace: DecodePace, usual: Load, held: int, held_because: str, 
     if most.concurrency < held:
         return most.concurrency, f"more would take longer than {within}; memory would hold {held}"
     return held, f"{held_because}; {within} would allow {most.concurrency}"
-
-
-def _piece_s(pace: DecodePace, tokens: int) -> float:
-    return prefill_s(pace.placement, pace.profile.prices, tokens=tokens, chunk_tokens=tokens)

@@ -5,9 +5,9 @@ from heterodyne.physics.precision import Precision
 from heterodyne.planning.launch.environment import environment
 from heterodyne.planning.launch.images import LLAMACPP_BUILD, image, image_notes
 from heterodyne.planning.launch.launch_plan import ENGINE_PORT, Flag, LaunchPlan, Site
-from heterodyne.planning.launch.platform import Platform
 from heterodyne.planning.launch.sizing import Sizing
 from heterodyne.planning.launch.speculation import DraftKind, SpeculativeDecoding
+from heterodyne.planning.platform import Platform
 
 DOCUMENTATION = f"Flags as in llama.cpp build {LLAMACPP_BUILD}."
 BATCH_TOKENS = 2048  # prompt tokens gathered before they are computed, in pieces of the one below

@@ -17,6 +17,7 @@ from heterodyne.physics.profile_catalogue import profile_for
 from heterodyne.physics.serving import Load, ReplicaSpec, ServingEstimate, Slo, serve
 from heterodyne.planning.hardware.caveats import caveats
 from heterodyne.planning.hardware.fit import SLOTS_MIN
+from heterodyne.planning.hardware.sustained import SustainedLoad
 from heterodyne.planning.launch.engine_choice import choose_engine, choose_kv, choose_width, does_not_fit
 from heterodyne.planning.launch.latency_choice import (
     DecodePace,
@@ -25,11 +26,11 @@ from heterodyne.planning.launch.latency_choice import (
     choose_step_tokens,
     placed,
 )
-from heterodyne.planning.launch.platform import Platform, host_of, platform_of
 from heterodyne.planning.launch.requirements import LaunchRequirements
 from heterodyne.planning.launch.sequence_capacity import SequenceCapacity, budget_for, most_sequences
 from heterodyne.planning.launch.speculation import SpeculativeDecoding, choose_speculation
 from heterodyne.planning.launch.weights import Weights, choose_weights
+from heterodyne.planning.platform import Platform, host_of, platform_of
 from heterodyne.planning.workload_class import BUDGETS, WorkloadClass
 
 CONTEXT_TOKENS = 8192  # unless another is asked for
@@ -79,6 +80,8 @@ class Sizing(Struct, frozen=True, kw_only=True):
     step_tokens: int
     memory_fraction: float
     guessing: SpeculativeDecoding | None
+    carried: SustainedLoad | None  # of the usual request, within the promise; None: not even one at a time
+    name: str | None  # of the pool; None: made of model, chip and class
     weights: Weights
     budget: MemoryBudget  # of one chip, with all sequences inside
     served: ServingEstimate  # what the class's usual request gets with all sequences busy
@@ -102,7 +105,7 @@ def size(
 ) -> Sizing:
     """Derive a launch, `measured` prices first; raises `InvalidSpec` or `PlanImpossible` with what to change."""
     chip, workload = requirements.accelerator, requirements.workload
-    platform, slo = platform_of(chip), BUDGETS[workload]
+    platform, slo = platform_of(chip), requirements.slo or BUDGETS[workload]
     _check(requirements)
     layout, capacity, weights, reasons = _laid_out(requirements, platform, catalogue)
     context, usual = capacity.context_tokens, capacity.usual_tokens
@@ -113,11 +116,12 @@ def size(
     parallelism = choose_parallelism(layout, platform, found.profile, batch=held, context=usual / 2)
     placement = placed(layout, parallelism)
     pace = DecodePace(placement=placement, profile=found.profile, workload=workload, slo=slo, context=usual / 2)
-    load = _usual_load(workload, usual)
+    load = _usual_load(requirements, usual)
     sequences, sequences_because = _sequences(requirements, pace, load, held=held, layout=layout, platform=platform)
     guessing, guessing_because = choose_speculation(requirements, layout.engine, platform, pace, sequences=sequences)
-    step_tokens, step_because = choose_step_tokens(
-        pace, sequences=sequences, guessed_tokens=guessing.tokens if guessing else 0
+    guessed = guessing.tokens if guessing else 0
+    step_tokens, step_because, carried = choose_step_tokens(
+        pace, load, sequences=sequences, held_tokens=held * usual, guessed_tokens=guessed, share=requirements.share
     )
     replica = ReplicaSpec(placement=placement, profile=found.profile, chunk_tokens=step_tokens)
     served = serve(replica, msgspec.structs.replace(load, concurrency=sequences))
@@ -134,6 +138,8 @@ def size(
         step_tokens=step_tokens,
         memory_fraction=ENGINES[layout.engine].memory_fraction,
         guessing=guessing,
+        carried=carried,
+        name=requirements.name,
         weights=weights,
         budget=budget_for(capacity, sequences),
         served=served,
@@ -148,7 +154,7 @@ def size(
         notes=(
             *weights.notes,
             *caveats(layout, Demand(context_tokens=context)),
-            *_missed(served, slo, workload),
+            *_missed(served, carried, slo, workload),
             *([f"the draft is not used: {guessing_because}"] if requirements.draft and not guessing else []),
         ),
     )
@@ -267,10 +273,12 @@ def _experts_because(layout: Layout, parallelism: Parallelism) -> str:
     return "a step is faster so" if parallelism.ep > 1 else "a step is faster with every expert cut across the chips"
 
 
-def _usual_load(workload: WorkloadClass, usual_tokens: int) -> Load:
-    """The class's usual request, shortened to what the context holds."""
-    request = REQUESTS[workload]
-    prompt, output = request.prompt_tokens, request.output_tokens
+def _usual_load(requirements: LaunchRequirements, usual_tokens: int) -> Load:
+    """The usual request, shortened to what the context holds."""
+    usual = REQUESTS[requirements.workload]
+    prompt, output = float(usual.prompt_tokens), float(usual.output_tokens)
+    if requirements.request is not None:
+        prompt, output = requirements.request.prompt_tokens, requirements.request.output_tokens
     if prompt + output > usual_tokens:
         output = max(1, usual_tokens // 5)
         prompt = max(1, usual_tokens - output)
@@ -282,16 +290,17 @@ def _in_order(*rows: Row) -> dict[str, SettingReason]:
     return {name: reasons[name] for name in SETTINGS}
 
 
-def _missed(served: ServingEstimate, slo: Slo, workload: WorkloadClass) -> tuple[str, ...]:
-    """Budgets the class will not get with every sequence busy."""
-    said = []
+def _missed(
+    served: ServingEstimate, carried: SustainedLoad | None, slo: Slo, workload: WorkloadClass
+) -> tuple[str, ...]:
+    """What the class will not get, and up to which load it gets all of it."""
+    times = f"{slo.ttft_s:g} s to the first token and {slo.itl_s * 1000:.0f} ms a token"
+    if carried is None:
+        return (f"not even one usual request at a time is within {times} ({workload}); take a faster chip or more",)
+    said = [f"one replica carries {carried.requests_per_s:.3g} usual requests/s with nearly all within {times}"]
     if served.itl_s > slo.itl_s:
         said.append(
-            f"{served.itl_s * 1000:.0f} ms a token are over the {slo.itl_s * 1000:.0f} ms of {workload}; "
-            "take a faster chip, more chips or fewer bits"
-        )
-    if served.ttft_s > slo.ttft_s:
-        said.append(
-            f"with every sequence busy a first token takes {served.ttft_s:.2f} s, over {slo.ttft_s:g} s of {workload}"
+            f"{served.itl_s * 1000:.0f} ms a token are over the {slo.itl_s * 1000:.0f} ms of {workload} when every "
+            "sequence is busy; take a faster chip, more chips or fewer bits"
         )
     return tuple(said)

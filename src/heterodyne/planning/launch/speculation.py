@@ -10,8 +10,8 @@ from heterodyne.physics.model_shapes import published_id
 from heterodyne.physics.step_time import Speculation, inter_token_s
 from heterodyne.physics.weights import weight_bytes
 from heterodyne.planning.launch.latency_choice import DecodePace
-from heterodyne.planning.launch.platform import Platform
 from heterodyne.planning.launch.requirements import LaunchRequirements
+from heterodyne.planning.platform import Platform
 from heterodyne.planning.workload_class import WorkloadClass
 
 TOKENS = 4

@@ -6,9 +6,9 @@ from heterodyne.physics.precision import Precision
 from heterodyne.planning.launch.environment import environment
 from heterodyne.planning.launch.images import VLLM_VERSION, image, image_notes
 from heterodyne.planning.launch.launch_plan import ENGINE_PORT, Flag, LaunchPlan, Site
-from heterodyne.planning.launch.platform import Platform
 from heterodyne.planning.launch.sizing import Sizing
 from heterodyne.planning.launch.speculation import DraftKind, SpeculativeDecoding
+from heterodyne.planning.platform import Platform
 
 DOCUMENTATION = f"Flags as in the argument parser of vLLM {VLLM_VERSION}."
 BLOCK_TOKENS_GAUDI = 128

@@ -6,8 +6,8 @@ from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.model_shapes import published_id
 from heterodyne.physics.precision import Precision
-from heterodyne.planning.launch.platform import Platform
 from heterodyne.planning.launch.requirements import LaunchRequirements
+from heterodyne.planning.platform import Platform
 
 # Engines that turn a sixteen-bit checkpoint into fp8 as they read it, where the chip multiplies in it.
 _QUANTISING = {(engine, where) for engine in (EngineKind.VLLM, EngineKind.SGLANG) for where in ("cuda", "rocm")}

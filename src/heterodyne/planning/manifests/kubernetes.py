@@ -1,4 +1,4 @@
-"""A launch as a Deployment, a Service, a PodDisruptionBudget, and a ConfigMap where the engine reads a file."""
+"""A launch as a Deployment, a Service, a PodDisruptionBudget, a claim for weights, a ConfigMap for an engine's file."""
 
 import re
 from math import ceil
@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 
 from heterodyne.domain.errors import InvalidSpec, PlanImpossible
 from heterodyne.planning.launch.launch_plan import POD, LaunchPlan
-from heterodyne.planning.launch.platform import PADDED, Platform
 from heterodyne.planning.launch.registry import launch_plan
 from heterodyne.planning.launch.sizing import Sizing
 from heterodyne.planning.launch.weights import is_path
@@ -18,6 +17,7 @@ from heterodyne.planning.manifests.resources import (
     shared_memory_gib,
     weights_gib,
 )
+from heterodyne.planning.platform import PADDED, Platform
 from heterodyne.planning.yaml_text import YamlValue, yaml_text
 
 Manifest = dict[str, YamlValue]
@@ -53,6 +53,7 @@ def manifests(sizing: Sizing, *, replicas: int = 1, image: str | None = None) ->
     files = [_config_map(name, labels, plan)] if plan.files else []
     return (
         *files,
+        *([] if is_path(sizing.weights.place) else [_claim(sizing, name, labels)]),
         {
             "apiVersion": "apps/v1",
             "kind": "Deployment",
@@ -97,6 +98,15 @@ def manifests_notes(sizing: Sizing) -> tuple[str, ...]:
     said = []
     if is_path(sizing.weights.place):
         said.append(f"the PersistentVolumeClaim {object_name(sizing)}-weights must hold {sizing.weights.place}")
+    else:
+        said.append(
+            f"the PersistentVolumeClaim {object_name(sizing)}-cache keeps the weights beyond a pod, for all pods at "
+            "once: it wants a storage class that many nodes may write to (ReadWriteMany)"
+        )
+    selector = node(sizing).selector
+    if selector:
+        labels = ", ".join(f"{label}={value}" for label, value in selector.items())
+        said.append(f"pods go to nodes labelled {labels}; change the label where your cluster has another")
     if not is_without_root(sizing):
         said.append("the engine runs as root, as its image is built; without capabilities or new privileges")
     return tuple(said)
@@ -105,9 +115,24 @@ def manifests_notes(sizing: Sizing) -> tuple[str, ...]:
 def object_name(sizing: Sizing) -> str:
     """A name Kubernetes and our own settings accept, from model, chip and class."""
     layout = sizing.layout
+    if sizing.name is not None:
+        return sizing.name
     words = f"{layout.model.name}-{layout.accelerator.name}-{sizing.workload}".lower()
     name = re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:60].rstrip("-")
     return name if name[0].isalpha() else f"m-{name}"
+
+
+def _claim(sizing: Sizing, name: str, labels: dict[str, YamlValue]) -> Manifest:
+    """Weights are fetched once and not by every pod that starts; what an engine compiles is kept beside them."""
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": f"{name}-cache", "labels": labels},
+        "spec": {
+            "accessModes": ["ReadWriteMany"],
+            "resources": {"requests": {"storage": f"{CACHE_SPARE_GIB + weights_gib(sizing)}Gi"}},
+        },
+    }
 
 
 def _config_map(name: str, labels: dict[str, YamlValue], plan: LaunchPlan) -> Manifest:
@@ -200,13 +225,15 @@ def _mounts(sizing: Sizing, plan: LaunchPlan) -> list[YamlValue]:
 
 def _volumes(sizing: Sizing, plan: LaunchPlan, name: str) -> list[YamlValue]:
     is_on_volume = is_path(sizing.weights.place)
-    cache_gib = CACHE_SPARE_GIB + (0 if is_on_volume else weights_gib(sizing))
+    cache: dict[str, YamlValue] = {"name": "cache", "persistentVolumeClaim": {"claimName": f"{name}-cache"}}
+    if is_on_volume:
+        cache = {"name": "cache", "emptyDir": {"sizeLimit": f"{CACHE_SPARE_GIB}Gi"}}
     volumes: list[YamlValue] = [
         {
             "name": "shared-memory",
             "emptyDir": {"medium": "Memory", "sizeLimit": f"{shared_memory_gib(sizing)}Gi"},
         },
-        {"name": "cache", "emptyDir": {"sizeLimit": f"{cache_gib}Gi"}},
+        cache,
     ]
     if plan.files:
         volumes.append({"name": "options", "configMap": {"name": name}})

@@ -18,19 +18,13 @@ def pool_entry(sizing: Sizing, plan: LaunchPlan, *, urls: tuple[str, ...] = ()) 
         f"engine = {_string(sizing.layout.engine)}",
         f"hardware = {_string(sizing.layout.accelerator.name)}",
         f"tp = {sizing.layout.tp}",
-        *_precision(sizing),
+        f"precision = {_string(sizing.layout.precision)}",
         f"urls = [{', '.join(map(_string, urls or (f'http://127.0.0.1:{plan.port}',)))}]",
     ]
     if plan.served_name != model:
         lines.append(f"engine_model = {_string(plan.served_name)}")
     lines.append(f"context_tokens = {sizing.context_tokens}")
     return "\n".join([*lines, ""])
-
-
-def _precision(sizing: Sizing) -> list[str]:
-    """Said where it is not what the model comes in: a model that fits only so is refused otherwise."""
-    precision = sizing.layout.precision
-    return [] if precision is sizing.layout.model.checkpoint_precision else [f"precision = {_string(precision)}"]
 
 
 def _string(text: str) -> str:

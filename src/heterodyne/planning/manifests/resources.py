@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.weights import weight_bytes
-from heterodyne.planning.launch.platform import Platform
 from heterodyne.planning.launch.sizing import Sizing
+from heterodyne.planning.platform import Platform
 from heterodyne.planning.yaml_text import YamlValue
 
 GIB = 2**30
@@ -31,6 +31,28 @@ _TPU_NODES = {
     "tpu-v5p": ("tpu-v5p-slice", {4: "2x2x1"}),
     "tpu-v7x": ("tpu7x", {4: "2x2x1"}),
 }
+# As GPU feature discovery names the products on the nodes.
+_NVIDIA_LABEL = "nvidia.com/gpu.product"
+_NVIDIA_PRODUCTS = {
+    "h100-sxm": "NVIDIA-H100-80GB-HBM3",
+    "h100-pcie": "NVIDIA-H100-PCIe",
+    "h200-sxm": "NVIDIA-H200",
+    "gh200": "NVIDIA-GH200-480GB",
+    "b200": "NVIDIA-B200",
+    "b300": "NVIDIA-B300-SXM6-AC",
+    "gb200": "NVIDIA-GB200",
+    "gb300": "NVIDIA-GB300",
+    "a100-80gb": "NVIDIA-A100-SXM4-80GB",
+    "a100-40gb": "NVIDIA-A100-SXM4-40GB",
+    "l40s": "NVIDIA-L40S",
+    "l4": "NVIDIA-L4",
+    "rtx-pro-6000": "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition",
+}
+# As AMD's node labeller does.
+_AMD_LABEL = "amd.com/gpu.family"
+_AMD_FAMILIES = {"mi250": "MI250X", "mi300x": "MI300X", "mi325x": "MI325X", "mi355x": "MI355X"}
+_AWS_LABEL = "node.kubernetes.io/instance-type"
+_AWS_INSTANCES = {"trainium2": "trn2.48xlarge", "inferentia2": "inf2.48xlarge"}
 _ARCHITECTURE_LABEL = "kubernetes.io/arch"
 # Images whose engine runs from a world-readable place and keeps its caches under HOME. Others start as root.
 _WITHOUT_ROOT = {
@@ -65,6 +87,13 @@ def node(sizing: Sizing) -> Node:
         )
     if sizing.platform is Platform.CPU:
         return Node(selector={_ARCHITECTURE_LABEL: "arm64" if chip.vendor == "arm" else "amd64"})
+    for label, values in (
+        (_NVIDIA_LABEL, _NVIDIA_PRODUCTS),
+        (_AMD_LABEL, _AMD_FAMILIES),
+        (_AWS_LABEL, _AWS_INSTANCES),
+    ):
+        if chip.name in values:
+            return Node(selector={label: values[chip.name]}, tolerated=tolerated)
     return Node(tolerated=tolerated)
 
 

@@ -1,31 +1,33 @@
-"""Why no kind serves requests of a length within the budget: which limit binds, what comes nearest, what to relax."""
+"""Why no kind serves requests of a length within the promise: which limit binds, what comes nearest, what to relax."""
 
 from collections.abc import Iterable
 from math import ceil
 
-from heterodyne.physics.serving import Load, ServingEstimate, Slo, serve
-from heterodyne.planning.hardware.candidate import HardwareCandidate, try_replica
+from heterodyne.physics.serving import Slo
+from heterodyne.planning.hardware.candidate import HardwareCandidate, load_of
+from heterodyne.planning.hardware.sustained import Shortfall
 from heterodyne.planning.traffic.histogram import Cell
 
 
-def nearest_miss(laid_out: Iterable[HardwareCandidate], cell: Cell, slo: Slo) -> str:
+def nearest_miss(laid_out: Iterable[HardwareCandidate], cell: Cell, slo: Slo, *, share: float) -> str:
     """One request alone on each candidate; the one that misses least is named."""
-    alone: dict[str, ServingEstimate] = {}
+    token_s: dict[str, float] = {}
+    first_s: dict[str, float] = {}
     for candidate in laid_out:
-        replica = try_replica(candidate, cell.shape)
-        if replica is not None:
-            load = Load(concurrency=1, prompt_tokens=cell.shape.prompt_tokens, output_tokens=cell.shape.output_tokens)
-            alone[f"{candidate.accelerator.name} x{candidate.tp}"] = serve(replica, load)
-    if not alone:
+        load = load_of(candidate, cell.shape, slo, share=share)
+        if isinstance(load, Shortfall) and load.ttft_s is not None and load.itl_s is not None:
+            name = f"{candidate.accelerator.name} x{candidate.tp}"
+            token_s[name], first_s[name] = load.itl_s, load.ttft_s
+    if not token_s:
         return f'Requests of "{cell.name}" fit on no accelerator offered; offer larger ones, or a smaller --precision.'
-    fastest = min(alone, key=lambda name: alone[name].itl_s)
-    if alone[fastest].itl_s > slo.itl_s:
-        wait = f"{alone[fastest].itl_s * 1000:.1f} ms between tokens"
-        return _late(cell, f"{wait} at best, on {fastest}", slo.itl_s, f"--slo-itl-ms {_above(alone[fastest].itl_s)}")
-    on_pace = [name for name in alone if alone[name].itl_s <= slo.itl_s]
-    first = min(on_pace, key=lambda name: alone[name].ttft_s)
-    wait = f"{alone[first].ttft_s * 1000:.0f} ms to the first token"
-    return _late(cell, f"{wait} at best, on {first}", slo.ttft_s, f"--slo-ttft-ms {_above(alone[first].ttft_s)}")
+    fastest = min(token_s, key=token_s.__getitem__)
+    if token_s[fastest] > slo.itl_s:
+        wait = f"{token_s[fastest] * 1000:.1f} ms between tokens"
+        return _late(cell, f"{wait} at best, on {fastest}", slo.itl_s, f"--slo-itl-ms {_above(token_s[fastest])}")
+    on_pace = [name for name in token_s if token_s[name] <= slo.itl_s]
+    first = min(on_pace, key=first_s.__getitem__)
+    wait = f"{first_s[first] * 1000:.0f} ms to the first token"
+    return _late(cell, f"{wait} at best, on {first}", slo.ttft_s, f"--slo-ttft-ms {_above(first_s[first])}")
 
 
 def _late(cell: Cell, wait: str, target_s: float, flag: str) -> str:
@@ -36,5 +38,5 @@ def _late(cell: Cell, wait: str, target_s: float, flag: str) -> str:
 
 
 def _above(seconds: float) -> int:
-    """Milliseconds with a fifth to spare, so that more than one request at once is within them."""
-    return ceil(seconds * 1200)
+    """Milliseconds with half as much to spare, so that more than one request at once is within them."""
+    return ceil(seconds * 1500)

@@ -4,7 +4,10 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.profile import Basis
+
+HEADROOM = 0.05  # of every replica, unless said otherwise
 
 
 class ReplicaRole(StrEnum):
@@ -45,6 +48,8 @@ class ReplicaKind(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     stock: str | None = None  # None: its chips are its own
     chips: int = 1
     rests_on: Basis | None = None  # None: numbers given by the operator
+    hardware: str | None = None  # None: not of the catalogue
+    engine: EngineKind | None = None
 
 
 class MixProblem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,7 +58,7 @@ class MixProblem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     buckets: tuple[TrafficBucket, ...]
     kinds: tuple[ReplicaKind, ...]
     stocks: tuple[Stock, ...] = ()
-    headroom: float = 0.1  # share of every replica left free
+    headroom: float = HEADROOM  # share of every replica left free: days differ
     spot_share_max: float = 1.0  # of every bucket's traffic
     survives_one_loss: bool = False  # critical load still fits after any one replica is gone
 

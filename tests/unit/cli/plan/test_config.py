@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,8 @@ def test_json_has_every_choice_with_its_reason(run) -> None:
     reasons = {one["setting"]: one["because"] for one in answer["choices"]}
     assert {"engine", "tp", "kv_precision", "context", "sequences", "step_tokens", "guessing"} <= set(reasons)
     assert all(reasons.values())
-    assert [one["kind"] for one in answer["manifests"]] == ["Deployment", "Service", "PodDisruptionBudget"]
+    kinds = [one["kind"] for one in answer["manifests"]]
+    assert kinds == ["PersistentVolumeClaim", "Deployment", "Service", "PodDisruptionBudget"]
     assert answer["predicted"]["served"]["itl_s"] <= 0.05
     assert set(answer["files"]) == {"launch.sh", "pool.toml", "kubernetes.yaml"}
 
@@ -169,3 +171,35 @@ def test_files_are_all_written_or_none(tmp_path: Path) -> None:
     with pytest.raises(InvalidSpec):
         write_files(tmp_path, {"a": "new", "b": "new"}, is_forced=False)
     assert not (tmp_path / "a").exists()
+
+
+def test_every_pool_of_a_planned_fleet_is_launched_and_routed_to(run, tmp_path: Path) -> None:
+    fleet, folder = tmp_path / "fleet.toml", tmp_path / "launch"
+    fleet.write_text(
+        "[promise]\nttft_ms = 800\nitl_ms = 40\nrequests_per_s = 12\n"
+        '[pools.big]\nmodel = "llama-3.1-70b"\nhardware = "h100-sxm"\ntp = 4\nprecision = "fp8"\nreplicas = 2\n'
+        '[pools.small]\nmodel = "llama-3.1-70b"\nhardware = "mi300x"\nprecision = "fp8"\nprice_usd_per_hour = 1.5\n'
+    )
+    result = run("plan", "config", "--fleet", str(fleet), "--output-dir", str(folder))
+    assert result.exit_code == 0, result.output
+    assert "--tensor-parallel-size 4" in (folder / "big" / "launch.sh").read_text()
+    assert "replicas: 2" in (folder / "big" / "kubernetes.yaml").read_text()
+    settings = (folder / "settings.toml").read_text()
+    assert '[models."llama-3.1-70b"]\nslo_ttft_ms = 800\nslo_itl_ms = 40' in settings
+    assert set(tomllib.loads(settings)["pools"]) == {"big", "small"}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "--model and --hardware, or a fleet file"),
+        (["--fleet", "FLEET"], "--output-dir"),
+        (["--fleet", "FLEET", "--model", "llama-3.1-8b", "--output-dir", "out"], "leave --model and --hardware out"),
+    ],
+)
+def test_a_launch_needs_one_of_both_ways_to_say_of_what(run, tmp_path: Path, words: list[str], says: str) -> None:
+    fleet = tmp_path / "fleet.toml"
+    fleet.write_text('[pools.a]\nmodel = "llama-3.1-8b"\nhardware = "h100-sxm"\n')
+    result = run("plan", "config", *(str(fleet) if one == "FLEET" else one for one in words))
+    assert result.exit_code == 2
+    assert says in result.stderr

@@ -37,7 +37,8 @@ def test_a_model_and_a_log_are_enough(trace: Path) -> None:
     result = ask("--model", "llama-3.1-8b", "--traffic", trace, "--hardware", "h100,l4,l40s", "--rate", 50)
     assert result.exit_code == 0, result.output
     assert "50.00 requests/s in" in result.stderr
-    assert "within 500 ms, 50 ms a token" in result.stderr
+    assert "0.99 of requests within 500 ms to the first token and 50 ms a token" in result.stderr
+    assert "within both times (0.99 promised)" in result.stdout
     assert "together" in result.stdout
     assert "prompt 100-" in result.stdout
 
@@ -53,6 +54,22 @@ def test_the_numbers_can_be_written_edited_and_planned_again(trace: Path, tmp_pa
     problem = read_problem(file)
     assert problem.survives_one_loss
     assert any(bucket.is_critical for bucket in problem.buckets)
+
+
+def test_the_fleet_of_a_mix_keeps_its_promise_when_it_is_simulated(trace: Path, tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    asked = ["--model", "llama-3.1-8b", "--traffic", trace, "--hardware", "l40s,l4", "--rate", 40, "--buckets", 2]
+    assert ask(*asked, "--fleet-file", file).exit_code == 0
+    result = CliRunner().invoke(cli, ["simulate", "--fleet", str(file), "--trace", str(trace), "--requests", "1500"])
+    assert result.exit_code == 0, result.output
+    assert "slo keeps the promise" in result.stdout
+
+
+def test_a_fleet_is_not_written_of_numbers_that_say_no_model(tmp_path: Path) -> None:
+    file = tmp_path / "mix.toml"
+    file.write_text(ask("--example").stdout)
+    result = ask("--model", "llama-3.1-8b", "--fleet-file", tmp_path / "fleet.toml", file)
+    assert result.exit_code == 2
 
 
 def test_requests_beyond_the_context_are_left_out_aloud(trace: Path) -> None:

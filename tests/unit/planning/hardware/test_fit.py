@@ -47,8 +47,14 @@ def test_the_highest_precision_that_fits_is_offered() -> None:
     assert changes(answer("llama-3.1-70b", "b200", concurrency=30))["precision"] == "keep the weights in fp8"
 
 
-def test_a_chip_without_partners_is_not_split_over_a_slow_link() -> None:
-    assert "tp" not in changes(answer("llama-3.1-70b", "l40s"))
+def test_cards_over_pcie_are_offered_before_another_chip() -> None:
+    offered = changes(answer("qwen3-32b", "l4"))
+    assert list(offered).index("tp") < list(offered).index("hardware")
+    assert offered["tp"] == "split it over 4 chips (tp 4)"
+
+
+def test_a_chip_without_partners_is_not_split() -> None:
+    assert "tp" not in changes(answer("llama-3.1-70b", "gh200"))
 
 
 def test_a_very_large_model_needs_fewer_bits_and_more_chips() -> None:

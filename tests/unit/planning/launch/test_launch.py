@@ -14,12 +14,12 @@ from heterodyne.physics.memory import kv_sequence_share_bytes
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
 from heterodyne.planning.launch.launch_plan import POD, LaunchPlan, Site, script
-from heterodyne.planning.launch.platform import host_of, platform_of
 from heterodyne.planning.launch.registry import LAUNCHERS, launch_plan
 from heterodyne.planning.launch.requirements import LaunchRequirements
 from heterodyne.planning.launch.sizing import Sizing, size
 from heterodyne.planning.launch.speculation import DraftKind
 from heterodyne.planning.launch.weights import published_id
+from heterodyne.planning.platform import host_of, platform_of
 from heterodyne.planning.workload_class import BUDGETS, WorkloadClass
 
 CHIPS = list(accelerators())
@@ -155,11 +155,18 @@ def test_sequences_keep_the_class_within_its_time_between_tokens(
         assert sizing.served.itl_s <= BUDGETS[workload].itl_s * 1.05
 
 
-def test_patient_classes_run_more_sequences_in_larger_steps() -> None:
+def test_patient_classes_run_more_sequences() -> None:
     interactive = sized("llama-3.1-70b", "mi300x", precision=Precision.FP8)
     background = sized("llama-3.1-70b", "mi300x", WorkloadClass.BACKGROUND, precision=Precision.FP8)
     assert interactive.sequences < background.sequences
-    assert interactive.step_tokens < background.step_tokens == 8192
+
+
+def test_steps_are_large_enough_for_the_rate_that_is_promised() -> None:
+    sizing = sized("llama-3.1-70b", "mi300x", precision=Precision.FP8, tp=2)
+    assert sizing.carried is not None
+    assert sizing.step_tokens > 256
+    assert "256 would carry" in sizing.because("step_tokens")
+    assert any(f"carries {sizing.carried.requests_per_s:.3g} usual requests/s" in note for note in sizing.notes)
 
 
 def test_a_usual_context_shorter_than_the_longest_makes_room_for_more() -> None:

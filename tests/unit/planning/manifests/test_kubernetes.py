@@ -131,8 +131,30 @@ def test_weights_on_a_path_come_from_a_volume() -> None:
     pod = by_kind(sized("l4", EngineKind.LLAMACPP))["Deployment"]["spec"]["template"]["spec"]
     assert {"name": "weights", "mountPath": "/models", "readOnly": True} in pod["containers"][0]["volumeMounts"]
     assert pod["containers"][0]["command"][0] == "/app/llama-server"
-    (note,) = manifests_notes(sized("l4", EngineKind.LLAMACPP))
-    assert note.endswith("-weights must hold /models/llama-3.1-8b-bf16.gguf")
+    first, *_ = manifests_notes(sized("l4", EngineKind.LLAMACPP))
+    assert first.endswith("-weights must hold /models/llama-3.1-8b-bf16.gguf")
+
+
+def test_fetched_weights_outlive_their_pod() -> None:
+    objects = by_kind(sized("h100-sxm"))
+    claim, pod = objects["PersistentVolumeClaim"], objects["Deployment"]["spec"]["template"]["spec"]
+    volumes = {volume["name"]: volume for volume in pod["volumes"]}
+    assert volumes["cache"] == {"name": "cache", "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}}
+    assert int(claim["spec"]["resources"]["requests"]["storage"].removesuffix("Gi")) > 30
+
+
+@pytest.mark.parametrize(
+    ("chip", "label"),
+    [
+        ("h100-sxm", {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}),
+        ("mi300x", {"amd.com/gpu.family": "MI300X"}),
+        ("trainium2", {"node.kubernetes.io/instance-type": "trn2.48xlarge"}),
+    ],
+)
+def test_a_pod_goes_to_nodes_with_its_chips(chip: str, label: dict[str, str]) -> None:
+    sizing = sized(chip)
+    assert by_kind(sizing)["Deployment"]["spec"]["template"]["spec"]["nodeSelector"] == label
+    assert any(next(iter(label)) in note for note in manifests_notes(sizing))
 
 
 def test_a_path_of_this_machine_is_refused_in_a_pod() -> None:

@@ -8,8 +8,9 @@ from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.hardware.ranking import HardwareRequirements, rank_hardware
+from heterodyne.planning.hardware.ranking import HardwareRequirements, lowest_price, rank_hardware
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
+from heterodyne.planning.mix.offers import owned
 from heterodyne.planning.mix.problem import ReplicaRole, Stock
 from heterodyne.planning.mix.requirements import MixRequirements, mix_problem
 from heterodyne.planning.traffic.histogram import Cell
@@ -35,7 +36,7 @@ def test_rates_are_those_of_plan_hardware() -> None:
     ranking = rank_hardware(asked, {"h100-sxm": accelerator("h100-sxm")})
     choice = next(one for one in ranking.choices if one.tp == 2)
     kind = next(one for one in problem.kinds if one.name == "h100-sxm x2")
-    assert kind.requests_per_s["short"] == choice.served.requests_per_s
+    assert kind.requests_per_s["short"] == choice.load.requests_per_s
     assert kind.usd_per_hour == choice.usd_per_hour
 
 
@@ -68,12 +69,42 @@ def test_widths_of_one_accelerator_draw_on_its_stock() -> None:
     assert 1 <= sum(chips[name] * count for name, count in plan.replicas.items() if name in chips) <= 2
 
 
+def test_chips_that_are_wanted_anyhow_may_stand_idle() -> None:
+    chips = (accelerator("l4"), accelerator("h100-sxm"))
+    requirements = structs.replace(WISH, accelerators=chips, stocks=(Stock(name="l4", minimum=16),))
+    plan = cheapest_mix(mix_problem(requirements))
+    l4 = lowest_price(accelerator("l4"))
+    assert l4 is not None
+    assert plan.usd_per_hour >= 16 * l4.usd_per_hour
+    assert any(name.startswith("h100-sxm") for name in plan.replicas)
+
+
+def test_chips_that_are_owned_cost_their_power_and_go_first() -> None:
+    chip = accelerator("h100-sxm")
+    mine = owned(chip, 4, usd_per_kwh=0.2, overhead=1.5)
+    assert mine.usd_per_hour == pytest.approx(0.7 * 1.5 * 0.2)
+    plan = cheapest_mix(mix_problem(structs.replace(WISH, holdings=(mine,), requests_per_s=40.0)))
+    chips = {name: int(name.split(" x")[1].split()[0]) * count for name, count in plan.replicas.items()}
+    assert sum(count for name, count in chips.items() if name.endswith(" owned")) == 4
+    assert any(not name.endswith(" owned") for name in chips)
+
+
+def test_the_few_requests_that_nobody_can_serve_in_time_count_as_late() -> None:
+    endless = Cell(name="endless", shape=RequestShape(prompt_tokens=90_000, output_tokens=10), share=0.004)
+    short = structs.replace(SHORT, share=0.696)
+    problem = mix_problem(structs.replace(WISH, cells=(short, LONG, endless)))
+    assert {bucket.name for bucket in problem.buckets} == {"short", "long"}
+    many = structs.replace(endless, share=0.02)
+    with pytest.raises(PlanImpossible, match="endless"):
+        mix_problem(structs.replace(WISH, cells=(short, LONG, many)))
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"slo": Slo(ttft_s=0.05, itl_s=0.05)}, r'"long" take \d+ ms to the first token .* Try --slo-ttft-ms \d+'),
         ({"slo": Slo(ttft_s=0.5, itl_s=0.001)}, r'"short" take .* ms between tokens .* Try --slo-itl-ms \d+'),
-        ({"accelerators": (accelerator("l4"),)}, "fit on no accelerator offered"),
+        ({"accelerators": (accelerator("l4"),), "model": model_spec("deepseek-v3")}, "fit on no accelerator offered"),
         ({"accelerators": (accelerator("gb200"),)}, "both an engine and a price: gb200"),
     ],
 )

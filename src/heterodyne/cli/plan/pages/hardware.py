@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
-from heterodyne.cli.plan.hardware_table import name_of, number, rehearsed_ms
+from msgspec import Struct
+
+from heterodyne.cli.plan.hardware_table import name_of, number
 from heterodyne.cli.plan.pages.basis_words import bases
 from heterodyne.cli.plan.pages.chart import Axis, ChartPoint, chart
 from heterodyne.cli.plan.pages.element import Markup, element
-from heterodyne.cli.plan.pages.mark import legend, vendor_mark
+from heterodyne.cli.plan.pages.mark import Mark, legend, vendor_mark
 from heterodyne.cli.plan.pages.page import PageVerdict, Provenance, figure, item_list, page, paragraph, section
 from heterodyne.cli.plan.pages.table import Column, table
 from heterodyne.domain.counted import counted
@@ -22,13 +24,16 @@ from heterodyne.planning.hardware.ranking import (
 
 HONESTY = (
     "Times and rates come from Heterodyne's performance model, not from a run of this model on these chips; the column "
-    "“rests on” says how near the measurements behind it are. Every row runs as full as the targets allow, so most "
-    "stand close to the target that binds them. A price is the lowest on-demand one known for the chip; discounts, "
+    "“rests on” says how near the measurements behind it are. Every row carries as much as the promise allows. A price "
+    "is the lowest on-demand one known for the chip; discounts, "
     "network, storage and staff are not in it."
 )
 ABSENT = "–"
 NONE_BEATS = "The dashed line joins those that none beats in both."
-REHEARSED = "Rehearsed on the replica's step machine with requests at random moments"
+REHEARSED = "Over requests at random moments, rehearsed on the replica's step machine"
+MISSED_LEAST = 0.01  # percent; fewer are drawn there
+SHARE_AXIS_LEAST = 0.8  # of requests that keep the promise; less is not drawn
+WITHIN = 1.001
 
 
 def hardware_page(
@@ -60,7 +65,7 @@ def _question(requirements: HardwareRequirements) -> str:
     return (
         f"Requests of {requirements.prompt_tokens} prompt and {requirements.output_tokens} output tokens, "
         f"{requirements.requests_per_s:g} a second; KV in {requirements.kv_precision}; "
-        f"targets: first token within {requirements.slo.ttft_s * 1000:g} ms, "
+        f"promised to {requirements.share:.4g} of requests: first token within {requirements.slo.ttft_s * 1000:g} ms, "
         f"{requirements.slo.itl_s * 1000:g} ms between tokens."
     )
 
@@ -79,6 +84,15 @@ def _verdict(ranking: Ranking) -> PageVerdict:
     )
 
 
+class _Chart(Struct, frozen=True, kw_only=True):
+    """What is drawn against the price."""
+
+    what: str
+    x_of: Callable[[OperatingPoint], float]
+    axis: Axis
+    is_within: bool = True  # only loads that keep the promise
+
+
 def _charts(
     ranking: Ranking,
     best: tuple[RankedHardware, ...],
@@ -89,45 +103,80 @@ def _charts(
     if not priced:
         return ()
     marks = {choice.accelerator: vendor_mark(catalogue[choice.accelerator].vendor) for choice in priced}
-
-    def drawn(what: str, latency_s: Callable[[OperatingPoint], float], target_s: float) -> Markup:
-        points = [
-            ChartPoint(
-                name=f"{name_of(choice)}, {at.concurrency} at once",
-                x=latency_s(at) * 1000,
-                y=at.usd_per_million_tokens or 0.0,
-                mark=marks[choice.accelerator],
-                tooltip=_tooltip(choice, at),
-                is_faint=choice not in best or at is not choice.curve[-1],
-            )
-            for choice in priced
-            for at in choice.curve
-        ]
-        name = f"USD per million tokens against {what}"
-        drawing = chart(
-            points,
-            name=name,
-            description=f"{len(priced)} ways to serve the model, each from one request at once to as many as the "
-            "targets allow; the lower and the further left the better.",
-            x=Axis(name=what, target=target_s * 1000, target_words=f"target {target_s * 1000:g} ms"),
-            y=Axis(name="USD per 1M tokens"),
-        )
-        return figure(drawing, f"{name}. {NONE_BEATS}")
-
-    vendors = legend(sorted(set(marks.values()), key=lambda mark: mark.name))
-    itl = drawn("ms between tokens (ITL)", lambda at: at.itl_s, requirements.slo.itl_s)
-    ttft = drawn("ms to the first token (TTFT)", lambda at: at.ttft_s, requirements.slo.ttft_s)
-    explained = paragraph(
-        "Large marks run as full as the targets allow. Small ones are the same replicas with fewer requests at once, "
-        "and other widths of the same accelerators."
+    slo, allowed = requirements.slo, (1.0 - requirements.share) * 100
+    late = Axis(name="% of requests late", target=allowed, target_words=f"promised {allowed:g} %")
+    charts = (
+        _Chart(what="requests that break the promise", x_of=_late_percent, axis=late, is_within=False),
+        _Chart(
+            what="ms between tokens (ITL), p99",
+            x_of=lambda at: at.itl_p99_s * 1000,
+            axis=_axis("ms between tokens, p99", slo.itl_s),
+        ),
+        _Chart(
+            what="ms to the first token (TTFT), p99",
+            x_of=lambda at: at.ttft_p99_s * 1000,
+            axis=_axis("ms to first token, p99", slo.ttft_s),
+        ),
     )
-    return (section("Price against latency", vendors, element("div", itl, ttft, class_="pair"), explained),)
+    drawn = [_drawn(one, _points(one, priced, best, marks), len(priced)) for one in charts]
+    vendors = legend(sorted(set(marks.values()), key=lambda mark: mark.name))
+    explained = paragraph(
+        "Large marks carry as much as the promise allows. Small ones are the same replicas with less to do, or with "
+        "more than they should, and other widths of the same accelerators."
+    )
+    return (section("Price against promise and latency", vendors, element("div", *drawn, class_="pair"), explained),)
+
+
+def _points(
+    wanted: _Chart, priced: list[RankedHardware], best: tuple[RankedHardware, ...], marks: Mapping[str, Mark]
+) -> list[ChartPoint]:
+    return [
+        ChartPoint(
+            name=f"{name_of(choice)}, {at.requests_per_s:.3g}/s",
+            x=wanted.x_of(at),
+            y=at.usd_per_million_tokens or 0.0,
+            mark=marks[choice.accelerator],
+            tooltip=_tooltip(choice, at),
+            is_faint=choice not in best or not _is_capacity(choice, at),
+        )
+        for choice in priced
+        for at in choice.curve
+        if at.requests_per_s <= choice.load.requests_per_s * WITHIN or not wanted.is_within
+        if wanted.x_of(at) > 0.0 and (wanted.is_within or at.kept_share > SHARE_AXIS_LEAST)
+    ]
+
+
+def _drawn(wanted: _Chart, points: list[ChartPoint], ways: int) -> Markup:
+    name = f"USD per million tokens against {wanted.what}"
+    drawing = chart(
+        points,
+        name=name,
+        description=f"{ways} ways to serve the model, each from a replica that is nearly idle to one that is full; "
+        "the lower and the further left the better.",
+        x=wanted.axis,
+        y=Axis(name="USD per 1M tokens"),
+    )
+    return figure(drawing, f"{name}. {NONE_BEATS}")
+
+
+def _late_percent(at: OperatingPoint) -> float:
+    return max(MISSED_LEAST, (1.0 - at.kept_share) * 100)
+
+
+def _axis(name: str, target_s: float) -> Axis:
+    return Axis(name=name, target=target_s * 1000, target_words=f"target {target_s * 1000:g} ms")
+
+
+def _is_capacity(choice: RankedHardware, at: OperatingPoint) -> bool:
+    within = [one for one in choice.curve if one.requests_per_s <= choice.load.requests_per_s * WITHIN]
+    return bool(within) and at is within[-1]
 
 
 def _tooltip(choice: RankedHardware, at: OperatingPoint) -> str:
     return (
-        f"{name_of(choice)}, {at.concurrency} at once: {at.usd_per_million_tokens:,.3f} USD per 1M tokens, "
-        f"ITL {at.itl_s * 1000:.1f} ms, TTFT {at.ttft_s * 1000:.0f} ms; rests on {choice.basis}"
+        f"{name_of(choice)}, {at.requests_per_s:.3g} requests/s: {at.usd_per_million_tokens:,.3f} USD per 1M tokens, "
+        f"{at.kept_share:.1%} keep the promise, ITL p99 {at.itl_p99_s * 1000:.1f} ms, "
+        f"TTFT p99 {at.ttft_p99_s * 1000:.0f} ms; rests on {choice.basis}"
     )
 
 
@@ -136,7 +185,7 @@ def _ranking(shown: tuple[RankedHardware, ...]) -> tuple[Markup, ...]:
         return ()
     rests = item_list(bases(choice.basis for choice in shown))
     days = sorted({choice.price.day for choice in shown if choice.price is not None})
-    caption = "The cheapest first; those without a known price last. " + _price_days(days)
+    caption = f"The cheapest first; those without a known price last. {_price_days(days)}"
     return (section("Ranking", table(caption, COLUMNS, shown), paragraph("“Rests on”:"), rests),)
 
 
@@ -163,10 +212,6 @@ def _left_out(ranking: Ranking) -> tuple[Markup, ...]:
     return (section("Left out", table("Accelerators that cannot at any width tried.", columns, rows)),)
 
 
-def _ms(choice: RankedHardware, field: str, digits: int) -> str:
-    return rehearsed_ms(choice, field, digits, absent=ABSENT)
-
-
 def _number(value: float | None, digits: int) -> str:
     return number(value, digits, absent=ABSENT)
 
@@ -184,7 +229,7 @@ COLUMNS = (
         heading="USD/1M",
         cell=lambda one: _number(one.usd_per_million_tokens, 2),
         is_number=True,
-        explanation="Dollars per million tokens, prompt and output, at full load",
+        explanation="Dollars per million tokens, prompt and output, at capacity",
     ),
     Column[RankedHardware](heading="replicas", cell=lambda one: str(one.replicas), is_number=True),
     Column[RankedHardware](
@@ -194,34 +239,55 @@ COLUMNS = (
         explanation="All replicas together",
     ),
     Column[RankedHardware](
-        heading="at once",
-        cell=lambda one: str(one.concurrency),
+        heading="req/s",
+        cell=lambda one: f"{one.load.requests_per_s:.3g}",
         is_number=True,
-        explanation="Requests at once in a replica within the targets",
+        explanation="What one replica carries within the promise",
     ),
     Column[RankedHardware](
-        heading="TTFT ms",
-        cell=lambda one: f"{one.served.ttft_s * 1000:.0f}",
+        heading="load",
+        cell=lambda one: f"{one.load.utilisation:.0%}",
         is_number=True,
-        explanation="Mean time to the first token",
+        explanation="That part of the rate at which its queue would grow without end",
     ),
     Column[RankedHardware](
-        heading="p50", cell=lambda one: _ms(one, "ttft_p50_s", 0), is_number=True, explanation=REHEARSED
+        heading="kept", cell=lambda one: f"{one.load.kept_share:.1%}", is_number=True, explanation=REHEARSED
     ),
     Column[RankedHardware](
-        heading="p99", cell=lambda one: _ms(one, "ttft_p99_s", 0), is_number=True, explanation=REHEARSED
-    ),
-    Column[RankedHardware](
-        heading="ITL ms",
-        cell=lambda one: f"{one.served.itl_s * 1000:.1f}",
+        heading="TTFT ms p50",
+        cell=lambda one: f"{one.load.ttft.p50_s * 1000:,.0f}",
         is_number=True,
-        explanation="Mean time between tokens",
+        explanation=REHEARSED,
     ),
     Column[RankedHardware](
-        heading="p50", cell=lambda one: _ms(one, "itl_p50_s", 1), is_number=True, explanation=REHEARSED
+        heading="p90",
+        cell=lambda one: f"{one.load.ttft.p90_s * 1000:,.0f}",
+        is_number=True,
+        explanation=REHEARSED,
     ),
     Column[RankedHardware](
-        heading="p99", cell=lambda one: _ms(one, "itl_p99_s", 1), is_number=True, explanation=REHEARSED
+        heading="p99",
+        cell=lambda one: f"{one.load.ttft.p99_s * 1000:,.0f}",
+        is_number=True,
+        explanation=REHEARSED,
+    ),
+    Column[RankedHardware](
+        heading="ITL ms p50",
+        cell=lambda one: f"{one.load.itl.p50_s * 1000:,.1f}",
+        is_number=True,
+        explanation=REHEARSED,
+    ),
+    Column[RankedHardware](
+        heading="p90",
+        cell=lambda one: f"{one.load.itl.p90_s * 1000:,.1f}",
+        is_number=True,
+        explanation=REHEARSED,
+    ),
+    Column[RankedHardware](
+        heading="p99",
+        cell=lambda one: f"{one.load.itl.p99_s * 1000:,.1f}",
+        is_number=True,
+        explanation=REHEARSED,
     ),
     Column[RankedHardware](
         heading="kW",
@@ -229,7 +295,7 @@ COLUMNS = (
         is_number=True,
         explanation="Rated power of all chips",
     ),
-    Column[RankedHardware](heading="bound by", cell=lambda one: one.binding),
+    Column[RankedHardware](heading="bound by", cell=lambda one: one.load.limit),
     Column[RankedHardware](heading="rests on", cell=lambda one: one.basis),
     Column[RankedHardware](heading="chip USD/h", cell=_price),
 )

@@ -9,6 +9,7 @@ from heterodyne.cli.plan.pages.table import Column, table
 from heterodyne.cli.plan.pages.tone import Tone, tone_of
 from heterodyne.domain.counted import counted
 from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, ReplicaRole, TrafficBucket
+from heterodyne.simulator.report import SimulationReport
 
 SINGLE_KINDS_SHOWN = 12
 PHASES = {  # what a row of shares adds up, and the roles that stand in it
@@ -22,7 +23,9 @@ MODELLED = (
 OWN_NUMBERS = "The rates and prices are those of the file the plan was made from; Heterodyne did not check them."
 
 
-def mix_page(problem: MixProblem, plan: MixPlan, *, provenance: Provenance) -> str:
+def mix_page(
+    problem: MixProblem, plan: MixPlan, *, seen: SimulationReport | None = None, provenance: Provenance
+) -> str:
     """The whole page."""
     rate = sum(bucket.requests_per_s for bucket in problem.buckets)
     is_modelled = any(kind.rests_on for kind in problem.kinds)
@@ -31,7 +34,7 @@ def mix_page(problem: MixProblem, plan: MixPlan, *, provenance: Provenance) -> s
         question=f"{rate:,.2f} requests/s in {counted(len(problem.buckets), 'bucket')}, "
         f"{counted(len(problem.kinds), 'kind')} of replica to choose from, {problem.headroom:.0%} of each left free"
         + (", critical traffic survives the loss of any one." if problem.survives_one_loss else "."),
-        verdict=_verdict(plan),
+        verdict=_verdict(plan, seen),
         sections=(_replicas(problem, plan), _saving(plan), _shares(problem, plan)),
         honesty=MODELLED if is_modelled else OWN_NUMBERS,
         is_modelled=is_modelled,
@@ -39,9 +42,10 @@ def mix_page(problem: MixProblem, plan: MixPlan, *, provenance: Provenance) -> s
     )
 
 
-def _verdict(plan: MixPlan) -> PageVerdict:
+def _verdict(plan: MixPlan, seen: SimulationReport | None) -> PageVerdict:
     replicas = counted(sum(plan.replicas.values()), "replica")
-    return PageVerdict(sentence=f"{replicas} for {plan.usd_per_hour:,.2f} USD/hour; {comparison(plan)}.")
+    kept = "" if seen is None else f" Simulated under the log, {seen.attainment:.1%} of requests kept the promise."
+    return PageVerdict(sentence=f"{replicas} for {plan.usd_per_hour:,.2f} USD/hour; {comparison(plan)}.{kept}")
 
 
 def _replicas(problem: MixProblem, plan: MixPlan) -> Markup:

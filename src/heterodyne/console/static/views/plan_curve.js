@@ -7,7 +7,7 @@ import { tabs } from "../lib/widgets.js";
 
 const HEIGHT = 300;
 const LINES_MAX = 6; // more cannot be told apart
-const MEASURES = [{ id: "ttft_ms", title: "First token" }, { id: "itl_ms", title: "Between tokens" }];
+const MEASURES = [{ id: "ttft_ms", title: "First token, p99" }, { id: "itl_ms", title: "Between tokens, p99" }];
 
 // -> { element, destroy() }; null where nothing has a price
 export function operatingCurves(choices) {

@@ -58,8 +58,9 @@ const COLUMNS = [
   figureColumn("usd_per_hour", "$/h", usd),
   figureColumn("concurrency", "At once", count),
   figureColumn("requests_per_s", "Of one replica", (n) => rate(n, "requests/s")),
-  figureColumn("ttft_ms", "TTFT", ms),
-  figureColumn("itl_ms", "ITL", ms),
+  figureColumn("ttft_p50_ms", "TTFT p50", ms),
+  figureColumn("ttft_ms", "TTFT p99", ms),
+  figureColumn("itl_ms", "ITL p99", ms),
   figureColumn("power_w", "Power", (watts) => (watts === null ? NONE : `${(watts / 1000).toFixed(1)} kW`)),
   { key: "reason", title: "Why no more" },
 ];

@@ -114,4 +114,4 @@ def _rate(query: _PoolQuery, slo: Slo, facts: PhysicsFacts) -> tuple[float | Non
     within = f"within {slo.ttft_s * 1000:g} ms and {slo.itl_s * 1000:g} ms a token"
     if not rate:
         return rate, layout, f"{RESTS[found.basis]}: not even one request alone is {within}"
-    return rate, layout, f"{RESTS[found.basis]}; mean times {within}, no prompt found in a cache"
+    return rate, layout, f"{RESTS[found.basis]}; 99 of 100 requests {within}, no prompt found in a cache"

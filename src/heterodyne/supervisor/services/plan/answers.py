@@ -37,6 +37,7 @@ from heterodyne.planning.mix.requirements import MixRequirements, mix_problem
 
 CONTEXT_TOKENS = 8192  # of a sequence when none are given
 MS = 1000.0
+WITHIN = 1.001  # points of a curve beyond what is sustained are not shown
 
 
 class HardwareOrder(Struct, frozen=True, kw_only=True, tag="hardware"):
@@ -162,29 +163,34 @@ def _change(change: FitChange) -> MemoryChange:
 
 
 def _choice(choice: RankedHardware) -> HardwareChoice:
+    load = choice.load
     return HardwareChoice(
         hardware=choice.accelerator,
         tp=choice.tp,
         engine=choice.engine,
         replicas=choice.replicas,
-        concurrency=choice.concurrency,
-        requests_per_s=choice.served.requests_per_s,
-        ttft_ms=choice.served.ttft_s * MS,
-        itl_ms=choice.served.itl_s * MS,
+        concurrency=round(load.concurrency),
+        requests_per_s=load.requests_per_s,
+        utilisation=load.utilisation,
+        ttft_ms=load.ttft.p99_s * MS,
+        ttft_p50_ms=load.ttft.p50_s * MS,
+        itl_ms=load.itl.p99_s * MS,
+        itl_p50_ms=load.itl.p50_s * MS,
         usd_per_hour=choice.usd_per_hour,
         usd_per_million_tokens=choice.usd_per_million_tokens,
         power_w=choice.power_w,
-        binding=choice.binding,
+        binding=load.limit,
         rests_on=choice.basis,
         reason=reason(choice),
         curve=tuple(
             CurvePoint(
-                concurrency=one.concurrency,
-                ttft_ms=one.ttft_s * MS,
-                itl_ms=one.itl_s * MS,
+                concurrency=max(1, round(one.concurrency)),
+                ttft_ms=one.ttft_p99_s * MS,
+                itl_ms=one.itl_p99_s * MS,
                 usd_per_million_tokens=one.usd_per_million_tokens,
             )
             for one in choice.curve
+            if one.requests_per_s <= load.requests_per_s * WITHIN
         ),
     )
 

@@ -179,14 +179,17 @@ def test_hardware_shows_the_ranking_the_frontier_and_what_was_left_out() -> None
     assert "target 50 ms" in text
 
 
-def test_both_charts_show_every_replica_from_one_request_to_its_fullest() -> None:
+def test_the_charts_show_every_replica_from_idle_to_its_fullest_and_beyond() -> None:
     ranking = rank_hardware(wish(), accelerators())
     page = hardware_page(ranking, wish(), catalogue=accelerators(), every_width=False, provenance=MADE)
-    assert page.count('class="frontier"') == 2
+    assert page.count('class="frontier"') == 3
     cheapest = ranking.choices[0]
-    assert cheapest.curve[0].concurrency == 1
-    assert cheapest.curve[-1].concurrency == cheapest.concurrency
-    assert all(page.count(f"{cheapest.accelerator}, {at.concurrency} at once:") >= 2 for at in cheapest.curve)
+    within = [at for at in cheapest.curve if at.requests_per_s <= cheapest.load.requests_per_s * 1.001]
+    assert within[-1].requests_per_s == pytest.approx(cheapest.load.requests_per_s)
+    assert len(within) < len(cheapest.curve)
+    name = f"{cheapest.tp} x {cheapest.accelerator}"
+    assert all(page.count(f"{name}, {at.requests_per_s:.3g} requests/s:") >= 2 for at in within)
+    assert "promised 1 %" in read(page).text
 
 
 def test_targets_that_none_keeps_make_a_page_that_says_so() -> None:
@@ -195,7 +198,7 @@ def test_targets_that_none_keeps_make_a_page_that_says_so() -> None:
     page = hardware_page(ranking, strict, catalogue=accelerators(), every_width=False, provenance=MADE)
     text = read(page).text
     assert "No accelerator we know of keeps these targets." in text
-    assert "one request alone misses the itl target" in text
+    assert "one request alone gets a token every" in text
 
 
 def test_memory_that_lacks_shows_how_much_and_what_would_fit() -> None:

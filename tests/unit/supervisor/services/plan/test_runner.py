@@ -65,7 +65,9 @@ async def test_hardware_is_ranked_as_the_command_ranks_it() -> None:
     best = ranking.choices[0]
     assert (answer.choices[0].hardware, answer.choices[0].replicas) == (best.accelerator, best.replicas)
     assert answer.choices[0].usd_per_million_tokens == best.usd_per_million_tokens
-    assert [point.concurrency for point in answer.choices[0].curve] == [point.concurrency for point in best.curve]
+    within = [point for point in best.curve if point.requests_per_s <= best.load.requests_per_s * 1.001]
+    assert [point.itl_ms for point in answer.choices[0].curve] == [point.itl_p99_s * 1000 for point in within]
+    assert answer.choices[0].utilisation == best.load.utilisation
     assert len(answer.refused) == len(ranking.refused)
     assert len({one.hardware for one in answer.choices}) == len(answer.choices), "of each its cheapest width"
 

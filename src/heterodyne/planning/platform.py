@@ -29,6 +29,8 @@ class Host(Struct, frozen=True, kw_only=True):
     is_any_width: bool = True  # False: the cloud hands out exactly these numbers of chips
 
 
+PCIE = "PCIe"  # how the names of such links begin
+
 # Shapes are compiled ahead here, so a batch is padded up to the next power of two anyway.
 PADDED = frozenset({Platform.TPU, Platform.NEURON})
 
@@ -74,3 +76,17 @@ def platform_of(chip: Accelerator) -> Platform:
 def host_of(chip: Accelerator) -> Host:
     """The host such a chip usually sits in."""
     return _HOSTS.get(chip.name) or _USUAL_HOSTS.get(platform_of(chip), _USUAL_HOST)
+
+
+def joined_widths(chip: Accelerator) -> tuple[int, ...]:
+    """How many of them one replica may take: as they are sold, as far as a link joins them.
+
+    Cards without a link of their own go on over PCIe, whose speed their catalogue entry has.
+    """
+    try:
+        widths = host_of(chip).widths
+    except InvalidSpec:  # a chip of the operator's own
+        widths = _USUAL_HOST.widths
+    if chip.link.name.startswith(PCIE):
+        return widths
+    return tuple(width for width in widths if width <= chip.fast_domain_chips)

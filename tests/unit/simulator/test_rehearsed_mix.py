@@ -1,0 +1,90 @@
+"""Mixes held against the simulator."""
+
+from random import Random
+
+from msgspec import structs
+
+from heterodyne.physics.catalogue import accelerator, accelerators
+from heterodyne.physics.model_shapes import model_spec
+from heterodyne.physics.precision import Precision
+from heterodyne.physics.serving import Slo
+from heterodyne.planning.mix.problem import MixProblem
+from heterodyne.planning.mix.requirements import MixRequirements, mix_problem
+from heterodyne.planning.traffic.histogram import histogram
+from heterodyne.planning.traffic.trace_request import TraceRequest
+from heterodyne.simulator.promise import Promise
+from heterodyne.simulator.rehearsed_mix import Deployment, RehearsedMix, rehearsed_mix
+
+RATE = 40.0
+SLO = Slo(ttft_s=1.0, itl_s=0.05)
+
+
+def log() -> list[TraceRequest]:
+    chance, at_s, made = Random(3), 0.0, []
+    for _ in range(600):
+        at_s += chance.expovariate(1.0)
+        made.append(
+            TraceRequest(
+                at_s=at_s,
+                prompt_tokens=round(400 * chance.lognormvariate(0.0, 0.8)),
+                output_tokens=max(4, round(80 * chance.lognormvariate(0.0, 0.6))),
+            )
+        )
+    return made
+
+
+def question(slo: Slo = SLO) -> tuple[MixProblem, Deployment]:
+    spec = model_spec("llama-3.1-8b")
+    requirements = MixRequirements(
+        model=spec,
+        precision=Precision.FP8,
+        cells=tuple(histogram(log(), bins=2)),
+        requests_per_s=RATE,
+        slo=slo,
+        accelerators=(accelerator("l4"), accelerator("l40s"), accelerator("h100-sxm")),
+    )
+    deployment = Deployment(
+        model=spec,
+        name=spec.name,
+        precision=Precision.FP8,
+        kv_precision=Precision.BF16,
+        promise=Promise(ttft_ms=slo.ttft_s * 1000, itl_ms=slo.itl_s * 1000, requests_per_s=RATE),
+        catalogue=accelerators(),
+    )
+    return mix_problem(requirements), deployment
+
+
+def answer(problem: MixProblem, deployment: Deployment) -> RehearsedMix:
+    return rehearsed_mix(problem, deployment, log())
+
+
+def test_the_fleet_keeps_the_promise_and_every_bucket_is_served() -> None:
+    problem, deployment = question()
+    found = answer(problem, deployment)
+    assert found.is_kept
+    assert found.seen.attainment >= 0.99
+    assert sum(pool.replicas for pool in found.fleet.pools.values()) == sum(found.plan.replicas.values())
+    assert all(abs(sum(shares.values()) - 1.0) < 1e-6 for shares in found.plan.shares.values())
+    assert found.fleet.promise == deployment.promise
+
+
+def test_rates_that_promise_too_much_are_found_out() -> None:
+    problem, deployment = question()
+    boastful = structs.replace(
+        problem,
+        kinds=tuple(
+            structs.replace(kind, requests_per_s={name: rate * 3 for name, rate in kind.requests_per_s.items()})
+            for kind in problem.kinds
+        ),
+    )
+    found = answer(boastful, deployment)
+    assert found.is_kept
+    assert found.simulations > 1
+
+
+def test_a_promise_that_a_fleet_cannot_keep_in_practice_is_said_to_be_broken() -> None:
+    problem, deployment = question()
+    impossible = structs.replace(deployment, promise=structs.replace(deployment.promise, ttft_ms=1.0))
+    found = answer(problem, impossible)
+    assert not found.is_kept
+    assert found.seen.attainment < 0.5
