@@ -20,9 +20,9 @@ from heterodyne.gateway.offload.process import PendingWork
 from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.chunks import unframe
 from heterodyne.wire.errors import WireError
-from heterodyne.wire.held_writes import HOLD_S
 from heterodyne.wire.message import chunk
 from heterodyne.wire.server_connection import ServerConnection
+from heterodyne.wire.server_socket import HOLD_S
 
 EVENT_TAIL: Final = b"\n\n\r\n"  # the end of an event and of the chunk it came in
 EVENT_BYTES_MAX: Final = 1 << 19  # as `gateway.event_bytes_max` has it

@@ -10,12 +10,11 @@ from itertools import islice
 from typing import Final, Protocol
 
 from heterodyne.domain.errors import HeterodyneError, Overloaded, RequestTooSlow
-from heterodyne.wire.held_writes import HeldWrites
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import CHUNKS_END, HeadCheck, HttpRequest, chunk
 from heterodyne.wire.pacing import LARGE_READ_BYTES, rest
 from heterodyne.wire.request_reader import BETWEEN, HEAD, RequestReader
-from heterodyne.wire.server_socket import ServerSocket
+from heterodyne.wire.server_socket import HeldWrites, ServerSocket
 from heterodyne.wire.unread import SLICE_BYTES, Unread
 
 TURN_S: Final = 0.001  # for reading in one turn of the loop: others wait meanwhile
@@ -136,15 +135,12 @@ class ServerConnection(ServerSocket):
         self._reader.close()
         self._ledger.connections.pop(self, None)
         self._unread.clear()
-        self._held.clear()
-        self._held_bytes = 0
-        self._problem, self._paced = None, None
+        self._held, self._held_bytes, self._problem, self._paced = [], 0, None, None
         self._ledger.body_bytes -= sum(request.let_go() for request in self._pending)
         if self._request is not None:
             self._ledger.body_bytes -= self._request.let_go()
         self._pending.clear()
-        self._request = None
-        responder, self._responder = self._responder, None
+        responder, self._responder, self._request = self._responder, None, None
         if responder is not None:
             responder.client_gone()
 
@@ -199,10 +195,7 @@ class ServerConnection(ServerSocket):
         """The current answer is complete after `last`."""
         if self._transport is None:
             return
-        if last:
-            self.write(last)
-        elif self._held:
-            self.flush()
+        self.flush(last)
         request, self._request, self._responder = self._request, None, None
         if request is not None:
             self._ledger.body_bytes -= request.let_go()

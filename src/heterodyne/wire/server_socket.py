@@ -1,13 +1,17 @@
-"""One accepted socket: bytes go out, and what its client has not taken yet is watched."""
+"""One accepted socket: bytes go out, and what its client has not taken yet is watched.
+
+Pieces of an answer may wait for each other a moment: to send one costs more than all that was done to make it.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, final
 
-from heterodyne.wire.held_writes import HELD_BYTES_MAX, HeldWrites
 from heterodyne.wire.pacing import PacedWrite
 
 WRITE_BUFFER_BYTES: Final = 65536
+HOLD_S: Final = 0.002
+HELD_BYTES_MAX: Final = 16384  # of one answer; with more it does not wait
 
 
 class ServerSocket(asyncio.Protocol):
@@ -24,7 +28,7 @@ class ServerSocket(asyncio.Protocol):
         "_unsent_bytes",
     )
 
-    def __init__(self, held_writes: HeldWrites) -> None:
+    def __init__(self, held_writes: "HeldWrites") -> None:
         self._held_writes = held_writes
         self._held: list[bytes] = []  # goes out with the next write, or in a moment
         self._held_bytes = 0
@@ -66,7 +70,7 @@ class ServerSocket(asyncio.Protocol):
     def write(self, data: bytes) -> None:
         """Bytes of the current answer, already framed."""
         if self._transport is not None:
-            self._transport.write(data if not self._held else self._take_held(data))
+            self._transport.write(self._take_held(data) if self._held else data)
 
     def write_soon(self, data: bytes) -> None:
         """The same of bytes that may wait a moment for more."""
@@ -79,10 +83,10 @@ class ServerSocket(asyncio.Protocol):
         if self._held_bytes > HELD_BYTES_MAX:
             self.flush()
 
-    def flush(self) -> None:
-        """Send what waits for more."""
-        if self._held and self._transport is not None:
-            self._transport.write(self._take_held(b""))
+    def flush(self, last: bytes = b"") -> None:
+        """Send what waits for more, and these bytes behind it."""
+        if self._transport is not None and (last or self._held):
+            self._transport.write(self._take_held(last) if self._held else last)
 
     def _take_held(self, data: bytes) -> bytes:
         """What waits, and these bytes behind it."""
@@ -138,3 +142,24 @@ class ServerSocket(asyncio.Protocol):
     def _extra(self, name: str) -> tuple[str, int] | None:
         found = None if self._transport is None else self._transport.get_extra_info(name)
         return (found[0], found[1]) if isinstance(found, tuple) else None
+
+
+@final
+class HeldWrites:
+    """One per worker: what its connections hold back leaves together, and soon."""
+
+    __slots__ = ("_holders",)
+
+    def __init__(self) -> None:
+        self._holders: list[ServerSocket] = []  # each has held something back within HOLD_S
+
+    def add(self, holder: ServerSocket) -> None:
+        """It holds something back from now on."""
+        if not self._holders:
+            asyncio.get_running_loop().call_later(HOLD_S, self._flush)
+        self._holders.append(holder)
+
+    def _flush(self) -> None:
+        holders, self._holders = self._holders, []
+        for holder in holders:
+            holder.flush()

@@ -4,10 +4,10 @@ import asyncio
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.testing.memory_transport import MemoryTransport
-from heterodyne.wire.held_writes import HELD_BYTES_MAX, HOLD_S
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
+from heterodyne.wire.server_socket import HELD_BYTES_MAX, HOLD_S
 
 
 class Client:
