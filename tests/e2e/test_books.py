@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
-from heterodyne.books.encoding import decode_batch
+from heterodyne.domain.record_block import RecordBlock
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
@@ -68,7 +68,7 @@ def records(folder: Path) -> dict[str, dict[str, object]]:
     path = folder / "state" / "heterodyne" / "heterodyne.db"
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as database:
         blocks = [content for (content,) in database.execute("SELECT content FROM usage_block")]
-    found = [record for content in blocks for record in decode_batch(content)]
+    found = [record for content in blocks for record in RecordBlock.read(content)]
     by_id = {record.id: asdict(record) for record in found}
     assert len(by_id) == len(found), "each once"
     return by_id
