@@ -167,7 +167,7 @@ def test_a_stream_of_anthropic_s_cut_anywhere_and_told_by_our_form_is_the_same_a
     body = framed(data.draw(streams(message)))
     pieces = b"".join(chunk(piece) for piece in data.draw(splits(body))) + CHUNKS_END
     passage = Passage(wants_usage=True, edit=DIALECT.stream_edit(REQUEST))
-    passage.engine.feed(*data.draw(splits(HEAD + pieces)))
+    passage.feed(*data.draw(splits(HEAD + pieces)))
     assert passage.ends == ["complete"]
     chunks = ChunkDecoder().feed(passage.client.written)
     assert chunks.endswith(b"data: [DONE]\n\n")
@@ -182,6 +182,6 @@ def test_a_stream_of_anthropic_s_cut_short_is_never_complete(data: st.DataObject
     whole = HEAD + chunk(framed(data.draw(streams(message)))) + CHUNKS_END
     cut = whole[: data.draw(st.integers(len(HEAD), len(whole) - 1))]
     passage = Passage(wants_usage=True, edit=DIALECT.stream_edit(REQUEST))
-    passage.engine.feed(*data.draw(splits(cut)))
+    passage.feed(*data.draw(splits(cut)))
     passage.engine.lose()
     assert passage.ends == ["engine_broke"]

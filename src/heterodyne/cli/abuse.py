@@ -47,7 +47,7 @@ def list_command(*, url: str, key_env: str, as_json: bool) -> None:
     elif not page.cases:
         click.echo("no key was found" if page.is_on else "there are no policies against abuse in the settings")
     else:
-        _print_cases(page.cases)
+        print_cases(page.cases)
 
 
 @abuse.command()
@@ -73,7 +73,8 @@ def lift(*, key: str, url: str, key_env: str, as_json: bool) -> None:
         click.echo("some worker does not work by that yet", err=True)
 
 
-def _print_cases(cases: Iterable["AbuseCase"]) -> None:
+def print_cases(cases: Iterable["AbuseCase"]) -> None:
+    """A row for each."""
     from heterodyne.cli.output import print_table
 
     print_table(

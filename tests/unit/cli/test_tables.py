@@ -17,6 +17,7 @@ import pytest
 import heterodyne
 from heterodyne.audit.key import open_key
 from heterodyne.batches.batch import BatchCounts
+from heterodyne.cli.abuse import print_cases
 from heterodyne.cli.batch import batch_table
 from heterodyne.cli.batch.batch_client import ListedOutlook, ShownBatch
 from heterodyne.cli.calibrate import calibration_table
@@ -29,6 +30,8 @@ from heterodyne.cli.output import print_table
 from heterodyne.cli.parity import verdict_table
 from heterodyne.cli.policies import tables as policy_tables
 from heterodyne.cli.rollout import rollout_table
+from heterodyne.cli.simulate_batch import print_batch as print_simulated_batch
+from heterodyne.console.abuse.pages import AbuseCase
 from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.console.rollouts.standing import standing_of
 from heterodyne.domain.artifact import Artifact, ArtifactProvenance, Recipe, StoredArtifact, WeightFormat
@@ -43,6 +46,7 @@ from heterodyne.routing.explanation.explanation import PastDecision
 from heterodyne.safety.answer_check import check_text
 from heterodyne.safety.placeholders import NOTHING
 from heterodyne.safety.scan import scan
+from heterodyne.simulator.beside import BatchPoolShare, BatchReport
 from tests.support.audits import fill
 from tests.support.guards import BLOCKS, plan
 from tests.support.policy_pages import CACHES, CASCADES, GUARDS, HITS
@@ -178,6 +182,8 @@ def test_tables_of_a_running_gateway_fit_too(
     rollout_table.print_rollout(observed(in_canary(), evidence(3), evidence(300), 5.0), as_json=False)
     rollout_table.print_rollout(observed(in_canary(), evidence(400, errors=12), evidence(40_000), 5.0), as_json=False)
     print_policies()
+    print_cases([CASE])
+    print_simulated_batch(BESIDE)
     print_findings(SECRET, scan(SECRET))
     print_verdicts(SECRET, check_text(plan(BLOCKS).output, NOTHING, SECRET)[0].verdicts)
     fitted = fit_cascade(traffic(120), "small", "large", RiskBound(), seed=0)
@@ -209,6 +215,31 @@ def test_tables_of_a_running_gateway_fit_too(
     assert all(word in shown for word in words)
 
 
+CASE = AbuseCase(
+    key="key_0123456789abcdef",
+    project="acme/research",
+    policy="templates",
+    watch="similar_prompts",
+    rule="similar_prompts",
+    action="slow_down",
+    found_at=1_793_534_400.0,
+    until_at=1_793_538_000.0,
+    detail="23 keys, 212 prompts that have 0.82 of their words in common",
+)
+
+BESIDE = BatchReport(
+    lines=48_210,
+    lines_per_s=162.4,
+    alone_lines_per_s=438.0,
+    load=0.6,
+    left_over_lines_per_s=175.2,
+    attainment_without=1.0,
+    attainment_with=0.9967,
+    prefix_hit_share=0.95,
+    pools=(BatchPoolShare(pool="mi300x-us-east", lines_per_s=98.1, in_flight_mean=212.4),),
+)
+
+
 def print_policies() -> None:
     policy_tables.print_guards(GUARDS)
     policy_tables.print_hits(HITS)
@@ -223,6 +254,7 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
         *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
         *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
         *("batch/batch_table", "cascade", "guards", "parity/verdict_table", "policies/tables"),
+        *("abuse", "simulate_batch"),
         "rollout/rollout_table",
     }
     folder = Path(heterodyne.__file__).parent / "cli"

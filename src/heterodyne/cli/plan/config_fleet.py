@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from heterodyne.domain.counted import counted
 from heterodyne.domain.errors import InvalidSpec
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def settings_text(fleet: "FleetFile", entries: "Mapping[str, str]") -> str:
             ]
     for name, entry in entries.items():
         pool = fleet.pools[name]
-        lines.append(f"# {pool.replicas} replicas: name each under urls")
+        lines.append(f"# {counted(pool.replicas, 'replica')}: name each under urls")
         priced = [] if pool.price_usd_per_hour is None else [f"price_usd_per_hour = {pool.price_usd_per_hour:g}"]
         lines += [entry.rstrip(), *priced, ""]
     return "\n".join(lines)
