@@ -21,7 +21,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 RETRY_AFTER_S = 5
 ITL_SHARE = 0.71  # of the SLO, that steps may take: short answers in a burst of prompts need the rest
-RISK_MAX = 0.2  # promises that one may be expected to break: where times scatter, 0.71 is too much
+RISK_MAX = 0.1  # promises that one may be expected to break: where times scatter, 0.71 is too much
 BACKLOG_SHARE = 0.15  # of the TTFT SLO, that prompts may wait where more is added
 LIKELY_MIN = 0.5  # of a request: less is not expected at all
 TOKEN_MIN_S = 1e-9  # of a prompt, whatever a prior says

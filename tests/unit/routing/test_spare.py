@@ -129,7 +129,7 @@ def test_batch_work_stops_where_it_would_cost_others_their_promise() -> None:
     assert caught.value.retry_after_s
     waiting = routing_request(100, ttft_slo_s=1.0, itl_slo_s=0.03)
     itl_s = to.forecast(waiting, ReplicaId("r0"), 0.0).itl_s
-    assert 0.9 * ITL_SHARE * 0.03 < itl_s < 0.03, "what was promised is still to be had"
+    assert 0.5 * 0.03 < itl_s < ITL_SHARE * 0.03, "what was promised is still to be had"
 
 
 def test_room_that_interactive_work_had_a_moment_ago_is_kept_for_it() -> None:
