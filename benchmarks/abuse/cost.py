@@ -2,13 +2,13 @@
 
 import random
 import tracemalloc
-from collections.abc import Callable, Sequence
-from time import process_time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from benchmarks.abuse.prompts import HASHER
+from benchmarks.safety.cost import microseconds
 from heterodyne.domain.abuse_sign import AbuseSign
 from heterodyne.safety.abuse.asked import signs_of
 from heterodyne.safety.abuse.cost_anomaly import CostAnomaly
@@ -18,7 +18,6 @@ from heterodyne.safety.abuse.policy import AbusePolicies
 from heterodyne.safety.abuse.prompt_clusters import CLUSTERS_MAX, PromptClusters
 from heterodyne.safety.abuse.settings import AbuseSettings
 
-ROUNDS = 7
 KEYS = 10_000
 ALL = {
     "similar": AbuseSettings(watch="similar_prompts"),
@@ -50,17 +49,6 @@ def measured(texts: Sequence[str]) -> Costs:
         "100,000 characters": _read_us([" ".join(sample)[:100_000]]),
     }
     return Costs(choose, read, _judge_us(sample), _clusters_mib(), _spending_mib())
-
-
-def microseconds(work: Callable[[], object], *, times: int) -> float:
-    """Of one call, the best of several rounds."""
-    best = float("inf")
-    for _ in range(ROUNDS):
-        began = process_time()
-        for _ in range(times):
-            work()
-        best = min(best, (process_time() - began) / times)
-    return best * 1e6
 
 
 def _read_us(texts: Sequence[str]) -> float:

@@ -21,7 +21,7 @@ from benchmarks.physics.accuracy import (
 )
 from benchmarks.physics.argonne.rows import BatchPoint
 from heterodyne.physics.prices import DATASHEET
-from heterodyne.physics.profile import Profile, ProfileKey, find_profile
+from heterodyne.physics.profile import Profile, find_profile
 
 
 class BatchGroup(Struct, frozen=True, kw_only=True):
@@ -118,15 +118,7 @@ def _before(mine: Sequence[BatchPoint], shipped: Sequence[Profile]) -> tuple[str
     bases: set[str] = set()
     errors = []
     for point in mine:
-        wanted = ProfileKey(
-            engine=point.engine,
-            architecture=point.chip.architecture,
-            chip=point.chip.name,
-            precision=point.precision,
-            tp=point.parallelism.tp,
-            has_experts=point.has_experts,
-        )
-        found = find_profile(shipped, wanted)
+        found = find_profile(shipped, point.profile_key)
         bases.add(found.basis.value)
         errors.append(tpot_errors(found.profile.prices, [point])[0])
     return ", ".join(sorted(bases)), np.array(errors)

@@ -17,6 +17,7 @@ from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.parallelism import Parallelism
 from heterodyne.physics.placement import Placement, place
 from heterodyne.physics.precision import Precision
+from heterodyne.physics.profile import ProfileKey
 from heterodyne.physics.serving import Load
 from heterodyne.physics.terms import Terms
 from heterodyne.physics.work import work
@@ -59,6 +60,18 @@ class BatchPoint(Struct, frozen=True, kw_only=True):
     def has_experts(self) -> bool:
         """Whether it is a mixture."""
         return self.spec.experts is not None
+
+    @property
+    def profile_key(self) -> ProfileKey:
+        """What a profile for it is looked up by."""
+        return ProfileKey(
+            engine=self.engine,
+            architecture=self.chip.architecture,
+            chip=self.chip.name,
+            precision=self.precision,
+            tp=self.parallelism.tp,
+            has_experts=self.has_experts,
+        )
 
     @property
     def group(self) -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.physics.argonne.rows import BatchPoint
 from benchmarks.physics.spreads import Residuals, ScoredSpreads, scored_spreads
-from heterodyne.physics.profile import Basis, Profile, ProfileKey, find_profile
+from heterodyne.physics.profile import Basis, Profile, find_profile
 from heterodyne.physics.split import Split
 from heterodyne.physics.spread import Spread, Spreads
 
@@ -20,15 +20,7 @@ def strangers(batches: Sequence[BatchPoint], profiles: Sequence[Profile]) -> Sco
     """
     logs: dict[str, list[tuple[bool, float, str]]] = defaultdict(list)
     for point in batches:
-        wanted = ProfileKey(
-            engine=point.engine,
-            architecture=point.chip.architecture,
-            chip=point.chip.name,
-            precision=point.precision,
-            tp=point.parallelism.tp,
-            has_experts=point.has_experts,
-        )
-        found = find_profile(profiles, wanted, vendor=point.chip.vendor)
+        found = find_profile(profiles, point.profile_key, vendor=point.chip.vendor)
         if found.basis is not Basis.DATASHEET:
             ratio = point.tpot_s / found.profile.prices.seconds(point.terms)
             logs[point.engine].append((found.split is Split.VENDOR, float(np.log(ratio)), point.system))

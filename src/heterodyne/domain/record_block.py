@@ -63,13 +63,14 @@ class RecordBlock(Sequence[UsageRecord]):
     @classmethod
     def read(cls, content: bytes) -> "RecordBlock":
         """Of its content; raises msgspec.DecodeError for bytes that are none."""
-        if not _has_parts(content):
-            return cls.of(_decode_records(content))
-        parts = _read_parts(content)
-        if parts is None:
-            return cls.of(_other_records(content))
-        block = cls(content, sum(len(rows) for _, rows in parts))
-        block._parts = parts
+        parts = _try_parts(content)
+        if parts is not None:
+            block = cls(content, sum(len(rows) for _, rows in parts))
+            block._parts = parts
+        else:
+            records = _other_records(content)
+            block = cls(content, len(records))
+            block._records = records
         return block
 
     @classmethod
@@ -91,12 +92,8 @@ class RecordBlock(Sequence[UsageRecord]):
     def columns(self) -> UsageColumns:
         """Its fields; of an empty block there are none."""
         if self._columns is None:
-            if self._records is None and self._parts is None and _has_parts(self.content):
-                self._parts = _read_parts(self.content)
-            if self._parts is not None:
-                self._columns = UsageColumns.of_parts(self._parts)
-            else:
-                self._columns = UsageColumns.of_records(self._objects())
+            parts = self._known_parts()
+            self._columns = UsageColumns.of_records(self._objects()) if parts is None else UsageColumns.of_parts(parts)
         return self._columns
 
     def undecoded(self) -> "RecordBlock":
@@ -121,11 +118,13 @@ class RecordBlock(Sequence[UsageRecord]):
 
     def _objects(self) -> Sequence[UsageRecord]:
         if self._records is None:
-            parts = self._parts
-            if parts is None and _has_parts(self.content):
-                parts = _read_parts(self.content)
-            self._records = _records_of(parts) if parts is not None else _other_records(self.content)
+            parts = self._known_parts()
+            self._records = _other_records(self.content) if parts is None else _records_of(parts)
         return self._records
+
+    def _known_parts(self) -> Sequence[Part] | None:
+        """None: its records are whole, or of a version with other fields."""
+        return _try_parts(self.content) if self._parts is None else self._parts
 
 
 def join_encoded(encoded: Sequence[bytes], count: int | None = None) -> bytes:
@@ -137,8 +136,10 @@ def _has_parts(content: bytes) -> bool:
     return content[:1] == ARRAY_HEAD and content[HEAD_BYTES : HEAD_BYTES + 1] == PART_HEAD
 
 
-def _read_parts(content: bytes) -> list[Part] | None:
-    """None: they are of a version with other fields."""
+def _try_parts(content: bytes) -> list[Part] | None:
+    """None: there are none, or they are of a version with other fields."""
+    if not _has_parts(content):
+        return None
     try:
         parts: list[Part] = _decode_parts(content)
     except msgspec.ValidationError:
