@@ -9,17 +9,22 @@ WRAP := $(BIN)/python -m tests.docs.wrap
 PYTEST_ARGS := --numprocesses $(JOBS) --no-loadscope-reorder
 # Where bytecode may not be kept, every process that a test starts compiles the product anew.
 unexport PYTHONDONTWRITEBYTECODE
+# `--quick` compiles without optimisation: half the time, and as good for tests.
+COMPILE_ARGS ?=
 # Where compiled files are at work.
 COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/e2e tests/unit/gateway \
 	tests/unit/routing tests/unit/admission tests/unit/wire
 
 .DEFAULT_GOAL := help
-.PHONY: help install run mixed-fleet compile uncompile test test-compiled tools screenshots test-engines test-clients test-jax soak check surface bench bench-instructions check-instructions bench-physics bench-mix bench-plans bench-decision bench-emulator bench-routing bench-routing-live bench-overload bench-jax bench-loading bench-parity bench-rollout bench-simulator bench-watch bench-workers bench-books bench-observing bench-apis bench-batches bench-cascade bench-guards bench-abuse bench-semantic-cache train-guards faults translation chaos docs wheel clean
+# Every verb that `make help` shows.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*## .*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help:  ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(VENV)/.installed  ## make a virtual environment and install heterodyne into it
+
+environment: $(VENV)/.test $(VENV)/.check $(VENV)/.compile  ## install what tests, checks and the compiler need
 
 run: install  ## serve the default models on http://127.0.0.1:8080
 	@$(BIN)/heterodyne serve $(ARGS)
@@ -79,9 +84,16 @@ bench-plans: install  ## thirty plans on other traffic and beside the cheapest f
 	$(BIN)/python -m benchmarks.plans.run $(ARGS)
 	$(WRAP) docs/plan-accuracy.md
 
+bench-plan-speed: install  ## processor time of whole plan commands, and of what they do after their imports
+	$(BIN)/python -m benchmarks.plans.speed
+
 bench-routing: install  ## routing policies against their peers in the simulator, regenerate docs/routing-bakeoff.md
 	$(BIN)/python -m benchmarks.routing.run $(ARGS)
 	$(WRAP) docs/routing-bakeoff.md
+
+bench-learning: install  ## how fast the router learns engines unlike their prior, regenerate docs/learning.md
+	$(BIN)/python -m benchmarks.learning.run $(ARGS)
+	$(WRAP) docs/learning.md
 
 bench-decision: install  ## what a decision takes with 1, 8, 64 and 500 candidates
 	$(BIN)/python -m benchmarks.decision.run $(ARGS)
@@ -119,6 +131,10 @@ bench-routing-live: install  ## one emulated fleet in real time beside its simul
 
 bench-batches: install  ## a batch beside interactive traffic on an emulated fleet (ARGS="--data FOLDER")
 	$(BIN)/python -m benchmarks.batches.run $(ARGS)
+
+bench-batches-beside: install  ## batches beside parts of traces in virtual time, regenerate docs/batches-beside.md (ARGS="--data FOLDER")
+	$(BIN)/python -m benchmarks.batches.page $(ARGS)
+	$(WRAP) docs/batches-beside.md
 
 bench-cascade: install  ## quality and cost of cascades on public answers (ARGS="--data FOLDER"), regenerate docs/cascade-quality.md
 	$(BIN)/python -m benchmarks.cascade $(ARGS) --write docs/cascade-quality.md
@@ -165,9 +181,17 @@ bench-loading: install  ## weights from a disk and an object store beside dd, re
 bench-jax: .venv-jax/.installed  ## a JAX checkpoint on the CPU or GPU here: make bench-jax ARGS="--gguf FILE"
 	.venv-jax/bin/python -m benchmarks.parity.jax_run $(ARGS)
 
+bench-jax-engine: .venv-jax/.installed  ## the JAX engine on the device here: steps, served, beside the CPU
+	.venv-jax/bin/python -m benchmarks.jax_engine.run $(ARGS)
+
 bench-parity: install  ## every precision of a real model, damaged builds, false alarms, regenerate docs/parity.md
 	$(BIN)/python -m benchmarks.parity.run $(ARGS)
 	$(WRAP) docs/parity.md
+
+# The engines are installed beside some Python, which has to have what we need, too: make bench-gpu ENGINES=python3
+ENGINES ?= $(BIN)/python
+bench-gpu:  ## real engines on this machine's accelerator, alone and behind the gateway, regenerate docs/gpu.md
+	PYTHONPATH=src $(ENGINES) -m benchmarks.gpu.run $(ARGS)
 
 bench-emulator: install  ## what a client measures on emulated engines beside the step model
 	$(BIN)/python -m benchmarks.emulator.run $(ARGS)
@@ -177,10 +201,13 @@ docs: install  ## regenerate the reference pages and the sample output in the gu
 	$(BIN)/python -m heterodyne.cli.reference.write docs
 
 compile: $(VENV)/.compile  ## make machine code of the hot files, in place; needs a C compiler
-	$(BIN)/python -m compiling.build
+	$(BIN)/python -m compiling.build $(COMPILE_ARGS)
 
 uncompile: $(VENV)/.installed  ## run every file as Python again
 	$(BIN)/python -m compiling.build --remove
+
+compiled-apart: $(VENV)/.compile  ## make machine code under build/ alone; `make compile` then puts it in place at once
+	$(BIN)/python -m compiling.build --apart $(COMPILE_ARGS)
 
 test-compiled: $(VENV)/.test compile  ## the tests of the rooms that are compiled
 	$(BIN)/python -m pytest $(PYTEST_ARGS) $(COMPILED_TESTS) $(ARGS)
@@ -188,6 +215,13 @@ test-compiled: $(VENV)/.test compile  ## the tests of the rooms that are compile
 wheel: $(VENV)/.compile  ## build dist/: the source, a wheel of Python alone, and one that is compiled for this machine
 	$(BIN)/python -m build --outdir dist
 	COMPILE_HETERODYNE=1 $(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+bundle: install  ## one archive that installs and serves without a network: ARGS="--python 3.12 --platform linux-x86_64"
+	@$(BIN)/python -m bundling.build $(ARGS)
+
+test-bundle: $(VENV)/.test  ## make a bundle for this machine, install it and ask it where no packet leaves the machine
+	$(BIN)/python -m bundling.build --outdir dist
+	HETERODYNE_BUNDLE=$$(ls -t dist/heterodyne-*.tar | head -1) $(BIN)/python -m pytest tests/bundling $(ARGS)
 
 clean:  ## remove what the verbs made
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache

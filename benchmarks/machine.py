@@ -5,6 +5,10 @@ import platform
 import re
 from pathlib import Path
 
+from heterodyne.telemetry.build_form import BuildForm
+
+FORMS: dict[BuildForm, str] = {"compiled": "compiled (`make compile`)", "python": "not compiled"}
+
 
 def describe() -> str:
     """Cores, processor, system and Python, in one line."""
@@ -19,8 +23,17 @@ def _processor() -> str:
 
 def idle_cores_s() -> float | None:
     """Seconds that all cores together have had nothing to do, since the machine began; None: it does not say."""
+    fields = _ticks()
+    return (fields[3] + fields[4]) / os.sysconf("SC_CLK_TCK") if fields else None
+
+
+def stolen_cores_s() -> float:
+    """Seconds that others on the same hardware had of all cores together, since the machine began, as far as known."""
+    fields = _ticks()
+    return fields[7] / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def _ticks() -> list[int]:
+    """What all cores together have spent their time on; empty where the machine does not say."""
     table = Path("/proc/stat")
-    if not table.exists():
-        return None
-    fields = table.read_text().partition("\n")[0].split()
-    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
+    return [int(field) for field in table.read_text().partition("\n")[0].split()[1:]] if table.exists() else []

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -16,10 +15,10 @@ class CompiledHook(BuildHookInterface):  # type: ignore[type-arg]
         if os.environ.get("COMPILE_HETERODYNE") != "1" or version == "editable":
             return
         sys.path.insert(0, self.root)
-        from compiling.build import compile_into  # noqa: PLC0415 - beside this file, and only now on the path
+        from compiling.build import BUILD, libraries_of  # noqa: PLC0415 - beside this file, and only now on the path
 
-        folder = Path(self.root) / "build" / "compiled"
-        made = compile_into(folder / "lib", folder)
+        folder = BUILD / "compiled"
+        made = libraries_of(folder)
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         build_data["force_include"] |= {str(file): str(file.relative_to(folder / "lib")) for file in made}

@@ -62,6 +62,11 @@ def interactive(
 
 def read_options(description: str | None, seconds: float) -> argparse.Namespace:
     """Of the command line."""
+    return options_parser(description, seconds).parse_args()
+
+
+def options_parser(description: str | None, seconds: float) -> argparse.ArgumentParser:
+    """Takes what all of these benchmarks are asked."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, required=True, help="the folder with the traces")
     parser.add_argument("--trace", choices=(AZURE, SERVEGEN), default=AZURE)
@@ -77,4 +82,4 @@ def read_options(description: str | None, seconds: float) -> argparse.Namespace:
     parser.add_argument("--slo-ttft-ms", type=float, default=1000.0)
     parser.add_argument("--slo-itl-ms", type=float, default=50.0)
     parser.add_argument("--seed", type=int, default=1)
-    return parser.parse_args()
+    return parser

@@ -1,7 +1,9 @@
 """One measure: a load on one gateway, with the CPU time its processes took meanwhile."""
 
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -9,9 +11,12 @@ from msgspec import Struct
 
 from benchmarks.gateway.running import Gateway
 from benchmarks.gateway.scenarios import Scenario
+from benchmarks.machine import stolen_cores_s
 from benchmarks.process_cpu import tree_usage
 
 ROOT = Path(__file__).resolve().parents[2]
+STOLEN_MAX = 0.05  # of the cores' time
+TRIES_MAX = 3
 LOAD, PACED_LOAD = "benchmarks.gateway.load", "benchmarks.gateway.paced_load"
 
 
@@ -44,13 +49,24 @@ class Sample(Struct, frozen=True, kw_only=True):
     cpu_us_per_request: float
     kernel_us_per_request: float | None  # of it
     rss_bytes: int
+    stolen: float  # of the cores' time, by others on the same hardware
 
 
 def measure(gateway: Gateway, scenario: Scenario, seconds: float, per_s: float | None = None) -> Sample:
-    """CPU is read when the load is warm and idle, and again when the last answer is whole.
+    """The calmest of a few measures, where others on the same hardware took the processor away; else the first.
 
     Requests come so many a second; None: each when the one before is answered.
     """
+    tried = []
+    for _ in range(TRIES_MAX):
+        tried.append(_measure(gateway, scenario, seconds, per_s))
+        if tried[-1].stolen <= STOLEN_MAX:
+            break
+    return min(tried, key=lambda sample: sample.stolen)
+
+
+def _measure(gateway: Gateway, scenario: Scenario, seconds: float, per_s: float | None) -> Sample:
+    """CPU is read when the load is warm and idle, and again when the last answer is whole."""
     load_program, pace = (LOAD, ()) if per_s is None else (PACED_LOAD, (per_s,))
     arguments = (gateway.port, scenario.name, seconds, seconds / 4, *pace)
     command = [sys.executable, "-m", load_program, *map(str, arguments)]
@@ -59,11 +75,12 @@ def measure(gateway: Gateway, scenario: Scenario, seconds: float, per_s: float |
         assert load.stdout is not None
         if load.stdout.readline() != "ready\n":
             raise MeasureFailed("no whole answer in the warm-up")
-        before = tree_usage(gateway.pid)
+        began_s, stolen_before_s, before = time.monotonic(), stolen_cores_s(), tree_usage(gateway.pid)
         load.stdin.write("go\n")
         load.stdin.flush()
         line = load.stdout.readline()
         after = tree_usage(gateway.pid)
+        stolen_s, took_s = stolen_cores_s() - stolen_before_s, time.monotonic() - began_s
     if not line:
         raise MeasureFailed("the load gave up")
     result = msgspec.json.decode(line, type=LoadResult)
@@ -82,4 +99,5 @@ def measure(gateway: Gateway, scenario: Scenario, seconds: float, per_s: float |
             else 1e6 * (after.kernel_s - before.kernel_s) / result.requests
         ),
         rss_bytes=after.rss_bytes,
+        stolen=stolen_s / took_s / (os.cpu_count() or 1),
     )

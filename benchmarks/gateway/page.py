@@ -1,6 +1,7 @@
 """The whole of docs/benchmarks.md from one run; the same tables go to the terminal."""
 
 from collections.abc import Mapping
+from statistics import median
 from textwrap import dedent
 
 from msgspec import Struct
@@ -11,13 +12,13 @@ from benchmarks.gateway.failover import Failover
 from benchmarks.gateway.failover_page import failover_section
 from benchmarks.gateway.many_page import many_section
 from benchmarks.gateway.many_replicas import ManyReplicas
+from benchmarks.gateway.measure import STOLEN_MAX, TRIES_MAX
 from benchmarks.gateway.peers import HETERODYNE, TENANTS, VLLM_ROUTER
-from benchmarks.gateway.results import Row
+from benchmarks.gateway.results import Row, cpu_ratios
+from benchmarks.gateway.scenarios import PROMPT, REQUEST, STREAM
 from benchmarks.gateway.targets import Verdict, verdicts
 from benchmarks.gateway.upstream import TOKEN_GAP_S, TOKENS
 from heterodyne.telemetry.build_form import BuildForm
-
-_FORMS: dict[BuildForm, str] = {"compiled": "compiled (`make compile`)", "python": "not compiled"}
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -55,9 +56,9 @@ def summary(run: Run) -> str:
             *lines,
             "",
             *_ratios({row.name: row for row in run.rows}),
-            f"Run of {run.day}, {machine.describe()}, Heterodyne {_FORMS[run.form]}, medians of {run.starts} starts.",
-            f"`make bench` installs the peers beside us, repeats this on your machine and rewrites {where}: method,",
-            "targets missed and met, latencies.",
+            f"Run of {run.day}, {machine.describe()}, Heterodyne {machine.FORMS[run.form]}, medians of {run.starts}",
+            f"starts. `make bench` installs the peers beside us, repeats this on your machine and rewrites {where}:",
+            "method, targets missed and met, latencies.",
         ]
     )
 
@@ -68,12 +69,7 @@ def _ratios(rows: Mapping[str, Row]) -> tuple[str, ...]:
     if ours is None or all_on is None or theirs is None:
         return ()
     request, stream, prompt = (
-        [of(row) / of(theirs) for row in (ours, all_on)]
-        for of in (
-            lambda row: row.request_cpu_us,
-            lambda row: row.stream_cpu_us,
-            lambda row: row.prompt_cpu_ms,
-        )
+        [median(cpu_ratios(row, theirs, scenario)) for row in (ours, all_on)] for scenario in (REQUEST, STREAM, PROMPT)
     )
     return (
         f"Here a request takes {request[0]:.2f} times the CPU of vllm-router's, {request[1]:.2f} with keys, limits, "
@@ -104,18 +100,19 @@ def _opening(run: Run) -> str:
         What a gateway costs: the CPU time it takes and the delay it adds, measured beside its peers in one run.
         `make bench` repeats the run on your machine and rewrites this page; nothing here is typed by hand.
 
-        Run of {run.day} on {machine.describe()}, Heterodyne {_FORMS[run.form]}: medians of {run.starts} starts of every
-        gateway, {run.rounds} x {run.seconds:g} s each.
+        Run of {run.day} on {machine.describe()}, Heterodyne {machine.FORMS[run.form]}: medians of
+        {run.starts} starts of every gateway, {run.rounds} x {run.seconds:g} s each.
         """
     )
 
 
 def _targets(found: tuple[Verdict, ...]) -> str:
-    lines = ["## Targets", "", "| Heterodyne | measured | target | |", "|---|---:|---:|---|"]
+    lines = ["## Targets", "", "| Heterodyne | measured | by start | target | |", "|---|---:|---:|---:|---|"]
     for verdict in found:
         measured = "–" if verdict.measured is None else amount(verdict.measured, verdict.unit)
+        spread = "" if verdict.spread is None else " to ".join(amount(end, verdict.unit) for end in verdict.spread)
         limit = amount(verdict.limit, verdict.unit)
-        lines.append(f"| {verdict.what} | {measured} | ≤ {limit} | {verdict.word} |")
+        lines.append(f"| {verdict.what} | {measured} | {spread} | ≤ {limit} | {verdict.word} |")
     return "\n".join([*lines, ""])
 
 
@@ -136,7 +133,7 @@ def _costs(rows: tuple[Row, ...]) -> str:
     for row in rows:
         cells = (
             number(row.request_cpu_us),
-            _spread(row.request_cpu_us_by_start),
+            _spread(row.cpu_us.get(REQUEST.name, ())),
             number(row.request_kernel_us),
             number(row.requests_per_s),
             number(row.stream_cpu_us),
@@ -212,7 +209,10 @@ def _method(run: Run) -> str:
           counts from when the request was due.
         - Every gateway is started {run.starts} times, since one start of a program may be slower than the next for its
           whole life; measures go round-robin over the gateways, so that a busy minute of the machine falls on all of
-          them. The tables show medians, and the least and the most of any start. No process is pinned to a core.
+          them. The tables show medians, and the least and the most of any start; a target's ratio is the median of
+          those of each start. No process is pinned to a core.
+        - On a virtual machine others may take the processor away. A measure that lost over {STOLEN_MAX:.0%} of it is
+          made again, {TRIES_MAX} times at most; that which lost least counts, whatever it says.
         - CPU is user and system time of the gateway's process tree from the first request of a measure to the last byte
           of its last answer. It moves less on a shared machine than requests/s and latencies do, since load,
           engine and gateway share the cores with whatever else runs. Compare rows of one run only.
@@ -241,7 +241,7 @@ def _method(run: Run) -> str:
 
 
 def _spread(by_start: tuple[float, ...]) -> str:
-    return f"{number(by_start[0])} to {number(by_start[-1])}" if by_start else "–"
+    return f"{number(min(by_start))} to {number(max(by_start))}" if by_start else "–"
 
 
 def _added(value: float | None, bare: float | None) -> str:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from benchmarks.gateway.measure import Sample
 from benchmarks.gateway.running import Gateway
-from benchmarks.gateway.scenarios import ALONE, HALF, PACED, PROMPT, REQUEST, STREAM
+from benchmarks.gateway.scenarios import ALONE, HALF, PACED, PROMPT, REQUEST, STREAM, Scenario
 from benchmarks.gateway.upstream import TOKENS
 
 
@@ -17,8 +17,8 @@ class Row(Struct, frozen=True, kw_only=True):
     name: str
     version: str
     replicas: int
+    cpu_us: dict[str, tuple[float, ...]]  # a request's, by scenario: the median of each start, in their order
     request_cpu_us: float | None
-    request_cpu_us_by_start: tuple[float, ...]  # medians, the least first
     request_kernel_us: float | None
     requests_per_s: float | None
     stream_cpu_us: float | None
@@ -54,8 +54,10 @@ def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
         name=gateway.name,
         version=gateway.version,
         replicas=gateway.replicas,
+        cpu_us={
+            scenario.name: _by_start(of) for scenario, of in ((REQUEST, request), (STREAM, stream), (PROMPT, prompt))
+        },
         request_cpu_us=_median(sample.cpu_us_per_request for sample in request),
-        request_cpu_us_by_start=_by_start(request),
         request_kernel_us=_median(
             sample.kernel_us_per_request for sample in request if sample.kernel_us_per_request is not None
         ),
@@ -77,11 +79,19 @@ def make_row(gateway: Gateway, samples: Iterable[Sample]) -> Row:
     )
 
 
+def cpu_ratios(ours: Row | None, theirs: Row | None, scenario: Scenario) -> tuple[float, ...]:
+    """CPU of a request beside another gateway's, start by start: a busy minute of the machine falls on both."""
+    if ours is None or theirs is None:
+        return ()
+    pairs = zip(ours.cpu_us.get(scenario.name, ()), theirs.cpu_us.get(scenario.name, ()), strict=False)
+    return tuple(one / other for one, other in pairs)
+
+
 def _by_start(samples: Iterable[Sample]) -> tuple[float, ...]:
     starts: dict[int, list[float]] = {}
     for sample in samples:
         starts.setdefault(sample.pid, []).append(sample.cpu_us_per_request)
-    return tuple(sorted(map(median, starts.values())))
+    return tuple(map(median, starts.values()))
 
 
 def _median(values: Iterable[float]) -> float | None:

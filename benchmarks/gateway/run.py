@@ -16,7 +16,7 @@ from benchmarks.gateway import page, running
 from benchmarks.gateway.environments import PeerUnavailable
 from benchmarks.gateway.failing_upstream import Failure
 from benchmarks.gateway.failover import Failover, measure_failover
-from benchmarks.gateway.many_replicas import NAMES, Measured, measure_many, pair_up
+from benchmarks.gateway.many_replicas import NAMES, REPLICAS, Measured, measure_many, pair_up
 from benchmarks.gateway.measure import MeasureFailed, Sample, measure
 from benchmarks.gateway.peers import HETERODYNE, PEERS
 from benchmarks.gateway.results import make_row
@@ -39,7 +39,7 @@ def main() -> int:
     sections = options.section or list(SECTIONS)
     names = (options.only or list(PEERS)) if GATEWAYS in sections else []
     if MANY in sections and GATEWAYS not in sections:
-        names = [name for name in options.only or PEERS if name in NAMES]
+        names = [name for name in options.only or PEERS if name in NAMES[REPLICAS]]
     absent: dict[str, str] = {}
     samples: list[Sample] = []
     many: list[Measured] = []

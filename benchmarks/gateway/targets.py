@@ -1,6 +1,7 @@
 """The numbers Heterodyne has set itself, and whether this run reached them."""
 
 from collections.abc import Iterable, Mapping
+from statistics import median
 
 from msgspec import Struct
 
@@ -8,7 +9,8 @@ from benchmarks.gateway.cells import BARE
 from benchmarks.gateway.failover import Failover
 from benchmarks.gateway.failover_page import WORDS
 from benchmarks.gateway.peers import HETERODYNE, LITELLM, TENANTS, VLLM_ROUTER
-from benchmarks.gateway.results import Row
+from benchmarks.gateway.results import Row, cpu_ratios
+from benchmarks.gateway.scenarios import PROMPT, REQUEST, STREAM
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -18,6 +20,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     measured: float | None  # None: something it needs was not measured
     limit: float
     unit: str
+    spread: tuple[float, float] | None = None  # the least and the most of a start
 
     @property
     def word(self) -> str:
@@ -30,16 +33,13 @@ def verdicts(rows: Mapping[str, Row], failovers: Iterable[Failover]) -> tuple[Ve
     """Every target, measured or not."""
     ours, vllm, litellm = rows.get(HETERODYNE), rows.get(VLLM_ROUTER), rows.get(LITELLM)
     with_tenants, bare = rows.get(TENANTS), rows.get(BARE)
-    limited, limited_stream = with_tenants and with_tenants.request_cpu_us, with_tenants and with_tenants.stream_cpu_us
-    request, stream = ours and ours.request_cpu_us, ours and ours.stream_cpu_us
-    prompt = ours and ours.prompt_cpu_ms
     return (
-        _ratio("request, against vllm-router", request, vllm and vllm.request_cpu_us, 0.65),
-        _ratio("request with all on, against vllm-router", limited, vllm and vllm.request_cpu_us, 0.85),
-        _ratio("stream, against vllm-router", stream, vllm and vllm.stream_cpu_us, 0.75),
-        _ratio("stream with all on, against vllm-router", limited_stream, vllm and vllm.stream_cpu_us, 0.8),
-        _ratio("400 KB prompt, against vllm-router", prompt, vllm and vllm.prompt_cpu_ms, 0.6),
-        _ratio("request, against LiteLLM", request, litellm and litellm.request_cpu_us, 1 / 150),
+        _ratio("request, against vllm-router", cpu_ratios(ours, vllm, REQUEST), 0.65),
+        _ratio("request with all on, against vllm-router", cpu_ratios(with_tenants, vllm, REQUEST), 0.85),
+        _ratio("stream, against vllm-router", cpu_ratios(ours, vllm, STREAM), 0.75),
+        _ratio("stream with all on, against vllm-router", cpu_ratios(with_tenants, vllm, STREAM), 0.8),
+        _ratio("400 KB prompt, against vllm-router", cpu_ratios(ours, vllm, PROMPT), 0.6),
+        _ratio("request, against LiteLLM", cpu_ratios(ours, litellm, REQUEST), 1 / 150),
         _added("p50 of one at a time", ours and ours.alone_p50_ms, bare and bare.alone_p50_ms, 0.15),
         _added("p99 of one at a time", ours and ours.alone_p99_ms, bare and bare.alone_p99_ms, 0.4),
         _added("p99 at half load", ours and ours.half_p99_ms, bare and bare.half_p99_ms, 2.0),
@@ -47,9 +47,10 @@ def verdicts(rows: Mapping[str, Row], failovers: Iterable[Failover]) -> tuple[Ve
     )
 
 
-def _ratio(what: str, ours: float | None, theirs: float | None, limit: float) -> Verdict:
-    measured = ours / theirs if ours is not None and theirs else None
-    return Verdict(what=f"CPU per {what}", measured=measured, limit=limit, unit="×")
+def _ratio(what: str, by_start: tuple[float, ...], limit: float) -> Verdict:
+    measured = median(by_start) if by_start else None
+    spread = (min(by_start), max(by_start)) if by_start else None
+    return Verdict(what=f"CPU per {what}", measured=measured, spread=spread, limit=limit, unit="×")
 
 
 def _added(what: str, ours: float | None, bare: float | None, limit_ms: float) -> Verdict:

@@ -36,9 +36,9 @@ def write(found: tuple[Counted, ...]) -> None:
 
 def growths(found: tuple[Counted, ...]) -> tuple[str, ...]:
     """Sentences about what grew by more than may pass without a word."""
-    known = {one.title: one.total for one in read().get(machine_kind(), ())}
+    known = {one.title: one.own for one in read().get(machine_kind(), ())}
     return tuple(
-        f"{one.title}: {one.total:,} instructions per request, {one.total / before - 1:+.1%} beside {before:,}"
+        f"{one.title}: {one.own:,} instructions per request, {one.own / before - 1:+.1%} beside {before:,}"
         for one in found
-        if (before := known.get(one.title)) is not None and one.total > before * (1 + GROWTH_MAX)
+        if (before := known.get(one.title)) is not None and one.own > before * (1 + GROWTH_MAX)
     )

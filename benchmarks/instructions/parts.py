@@ -5,7 +5,7 @@ from pathlib import PurePath
 
 from compiling.build import LIBRARY, hot_files
 
-INTERPRETER, OTHER = "Python", "other libraries"
+INTERPRETER, C_LIBRARY, OTHER = "Python", "C library", "other libraries"
 # By the beginning of the library's file name, the first that fits.
 LIBRARIES = (
     ("libpython", INTERPRETER),
@@ -14,11 +14,11 @@ LIBRARIES = (
     ("parser.cpython", "llhttp"),
     ("url_parser.cpython", "llhttp"),
     ("_core.cpython", "msgspec"),
-    ("libc.so", "C library"),
-    ("libc-", "C library"),
-    ("ld-linux", "C library"),
-    ("libpthread", "C library"),
-    ("libm.so", "C library"),
+    ("libc.so", C_LIBRARY),
+    ("libc-", C_LIBRARY),
+    ("ld-linux", C_LIBRARY),
+    ("libpthread", C_LIBRARY),
+    ("libm.so", C_LIBRARY),
     ("libsqlite3", "SQLite"),
 )
 RUNTIME = "mypyc's runtime"

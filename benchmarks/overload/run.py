@@ -14,12 +14,13 @@ import msgspec
 import uvloop
 
 from benchmarks.emulated_fleet import GATEWAY, EmulatedFleet
-from benchmarks.machine import describe, idle_cores_s
+from benchmarks.machine import FORMS, describe, idle_cores_s
 from benchmarks.overload.client import ReplayedRequest, arrivals, flood, replay
 from benchmarks.overload.fleet import POOLS, Keys, overload_fleet
 from benchmarks.overload.page import Load, Results, Sweep, TierFigures, page
 from heterodyne.domain.urgency import Tier
 from heterodyne.physics.serving import Slo
+from heterodyne.telemetry.build_form import build_form
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "overload.md"
@@ -38,7 +39,7 @@ def main() -> int:
     slo = Slo(ttft_s=options.slo_ttft_ms / 1000, itl_s=options.slo_itl_ms / 1000)
     results = Results(
         day=datetime.now(UTC).date().isoformat(),
-        machine=describe(),
+        machine=f"{describe()}, Heterodyne {FORMS[build_form()]}",
         slo_ttft_ms=options.slo_ttft_ms,
         slo_itl_ms=options.slo_itl_ms,
         seconds=options.seconds - SETTLING_S,

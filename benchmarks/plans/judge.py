@@ -50,6 +50,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
     searched: int  # simulations of cheaper fleets
     is_whole: bool  # every cheaper fleet was simulated or ruled out
     cpu_s: float  # of the plan
+    judged_s: float = 0.0  # processor time of all of it
 
 
 def judge(case: Case) -> Judgement:
@@ -63,18 +64,20 @@ def judge(case: Case) -> Judgement:
     fleet: Replicas = tuple(sorted(plan.plan.replicas.items()))
     search = _search(case, requirements, problem, judged, plan.plan.usd_per_hour)
     best = search.fleet or fleet
+    judged_share = judged.share(fleet, JUDGED_LOG)
     return Judgement(
         case=case,
         fleet=dict(fleet),
         usd_per_hour=plan.plan.usd_per_hour,
         is_kept_as_planned=plan.is_kept,
         planned_share=plan.seen.attainment,
-        judged_share=judged.share(fleet, JUDGED_LOG),
+        judged_share=judged_share,
         cheapest=dict(best),
         cheapest_usd_per_hour=_usd(problem, best),
         searched=search.simulations,
         is_whole=search.is_whole,
         cpu_s=cpu_s,
+        judged_s=process_time() - began_s,
     )
 
 

@@ -96,18 +96,18 @@ def _prediction(accuracies: Sequence[Accuracy], recoveries: Sequence[Recovery]) 
             Target(what=f"TTFT, median error at load {one.load:g}", measured=100 * one.ttft_error, unit=" %", most=15),
             Target(what=f"ITL, median error at load {one.load:g}", measured=100 * one.itl_error, unit=" %", most=8),
             Target(
-                what=f"TTFT within its 90 % interval at load {one.load:g}",
+                what=f"TTFT within its 80 % interval at load {one.load:g}",
                 measured=100 * one.ttft_covered,
                 unit=" %",
-                least=85,
-                most=95,
+                least=75,
+                most=85,
             ),
             Target(
-                what=f"ITL within its 90 % interval at load {one.load:g}",
+                what=f"ITL within its 80 % interval at load {one.load:g}",
                 measured=100 * one.itl_covered,
                 unit=" %",
-                least=85,
-                most=95,
+                least=75,
+                most=85,
             ),
         )
     ]

@@ -36,6 +36,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     slo: Slo
     more: str = ""  # settings besides, as TOML
     has_queue: bool = False  # of its own, as gateways have
+    speed: float = 1.0  # of the emulated clocks
 
 
 def laid_out() -> tuple[LaidOutPool, ...]:
@@ -46,7 +47,7 @@ def laid_out() -> tuple[LaidOutPool, ...]:
 @contextmanager
 def live_fleet(folder: Path, rules: Rules) -> Iterator[EmulatedFleet]:
     """All of it, ready; what still runs is ended with the block."""
-    arguments = {name: _arguments(pool) for name, pool in POOLS.items()}
+    arguments = {name: _arguments(pool, rules.speed) for name, pool in POOLS.items()}
     with emulated_fleet(folder, arguments, partial(settings, rules)) as fleet:
         yield fleet
 
@@ -68,8 +69,8 @@ def settings(rules: Rules, urls: Mapping[str, str]) -> str:
     return "\n".join(parts)
 
 
-def _arguments(pool: SimulatedPool) -> tuple[str, ...]:
+def _arguments(pool: SimulatedPool, speed: float) -> tuple[str, ...]:
     return (
         *("--hardware", pool.hardware, "--model", MODEL, "--precision", str(pool.precision), "--tp", str(pool.tp)),
-        *("--engine", pool.engine, "--context", str(CONTEXT_TOKENS)),
+        *("--engine", pool.engine, "--context", str(CONTEXT_TOKENS), "--speed", str(speed)),
     )

@@ -19,9 +19,11 @@ with odd numbers were counted, several times on the way, and not read but for on
 the United States and Britain were added after misses of the development half were seen, two of which were among those
 misses. The kinds of characters (never the words) of missed ages and telephone numbers of the held-out half were
 counted, and **all 27 of its rows with postal codes were read**, because so few were found: for postal codes it is no
-held-out half any more. **A span counts as found** when findings of its kind cover at least half of its characters, **a
-finding as right** when at least half of its characters lie in spans of its kind. Places, addresses and postal codes may
-stand for each other, because an address contains all three and the data cut it up in several ways.
+held-out half any more. The ten ages that are missed are of one template, as the characters beside them show. It was not
+read: ways of saying an age were added from general knowledge, a dozen guesses were counted, and none of them fits it.
+**A span counts as found** when findings of its kind cover at least half of its characters, **a finding as right** when
+at least half of its characters lie in spans of its kind. Places, addresses and postal codes may stand for each other,
+because an address contains all three and the data cut it up in several ways.
 """
 
 FAILS = """\

@@ -32,7 +32,7 @@ EMULATED = tuple(kind.value for kind in EngineKind)
 TRANSLATED = ("anthropic", "bedrock", "bedrock-converse", "gemini")  # whose bodies have other words than OpenAI's
 CHATS = tuple(name for name in ENGINES if name not in ("jetstream", "open_inference", *TRANSLATED))
 CONTINUES_CHAT = ("llamacpp", "vllm", "sglang", "tgi", "lmdeploy")
-CONTINUES_TEXT = (*CONTINUES_CHAT, "tensorrt-llm", "mlx-lm")
+CONTINUES_TEXT = (*CONTINUES_CHAT, "tensorrt-llm", "mlx-lm", "transformers")
 GENERATES = {Operation.CHAT, Operation.COMPLETION}
 OWN = GENERATES | {Operation.EMBEDDING, Operation.TOKENIZE, Operation.DETOKENIZE, Operation.COUNT, Operation.RERANK}
 SPOKEN = {Operation.SPEECH, Operation.TRANSCRIPTION, Operation.TRANSLATION}
@@ -46,6 +46,7 @@ CALLED = {  # where it is not every operation but one
     "jetstream": {Operation.COMPLETION},
     "ollama": GENERATES | {Operation.EMBEDDING},
     "mlx-lm": GENERATES,
+    "transformers": GENERATES,
     "open_inference": {Operation.INFER},
     "anthropic": {Operation.CHAT, Operation.COUNT},
     "bedrock": {Operation.CHAT},
@@ -141,7 +142,7 @@ def test_an_operation_is_called_or_refused_with_a_reason(engine: str, operation:
     assert refused.value.status == 501
 
 
-@pytest.mark.parametrize("engine", ["tgi", "lmdeploy", "ollama", "mlx-lm", "jetstream"])
+@pytest.mark.parametrize("engine", ["tgi", "lmdeploy", "ollama", "mlx-lm", "transformers", "jetstream"])
 def test_more_answers_than_the_engine_writes_are_refused_and_not_left_out(engine: str) -> None:
     with pytest.raises(errors.InvalidField) as refused:
         ENGINES[engine].call(text(n=2), replica(engine))

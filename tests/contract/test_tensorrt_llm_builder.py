@@ -204,6 +204,7 @@ async def test_models_and_formats_that_are_not_compiled_are_named(
         ("NVIDIA B200", "b200"),
         ("NVIDIA GB200", "gb200"),
         ("NVIDIA A100-SXM4-80GB", "a100-80gb"),
+        ("NVIDIA A100 80GB PCIe", "a100-pcie"),
         ("NVIDIA A100-PCIE-40GB", "a100-40gb"),
         ("NVIDIA L40S", "l40s"),
         ("NVIDIA L4", "l4"),

@@ -92,5 +92,9 @@ HEALTH: dict[str, tuple[Health, ...]] = {
         Health(404, b"", True),
         DOWN,
     ),
+    "transformers": (
+        Health(200, b'{"status":"ok"}', True),
+        Health(503, b'{"status":"unhealthy","reason":"cb_worker_dead"}', False),
+    ),
     "mlx-lm": (Health(200, b'{"status": "ok"}', True), Health(503, b'{"status": "unavailable"}', False)),
 }

@@ -50,6 +50,23 @@ is_on = true
 model = "{model}"
 urls = {urls}
 """
+GUARDS = """
+[guards.private]
+guard = "pii"
+action = "mask"
+[guards.secrets]
+guard = "secrets"
+action = "block"
+[guards.calls]
+guard = "tool_calls"
+action = "block"
+"""
+SAID = {  # what is dear to look at, and is no secret
+    "numbers": ", ".join(str(number * 7919 % 1_000_003) for number in range(7500)),
+    "dates": "2031-05-17 12:30 " * 3500,
+    "names": "John Smith and Mary Jones, " * 2200,
+    "addresses": " ".join(f"10.0.{number % 200}.{number % 250}" for number in range(5000)),
+}
 EXPECTED = (200, 400, 404)
 ANSWER = msgspec.json.encode(behaviours.chat_answer())
 
@@ -97,7 +114,7 @@ class Attacked:
 
 
 @asynccontextmanager
-async def attacked(folder: Path, behave: Behaviour | None = None) -> AsyncIterator[Attacked]:
+async def attacked(folder: Path, behave: Behaviour | None = None, more: str = "") -> AsyncIterator[Attacked]:
     """A real worker: its loop shares its thread with nobody."""
 
     async def answer(call: EngineCall) -> None:
@@ -110,7 +127,7 @@ async def attacked(folder: Path, behave: Behaviour | None = None) -> AsyncIterat
         await engine.open()
     config = CONFIG.format(model=MODEL, urls=msgspec.json.encode([engine.url for engine in engines]).decode())
     try:
-        with ServeProcess(folder, config=config) as serve:
+        with ServeProcess(folder, config=config + more) as serve:
             await asyncio.to_thread(serve.wait_ready, 60)
             rig = Attacked(urlsplit(serve.url).port or 0)
             await rig.ask(tuple(ATTACKS[0].request(value("text", 2 * LARGE_BYTES))))  # the process beside it starts
@@ -200,6 +217,41 @@ async def test_no_answer_of_an_engine_holds_up_the_loop(tmp_path: Path) -> None:
         for shape, stream in product(("text", "ids", "objects"), (False, True)):
             culprit = f"{shape} in {'a stream' if stream else 'a whole answer'}"
             await rig.check(culprit, partial(attack, shape, stream=stream))
+
+
+@pytest.mark.timeout(300)
+async def test_no_stream_that_policies_look_at_holds_up_the_loop(tmp_path: Path) -> None:
+    """In one event, and in many that come at once; in words, and in a call that is held until it was judged."""
+
+    def event(delta: dict[str, object], finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return b"data: %b\n\n" % msgspec.json.encode({"id": "c", "choices": [choice]})
+
+    async def behave(call: EngineCall) -> None:
+        name, kind, step = str(call.json["user"]).split("/")
+        call.head(200, *behaviours.EVENT_STREAM)
+        if kind == "call":
+            call.chunk(event({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": ""}}]}))
+        said = SAID[name]
+        pieces = [said[start : start + int(step)] for start in range(0, len(said), int(step))]
+        deltas = [
+            {"content": one} if kind == "words" else {"tool_calls": [{"index": 0, "function": {"arguments": one}}]}
+            for one in pieces
+        ]
+        call.chunk(b"".join(map(event, deltas)))
+        call.chunk(event({}, "stop"))
+        call.chunk(b"data: [DONE]\n\n")
+        call.chunk(b"")
+
+    async def attack(name: str, kind: str, step: int) -> None:
+        answer = await rig.ask((chat(user=f"{name}/{kind}/{step}", stream=True),))
+        assert answer.status == 200
+        assert answer.body.endswith(b"[DONE]\n\n"), answer.body[-400:]
+        assert len(answer.body) > 30_000 or b"content_filter" in answer.body
+
+    async with attacked(tmp_path, behave, GUARDS) as rig:
+        for name, kind, step in product(SAID, ("words", "call"), (100_000, 1000)):
+            await rig.check(f"{name} as {kind}, {step} characters an event", partial(attack, name, kind, step))
 
 
 @pytest.mark.timeout(300)

@@ -15,6 +15,7 @@ from heterodyne.safety.registry import GUARDS, Finder
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.testing.behaviours import refuse
 from tests.caching.test_answers_again import spoken
+from tests.guards.calling_engine import MEMBERS, calling
 from tests.guards.every_route import ASKED, request
 from tests.guards.leaky_engine import saying
 from tests.support.gateways import Rig, gateway_over
@@ -75,6 +76,17 @@ async def test_what_it_flags_passes_and_is_counted() -> None:
         for count in (1, 2):
             answer = await ask(rig.port, request(CHAT, "hello", stream=count == 2))
             assert WORD in spoken(answer)
+            async with asyncio.timeout(30):
+                while await counted(rig) < count:
+                    await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("kind", MEMBERS)
+async def test_what_it_flags_in_a_call_is_counted(kind: str) -> None:
+    async with gateway_over(calling("shell", f"about {WORD}", kind=kind), guards=policy("flag")) as rig:
+        for count in (1, 2):
+            answer = await ask(rig.port, request(CHAT, "hello", stream=count == 2))
+            assert b"shell" in answer.body
             async with asyncio.timeout(30):
                 while await counted(rig) < count:
                     await asyncio.sleep(0.02)

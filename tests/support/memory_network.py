@@ -11,7 +11,8 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.testing.memory_transport import MemoryTransport
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest
-from heterodyne.wire.server_connection import Responder, ServerConnection, ServerLedger
+from heterodyne.wire.responder import Responder
+from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
 
 class MemoryNetwork(asyncio.AbstractEventLoop):

@@ -30,7 +30,8 @@ ROUND = Prior(
 LATER_S = 1000.0
 # By name, as a compiled class does not tell them.
 FORECAST_FIELDS = (
-    *("state", "ttft_band", "ttft_s", "ttft_high_s", "itl_s", "itl_high_s", "risk", "share_s", "usd", "load"),
+    *("state", "ttft_band", "ttft_s", "ttft_low_s", "ttft_high_s", "itl_s", "itl_low_s", "itl_high_s"),
+    *("risk", "share_s", "usd", "load"),
     *("cached_tokens", "work_s", "steps_s", "backlog_s", "room_s", "link_s"),
 )
 

@@ -10,6 +10,7 @@ gateway drives it with connections and the wall clock, the simulator with its ow
 
 from collections.abc import Callable, Iterator
 from math import inf
+from typing import Final
 
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.admission.hold import Hold
@@ -41,6 +42,7 @@ from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
+INTERACTIVE: Final = Urgency.INTERACTIVE
 LeaseAnswer = Reservation | LimitRefusal | HeterodyneError
 
 
@@ -288,7 +290,7 @@ class AdmissionController:
         others too. An SLO that even an idle replica breaks is no reason to wait; nor is a replica that batch work has
         crowded, which makes room as it ends, while the request's own SLO is as good as kept there.
         """
-        if routing_request.urgency is not Urgency.INTERACTIVE and not self._limit.has_patient_room:
+        if routing_request.urgency is not INTERACTIVE and not self._limit.has_patient_room:
             return False
         forecast = choice.forecast
         state, load = forecast.state, forecast.load

@@ -1,13 +1,12 @@
 """Runs one emulated engine until a signal ends it, or crashes on purpose."""
 
 import asyncio
-import errno
-import os
 import signal
 import sys
 
 import uvloop
 
+from heterodyne.assembly.listening import cannot_listen
 from heterodyne.config.checks.gateway_checks import is_loopback
 from heterodyne.domain.counted import counted, times
 from heterodyne.domain.errors import PortInUse
@@ -15,7 +14,6 @@ from heterodyne.emulator.faults import Faults
 from heterodyne.emulator.order import EmulatorOrder
 from heterodyne.emulator.replica_clock import LAG_MAX_S
 from heterodyne.emulator.server import EmulatorServer
-from heterodyne.supervisor.listen_address import holder_of
 
 
 def run_emulator(order: EmulatorOrder, *, host: str, port: int, faults: Faults) -> bool:
@@ -32,7 +30,7 @@ async def _run(order: EmulatorOrder, host: str, port: int, faults: Faults) -> bo
     try:
         await server.open()
     except OSError as error:
-        raise PortInUse(_cannot_listen(host, port, error)) from error
+        raise PortInUse(cannot_listen(host, port, error)) from error
     _announce(server)
     try:
         waits = [loop.create_task(event.wait()) for event in (leave, server.has_crashed)]
@@ -43,17 +41,6 @@ async def _run(order: EmulatorOrder, host: str, port: int, faults: Faults) -> bo
     finally:
         _announce_lags(server.engine.clock.lags)
         await server.close()
-
-
-def _cannot_listen(host: str, port: int, error: OSError) -> str:
-    """In our words: asyncio's repeat the address as a tuple."""
-    if error.errno == errno.EADDRINUSE:
-        return f"{host}:{port} is in use{holder_of(port)}; choose another with --port, or a free one with --port 0"
-    if error.errno == errno.EACCES:
-        return f"{host}:{port} needs privileges; choose a port from 1024 up with --port"
-    if error.errno == errno.EADDRNOTAVAIL:
-        return f"{host} is no address of this machine; choose another with --host"
-    return f"{host}:{port}: cannot listen: {os.strerror(error.errno) if error.errno else error}"
 
 
 def _announce(server: EmulatorServer) -> None:

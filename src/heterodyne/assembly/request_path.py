@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heterodyne.admission.controller import AdmissionController
-from heterodyne.assembly.answer_store import try_shared_answers
+from heterodyne.assembly.answer_store import try_shared_answers, try_shared_prompts
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.tenant import TenantSnapshot
@@ -19,6 +19,7 @@ from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.cascades.cascade_gate import CascadeGate
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.gauges import Gauges
+from heterodyne.gateway.guards.failing import count_from_nothing
 from heterodyne.gateway.guards.remote.asking import RemoteAsking
 from heterodyne.gateway.guards.remote.remote_guards import RemoteGuards
 from heterodyne.gateway.holdings import HoldingsWatch
@@ -68,6 +69,7 @@ def open_request_path(
     chance: Callable[[], float],
 ) -> RequestPath:
     """Wire what decides and what sends."""
+    count_from_nothing()
     book, builder, identity = lease_client.book, request_log.request_builder, IdentityHeaders(wall_clock)
     controller = AdmissionController(
         upstream.selector, upstream.router, upstream.limit, book, settings.admission, chance=chance
@@ -87,6 +89,7 @@ def open_request_path(
     ready = ReadyAnswers(gate, upstream, request_log, wall_clock)
     answer_cache = AnswerCache(gate, upstream, ready, wall_clock=wall_clock, chance=chance)
     answer_cache.shared = try_shared_answers(settings, stored, upstream.clock)
+    answer_cache.semantic.shared = try_shared_prompts(settings, stored, upstream.clock)
     return RequestPath(
         upstream=upstream,
         request_log=request_log,

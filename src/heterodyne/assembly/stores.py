@@ -9,6 +9,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+from heterodyne.assembly.answer_store import prepare_prompts
 from heterodyne.assembly.batches import work_folder
 from heterodyne.batches.outputs import answered_tokens
 from heterodyne.config.settings import Settings
@@ -49,6 +50,7 @@ async def open_supervisor_stores(settings: Settings, run_dir: Path) -> AsyncIter
             await asyncio.to_thread(audit.try_take)
         database = await open_database(settings.stores.url, os.environ)
         stack.push_async_callback(database.close)
+        await prepare_prompts(settings.stores.prompts_url)
         tenants, books = tenants_in(database), books_in(database)
         recent_activity, console_key = RecentActivity(), secrets.token_urlsafe(CONSOLE_KEY_BYTES)
         usage = None

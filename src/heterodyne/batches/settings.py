@@ -24,7 +24,7 @@ class BatchSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         ),
     ] = 32
     price_by_tier: Annotated[
-        dict[str, Annotated[float, Meta(ge=0.0, le=1.0)]],
+        dict[str, Annotated[float, Meta(ge=0, le=1)]],
         Meta(
             description="By tier (`gold`, `silver`, `bronze`), what requests of the class `batch` cost on replicas "
             "that are paid by the hour, as a share of what others cost: 0.5 is half. A tier that is not named pays "

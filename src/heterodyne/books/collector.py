@@ -25,8 +25,7 @@ from heterodyne.books.segment import (
     segments,
     spool_bytes,
 )
-from heterodyne.books.settings import HISTORY_DAYS
-from heterodyne.books.spool import SPOOL_BYTES_MAX
+from heterodyne.books.settings import HISTORY_DAYS, SPOOL_BYTES_MAX
 from heterodyne.domain.errors import HeterodyneError, StoreUnavailable
 from heterodyne.domain.record_block import RecordBlock
 from heterodyne.domain.usage_tally import UsageTally

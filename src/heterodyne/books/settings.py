@@ -5,9 +5,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from heterodyne.books.spool import SPOOL_BYTES_MAX
-
 HISTORY_DAYS = 14
+SPOOL_BYTES_MAX = 4 << 30
 
 
 class BookSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

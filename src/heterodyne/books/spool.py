@@ -15,6 +15,7 @@ from msgspec import Struct
 from heterodyne.books.encoding import BATCH_MAX, Ending, encode_batch, encode_finished, encode_opening
 from heterodyne.books.flight_slots import FlightSlot, FlightSlots
 from heterodyne.books.segment import SegmentWriter, segment_path, spool_bytes
+from heterodyne.books.settings import SPOOL_BYTES_MAX
 from heterodyne.domain.usage import UsageOpening
 from heterodyne.telemetry import log
 from heterodyne.telemetry.trouble import Trouble
@@ -22,7 +23,6 @@ from heterodyne.telemetry.trouble import Trouble
 FLUSH_INTERVAL_S = 0.25
 SEGMENT_BYTES_MAX = 4 << 20
 SEGMENT_AGE_MAX_S = 10.0
-SPOOL_BYTES_MAX = 4 << 30
 LOOSE_MAX = 8192  # records without a slot that wait
 CLOSE_TIMEOUT_S = 5.0
 

@@ -36,17 +36,27 @@ class CachedAnswer(Struct, frozen=True, kw_only=True):
 
 def seal(answer: CachedAnswer, secret: bytes) -> bytes:
     """The bytes to store: the seal, then the answer."""
-    data = _ENCODER.encode(answer)
-    return _seal(data, secret) + data
+    return seal_bytes(_ENCODER.encode(answer), secret)
 
 
 def try_open(stored: bytes, secret: bytes, *, key: bytes, fence: bytes) -> CachedAnswer | None:
     """The answer in stored bytes; None where they were cut, changed, or belong to another request or fence."""
-    data = stored[SEAL_BYTES:]
-    if not hmac.compare_digest(_seal(data, secret), stored[:SEAL_BYTES]):
+    data = try_open_bytes(stored, secret)
+    if data is None:
         return None
     answer = _DECODER.decode(data)
     return answer if answer.key == key and answer.fence == fence else None
+
+
+def seal_bytes(data: bytes, secret: bytes) -> bytes:
+    """The seal, then the data."""
+    return _seal(data, secret) + data
+
+
+def try_open_bytes(stored: bytes, secret: bytes) -> bytes | None:
+    """What was sealed; None where the seal is not that of the secret."""
+    data = stored[SEAL_BYTES:]
+    return data if hmac.compare_digest(_seal(data, secret), stored[:SEAL_BYTES]) else None
 
 
 def _seal(data: bytes, secret: bytes) -> bytes:

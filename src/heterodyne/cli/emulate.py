@@ -6,6 +6,7 @@ import click
 from msgspec import Struct
 
 from heterodyne.cli.arguments.layout import CONTEXT_TOKENS, layout_from, layout_options
+from heterodyne.cli.arguments.listening import listen_options
 
 if TYPE_CHECKING:
     from heterodyne.emulator.order import EmulatorOrder
@@ -37,15 +38,7 @@ class EmulateOptions(Struct, frozen=True, kw_only=True):
 
 @click.command()
 @layout_options
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    metavar="PORT",
-    help="Port; 0 takes a free one.",
-)
+@listen_options
 @click.option("--served-model", metavar="NAME", help="The name clients ask for; else the model's own.")
 @click.option("--context", type=int, metavar="N", help="Longest sequence; else 8192, or all the model takes.")
 @click.option("--slots", type=int, metavar="N", help="Sequences at once; else the engine's default.")

@@ -17,11 +17,12 @@ from heterodyne.config.fields import (
 )
 from heterodyne.config.settings import NAMED, SECTIONS
 from heterodyne.registry.defaults import DEFAULT_POOLS
+from heterodyne.stores.settings import CACHE_KEY_VARIABLE
 
 CONFIG_VARIABLE = "HETERODYNE_CONFIG"
 API_KEY_VARIABLE = "HETERODYNE_API_KEY"
 OPERATOR_KEY_VARIABLE = "HETERODYNE_OPERATOR_KEY"
-NOT_SETTINGS = frozenset({CONFIG_VARIABLE, API_KEY_VARIABLE, OPERATOR_KEY_VARIABLE})
+NOT_SETTINGS = frozenset({CONFIG_VARIABLE, API_KEY_VARIABLE, OPERATOR_KEY_VARIABLE, CACHE_KEY_VARIABLE})
 
 
 class Origin(StrEnum):

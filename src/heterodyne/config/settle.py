@@ -75,9 +75,9 @@ def _source(given: Given) -> str:
 
 
 def _is_anothers(given: Given, all_given: Mapping[Path, Given]) -> bool:
-    """A variable that a pool reads its key from is not a misspelt setting, whatever its name."""
+    """A variable that a secret is read from is not a misspelt setting, whatever its name."""
     return given.origin is Origin.ENVIRONMENT and any(
-        other.path[-1] == "api_key_env" and other.value == given.spelling for other in all_given.values()
+        other.path[-1].endswith("_env") and other.value == given.spelling for other in all_given.values()
     )
 
 

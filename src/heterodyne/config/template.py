@@ -20,6 +20,7 @@ HEADER = """\
 EXAMPLES: dict[str, object] = {  # what to show where the default is to be absent
     "latency_budget_ms": 8000.0,
     "cache_url": "redis://127.0.0.1:6379/1",
+    "prompts_url": "postgresql://heterodyne@127.0.0.1/prompts",
     "files_url": "s3://bucket/heterodyne-files",
     "tls_certificate": "/etc/heterodyne/tls.crt",
     "tls_key": "/etc/heterodyne/tls.key",

@@ -40,7 +40,7 @@ class RequestRecord(Struct, frozen=True, omit_defaults=True, gc=False):
     asked_model: str = ""  # the name the client used, where another answered: an alias, or a model it fell back from
     replica_s: float = 0.0  # of the replica's time, as its tokens share it with a batch
     is_hosted_price: bool = False  # by a price list; else a share of what the replica costs by the hour
-    retries: int = 0  # attempts on other replicas before the first event
+    retries: int = 0  # attempts on other replicas before the first token
     continuations: int = 0  # replicas that went on where another had broken off
     decision: str = ""  # why the replica was chosen
     predicted_ttft_ms: float | None = None  # when it was

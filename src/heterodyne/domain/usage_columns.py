@@ -5,7 +5,7 @@ They are many, and to make an object of each takes longer than to add all of the
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +27,7 @@ _COMMON = UsageOpening.__struct_fields__[2:]
 _COMMON_PLACES = {name: place for place, name in enumerate(_COMMON)}
 _ROW_PLACES = {name: place for place, name in enumerate(("id", "at", "", *FIELDS[2 + len(_COMMON) :]))}
 _WHICH = 2  # the place in a row that says what it has in common with others
-_ASKER_PLACES = [_COMMON_PLACES[name] for name in ASKER]
+_asker_of: Callable[[Row], tuple[str, ...]] = itemgetter(*(_COMMON_PLACES[name] for name in ASKER))
 
 
 class UsageColumns:
@@ -64,7 +64,7 @@ class UsageColumns:
             return [own[one] for one in places]
 
         known: dict[tuple[str, ...], int] = {}
-        numbers = [known.setdefault(tuple(one[place] for place in _ASKER_PLACES), len(known)) for one in commons]
+        numbers = [known.setdefault(asker, len(known)) for asker in map(_asker_of, commons)]
         return cls(len(places), values, list(known), np.array(numbers, np.int64)[which])
 
     @classmethod

@@ -13,7 +13,8 @@ from heterodyne.emulator.request_body import read_body
 from heterodyne.emulator.response import EmulatorResponse, Refusal, json_response, refusal_of
 from heterodyne.emulator.surface import Routes, Surface
 from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest
-from heterodyne.wire.server_connection import Responder, ServerConnection
+from heterodyne.wire.responder import Responder
+from heterodyne.wire.server_connection import ServerConnection
 
 GENERATING = (b"/v1/chat/completions", b"/v1/completions")
 FAULTS = b"/emulator/faults"

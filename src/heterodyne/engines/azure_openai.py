@@ -13,7 +13,8 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import refused
-from heterodyne.engines.openai import OpenAIDialect, openai_call
+from heterodyne.engines.openai import OpenAIDialect
+from heterodyne.engines.openai_body import openai_call
 from heterodyne.ports.engine_request import EngineRequest
 
 PATHS = {

@@ -17,6 +17,7 @@ from heterodyne.engines.openai import OpenAIDialect
 from heterodyne.engines.sglang import SglangDialect
 from heterodyne.engines.tensorrt_llm import TensorRtLlmDialect
 from heterodyne.engines.tgi import TgiDialect
+from heterodyne.engines.transformers import TransformersDialect
 from heterodyne.engines.vllm import VllmDialect
 from heterodyne.ports.engine import EngineDialect
 from heterodyne.ports.engine_control import EngineControl
@@ -37,6 +38,7 @@ _ENGINES: tuple[Engine, ...] = (
     JetStreamDialect(),
     OllamaDialect(),
     MlxLmDialect(),
+    TransformersDialect(),
     OpenInferenceDialect(),
     AnthropicDialect(),
     GeminiDialect(),

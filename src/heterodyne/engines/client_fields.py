@@ -65,6 +65,7 @@ LMDEPLOY = (
 )
 OLLAMA = frozenset({"reasoning", "think"})
 MLX_LM = (SAMPLING - {"ignore_eos"}) | THINKING | {"repetition_context_size", "xtc_probability", "xtc_threshold"}
+TRANSFORMERS = THINKING
 LLAMACPP = (
     SAMPLING
     | THINKING

@@ -112,9 +112,7 @@ def _add_chat(choice: Json, part: Json) -> None:
         if name == "tool_calls":
             _add_tool_calls(message.setdefault("tool_calls", []), piece)
         elif name == "function_call" and isinstance(piece, dict):
-            said = message.setdefault(name, {"name": "", "arguments": ""})
-            for member in said:
-                said[member] += piece.get(member) or ""
+            _add_texts(message.setdefault(name, {"name": "", "arguments": ""}), piece)
         elif name == "role":
             message["role"] = piece
         elif isinstance(piece, str):  # content, and whatever an engine calls its reasoning
@@ -122,11 +120,21 @@ def _add_chat(choice: Json, part: Json) -> None:
 
 
 def _add_tool_calls(calls: list[Json], pieces: list[Json]) -> None:
-    """Calls come in order; the first piece of one has its id and name, the others more of its arguments."""
+    """Calls come in order; the first piece of one has its id, kind and name, the others more of its arguments."""
     for piece in pieces:
         while len(calls) <= piece["index"]:
             calls.append({"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
-        call, function = calls[piece["index"]], piece.get("function") or {}
+        call = calls[piece["index"]]
         call["id"] = piece.get("id") or call["id"]
-        call["function"]["name"] += function.get("name") or ""
-        call["function"]["arguments"] += function.get("arguments") or ""
+        if "custom" in piece or piece.get("type") == "custom":
+            call["type"] = "custom"
+            _add_texts(call.setdefault("custom", {"name": "", "input": ""}), piece.get("custom"))
+            if not any(call.get("function", {}).values()):  # what an engine said of both, guards see of both
+                call.pop("function", None)
+        if "function" in piece:
+            _add_texts(call.setdefault("function", {"name": "", "arguments": ""}), piece["function"])
+
+
+def _add_texts(said: Json, piece: Json | None) -> None:
+    for member in said:
+        said[member] += (piece or {}).get(member) or ""

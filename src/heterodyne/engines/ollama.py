@@ -16,14 +16,9 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import CHARS_PER_TOKEN_MAX, Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import context_exceeded
-from heterodyne.engines.json_edit import put
+from heterodyne.engines.old_limit import with_old_limit
 from heterodyne.engines.openai import OwnEngineDialect
 from heterodyne.ports.engine_request import EngineRequest
-
-
-class _Limits(msgspec.Struct):
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
 
 
 class _Loaded(msgspec.Struct):
@@ -35,7 +30,6 @@ class _Processes(msgspec.Struct):
     models: list[_Loaded] | None
 
 
-_decode_limits = msgspec.json.Decoder(_Limits).decode
 _decode_processes = msgspec.json.Decoder(_Processes).decode
 
 
@@ -60,7 +54,7 @@ class OllamaDialect(OwnEngineDialect):
             )
             raise context_exceeded(request, message)
         call = super().call(request, replica)
-        call.body = _with_old_limit(call.body)
+        call.body = with_old_limit(call.body)
         return call
 
     def is_ready(self, status: int, body: bytes) -> bool:
@@ -74,13 +68,3 @@ class OllamaDialect(OwnEngineDialect):
             raise EngineGarbage(f"The list of loaded models has not the promised form: {error}.") from error
         contexts = [model.context_length for model in models if model.context_length]
         return EngineLoad(context_tokens=min(contexts, default=None))
-
-
-def _with_old_limit(body: bytes) -> bytes:
-    """It knows OpenAI's `max_completion_tokens` only by its old name."""
-    if body.find(b'"max_completion_tokens"') < 0:
-        return body
-    limits = _decode_limits(body)
-    if limits.max_completion_tokens is None or limits.max_tokens is not None:
-        return body
-    return put(body, {"max_tokens": msgspec.json.encode(limits.max_completion_tokens)})

@@ -14,12 +14,12 @@ from heterodyne.domain.request import Request
 from heterodyne.engines import client_fields
 from heterodyne.engines.error_answer import CALLERS_STATUSES, context_exceeded, full, read_error, refused
 from heterodyne.engines.model_list import read_model_list
-from heterodyne.engines.openai_body import openai_body
+from heterodyne.engines.openai_body import openai_call
 from heterodyne.engines.told_limits import openai_limits
 from heterodyne.ports.engine import DeliveredText, EventEdit
 from heterodyne.ports.engine_control import ControlCall
 from heterodyne.ports.engine_headers import Signer
-from heterodyne.ports.engine_request import JSON, EngineRequest
+from heterodyne.ports.engine_request import EngineRequest
 
 TEXT_PATHS = {  # what engines of our own have; their files say what more
     Operation.CHAT: "/v1/chat/completions",
@@ -129,12 +129,6 @@ class OpenAIDialect:
     def _is_about_context(self, message: str) -> bool:
         lower = message.lower()
         return any(words in lower for words in self.context_words)
-
-
-def openai_call(path: str, request: Request, replica: Replica) -> EngineRequest:
-    """With the body that the replica is to have."""
-    body = openai_body(request, replica)
-    return EngineRequest(replica.base_path + path, body, media_type=request.media_type or JSON)
 
 
 def bearer_line(key: str) -> bytes:

@@ -8,8 +8,15 @@ from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.engines.form_body import with_field
 from heterodyne.engines.json_edit import put, put_first
+from heterodyne.ports.engine_request import JSON, EngineRequest
 
 INCLUDE_USAGE: Final = b'{"include_usage":true}'
+
+
+def openai_call(path: str, request: Request, replica: Replica) -> EngineRequest:
+    """With the body that the replica is to have."""
+    body = openai_body(request, replica)
+    return EngineRequest(replica.base_path + path, body, media_type=request.media_type or JSON)
 
 
 def openai_body(request: Request, replica: Replica) -> bytes:

@@ -15,6 +15,7 @@ EngineName = Literal[
     "jetstream",
     "ollama",
     "mlx-lm",
+    "transformers",
     "open_inference",
     "anthropic",
     "gemini",

@@ -28,7 +28,8 @@ from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.tracing.context import Trace
-from heterodyne.wire.server_connection import Responder, ServerConnection
+from heterodyne.wire.responder import Responder
+from heterodyne.wire.server_connection import ServerConnection
 
 _log = log.get("gateway")
 

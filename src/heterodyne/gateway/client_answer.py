@@ -16,13 +16,14 @@ from heterodyne.gateway.forms.form import ClientForm, KeptStream, StreamForm
 from heterodyne.gateway.forms.kept import KeptAnswer
 from heterodyne.gateway.guards.held_relay import HeldRelay, is_text
 from heterodyne.gateway.guards.held_stream import HeldStream
-from heterodyne.gateway.guards.stream import guarded_edit, watched_edit
+from heterodyne.gateway.guards.stream import guarded_edit, stream_turns, watched_edit
 from heterodyne.gateway.guards.whole import is_guarded
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
 from heterodyne.gateway.passed_relay import PassedRelay
 from heterodyne.gateway.race import Race
-from heterodyne.gateway.relay import StreamOwner, StreamRelay
+from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.stored.keeper import Keeper, WhenKept
+from heterodyne.gateway.stream_owner import StreamOwner
 from heterodyne.gateway.told_relay import ToldRelay
 from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.server_connection import ServerConnection
@@ -181,13 +182,14 @@ class ClientAnswer:
 
         `is_judged`: no policy has to see them any more.
         """
-        request, guard = self._request, None
+        request, guard, turns = self._request, None, None
         if request.guard is not None and not is_judged and is_guarded(request):
             if request.guard.flags_answers:
                 edit = watched_edit(edit, request, said)
             if request.guard.edits_answers:
                 guard = self.stream_guard = request.guard.stream_guard(request.choices * request.prompts, said)
-                edit = guarded_edit(edit, guard, request)
+                turns = stream_turns(guard, request)
+                edit = guarded_edit(edit, turns)
         if self.stream_form is None:
             return StreamRelay(
                 self.client,
@@ -196,6 +198,7 @@ class ClientAnswer:
                 wants_usage=request.wants_usage,
                 edit=edit,
                 guard=guard,
+                turns=turns,
                 keep=keep,
                 slot=slot,
                 before=before,
@@ -209,6 +212,7 @@ class ClientAnswer:
             wants_usage=request.wants_usage,
             edit=edit,
             guard=guard,
+            turns=turns,
             keep=keep,
             sent=sent,
             slot=slot,

@@ -84,14 +84,14 @@ def _note_use(ended: EndedRequest, finished: Finished) -> None:
 
 def _note_times(ended: EndedRequest, finished: Finished) -> None:
     """How long it took; absent times did not happen."""
-    started_at_s, first_byte_at_s, itl_s = finished.started_at_s, finished.first_byte_at_s, finished.itl_s
+    started_at_s, first_token_at_s, itl_s = finished.started_at_s, finished.first_token_at_s, finished.itl_s
     queued_s = finished.hold.queued_s
-    ended.ttft_ms = (first_byte_at_s - started_at_s) * 1000 if first_byte_at_s and ended.stream else None
+    ended.ttft_ms = (first_token_at_s - started_at_s) * 1000 if first_token_at_s and ended.stream else None
     ended.itl_ms = itl_s * 1000 if itl_s is not None else None
     ended.total_ms = (finished.ended_at_s - started_at_s) * 1000
     ended.queue_ms = queued_s * 1000 if queued_s else None
     ended.overhead_ms = _overhead_s(finished) * 1000
-    ended.connect_ms = _connect_s(finished) * 1000 if first_byte_at_s and finished.tries else None
+    ended.connect_ms = _connect_s(finished) * 1000 if finished.first_byte_at_s and finished.tries else None
 
 
 def _slo_outcome(finished: Finished, tokens: int) -> str:
@@ -102,9 +102,9 @@ def _slo_outcome(finished: Finished, tokens: int) -> str:
         return ""
     if finished.reason:  # what the caller did wrong, or may not, says nothing of the fleet
         return BROKEN if is_fault(finished.status, finished.reason) else ""
-    if not finished.first_byte_at_s:
+    if not finished.first_token_at_s:
         return BROKEN
-    first_s = finished.first_byte_at_s - finished.started_at_s + hold.queued_s
+    first_s = finished.first_token_at_s - finished.started_at_s + hold.queued_s
     if not finished.request.stream:
         return KEPT if first_s <= routing_request.ttft_slo_s + routing_request.itl_slo_s * tokens else BROKEN
     itl_s = finished.itl_s

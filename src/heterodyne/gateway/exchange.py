@@ -128,6 +128,8 @@ class Exchange:
         race, now_s = self._race, self._race.upstream.clock()
         if race.winner is not attempt:
             race.win(attempt, now_s)
+        elif not attempt.first_at_s:
+            race.first_token(attempt, now_s)
         self._answer.begin_stream(race, now_s)
 
     def attempt_completed(self, attempt: Attempt) -> None:

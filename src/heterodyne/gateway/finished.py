@@ -48,6 +48,7 @@ class Finished:
         "ended_at_s",
         "events",
         "first_byte_at_s",
+        "first_token_at_s",
         "hold",
         "is_answer_chunked",
         "is_hedged",
@@ -82,6 +83,7 @@ class Finished:
         itl_s: float | None,
         started_at_s: float,
         first_byte_at_s: float,
+        first_token_at_s: float,
         ended_at_s: float,
         response_bytes: int,
         retries: int,
@@ -106,6 +108,7 @@ class Finished:
         self.itl_s = itl_s
         self.started_at_s = started_at_s
         self.first_byte_at_s = first_byte_at_s  # 0: there was none
+        self.first_token_at_s = first_token_at_s  # of a stream, or of a whole answer its first byte; 0: there was none
         self.ended_at_s = ended_at_s
         self.response_bytes = response_bytes
         self.retries = retries
@@ -145,8 +148,9 @@ def finished_of(
         # Some engines count as they go, which is better than counting events if it has kept up with them.
         if reported is None and counted is not None and not continuations:
             reported = counted if counted.completion_tokens >= events - UNCOUNTED_EVENTS_MAX else None
-        if events > 1:
-            itl_s = (relay.last_at_s - relay.first_at_s) / (events - 1)
+        gaps = events - relay.events_early - 1
+        if gaps > 0 and relay.first_at_s:
+            itl_s = (relay.last_at_s - relay.first_at_s) / gaps
     return Finished(
         request=race.request,
         routing_request=race.routing_request,
@@ -160,6 +164,7 @@ def finished_of(
         itl_s=itl_s,
         started_at_s=race.started_at_s,
         first_byte_at_s=first_byte_at_s,
+        first_token_at_s=race.first_token_at_s,
         ended_at_s=race.upstream.clock(),
         response_bytes=response_bytes,
         retries=race.retries,

@@ -1,6 +1,6 @@
 """The attempts of one request: the first, those that repeat it elsewhere, and a rival for one that is late.
 
-Before the first event of an answer an attempt that fails is repeated elsewhere, within the retry budget, and one that
+Before the first token of an answer an attempt that fails is repeated elsewhere, within the retry budget, and one that
 is unusually late gets a rival; the first to have something to say wins.
 """
 
@@ -28,7 +28,7 @@ from heterodyne.telemetry import metrics
 from heterodyne.telemetry.tracing.context import Trace
 
 NEVER: Final = float("inf")
-ATTEMPTS_MAX: Final = 3  # before the first event
+ATTEMPTS_MAX: Final = 3  # before the first token
 CONNECTS_MAX: Final = 10  # the same where no engine was even reached
 RATE_LIMITED: Final = 429
 RETRY_AFTER_MAX_S: Final = 3600
@@ -44,6 +44,7 @@ class Race:
         "attempts",
         "choice",
         "failed",
+        "first_token_at_s",
         "hedge_at_s",
         "is_hedged",
         "is_paused",
@@ -83,6 +84,7 @@ class Race:
         self.tries: list[Try] = []
         self.failed = NO_REPLICAS
         self.retries = 0
+        self.first_token_at_s = 0.0  # of the whole request; 0: none has come
         self.is_hedged = False
         self.hedge_at_s = NEVER
         self.is_paused = False
@@ -191,11 +193,19 @@ class Race:
         if self.slot is not None and self._placed_on != winner.wire.replica_id:
             self.place(winner.choice)
         self.hedge_at_s = NEVER
-        winner.first_token(now_s)
+        relay = winner.relay
+        if relay is None or relay.first_at_s:  # else it has only said that it works on it
+            self.first_token(winner, now_s)
         if len(self.attempts) > 1:
             for loser in [attempt for attempt in self.attempts if attempt is not winner]:
                 self.attempts.remove(loser)
                 self.tries.append(loser.outrun(now_s))
+
+    def first_token(self, winner: Attempt, now_s: float) -> None:
+        """What the client waits for has begun to come."""
+        if not self.first_token_at_s:
+            self.first_token_at_s = now_s
+        winner.first_token(now_s)
 
     def end(
         self, attempt: Attempt, outcome: Outcome, *, output_tokens: int = 0, cached_tokens: int | None = None

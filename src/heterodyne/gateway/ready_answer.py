@@ -22,7 +22,7 @@ from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log
 from heterodyne.telemetry.tracing.context import Trace
-from heterodyne.wire.server_connection import Responder
+from heterodyne.wire.responder import Responder
 
 _log = log.get("gateway")
 
@@ -102,6 +102,19 @@ class ReadyAnswer:
         """All of it is there already."""
 
     # Called by the relay of a stream.
+
+    @property
+    def is_over(self) -> bool:
+        return self._is_ended
+
+    def pause(self) -> None:
+        """All of it is there already."""
+
+    def resume(self) -> None:
+        """All of it is there already."""
+
+    def wait_for(self, work: PendingWork) -> None:
+        self._work = work
 
     def stream_begins(self) -> None:
         self._answer.begin_stream(None, self._clock())
@@ -230,6 +243,7 @@ class ReadyAnswer:
                 itl_s=None,
                 started_at_s=self._started_at_s,
                 first_byte_at_s=self._answer.first_byte_at_s,
+                first_token_at_s=self._answer.first_byte_at_s,
                 ended_at_s=self._clock(),
                 response_bytes=response_bytes,
                 retries=0,

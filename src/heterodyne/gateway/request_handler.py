@@ -43,7 +43,8 @@ from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.telemetry import log
 from heterodyne.wire.message import HttpRequest
-from heterodyne.wire.server_connection import Responder, ServerConnection
+from heterodyne.wire.responder import Responder
+from heterodyne.wire.server_connection import ServerConnection
 
 _log = log.get("gateway")
 

@@ -26,6 +26,7 @@ class RoutedHead(HeadCheck):
     __slots__ = (
         "_authorization",
         "_encoding",
+        "_headers",
         "_host",
         "_host_names",
         "_key_headers",
@@ -57,6 +58,7 @@ class RoutedHead(HeadCheck):
         self.callers = callers
         self._host_names = host_names
         self._method, self._path = http.method, http.path
+        self._headers = http.headers
         get = http.headers.get
         self._authorization = get(b"authorization", NONE)
         self._key_headers = () if route is None else route.key_headers
@@ -73,13 +75,21 @@ class RoutedHead(HeadCheck):
 
         Behind a proxy it may be somebody else's, so keys are compared in a time that tells nothing of them.
         """
-        headers, caller = http.headers, self.caller
+        caller = self.caller
         return (
             self.callers is callers
             and self._host_names is host_names
             and caller is not None
             and (caller.expires_at is None or now_wall_s < caller.expires_at)
-            and http.path == self._path
+            # The reader gives the same headers where the whole head is the same.
+            and (http.headers is self._headers or self._is_alike(http))
+        )
+
+    def _is_alike(self, http: HttpRequest) -> bool:
+        """Whether it says the same of who asks for what."""
+        headers = http.headers
+        is_alike = (
+            http.path == self._path
             and http.method == self._method
             and compare_digest(headers.get(b"authorization", NONE), self._authorization)
             and (not self._key_headers or self._has_keys(http))
@@ -87,6 +97,9 @@ class RoutedHead(HeadCheck):
             and headers.get(b"content-type") == self._type
             and headers.get(b"content-encoding") == self._encoding
         )
+        if is_alike:
+            self._headers = headers
+        return is_alike
 
     def _has_keys(self, http: HttpRequest) -> bool:
         """Whether the headers of other APIs have the same keys."""

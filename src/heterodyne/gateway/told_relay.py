@@ -11,7 +11,9 @@ from heterodyne.books.flight_slots import FlightSlot
 from heterodyne.domain.answer_guard import StreamGuard
 from heterodyne.domain.errors import EngineError, EngineGarbage
 from heterodyne.gateway.forms.form import StreamForm
-from heterodyne.gateway.relay import EVENT_BYTES_MAX, StreamOwner, StreamRelay
+from heterodyne.gateway.relay import EVENT_BYTES_MAX, StreamRelay
+from heterodyne.gateway.stream_owner import StreamOwner
+from heterodyne.gateway.stream_turns import StreamTurns
 from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.chunks import SIZE_DIGITS, ChunksInvalid, next_chunk_bytes, unframe
 from heterodyne.wire.message import chunk
@@ -37,6 +39,7 @@ class ToldRelay(StreamRelay):
         wants_usage: bool,
         edit: EventEdit | None = None,
         guard: StreamGuard | None = None,
+        turns: StreamTurns | None = None,
         keep: list[bytes] | None = None,
         sent: list[bytes] | None = None,
         slot: FlightSlot | None = None,
@@ -50,6 +53,7 @@ class ToldRelay(StreamRelay):
             wants_usage=wants_usage,
             edit=edit,
             guard=guard,
+            turns=turns,
             keep=keep,
             slot=slot,
             before=before,
@@ -141,8 +145,6 @@ class ToldRelay(StreamRelay):
             texts, end = self._form.plain_text.run(data, start)
 
     def _give(self, events: list[bytes]) -> None:
-        if not self.events:
-            self._begin()
         self.events += len(events)
         if self._words is not None:
             self._words[self._word] = self._before + self.events

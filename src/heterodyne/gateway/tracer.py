@@ -62,7 +62,7 @@ class Tracer:
             status=finished.status,
             reason=finished.reason,
             outcomes=(one.outcome for one in finished.tries),
-            first_s=(finished.first_byte_at_s or finished.ended_at_s) - hold.arrived_s,
+            first_s=(finished.first_token_at_s or finished.ended_at_s) - hold.arrived_s,
             slow_s=self._slow_s,
         )
         if kept is None or not self._has_room():
@@ -75,7 +75,7 @@ class Tracer:
             epoch_ns=self._epoch_ns(),
             arrived_at_s=hold.arrived_s,
             ended_at_s=finished.ended_at_s,
-            first_at_s=finished.first_byte_at_s,
+            first_at_s=finished.first_token_at_s,
             wait_began_at_s=finished.started_at_s - hold.queued_s,
             waited_s=hold.queued_s,
             tries=tuple(_facts_of(finished)),

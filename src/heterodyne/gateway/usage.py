@@ -1,12 +1,16 @@
 """Reads what an engine says about tokens, out of whole answers and out of stream events."""
 
-from typing import final
+from typing import Final, final
 
 import msgspec
 
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request, Usage
-from heterodyne.gateway.usage_fields import ReportedUsage, decode_answer, decode_event
+from heterodyne.gateway.event_bytes import try_data
+from heterodyne.gateway.usage_fields import ReportedUsage, decode_answer, decode_event, decode_words
+
+ROLE: Final = "role"
+LOOKED_INTO_BYTES_MAX: Final = 128 * 1024  # of an event in which nothing says that it should be
 
 
 @final
@@ -35,6 +39,15 @@ def of_event(data: bytes) -> EventNews:
         is_usage_only=event.usage is not None and not event.choices,
         is_error=event.error is not None,
     )
+
+
+def first_of_answer(events: list[bytes]) -> int | None:
+    """Which of these is the first to bring anything of the answer, or its end; None: none does."""
+    for at, one in enumerate(events):
+        data = try_data(one)
+        if data is not None and (len(data) > LOOKED_INTO_BYTES_MAX or _is_answer(data)):
+            return at
+    return None
 
 
 def event(request: Request, counted: Usage, *, id_: str, created: int) -> bytes:
@@ -70,3 +83,19 @@ def _usage(reported: ReportedUsage | None) -> Usage | None:
         cache_write_tokens=details.cache_write_tokens or 0 if details is not None else 0,
         reasoning_tokens=more.reasoning_tokens or 0 if more is not None else 0,
     )
+
+
+def _is_answer(data: bytes) -> bool:
+    """Not who will speak, nor a count before any word. What cannot be read is left to others to judge."""
+    if data == b"[DONE]":
+        return True
+    try:
+        choices = decode_words(data).choices
+    except (ValueError, RecursionError):
+        return True
+    for choice in choices or ():
+        if choice.text or choice.finish_reason is not None:
+            return True
+        if choice.delta is not None and any(value for name, value in choice.delta.items() if name != ROLE):
+            return True
+    return False

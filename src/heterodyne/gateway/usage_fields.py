@@ -46,5 +46,20 @@ class CountedEvent(Struct):
     error: Any = None
 
 
+class Words(Struct):
+    """What one choice of an event adds to an answer."""
+
+    delta: dict[str, Any] | None = None
+    text: Any = None
+    finish_reason: Any = None
+
+
+class EventWords(Struct):
+    """One event of a stream, for what it says."""
+
+    choices: list[Words] | None = None
+
+
 decode_answer = msgspec.json.Decoder(CountedAnswer).decode
 decode_event = msgspec.json.Decoder(CountedEvent).decode
+decode_words = msgspec.json.Decoder(EventWords).decode

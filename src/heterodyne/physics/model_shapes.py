@@ -34,6 +34,11 @@ def model_spec(name: str) -> ModelSpec:
     return known.specs[short]
 
 
+def is_known(name: str) -> bool:
+    """Whether it is the short name or Hugging Face id of a built-in model."""
+    return name.lower() in _known().short_names
+
+
 def hugging_face_ids(name: str) -> tuple[str, ...]:
     """The ids under which a built-in model is published, in lower case."""
     return tuple(id_ for id_, short in _known().short_names.items() if short == name and id_ != name)

@@ -6,6 +6,7 @@ from typing import Final, Protocol
 from heterodyne.domain.adapter import Nearness
 from heterodyne.domain.errors import ContextExceeded, EngineUnavailable, HeterodyneError, InvalidField, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.routing.arms import Arm, Side
 from heterodyne.routing.context import Contexts, context_wanted, contexts_of
@@ -149,7 +150,9 @@ class FallbackRouter:
         if not usable:
             self._raise_why_none(request, routing_request, context, has_failed=bool(failed))
         choice = self._router.decide(routing_request, usable, now_s)
-        check_purpose(request, choice.forecast.state.replica)
+        target = choice.forecast.state.replica
+        if target.purpose is not None or request.operation is Operation.INFER:
+            check_purpose(request, target)
         return choice
 
     def _raise_why_none(

@@ -4,7 +4,8 @@ from math import inf
 from typing import Final
 
 from heterodyne.routing.kv.fetch import reachable
-from heterodyne.routing.prediction.pool_speed import PROMPT_RATE_S, Band
+from heterodyne.routing.prediction.band import Band
+from heterodyne.routing.prediction.pool_speed import PROMPT_RATE_S
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
@@ -58,7 +59,7 @@ def forecast_on(
     busy = state.in_flight + state.others
     steps_s = 0.0
     if busy:
-        steps_s = 0.5 * state.step_prior_s
+        steps_s = 0.5 * (speed.step_s + state.batch_s)
         if speed.mixes_prompts:
             steps_s *= 3.0 + 2.0 * ((new + state.waiting_tokens) // speed.step_tokens)
     sequence_tokens = prompt + 0.5 * answer
@@ -86,11 +87,12 @@ def forecast_on(
         slower_s = (speed.sequence_s + speed.context_token_s * sequence_tokens) * stretch
         risk = _risk(request, state, band, ttft_s, itl_s, own_s=own_s, slower_s=slower_s, busy=busy - state.patient)
     share_s = own_s + answer * (speed.token_share_s + speed.context_token_s * sequence_tokens)
-    # By place: uncompiled, with sixteen names a forecast takes half as long again.
+    itl_band = speed.itl_band
+    # By place: uncompiled, with eighteen names a forecast takes half as long again.
     return Forecast(
-        state, band, ttft_s, ttft_s * band.high, itl_s, itl_s * speed.itl_band.high, risk, share_s,
-        state.usd(prompt, answer, share_s, cached_tokens), load, cached_tokens, work_s, steps_s, backlog_s, room_s,
-        link_s,
+        state, band, ttft_s, ttft_s * band.low, ttft_s * band.high, itl_s, itl_s * itl_band.low, itl_s * itl_band.high,
+        risk, share_s, state.usd(prompt, answer, share_s, cached_tokens), load, cached_tokens, work_s, steps_s,
+        backlog_s, room_s, link_s,
     )  # fmt: skip
 
 

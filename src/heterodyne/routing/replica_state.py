@@ -56,7 +56,6 @@ class ReplicaState:
         "room_s",
         "slots",
         "speed",
-        "step_prior_s",
         "trust",
         "usd_per_s",
         "waiting",
@@ -101,7 +100,6 @@ class ReplicaState:
         self.replica = replica
         self.replica_id = replica.id  # every request asks for it
         prior, load = self.speed.prior, replica.load
-        self.slots = prior.slots if replica.in_flight_max is None else min(prior.slots, replica.in_flight_max)
         self.kv_tokens = prior.kv_tokens
         price = replica.price
         self.is_by_token = price.is_by_token
@@ -114,6 +112,9 @@ class ReplicaState:
                 # What it held when it was read is not known; ours was at most the most since it was read before.
                 self.others = max(0.0, float((load.running or 0) + (load.waiting or 0) - self._most))
                 self._load_at_s, self._most = replica.load_at_s, self.in_flight
+                self.speed.slots.learn(load.running or 0, load.waiting or 0, load.kv_share, now_s)
+        slots = self.speed.slots.slots or max(prior.slots, self.speed.slots.most)
+        self.slots = slots if replica.in_flight_max is None else min(slots, replica.in_flight_max)
         self._settle(now_s)
 
     # What happens to its requests.
@@ -268,7 +269,6 @@ class ReplicaState:
         """What follows from the sums, worked out once for all forecasts until the next change."""
         speed = self.speed
         busy, context = self.in_flight + self.others, self.context_tokens
-        self.step_prior_s = speed.step_prior_s + speed.sequence_prior_s * busy + speed.context_token_prior_s * context
         load, kv_load = (busy + 1) / self.slots, context * (1.0 + 1.0 / (busy + 1)) / self.kv_tokens
         if kv_load > load:
             load = kv_load

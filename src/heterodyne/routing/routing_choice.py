@@ -4,7 +4,8 @@ from typing import Final, final
 
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.routing_rule import Reason
-from heterodyne.routing.prediction.pool_speed import Band, ForecastTimes
+from heterodyne.routing.prediction.band import Band
+from heterodyne.routing.prediction.pool_speed import ForecastTimes
 from heterodyne.routing.replica_state import ReplicaState
 
 SAMPLES_MIN: Final = 8
@@ -15,12 +16,10 @@ class Forecast(ForecastTimes):
     """One candidate. What its TTFT is made of is kept, so that the measured TTFT can be held against it."""
 
     __slots__ = (
-        "itl_high_s",
         "load",
         "risk",
         "share_s",
         "state",
-        "ttft_high_s",
         "usd",
     )
 
@@ -29,8 +28,10 @@ class Forecast(ForecastTimes):
         state: ReplicaState,
         ttft_band: Band,
         ttft_s: float,
+        ttft_low_s: float,
         ttft_high_s: float,
         itl_s: float,
+        itl_low_s: float,
         itl_high_s: float,
         risk: float,
         share_s: float,
@@ -46,9 +47,9 @@ class Forecast(ForecastTimes):
         self.state = state
         self.ttft_band = ttft_band
         self.ttft_s = ttft_s
-        self.ttft_high_s = ttft_high_s  # 19 times out of 20 it is sooner
+        self.ttft_low_s, self.ttft_high_s = ttft_low_s, ttft_high_s
         self.itl_s = itl_s
-        self.itl_high_s = itl_high_s
+        self.itl_low_s, self.itl_high_s = itl_low_s, itl_high_s
         self.risk = risk  # SLOs that it is expected to miss: its own, and those of other requests on the replica
         self.share_s = share_s  # of the replica's time: its prompt, and its part of the steps of a batch
         self.usd = usd  # infinite: the replica's price is not known
@@ -64,16 +65,6 @@ class Forecast(ForecastTimes):
     def wait_s(self) -> float:
         """Time in the replica's queue."""
         return self.room_s or self.backlog_s
-
-    @property
-    def ttft_low_s(self) -> float:
-        """19 times out of 20 it is later."""
-        return self.ttft_s * self.ttft_band.low
-
-    @property
-    def itl_low_s(self) -> float:
-        """The same, of the time between tokens."""
-        return self.itl_s * self.state.speed.itl_band.low
 
 
 @final

@@ -19,8 +19,9 @@ class ReplicaStateSnapshot(Struct, frozen=True, kw_only=True):
 class PoolSpeedSnapshot(Struct, frozen=True, kw_only=True):
     """For metrics and the explanation."""
 
-    ttft_factors: tuple[float, float, float]
-    itl_factors: tuple[float, float, float]
+    ttft_factors: tuple[float, float, float]  # of what is before the scheduler, prompts, others' steps
+    itl_factors: tuple[float, float, float, float]  # of a step, a sequence, its context, prompts in between
+    slots: int | None  # of an engine, as found from its gauges; None: not found, or not limited by them
     ttft_error_ratio: float
     ttft_waiting_error_ratio: float
     itl_error_ratio: float

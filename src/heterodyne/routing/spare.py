@@ -3,7 +3,8 @@
 What interactive work takes is a matter of the fleet, not of each replica: it goes where batch work is not, so that the
 replica with the most lines would look as if nobody else needed it. Each replica is judged as if it had its part of all
 interactive requests and prompts there are, or what it has, if that is more; with that, the predicted time between
-tokens must stay well within the SLO.
+tokens must stay well within the SLO, and a step that has all the prompts in it which wait must be within it: the few
+steps of a short answer are no average. How well within is learned from promises that are missed (`PatientShare`).
 """
 
 from collections.abc import Sequence
@@ -20,8 +21,9 @@ from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 RETRY_AFTER_S = 5
-ITL_SHARE = 0.71  # of the SLO, that steps may take: short answers in a burst of prompts need the rest
-RISK_MAX = 0.1  # promises that one may be expected to break: where times scatter, 0.71 is too much
+ITL_SHARE = 0.75  # of the SLO, that steps may take on the average where no promise is missed
+BURST_SHARE = 0.9  # of the SLO, that those of a short answer may take, which the prompts that wait come between
+RISK_MAX = 0.5  # promises that one may be expected to break
 BACKLOG_SHARE = 0.15  # of the TTFT SLO, that prompts may wait where more is added
 LIKELY_MIN = 0.5  # of a request: less is not expected at all
 TOKEN_MIN_S = 1e-9  # of a prompt, whatever a prior says
@@ -117,10 +119,14 @@ def _faded(speed: PoolSpeed, now_s: float) -> float:
 
 def _leaves_room(request: RoutingRequest, forecast: Forecast) -> bool:
     """Whether what was promised to others is still to be had, with room for a burst."""
+    learned = forecast.state.speed.patient_share
+    itl_s = learned.share * request.itl_slo_s
+    gaps = learned.short_tokens if learned.short_tokens > 1.0 else 1.0
     return (
         forecast.load <= LOAD_MAX
         and forecast.risk < RISK_MAX
-        and (request.itl_slo_s == inf or forecast.itl_s <= ITL_SHARE * request.itl_slo_s)
+        and forecast.itl_s <= ITL_SHARE * itl_s
+        and forecast.itl_s + forecast.backlog_s / gaps <= BURST_SHARE * itl_s
         and (request.ttft_slo_s == inf or forecast.backlog_s <= BACKLOG_SHARE * request.ttft_slo_s)
     )
 

@@ -59,7 +59,8 @@ class Ticket:
             return
         self._first_at_s = now_s
         request, state, forecast = self.request, self.state, self.forecast
-        state.speed.on_first_token(forecast, now_s - self._started_at_s, now_s)
+        decoding = 0 if state.others else state.decoding + 1
+        state.speed.on_first_token(forecast, now_s - self._started_at_s, decoding, now_s)
         self._areas = state.first_token(request, forecast, now_s)
         if request.chain.hashes and self._model_router is not None:
             self._model_router.first_token(request, state)
@@ -89,6 +90,10 @@ class Ticket:
         # Answers that come side by side come at no pace that one alone has.
         if is_complete and request.sequences == 1 and state.speed.try_hear_end(output_tokens, now_s):
             self._learn(output_tokens, now_s)
+        if is_complete and request.has_slo and request.urgency is INTERACTIVE and self._first_at_s is not None:
+            state.speed.patient_share.learn(
+                self._is_kept(output_tokens, now_s), state.patient > 0, output_tokens, self._started_at_s, now_s
+            )
         if request.streams:
             state.end(request, self.forecast, now_s, waited=self._first_at_s is None)
         else:
@@ -100,8 +105,14 @@ class Ticket:
         if first_at_s is None:
             # Batch work comes and goes in crowds: what one of it takes says more of the crowd than of the pool.
             if not self.request.streams and self.request.urgency is INTERACTIVE:
-                state.speed.learn_whole(forecast, now_s - self._started_at_s, output_tokens, state.step_prior_s)
+                busy = state.in_flight + state.others
+                state.speed.learn_whole(forecast, now_s - self._started_at_s, output_tokens, busy, state.context_tokens)
         elif output_tokens >= TOKENS_MIN:
-            state.speed.learn_pace(
-                forecast.itl_s, now_s - first_at_s, output_tokens - 1, self._areas, state.areas(now_s)
-            )
+            state.speed.learn_pace(forecast, now_s - first_at_s, output_tokens - 1, self._areas, state.areas(now_s))
+
+    def _is_kept(self, output_tokens: int, now_s: float) -> bool:
+        """Whether what was promised was kept, of a stream that is whole."""
+        request, first_at_s = self.request, self._first_at_s
+        assert first_at_s is not None
+        gaps = output_tokens - 1 if output_tokens > 1 else 1
+        return first_at_s - self._started_at_s <= request.ttft_slo_s and now_s - first_at_s <= gaps * request.itl_slo_s

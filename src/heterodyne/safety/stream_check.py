@@ -12,16 +12,16 @@ import msgspec
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.safety.event_shape import EventShape, try_shape
+from heterodyne.safety.event_slices import AT_ONCE, grown_by
 from heterodyne.safety.inspection.checks import CUT
 from heterodyne.safety.placeholders import Masker, Placeholders
 from heterodyne.safety.policy import GuardRule, only_flag
 from heterodyne.safety.streamed_text import StreamedText
-from heterodyne.safety.texts import OPAQUE_ANYWHERE, SAID_BY_API
+from heterodyne.safety.texts import OPAQUE_ANYWHERE
 
 DONE: Final = b"[DONE]"
 SAID: Final = ("content", "text")
 SHAPES_MAX: Final = 8  # an engine whose every event looks different is read event by event
-AT_ONCE: Final = frozenset({"id", "name", "index", *SAID_BY_API})  # members that clients take whole
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
@@ -198,8 +198,8 @@ class StreamCheck:
         return events
 
     def _event(self, index: int, path: str, text: str, *, finish: str | None = None) -> bytes:
-        choice: dict[str, Any] = {"text": text} if path == "text" else {"delta": _nested(path, text)}
-        return _encode({**self._envelope, "choices": [{"index": index, **choice, "finish_reason": finish}]})
+        choice = {"index": index, **grown_by(path, text), "finish_reason": finish}
+        return _encode({**self._envelope, "choices": [choice]})
 
     def _end(self, index: int) -> None:
         """A rule has cut this choice off."""
@@ -213,15 +213,3 @@ def _drop_behind(holder: dict[str, Any], after: str) -> None:
     names = list(holder)
     for name in names[names.index(after) + 1 :]:
         del holder[name]
-
-
-def _nested(path: str, text: str) -> dict[str, Any]:
-    """The delta that adds a text at a path such as `tool_calls[0].function.arguments`."""
-    value: Any = text
-    for step in reversed(path.split(".")):
-        name, bracket, number = step.partition("[")
-        if bracket:
-            value = [{"index": int(number[:-1]), **value}]
-        value = {name: value}
-    assert isinstance(value, dict)
-    return value

@@ -21,11 +21,10 @@ from heterodyne.physics.replica.machine import ReplicaMachine
 from heterodyne.physics.replica.step_clock import StepClock
 from heterodyne.physics.step_time import Speculation
 from heterodyne.planning.hardware.replica_price import replica_price
+from heterodyne.planning.launch.sizing import CONTEXT_TOKENS
 from heterodyne.routing.prediction.pool_prior import doubt_of
 from heterodyne.routing.prediction.prior import Prior, prior_of
 from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
-
-CONTEXT_TOKENS = 8192  # of a usual sequence, by default
 
 
 class LaidOutPool(Struct, frozen=True, kw_only=True):

@@ -49,7 +49,7 @@ class SimulatedPool(Struct, frozen=True, kw_only=True):
     labels: dict[str, str] = {}
     in_flight_max: Annotated[int, Meta(ge=1)] | None = None
     speculation: Speculation | None = None  # tokens guessed ahead, and the chance that one is right
-    slowdown: Annotated[float, Meta(gt=0)] = 1.0  # its steps take so many times what the router is led to expect
+    slowdown: Annotated[float, Meta(gt=0)] = 1.0  # its steps take so many times what is predicted
 
 
 class FleetFile(Struct, frozen=True, kw_only=True):

@@ -110,6 +110,7 @@ def _pool(kind: ReplicaKind, count: int, deployment: Deployment) -> SimulatedPoo
         precision=deployment.precision,
         kv_precision=deployment.kv_precision,
         speculation=deployment.speculation,
+        slowdown=kind.slowdown,
         replicas=count,
         price_usd_per_hour=kind.usd_per_hour,
     )

@@ -21,6 +21,7 @@ from heterodyne.stores.sqlite.tenants import SqliteTenants
 
 if TYPE_CHECKING:
     from heterodyne.stores.postgres.database import PostgresDatabase
+    from heterodyne.stores.postgres.prompts import PgvectorPrompts
 
 FILE_NAME = "heterodyne.db"
 POSTGRES_SCHEMES = ("postgresql://", "postgres://")
@@ -40,6 +41,15 @@ async def open_database(url: str, environ: Mapping[str, str]) -> "SqliteDatabase
             raise StoreInvalid(DRIVER_MISSING) from error
         return await PostgresDatabase.open(url)
     raise unknown_scheme(url)
+
+
+def open_prompts(url: str) -> "PgvectorPrompts":
+    """Where prompts of semantic caches are shared; it is not connected yet."""
+    try:
+        from heterodyne.stores.postgres.prompts import PgvectorPrompts  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise StoreInvalid(DRIVER_MISSING.replace("stores.url", "stores.prompts_url")) from error
+    return PgvectorPrompts(url)
 
 
 def unknown_scheme(url: str) -> StoreInvalid:

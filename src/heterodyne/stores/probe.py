@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -63,7 +63,18 @@ def _probe_file(path: Path) -> StoreStatus:
     return StoreStatus(words=f"{path}{_to_migrate(len(todo))}")
 
 
-async def _probe_postgres(url: str) -> StoreStatus:
+async def probe_prompts(url: str) -> StoreStatus:
+    """The same of the PostgreSQL that keeps prompts of semantic caches; raises `StoreInvalid` without pgvector."""
+
+    async def look(connection: Any) -> None:
+        from heterodyne.stores.postgres.prompts import need_pgvector, pgvector_versions  # noqa: PLC0415 - an extra
+
+        need_pgvector(*await pgvector_versions(connection))
+
+    return await _probe_postgres(url, look)
+
+
+async def _probe_postgres(url: str, look: Callable[[Any], Awaitable[None]] | None = None) -> StoreStatus:
     try:
         import asyncpg  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -72,6 +83,8 @@ async def _probe_postgres(url: str) -> StoreStatus:
         connection: Any = await asyncpg.connect(url, timeout=POSTGRES_TIMEOUT_S)
         try:
             clock_s = await connection.fetchval(POSTGRES_CLOCK, timeout=POSTGRES_TIMEOUT_S)
+            if look is not None:
+                await look(connection)
         finally:
             await connection.close(timeout=POSTGRES_TIMEOUT_S)
     except (OSError, asyncpg.InterfaceError, asyncpg.PostgresError, ValueError) as error:

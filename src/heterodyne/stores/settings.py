@@ -4,6 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+CACHE_KEY_VARIABLE = "HETERODYNE_CACHE_KEY"
+
 
 class StoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The database, and the counters that several gateways share."""
@@ -26,10 +28,18 @@ class StoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "each worker keeps its own. It may be one that forgets under pressure, which that of limits must not be."
         ),
     ] = None
+    prompts_url: Annotated[
+        str | None,
+        Meta(
+            description="PostgreSQL with pgvector 0.8 or newer that keeps the prompts of semantic caches, and their "
+            "answers, for all workers and gateways: `postgresql://USER@HOST/NAME`; unset: each worker keeps its own. "
+            "A password is better in PGPASSWORD than here."
+        ),
+    ] = None
     cache_key_env: Annotated[
         str,
         Meta(
-            description="The environment variable with the secret that answers in `cache_url` are sealed with, the "
-            "same for all gateways: 16 characters or more."
+            description="The environment variable with the secret that answers in `cache_url` and `prompts_url` are "
+            "sealed with, the same for all gateways: 16 characters or more."
         ),
-    ] = "HETERODYNE_CACHE_KEY"
+    ] = CACHE_KEY_VARIABLE

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+INSTALL_OTEL = "pip install 'heterodyne[otel]'"  # traces need it, and the base install leaves it out
+
 
 class TelemetrySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is written down, and where."""

@@ -76,6 +76,23 @@ def stream(tokens: int = 5, *, delay_s: float = 0.0, word: str = " hello") -> Be
     return behave
 
 
+def early(*events: bytes, first_after_s: float, tokens: int = 3) -> Behaviour:
+    """A stream with these events at once (who will speak, keep-alives), and its first token so much later."""
+
+    async def behave(call: EngineCall) -> None:
+        call.head(200, *EVENT_STREAM)
+        for one in events:
+            call.chunk(one)
+        await asyncio.sleep(first_after_s)
+        for _ in range(tokens):
+            call.event(chat_event(" hello"))
+        call.event(chat_event(None, finish_reason="stop"))
+        call.event(b"[DONE]")
+        call.write(b"0\r\n\r\n")
+
+    return behave
+
+
 def refuse(status: int, message: str = "no", *headers: str) -> Behaviour:
     """An error answer."""
 

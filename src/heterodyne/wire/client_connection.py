@@ -12,9 +12,11 @@ import httptools
 
 from heterodyne.wire.chunks import ChunkDecoder, ChunksInvalid, whole_chunks
 from heterodyne.wire.errors import ConnectionBroken, ResponseInvalid, WireError
+from heterodyne.wire.head_memory import HeadMemory
 from heterodyne.wire.pacing import LARGE_READ_BYTES, SLICE_BYTES, PacedWrite, rest
 
 HEAD_BYTES_MAX: Final = 65536
+OK: Final = 200
 
 
 class Listener(Protocol):
@@ -71,10 +73,12 @@ class ClientConnection(asyncio.Protocol):
         "_body",
         "_buffer",
         "_chunks",
+        "_fields",
         "_headers",
         "_is_aligned",
         "_is_paused",
         "_keep_alive",
+        "_memory",
         "_owner",
         "_paced",
         "_remaining",
@@ -97,7 +101,9 @@ class ClientConnection(asyncio.Protocol):
         self._is_paused = False
         self._is_aligned = False  # the next byte begins a chunk
         self._chunks = ChunkDecoder()
-        self._headers: dict[bytes, bytes] = {}
+        self._memory = HeadMemory()
+        self._headers: dict[bytes, bytes] = {}  # of the head that is parsed
+        self._fields = 0  # in it
         self._paced: PacedWrite | None = None  # a large body on its way out
 
     # Called by the sender of a request.
@@ -192,27 +198,22 @@ class ClientConnection(asyncio.Protocol):
         if self._buffer:
             data = self._buffer + data
             self._buffer = b""
-        end = data.find(b"\r\n\r\n")
-        if end < 0:
-            self._buffer = data
-            if len(data) > HEAD_BYTES_MAX:
-                self._fail(ResponseInvalid("The {server}'s answer has no end of head."))
-            return
-        headers: dict[bytes, bytes] = {}
-        self._headers = headers
-        parser = httptools.HttpResponseParser(self)
-        try:
-            parser.feed_data(data[: end + 4])
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._fail(ResponseInvalid("The {server}'s answer is not HTTP: ", str(error)))
-            return
-        status, rest = parser.get_status_code(), data[end + 4 :]
-        # Of an answer without a body the parser has already forgotten it by now.
-        self._keep_alive = parser.should_keep_alive() or (
-            headers.get(b"content-length") == b"0"
-            and parser.get_http_version() == "1.1"
-            and headers.get(b"connection", b"").lower() != b"close"
-        )
+        memory = self._memory
+        end = memory.recall(data)
+        if end:
+            status, headers, self._keep_alive = OK, memory.headers, True
+        else:
+            end = data.find(b"\r\n\r\n") + 4
+            if end < 4:
+                self._buffer = data
+                if len(data) > HEAD_BYTES_MAX:
+                    self._fail(ResponseInvalid("The {server}'s answer has no end of head."))
+                return
+            parsed = self._parse_head(data[:end])
+            if parsed is None:
+                return
+            status, headers = parsed
+        rest = data[end:]
         if status < 200:
             if rest:
                 self._take_head(rest)
@@ -225,8 +226,32 @@ class ClientConnection(asyncio.Protocol):
         elif rest and self.listener is not None:
             self.data_received(rest)
 
+    def _parse_head(self, head: bytes) -> tuple[int, dict[bytes, bytes]] | None:
+        """Status and headers, kept for the next answer where all is well; None: it is no head, and has failed."""
+        headers: dict[bytes, bytes] = {}
+        self._headers, self._fields = headers, 0
+        parser = httptools.HttpResponseParser(self)
+        try:
+            parser.feed_data(head)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._fail(ResponseInvalid("The {server}'s answer is not HTTP: ", str(error)))
+            return None
+        status = parser.get_status_code()
+        # Of an answer without a body the parser has already forgotten it by now.
+        self._keep_alive = parser.should_keep_alive() or (
+            headers.get(b"content-length") == b"0"
+            and parser.get_http_version() == "1.1"
+            and headers.get(b"connection", b"").lower() != b"close"
+        )
+        if self._keep_alive and status == OK and self._fields == len(headers):
+            self._memory.keep(head, headers)
+        else:
+            self._memory.forget()
+        return status, headers
+
     def on_header(self, name: bytes, value: bytes) -> None:
         """Called by llhttp, through httptools, while a head is read."""
+        self._fields += 1
         self._headers[name.lower()] = value
 
     def _begin_body(self, status: int, headers: dict[bytes, bytes]) -> None:

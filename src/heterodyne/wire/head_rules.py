@@ -5,14 +5,15 @@ requests is a way to hide one request in another.
 """
 
 import re
+from typing import Final, final
 
 from heterodyne.domain.errors import MalformedHttp
 
-HOST = re.compile(rb"[A-Za-z0-9._~%:\[\]-]*")
+HOST: Final = re.compile(rb"[A-Za-z0-9._~%:\[\]-]*")
 # HTTP allows a tab there, and some servers do not know it: they would take the coding for an unknown one.
-TAB_BEFORE_CODING = re.compile(rb"\ntransfer-encoding: *\t", re.IGNORECASE)
+TAB_BEFORE_CODING: Final = re.compile(rb"\ntransfer-encoding: *\t", re.IGNORECASE)
 # Of two of these, one reader would believe the first and another the last.
-SINGLE = frozenset(
+SINGLE: Final = frozenset(
     (
         b"authorization",
         b"content-encoding",
@@ -24,7 +25,33 @@ SINGLE = frozenset(
         b"transfer-encoding",
     )
 )
-OWN_PREFIX = b"x-heterodyne-"
+OWN_PREFIX: Final = b"x-heterodyne-"
+NO_HOST: Final = b"\n"  # no header has this value
+
+
+@final
+class HeadRules:
+    """Of one connection, and what its last head said."""
+
+    __slots__ = ("has_tab", "host", "speaks_chunked")
+
+    def __init__(self) -> None:
+        self.host: bytes | None = NO_HOST  # the last one that was found to be well-formed
+        self.speaks_chunked = False  # HTTP/1.1
+        # Whether a tab comes before a transfer coding in the piece that is read; None: not looked yet.
+        self.has_tab: bool | None = None
+
+    def check(self, version: str, host: bytes | None, coding: bytes | None, begun: bytearray, piece: bytes) -> None:
+        """Raise for a head that leaves a doubt; it began in the bytes that were read before the piece."""
+        check_version(version)
+        self.speaks_chunked = version == "1.1"
+        check_host(host, is_old=not self.speaks_chunked)
+        if coding is not None:
+            has_tab = self.has_tab
+            if has_tab is None:
+                self.has_tab = has_tab = has_tab_before_coding(bytes(begun) + piece)
+            check_coding(coding, has_tab=has_tab, is_old=not self.speaks_chunked)
+        self.host = host if self.speaks_chunked else NO_HOST
 
 
 def joined(name: bytes, first: bytes, second: bytes) -> bytes:

@@ -4,35 +4,22 @@ Driven by llhttp. It knows sizes and framing; whose turn it is and how long anyt
 """
 
 from collections.abc import Callable
-from enum import IntEnum
 from typing import Any, Final, NoReturn
 
 import httptools
 
 from heterodyne.domain.errors import HeterodyneError, MalformedHttp, MethodNotAllowed
 from heterodyne.wire import head_rules
+from heterodyne.wire.head_rules import HeadRules
 from heterodyne.wire.limits import BodyBudget, WireLimits, body_too_large, head_size, head_too_large, is_head_large
 from heterodyne.wire.message import HeadCheck, HttpRequest, RequestSink
+from heterodyne.wire.reading import BETWEEN, BODY, HEAD
 from heterodyne.wire.request_body import RequestBody, no_memory
+from heterodyne.wire.request_memory import RequestMemory
 
 LONG_BODY_BYTES: Final = 65536  # of known length: llhttp has nothing to find in it, and would have it copied
 FRAMING_PER_BYTE: Final = 8  # of a chunked body, bytes that one may bring along: it may be a chunk of its own
 LENGTH_DIGITS_MAX: Final = 20
-NO_HOST: Final = b"\n"  # no header has this value
-
-
-class Reading(IntEnum):
-    """Where in a request the input stands."""
-
-    BETWEEN = 0
-    HEAD = 1
-    BODY = 2
-
-
-# On the request path an enum's member costs five times as much as a global.
-BETWEEN: Final = Reading.BETWEEN
-HEAD: Final = Reading.HEAD
-BODY: Final = Reading.BODY
 
 
 class ParsingStopped(Exception):  # nothing is wrong: it ends the parsing of what is read past anyway
@@ -48,10 +35,8 @@ class RequestReader:
         "_clock",
         "_fed",
         "_framing_bytes",
-        "_has_tab",
         "_head_bytes",
         "_headers",
-        "_host",
         "_is_behind_another",
         "_is_beside_parser",
         "_is_chunked",
@@ -61,11 +46,12 @@ class RequestReader:
         "_raw_head",
         "_repeats",
         "_request",
+        "_rules",
         "_sink",
-        "_speaks_chunked",
         "_url",
         "body",
         "is_deaf",
+        "memory",
         "reading",
         "since_s",
     )
@@ -83,17 +69,16 @@ class RequestReader:
         self._limits = limits
         self._clock = clock
         self._parser = httptools.HttpRequestParser(self)
-        self._speaks_chunked = False  # the HTTP version of the last request
+        self._rules = HeadRules()
         self._fed = b""  # the piece being parsed
-        self._has_tab: bool | None = None  # whether a tab comes before a transfer coding in it; None: not looked yet
         self._is_behind_another = False  # whether a request has ended in it
         self._head_bytes = 0  # read of an unfinished head, in pieces before it
         self._raw_head = bytearray()  # those pieces
-        self._host: bytes | None = NO_HOST  # the last one that was found to be well-formed
         self._is_chunked = False
         self._length = 0  # of the body, as declared
         self._framing_bytes = 0  # of a chunked body, beyond what its bytes may bring along
         self._request: HttpRequest | None = None  # its head is complete
+        self.memory = RequestMemory()
         self._url = b""
         self._headers: dict[bytes, bytes] = {}  # of the head, and then of the trailers
         self._repeats = 0  # headers whose name was there already
@@ -119,10 +104,21 @@ class RequestReader:
             left = self._length - self.body.size
             self.feed_body(memoryview(data)[:left])
             data = data[left:]
-        if self.is_deaf or not data:
+        is_between = self.reading is BETWEEN
+        if self.is_deaf or not data or (is_between and self._recall(data)):
             return
-        self._fed, self._has_tab, self._is_behind_another = data, None, False
         body_bytes = self.body.size
+        self._parse(data)
+        if is_between:
+            self.memory.keep(data, self._length)
+        if self.reading is HEAD and not self.is_deaf:
+            self._count_head(data)
+        elif self.reading is BODY and not self.is_deaf:
+            self._count_body(len(data), self.body.size - body_bytes)
+
+    def _parse(self, data: bytes) -> None:
+        self._fed, self._is_behind_another = data, False
+        self._rules.has_tab = None
         while True:
             try:
                 self._parser.feed_data(data)
@@ -141,10 +137,6 @@ class RequestReader:
                 self._broken(MalformedHttp(f"Malformed HTTP request: {error}"))
             break
         self._fed = b""
-        if self.reading is HEAD and not self.is_deaf:
-            self._count_head(data)
-        elif self.reading is BODY and not self.is_deaf:
-            self._count_body(len(data), self.body.size - body_bytes)
 
     def feed_body(self, data: memoryview) -> None:
         """Take bytes that are surely of the body."""
@@ -211,25 +203,16 @@ class RequestReader:
         keep_alive = parser.should_keep_alive()
         host, coding = headers.get(b"host"), headers.get(b"transfer-encoding")
         # The version is dear to ask for; a client that keeps the connection and repeats the host keeps its version.
-        if host != self._host or coding is not None or not keep_alive:
+        if host != self._rules.host or coding is not None or not keep_alive:
             self._check_rules(host, coding)
         if parser.should_upgrade():
             # llhttp takes what follows such a head for another protocol, whatever the answer is.
             if parser.get_method() == b"CONNECT":
                 self._break(MalformedHttp("There are no tunnels here; ask for a path."))
             return
-        path, _, query = self._url.partition(b"?")
-        self._request = request = HttpRequest(
-            method=parser.get_method(),
-            path=path,
-            query=query,
-            headers=headers,
-            keep_alive=self._speaks_chunked and keep_alive,
-            speaks_chunked=self._speaks_chunked,
-        )
-        self.reading = BODY
-        self.since_s = self._clock()
-        self._is_chunked = coding is not None
+        keep_alive = self._rules.speaks_chunked and keep_alive
+        is_plain = keep_alive and coding is None and not self._repeats and b"expect" not in headers
+        self.memory.read(parser.get_method(), self._url, headers, is_plain=is_plain)
         if coding is not None:
             self._headers, self._repeats = {}, 0  # for trailers
             self._framing_bytes = -len(self._fed)  # counting begins with the next piece
@@ -238,13 +221,7 @@ class RequestReader:
         declared = headers.get(b"content-length", b"0")
         if len(declared) > LENGTH_DIGITS_MAX:
             self._break(MalformedHttp("The header 'content-length' has too many digits."))
-        self._length = length = int(declared)
-        request.head_check = check = self._check_head(request, self._sink)
-        sink = check.body_sink
-        body_bytes_max = limits.body_bytes_max if sink is None else sink.bytes_max
-        self.body.begin(check.body_bytes_max if check.body_bytes_max < body_bytes_max else body_bytes_max, sink)
-        if length > body_bytes_max and not check.is_any_length:
-            self._break(body_too_large(length, body_bytes_max))
+        check = self._begin_body(headers, int(declared), keep_alive=keep_alive, is_chunked=coding is not None)
         if b"expect" in headers and check.refusal is None and headers[b"expect"].lower() == b"100-continue":
             self._sink.on_expect_continue()
 
@@ -271,6 +248,42 @@ class RequestReader:
         self.reading = BETWEEN
         self._sink.on_request(request)
 
+    def _recall(self, data: bytes) -> bool:
+        """Whether it is one request, whose head says what the last one's did; then it is read."""
+        memory = self.memory
+        end = memory.recall(data)
+        if not end or end > self._limits.head_bytes_max:
+            return False
+        length = int(memory.headers.get(b"content-length", b"0"))
+        if end + length != len(data):
+            return False
+        try:
+            self._begin_body(memory.headers, length, keep_alive=True, is_chunked=False)
+            if length:
+                self.on_body(data[end:])
+            self.on_message_complete()
+        except ParsingStopped:
+            pass
+        except MemoryError:
+            self._broken(no_memory())
+        return True
+
+    def _begin_body(self, headers: dict[bytes, bytes], length: int, *, keep_alive: bool, is_chunked: bool) -> HeadCheck:
+        """The head is understood: what its body may be."""
+        request = self.memory.request(headers, keep_alive=keep_alive, speaks_chunked=self._rules.speaks_chunked)
+        self._request = request
+        self.reading = BODY
+        self.since_s = self._clock()
+        self._is_chunked = is_chunked
+        self._length = length
+        request.head_check = check = self._check_head(request, self._sink)
+        sink = check.body_sink
+        body_bytes_max = self._limits.body_bytes_max if sink is None else sink.bytes_max
+        self.body.begin(check.body_bytes_max if check.body_bytes_max < body_bytes_max else body_bytes_max, sink)
+        if length > body_bytes_max and not check.is_any_length:
+            self._break(body_too_large(length, body_bytes_max))
+        return check
+
     def _clear(self) -> None:
         """For the next request."""
         self._url, self._headers, self._repeats = b"", {}, 0
@@ -279,17 +292,9 @@ class RequestReader:
     def _check_rules(self, host: bytes | None, coding: bytes | None) -> None:
         """The version is asked of the parser, too."""
         try:
-            version = self._parser.get_http_version()
-            head_rules.check_version(version)
-            self._speaks_chunked = version == "1.1"
-            head_rules.check_host(host, is_old=not self._speaks_chunked)
-            if coding is not None:
-                if self._has_tab is None:
-                    self._has_tab = head_rules.has_tab_before_coding(bytes(self._raw_head) + self._fed)
-                head_rules.check_coding(coding, has_tab=self._has_tab, is_old=not self._speaks_chunked)
+            self._rules.check(self._parser.get_http_version(), host, coding, self._raw_head, self._fed)
         except MalformedHttp as error:
             self._break(error)
-        self._host = host if self._speaks_chunked else NO_HOST
 
     def _repeated(self, name: bytes, value: bytes) -> bytes:
         self._repeats += 1

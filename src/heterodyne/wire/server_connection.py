@@ -13,20 +13,15 @@ from heterodyne.domain.errors import HeterodyneError, Overloaded, RequestTooSlow
 from heterodyne.wire.limits import WireLimits
 from heterodyne.wire.message import CHUNKS_END, HeadCheck, HttpRequest, chunk
 from heterodyne.wire.pacing import LARGE_READ_BYTES, rest
-from heterodyne.wire.request_reader import BETWEEN, HEAD, RequestReader
+from heterodyne.wire.reading import BETWEEN, HEAD
+from heterodyne.wire.request_reader import RequestReader
+from heterodyne.wire.responder import Responder
 from heterodyne.wire.server_socket import HeldWrites, ServerSocket
 from heterodyne.wire.unread import SLICE_BYTES, Unread
 
 TURN_S: Final = 0.001  # for reading in one turn of the loop: others wait meanwhile
+HEAD_KEPT_S: Final = 5.0  # by a connection without requests: of many that wait, heads would take much memory
 LOOKED_AT_MAX: Final = 64  # connections, to find one that gives way
-
-
-class Responder(Protocol):
-    """Who answers the current request later: it is called when its client goes, is slow, or is ready again."""
-
-    def client_gone(self) -> None: ...
-    def client_slow(self) -> None: ...
-    def client_ready(self) -> None: ...
 
 
 class Handler(Protocol):
@@ -148,6 +143,10 @@ class ServerConnection(ServerSocket):
         self._is_writing_paused = True
         if self._responder is not None:
             self._responder.client_slow()
+
+    @property
+    def is_slow(self) -> bool:
+        return self._is_writing_paused
 
     def resume_writing(self) -> None:
         self._is_writing_paused = False
@@ -275,6 +274,8 @@ class ServerConnection(ServerSocket):
             limits.idle_timeout_s if self._has_asked else limits.head_timeout_s
         ):
             self._close()
+        elif now_s - self._idle_since_s > HEAD_KEPT_S:
+            reader.memory.forget()
 
     def _paced_out(self) -> None:
         self._paced = None

@@ -75,3 +75,8 @@ def test_growth_is_told_beyond_five_per_cent_of_what_this_kind_of_machine_took(
     assert sentence == "heterodyne, request, python: 106,000 instructions per request, +6.0% beside 100,000"
     baseline.write((counted(106_000),))
     assert baseline.growths((counted(106_000),)) == ()
+
+
+def test_what_the_c_library_takes_is_not_compared() -> None:
+    one = Counted(gateway="heterodyne", scenario="prompt", form="python", parts={"Python": 100, "C library": 900})
+    assert (one.total, one.own) == (1000, 100)

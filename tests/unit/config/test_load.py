@@ -1,5 +1,7 @@
 """Precedence, conversion of text, and where the file is looked for."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -206,3 +208,14 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
 def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
     (problem,) = refused(tmp_path, {}, {})
     assert problem.startswith(f"{tmp_path}: cannot be read")
+
+
+def test_settings_are_read_without_numbers_and_logs() -> None:
+    """Every command reads them: a library of 50 ms or more is loaded where something is set that needs it."""
+    script = (
+        "import sys\nfrom heterodyne.config.load import resolve\nresolve(None, {}, {})\n"
+        "heavy = {'numpy', 'structlog', 'rich', 'highspy', 'prometheus_client'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -119,6 +119,13 @@ def test_variables_that_are_not_settings_are_left_alone() -> None:
     assert problems("", {"HETERODYNE_CONFIG": "x", "HETERODYNE_API_KEY": "k", "PATH": "/bin"}) == []
 
 
+def test_variables_with_secrets_are_no_settings_whatever_they_are_called() -> None:
+    named = '[stores]\ncache_key_env = "HETERODYNE_SEAL"\n'
+    assert problems("", {"HETERODYNE_CACHE_KEY": "k" * 16}) == []
+    assert problems(named, {"HETERODYNE_SEAL": "k" * 16}) == []
+    assert problems("", {"HETERODYNE_SEAL": "k" * 16}) != []
+
+
 def test_the_variable_a_pool_reads_its_key_from_may_have_our_prefix() -> None:
     text = URL_POOL + 'api_key_env = "HETERODYNE_UPSTREAM"'
     assert problems(text, {"HETERODYNE_UPSTREAM": "k"}) == []

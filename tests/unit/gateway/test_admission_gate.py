@@ -17,7 +17,8 @@ from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.stores.leases.memory import MemoryLeases
 from heterodyne.telemetry import metrics
-from heterodyne.wire.server_connection import Responder, ServerConnection
+from heterodyne.wire.responder import Responder
+from heterodyne.wire.server_connection import ServerConnection
 from tests.support.memory_network import MemoryClient
 from tests.support.replica_states import even, routing_request
 from tests.support.request_paths import STREAM_END, STREAM_HEAD, WALL_S, MistakenDialect, RequestPath, chat, replicas

@@ -41,6 +41,7 @@ def finished(queued_s: float = 0.0, **facts: object) -> Finished:
         itl_s=0.02,
         started_at_s=decided_s,
         first_byte_at_s=decided_s + 0.2,
+        first_token_at_s=decided_s + 0.2,
         ended_at_s=decided_s + 0.4,
         response_bytes=100,
         retries=0,
@@ -59,7 +60,7 @@ def record(what: Finished) -> RequestRecord:
 
 def test_a_promise_is_kept_in_time_and_broken_by_a_late_token_a_slow_stream_a_wait_or_an_error() -> None:
     assert record(finished()).promise == "kept"
-    assert record(finished(first_byte_at_s=10.3)).promise == "broken"
+    assert record(finished(first_token_at_s=10.3)).promise == "broken"
     assert record(finished(itl_s=0.06)).promise == "broken"
     assert record(finished(queued_s=0.1)).promise == "broken", "the client waited for both"
     assert record(finished(reason="engine_broke", status=502)).promise == "broken"
@@ -67,9 +68,9 @@ def test_a_promise_is_kept_in_time_and_broken_by_a_late_token_a_slow_stream_a_wa
 
 def test_an_answer_that_comes_whole_has_as_long_as_its_tokens_would_have_had() -> None:
     whole = changed(ASKED, stream=False)
-    told = record(finished(request=whole, itl_s=None, first_byte_at_s=10.8))
+    told = record(finished(request=whole, itl_s=None, first_token_at_s=10.8))
     assert (told.promise, told.ttft_ms) == ("kept", None), "250 ms and eleven tokens of 50 ms"
-    assert record(finished(request=whole, itl_s=None, first_byte_at_s=10.9)).promise == "broken"
+    assert record(finished(request=whole, itl_s=None, first_token_at_s=10.9)).promise == "broken"
 
 
 def test_nothing_is_said_of_a_promise_that_was_not_made_or_that_nobody_waited_for() -> None:
@@ -89,7 +90,7 @@ def test_nothing_is_said_of_a_promise_that_was_not_made_or_that_nobody_waited_fo
     ],
 )
 def test_a_clients_400_is_no_broken_promise(status: int, reason: str, promise: str) -> None:
-    assert record(finished(status=status, reason=reason, first_byte_at_s=0.0)).promise == promise
+    assert record(finished(status=status, reason=reason, first_byte_at_s=0.0, first_token_at_s=0.0)).promise == promise
 
 
 def test_what_ended_without_a_replica_belongs_to_the_model_it_meant() -> None:
@@ -106,13 +107,22 @@ def test_our_own_part_is_what_is_neither_wait_nor_connection() -> None:
 
 
 def test_a_request_that_was_never_sent_took_nothing_of_ours() -> None:
-    told = record(finished(tries=[], wire=None, first_byte_at_s=0.0, status=503, reason="draining"))
+    told = record(
+        finished(tries=[], wire=None, first_byte_at_s=0.0, first_token_at_s=0.0, status=503, reason="draining")
+    )
     assert (told.overhead_ms, told.connect_ms) == (0.0, None)
 
 
 def test_an_answer_that_was_to_come_whole_is_charged_for_what_should_have_been_generated() -> None:
     whole = changed(ASKED, stream=False)
-    facts = {"reported": None, "events": 0, "first_byte_at_s": 0.0, "reason": "client_gone", "status": 499}
+    facts = {
+        "reported": None,
+        "events": 0,
+        "first_byte_at_s": 0.0,
+        "first_token_at_s": 0.0,
+        "reason": "client_gone",
+        "status": 499,
+    }
     cut_off = partial(finished, request=whole, **facts)
     gone = cut_off()
     assert gone.choice is not None
@@ -150,7 +160,16 @@ def test_a_request_is_charged_from_when_it_is_sent_and_not_where_the_fleet_faile
         tries[0].sent_at_s = 0.0
     request = changed(ASKED, stream=stream)
     told = record(
-        finished(request=request, reported=None, events=0, first_byte_at_s=0.0, reason=reason, status=500, tries=tries)
+        finished(
+            request=request,
+            reported=None,
+            events=0,
+            first_byte_at_s=0.0,
+            first_token_at_s=0.0,
+            reason=reason,
+            status=500,
+            tries=tries,
+        )
     )
     assert told.prompt_tokens == prompt_tokens
     assert (told.replica_s > 0.0) is (prompt_tokens > 0)

@@ -131,7 +131,7 @@ def test_where_predictions_are_no_guide_load_is() -> None:
     assert place(routing_request(), pools).target.id == "fast-0"
     for band in (pools[0][0].speed.ttft_band, pools[0][0].speed.ttft_band_waiting):
         for _ in range(100):
-            band.learn(1.0, 10.0)
+            band.learn(1.0, 10.0, band.low, band.high)
     choice = place(routing_request(), pools)
     assert (choice.target.id, choice.reason) == ("slow-0", Reason.LEAST_LOADED)
 
@@ -160,5 +160,5 @@ def test_a_cheaper_equal_replica_is_not_refused_by_cost_where_predictions_are_no
     pools = [pool("dear", 1, usd_per_hour=10.0), pool("cheap", 1, place=1, usd_per_hour=1.0)]
     for band in (pools[0][0].speed.ttft_band, pools[0][0].speed.ttft_band_waiting):
         for _ in range(100):
-            band.learn(1.0, 10.0)
+            band.learn(1.0, 10.0, band.low, band.high)
     assert place(routing_request(), pools, "cost").target.id == "cheap-0"

@@ -127,9 +127,37 @@ def test_batch_work_stops_where_it_would_cost_others_their_promise() -> None:
     with pytest.raises(NoSpareCapacity) as caught:
         place(to, fleet, BATCH, 1000, 0.0)
     assert caught.value.retry_after_s
+    state = to.forecast(BATCH, ReplicaId("r0"), 0.0).state
     waiting = routing_request(100, ttft_slo_s=1.0, itl_slo_s=0.03)
     itl_s = to.forecast(waiting, ReplicaId("r0"), 0.0).itl_s
-    assert 0.5 * 0.03 < itl_s < ITL_SHARE * 0.03, "what was promised is still to be had"
+    assert 0.5 * 0.03 < itl_s < 0.03, "what was promised is still to be had"
+    assert state.step_s - state.speed.sequence_s < ITL_SHARE * 0.03, "without the one that comes"
+
+
+def test_lines_wait_while_short_answers_would_be_too_slow_with_the_prompts_that_wait() -> None:
+    to, fleet = router(1.0)
+    state = _grown(to)
+    place(to, fleet, SMALL, 1, 0.0)
+    for number in range(200):
+        state.speed.patient_share.learn(True, False, 5, number, number)
+    waiting = routing_request(250, ttft_slo_s=1.0, itl_slo_s=0.03)
+    ticket = to.start(waiting, to.forecast(waiting, ReplicaId("r0"), 0.0), 0.0)
+    assert state.free_at_s < 0.15 * 1.0, "the first token is not what would be late"
+    with pytest.raises(NoSpareCapacity):
+        to.decide(SMALL, fleet.replicas, 0.0)
+    ticket.first_token(0.02)
+    assert to.decide(SMALL, fleet.replicas, 0.02).reason is Reason.SPARE
+
+
+def test_missed_promises_leave_less_room() -> None:
+    rooms = []
+    for missed in (0, 4):
+        to, fleet = router(1.0)
+        state = _grown(to)
+        for number in range(missed):
+            state.speed.patient_share.learn(False, True, 20, number, number)
+        rooms.append(_room(to, fleet, 0.0))
+    assert 0 < rooms[1] < rooms[0]
 
 
 def test_room_that_interactive_work_had_a_moment_ago_is_kept_for_it() -> None:

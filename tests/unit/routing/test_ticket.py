@@ -109,7 +109,7 @@ def test_a_pool_that_is_silently_slower_is_learned_within_300_requests(slowness:
     assert sorted(abs(itl - 1) for _, itl in late)[100] < 0.08
 
 
-def test_its_intervals_cover_nine_in_ten() -> None:
+def test_its_intervals_cover_eight_in_ten() -> None:
     one = replica_state(speed=PoolSpeed(ROUND))
     serve(one, 1000, 1.3)
     random, now_s, inside = Random(5), 5e6, 0
@@ -121,7 +121,7 @@ def test_its_intervals_cover_nine_in_ten() -> None:
         ticket.first_token(now_s + ttft_s)
         ticket.end(now_s + 1.0, output_tokens=0, is_complete=False)
         now_s += 2.0
-    assert 0.85 <= inside / 1000 <= 0.95
+    assert 0.75 <= inside / 1000 <= 0.85
 
 
 def test_a_first_token_is_learned_from_though_another_answer_has_just_ended() -> None:

@@ -38,7 +38,7 @@ def test_a_pool_that_becomes_slower_takes_longer_from_then_on() -> None:
 
 def test_the_router_learns_of_it_from_the_answers() -> None:
     tally = drive(SLOWER)
-    at_once, later = paces(tally, HALF_S + 0.5, HALF_S + 1.5), paces(tally, HALF_S + 15.0, 2 * HALF_S)
+    at_once, later = paces(tally, HALF_S, HALF_S + 0.5), paces(tally, HALF_S + 15.0, 2 * HALF_S)
     assert median(expected / actual for expected, actual in at_once) < 0.6
     assert median(expected / actual for expected, actual in later) == pytest.approx(1.0, abs=0.15)
 

@@ -5,6 +5,13 @@ from heterodyne.alerts.settings import AlertSettings
 from heterodyne.alerts.signals import Signals
 from heterodyne.domain.counted import times
 
+FAILURES = "heterodyne_gateway_guard_failures_total"
+# A counter that was not there before does not increase: one that has come while its gateway was there counts, too.
+APPEARED = (
+    f"({FAILURES} > 0 and count_over_time({FAILURES}[30m]) "
+    "< on (instance, job) group_left () count_over_time(heterodyne_build_info[30m]))"
+)
+
 
 def _judge_guards_failing(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
     failures = signals.guard_failures
@@ -21,7 +28,7 @@ ALERTS = (
         summary="Guards could not look at requests or answers in the last half hour.",
         section="guards",
         labels=(),
-        expression=lambda _: "sum(increase(heterodyne_gateway_guard_failures_total[30m])) > 0",
+        expression=lambda _: f"sum(increase({FAILURES}[30m])) > 0 or sum({APPEARED}) > 0",
         judge=_judge_guards_failing,
     ),
 )

@@ -32,6 +32,7 @@ class _Fence:
     def __init__(self, index: NearestIndex) -> None:
         self.index = index
         self.entries: dict[int, SemanticEntry] = {}
+        self.answer_keys: set[bytes] = set()
 
 
 class SemanticEntries:
@@ -63,8 +64,14 @@ class SemanticEntries:
         self._next_id += 1
         held.index.add(entry_id, vector)
         held.entries[entry_id] = entry
+        held.answer_keys.add(entry.answer_key)
         self._used[entry_id] = fence
         return entry_id
+
+    def has(self, fence: bytes, answer_key: bytes) -> bool:
+        """Whether the prompt of an answer is here already."""
+        held = self._fences.get(fence)
+        return held is not None and answer_key in held.answer_keys
 
     def nearest(self, fence: bytes, vector: Vector, *, model_version: str, now_s: float) -> SemanticCandidate | None:
         """The nearest entry of a fence that still holds; those found to have ended are removed on the way."""
@@ -83,7 +90,7 @@ class SemanticEntries:
         """Forgets an entry, and its fence with the last one."""
         fence = self._used.pop(entry_id)
         held = self._fences[fence]
-        del held.entries[entry_id]
+        held.answer_keys.discard(held.entries.pop(entry_id).answer_key)
         held.index.remove(entry_id)
         if not held.entries:
             del self._fences[fence]

@@ -16,7 +16,9 @@ R = TypeVar("R")
 Member = TypeVar("Member", bound=StrEnum)
 
 OPTIONS = (
-    click.option("--model", required=True, metavar="MODEL", help="A built-in name, a config.json or a .gguf file."),
+    click.option(
+        "--model", required=True, metavar="MODEL", help="A built-in name, a hub id, a config.json or a .gguf file."
+    ),
     click.option(
         "--hardware", required=True, metavar="CHIP", help="An accelerator, as `heterodyne hardware list` has it."
     ),

@@ -21,6 +21,14 @@ PRICE_OPTIONS = (
     click.option("--lead-days", multiple=True, metavar="NAME=N", help="Until such chips are there; repeatable."),
     click.option("--needed-in-days", type=float, metavar="N", help="Leave out what comes later."),
 )
+QUANTILE_OPTION = click.option(
+    "--quantile",
+    type=float,
+    default=0.5,
+    show_default=True,
+    metavar="Q",
+    help="Of measured step times by predicted ones, where those rest on as much: 0.5 is the middle, 0.9 cautious.",
+)
 GUESSING_OPTIONS = (
     click.option(
         "--guess-tokens",
@@ -58,7 +66,7 @@ class PriceOptions(Struct, frozen=True, kw_only=True):
 
 def price_options(command: Callable[P, R]) -> Callable[P, R]:
     """Give a command all of them."""
-    for option in reversed((*PRICE_OPTIONS, *GUESSING_OPTIONS)):
+    for option in reversed((*PRICE_OPTIONS, QUANTILE_OPTION, *GUESSING_OPTIONS)):
         command = option(command)
     return command
 

@@ -12,7 +12,7 @@ from heterodyne.cli.doctor.folder import folder_finding
 from heterodyne.config.settings import Settings
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.stores.open_store import state_folder
-from heterodyne.stores.probe import StoreStatus, probe_database, probe_redis
+from heterodyne.stores.probe import StoreStatus, probe_database, probe_prompts, probe_redis
 
 TOPIC = "stores"
 ELSEWHERE = "set XDG_STATE_HOME, or the folder's own setting, to a folder that can"
@@ -34,6 +34,8 @@ def stores(settings: Settings) -> Iterator[DoctorFinding]:
     yield from _store("database", probe_database(settings.stores.url, os.environ), "repair or change stores.url")
     if settings.stores.redis_url is not None:
         yield from _store("redis", probe_redis(settings.stores.redis_url), "start it, or change stores.redis_url")
+    if settings.stores.prompts_url is not None:
+        yield from _store("prompts", probe_prompts(settings.stores.prompts_url), "repair or change stores.prompts_url")
 
 
 def _store(name: str, look: Awaitable[StoreStatus], advice: str) -> Iterator[DoctorFinding]:

@@ -124,7 +124,7 @@ def latest_row(record: RequestRecord) -> list[str]:
 
 
 def span_in_words(span: PredictedRange) -> str:
-    """The middle, and the ends that nine in ten lie between."""
+    """The middle, and the ends that eight in ten lie between."""
     return f"{number_in_words(span.ms)} ({number_in_words(span.low_ms)}-{number_in_words(span.high_ms)})"
 
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heterodyne.cli.arguments.hub_cache import is_hub_id
+
 if TYPE_CHECKING:
     from heterodyne.planning.hardware.ranking import HardwareRequirements, RankedHardware
     from heterodyne.simulator.fleet_file import FleetFile
@@ -26,6 +28,7 @@ def write_choice(file: Path, choice: "RankedHardware", requirements: "HardwareRe
         precision=requirements.precision,
         kv_precision=requirements.kv_precision,
         speculation=requirements.speculation,
+        slowdown=choice.slowdown,
         replicas=choice.replicas,
         price_usd_per_hour=None if choice.price is None else choice.price.usd_per_hour * choice.tp,
     )
@@ -50,5 +53,9 @@ def write(file: Path, fleet: "FleetFile") -> None:
 
 def engine_model(word: str) -> str | None:
     """Where the shape of a model is to be found again; None for one that is built in."""
+    from heterodyne.physics.model_shapes import is_known
+
     path = Path(word).expanduser()
-    return str(path.resolve()) if path.exists() else None
+    if path.exists():
+        return str(path.resolve())
+    return word if is_hub_id(word) and not is_known(word) else None

@@ -1,5 +1,6 @@
 """`heterodyne plan hardware`: a model, its traffic and its targets in; every accelerator that keeps them out."""
 
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from heterodyne.physics.hardware import Accelerator
+    from heterodyne.planning.hardware.ranges import ChoiceRanges
     from heterodyne.planning.hardware.ranking import HardwareRequirements, Ranking
 
 SEED = 7
@@ -40,6 +42,7 @@ class HardwareOptions(Struct, frozen=True, kw_only=True):
     provider: tuple[str, ...]
     lead_days: tuple[str, ...]
     needed_in_days: float | None
+    quantile: float
     guess_tokens: int | None
     guess_acceptance: float
     guess_cost: float
@@ -50,7 +53,9 @@ class HardwareOptions(Struct, frozen=True, kw_only=True):
 
 
 @click.command()
-@click.option("--model", required=True, metavar="MODEL", help="A built-in name, a config.json or a .gguf file.")
+@click.option(
+    "--model", required=True, metavar="MODEL", help="A built-in name, a hub id, a config.json or a .gguf file."
+)
 @click.option("--precision", metavar="FORMAT", help="Of the weights, for example fp8; else what the model comes in.")
 @click.option("--kv-precision", metavar="FORMAT", default="bf16", show_default=True, help="Of keys and values.")
 @click.option("--prompt-tokens", type=int, default=1024, show_default=True, metavar="N", help="Of a usual request.")
@@ -91,7 +96,7 @@ def hardware(**options: Any) -> None:
       heterodyne plan hardware --model llama-3.1-70b --precision fp8 --price h100=2.10 --fleet-file fleet.toml
       heterodyne plan hardware --model mistral-7b --rate 20 --prompt-tokens 512 --output-tokens 128 --every-width
     """
-    from heterodyne.cli.plan.hardware_table import print_ranking
+    from heterodyne.cli.plan.hardware_table import RANGED, print_ranking
 
     given = HardwareOptions(**options)
     chips = priced_catalogue(
@@ -104,11 +109,18 @@ def hardware(**options: Any) -> None:
     )
     requirements = _requirements(given)
     ranking = _ranking(given, requirements, chips)
+    is_whole = given.as_json or given.html_file is not None
+    ranges = _ranges(ranking, requirements, chips, every_width=given.every_width, most=None if is_whole else RANGED)
     if given.html_file is not None:
         from heterodyne.cli.plan.pages.hardware import hardware_page
 
         page = hardware_page(
-            ranking, requirements, catalogue=chips, every_width=given.every_width, provenance=provenance()
+            ranking,
+            requirements,
+            catalogue=chips,
+            every_width=given.every_width,
+            provenance=provenance(),
+            ranges=ranges,
         )
         write_page(given.html_file, page)
     if given.fleet_file is not None and ranking.choices:
@@ -116,9 +128,9 @@ def hardware(**options: Any) -> None:
 
         write_choice(given.fleet_file, ranking.choices[0], requirements, given.model)
     if given.as_json:
-        print_json(ranking)
+        print_json({"choices": ranking.choices, "refused": ranking.refused, "ranges": ranges})
     else:
-        print_ranking(ranking, requirements, every_width=given.every_width)
+        print_ranking(ranking, requirements, ranges, every_width=given.every_width)
     if not ranking.choices:
         click.get_current_context().exit(1)
 
@@ -145,6 +157,7 @@ def _requirements(options: HardwareOptions) -> "HardwareRequirements":
         ),
         share=options.share,
         speculation=speculation_from(options.guess_tokens, options.guess_acceptance, options.guess_cost),
+        quantile=options.quantile,
     )
 
 
@@ -169,3 +182,22 @@ def _ranking(
             seen = rehearsed(unseen, requirements, chips, draw=draw, measured=profiles)
             ranking = ranked((seen if one is unseen else one for one in ranking.choices), ranking.refused)
     return ranking
+
+
+def _ranges(
+    ranking: "Ranking",
+    requirements: "HardwareRequirements",
+    chips: "Mapping[str, Accelerator]",
+    *,
+    every_width: bool,
+    most: int | None,
+) -> "dict[str, ChoiceRanges]":
+    """Of the cheapest of what is shown, by name."""
+    from heterodyne.cli.arguments.catalogue import own_profiles
+    from heterodyne.cli.plan.hardware_table import name_of
+    from heterodyne.planning.hardware.ranges import ranges_of
+    from heterodyne.planning.hardware.ranking import best_per_accelerator
+
+    shown = ranking.choices if every_width else best_per_accelerator(ranking.choices)
+    profiles = own_profiles()
+    return {name_of(one): ranges_of(one, requirements, chips, measured=profiles) for one in islice(shown, most)}

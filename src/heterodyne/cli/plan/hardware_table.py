@@ -1,9 +1,13 @@
 """A ranking of accelerators as a table for people."""
 
+from collections.abc import Mapping
+
 import click
 
 from heterodyne.cli.output import print_table
 from heterodyne.domain.counted import counted
+from heterodyne.physics.spread import Range
+from heterodyne.planning.hardware.ranges import ChoiceRanges, CostRange
 from heterodyne.planning.hardware.ranking import (
     HardwareRequirements,
     RankedHardware,
@@ -17,17 +21,28 @@ HEADER = (
     *("HARDWARE", "USD/1M", "REPLICAS", "USD/H", "REQ/S", "LOAD", "KEPT"),
     *("TTFT P50", "P90", "P99", "ITL P50", "P90", "P99", "BOUND BY", "RESTS ON"),
 )
+RANGES = ("HARDWARE", "USD/1M", "80% ARE", "CALIBRATED", "TTFT P50", "ITL P50", "RESTS ON")
 ABSENT = "-"
 ESTIMATED = "~"
+LATE = "late"
 MISSES_SHOWN = 3
+RANGED = 6  # of the cheapest
 
 
-def print_ranking(ranking: Ranking, requirements: HardwareRequirements, *, every_width: bool) -> None:
+def print_ranking(
+    ranking: Ranking,
+    requirements: HardwareRequirements,
+    ranges: Mapping[str, ChoiceRanges],
+    *,
+    every_width: bool,
+) -> None:
     """The cheapest first, with a sentence on it and the names of those that cannot; or what comes nearest."""
     shown = ranking.choices if every_width else tuple(best_per_accelerator(ranking.choices))
     if shown:
         print_table(HEADER, [_row(choice) for choice in shown])
-        click.echo(f"\n{note(requirements)}\n{name_of(shown[0])}: {reason(shown[0])}")
+        click.echo(f"\n{note(requirements)}\n{name_of(shown[0])}: {reason(shown[0])}\n")
+        print_table(RANGES, [_range_row(choice, ranges[name_of(choice)]) for choice in shown[:RANGED]])
+        click.echo(f"\n{ranges_note(requirements.quantile)}")
     else:
         _print_misses(ranking, requirements)
     left_out = {one.accelerator for one in ranking.refused} - {one.accelerator for one in ranking.choices}
@@ -42,6 +57,16 @@ def note(requirements: HardwareRequirements) -> str:
         f"REQ/S is what one replica carries with {requirements.share:.4g} of requests within {slo.ttft_s * 1000:g} ms "
         f"and {slo.itl_s * 1000:g} ms a token, LOAD that part of what would saturate it; times are in ms, over "
         f"requests that come at random moments: rehearsed, or ({ESTIMATED}) by the formula."
+    )
+
+
+def ranges_note(quantile: float | None) -> str:
+    """What the columns of ranges mean, and where in them the ranking stands."""
+    taken = "as predicted" if quantile is None else f"at quantile {quantile:.4g} (--quantile) of measured by predicted"
+    return (
+        f"Step times are taken {taken}, where predictions rest on as much. 80% ARE: between which USD/1M eighty in a "
+        f"hundred such replicas are; CALIBRATED: what is left of that about its middle once yours is measured; "
+        f"TTFT and ITL: between which medians eighty are, in ms. {LATE}: the promise is not kept."
     )
 
 
@@ -72,6 +97,28 @@ def _row(choice: RankedHardware) -> list[str]:
         load.limit,
         choice.basis,
     ]
+
+
+def _range_row(choice: RankedHardware, ranges: ChoiceRanges) -> list[str]:
+    return [
+        name_of(choice),
+        number(choice.usd_per_million_tokens, 2),
+        between(ranges.cost),
+        between(ranges.cost_calibrated),
+        milliseconds(ranges.ttft_s, 0),
+        milliseconds(ranges.itl_s, 1),
+        choice.basis,
+    ]
+
+
+def milliseconds(seconds: Range, digits: int) -> str:
+    """From the lower to the upper end."""
+    return f"{seconds.low * 1000:,.{digits}f}-{seconds.high * 1000:,.{digits}f}"
+
+
+def between(cost: CostRange | None) -> str:
+    """From the lower to the upper end, in dollars."""
+    return ABSENT if cost is None else f"{number(cost.low, 2, absent=LATE)}-{number(cost.high, 2, absent=LATE)}"
 
 
 def name_of(choice: RankedHardware) -> str:

@@ -65,7 +65,7 @@ requests_per_s = { chat = 0.8, documents = 0.05 }
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True), required=False)
 @click.option("--example", is_flag=True, help="Print a commented file to start from.")
-@click.option("--model", metavar="MODEL", help="A built-in name, a config.json or a .gguf file.")
+@click.option("--model", metavar="MODEL", help="A built-in name, a hub id, a config.json or a .gguf file.")
 @click.option(
     "--traffic", type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="LOG", help="A request log."
 )

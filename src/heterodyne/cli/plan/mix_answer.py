@@ -1,5 +1,6 @@
 """Asks for a mix and holds it against the simulator, telling on stderr what is going on."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ from heterodyne.cli.progress import working
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
 from heterodyne.planning.mix.problem import MixPlan, MixProblem
 from heterodyne.planning.mix.requirements import mix_problem
+from heterodyne.planning.mix.step_ranges import StepRange, step_ranges
 
 if TYPE_CHECKING:
     from heterodyne.simulator.fleet_file import FleetFile
@@ -27,12 +29,15 @@ class PlannedMix(Struct, frozen=True, kw_only=True):
     fleet: "FleetFile | None" = None  # None: it was not simulated
     seen: "SimulationReport | None" = None
     is_kept: bool = True
+    steps: Mapping[str, StepRange] = {}  # of the kinds that are used and modelled
 
     def as_json(self) -> dict[str, object]:
         """The plan, and what the simulation of it saw."""
         said: dict[str, object] = msgspec.structs.asdict(self.plan)
         if self.seen is not None:
             said["simulated"] = {"promised_share": self.share, "is_kept": self.is_kept, "report": self.seen}
+        if self.steps:
+            said["steps"] = self.steps
         return said
 
 
@@ -67,7 +72,8 @@ def answered(question: MixQuestion, problem: MixProblem, word: str, *, as_json: 
     requirements = question.requirements
     if requirements.has_roles:
         click.echo("not simulated: the simulator has no replicas for prompts or answers alone", err=True)
-        return solved(problem, as_json=as_json)
+        planned = solved(problem, as_json=as_json)
+        return msgspec.structs.replace(planned, steps=_steps(question, problem, planned.plan))
     from heterodyne.simulator.promise import Promise
     from heterodyne.simulator.rehearsed_mix import Deployment, rehearsed_mix
 
@@ -97,4 +103,9 @@ def answered(question: MixQuestion, problem: MixProblem, word: str, *, as_json: 
         fleet=found.fleet,
         seen=found.seen,
         is_kept=found.is_kept,
+        steps=_steps(question, problem, found.plan),
     )
+
+
+def _steps(question: MixQuestion, problem: MixProblem, plan: MixPlan) -> dict[str, StepRange]:
+    return step_ranges(question.requirements, (kind for kind in problem.kinds if kind.name in plan.replicas))

@@ -57,6 +57,7 @@ class MixOptions(Struct, frozen=True, kw_only=True):
     provider: tuple[str, ...]
     lead_days: tuple[str, ...]
     needed_in_days: float | None
+    quantile: float
     guess_tokens: int | None
     guess_acceptance: float
     guess_cost: float
@@ -109,6 +110,7 @@ def mix_question_from(options: MixOptions) -> MixQuestion:
         measured=own_profiles(),
         kv_link=Link(name="between replicas", bytes_per_s=speed, pair_bytes_per_s=speed),
         speculation=speculation_from(options.guess_tokens, options.guess_acceptance, options.guess_cost),
+        quantile=options.quantile,
     )
     return MixQuestion(requirements=requirements, log=log, catalogue=known)
 

@@ -40,11 +40,28 @@ def print_mix(answer: PlannedMix) -> None:
         ],
     )
     click.echo()
+    _print_steps(answer)
     if answer.seen is not None and answer.share is not None:
         click.echo(simulated(answer.seen, answer.share, is_kept=answer.is_kept))
     click.echo(comparison(plan))
     if plan.gap > 0:
         click.echo(f"time ran out: a mix up to {plan.gap:.1%} cheaper was not ruled out; fewer buckets or kinds help")
+
+
+def _print_steps(answer: PlannedMix) -> None:
+    """How slow the plan takes steps to be, and how slow they may be."""
+    rows = [
+        [
+            name,
+            f"{steps.taken:.2f}",
+            f"{steps.range.low:.2f}-{steps.range.high:.2f}",
+            f"{steps.calibrated.low:.2f}-{steps.calibrated.high:.2f}",
+        ]
+        for name, steps in answer.steps.items()
+    ]
+    if rows:
+        print_table(("STEPS TAKE, OF PREDICTED", "PLANNED", "80% ARE", "CALIBRATED"), rows)
+        click.echo()
 
 
 def simulated(seen: SimulationReport, share: float, *, is_kept: bool) -> str:

@@ -10,6 +10,7 @@ from heterodyne.config.suggestions import or_nearest
 from heterodyne.domain.fleet import Purpose
 
 KEY_CHARS_MIN = 16
+POSTGRES = ("postgresql://", "postgres://")
 ASKED = {"embedding_model": (Purpose.EMBED, "embed"), "judge_model": (Purpose.GENERATE, "generate")}
 
 
@@ -44,7 +45,19 @@ def models_of_other_caches_are_used(settings: Settings, _: Mapping[str, str]) ->
 
 def shared_answers_are_sealed(settings: Settings, environment: Mapping[str, str]) -> Iterator[SettingProblem]:
     """Who can write into the store must not be able to put answers into mouths."""
-    name = settings.stores.cache_key_env
-    if settings.stores.cache_url is not None and len(environment.get(name, "")) < KEY_CHARS_MIN:
-        message = f"`cache_url` needs a secret of {KEY_CHARS_MIN} characters or more in the environment as {name}"
-        yield SettingProblem(path="stores.cache_key_env", message=message)
+    stores = settings.stores
+    name = stores.cache_key_env
+    for field in ("cache_url", "prompts_url"):
+        if getattr(stores, field) is not None and len(environment.get(name, "")) < KEY_CHARS_MIN:
+            message = f"`{field}` needs a secret of {KEY_CHARS_MIN} characters or more in the environment as {name}"
+            yield SettingProblem(path="stores.cache_key_env", message=message)
+            return
+
+
+def prompts_are_in_postgres(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """The address is not repeated, for it may hold a password."""
+    url = settings.stores.prompts_url
+    if url is not None and not url.startswith(POSTGRES):
+        scheme = url.partition(":")[0][:20]
+        message = f'begins with "{scheme}:"; it is postgresql://USER@HOST/NAME, of a PostgreSQL with pgvector'
+        yield SettingProblem(path="stores.prompts_url", message=message)

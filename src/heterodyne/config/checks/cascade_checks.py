@@ -1,6 +1,7 @@
 """Checks of cascades: a file that was fitted, by a name of its big model, with models that are served."""
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from heterodyne.config.fields import CASCADES, dotted
 from heterodyne.config.problems import SettingProblem
@@ -9,15 +10,16 @@ from heterodyne.config.settings import Settings
 from heterodyne.config.suggestions import or_nearest
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.fleet import Purpose
-from heterodyne.gateway.cascades.load import read_fitted
-from heterodyne.routing.cascade.fitted_cascade import FittedCascade
+
+if TYPE_CHECKING:
+    from heterodyne.routing.cascade.fitted_cascade import FittedCascade
 
 
 def cascades_were_fitted(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """The file is there, and is what `heterodyne cascade fit` writes."""
     for name, cascade in settings.cascades.items():
         try:
-            read_fitted(cascade.fitted)
+            _read(cascade.fitted)
         except InvalidSpec as error:
             yield SettingProblem(path=dotted(CASCADES, name, "fitted"), message=error.message)
 
@@ -52,10 +54,17 @@ def a_cascade_has_its_models(settings: Settings, _: Mapping[str, str]) -> Iterat
                 yield SettingProblem(path=dotted(CASCADES, name, field), message=message, rests_on=rests_on)
 
 
-def _fitted(settings: Settings) -> Iterator[tuple[str, FittedCascade]]:
+def _fitted(settings: Settings) -> Iterator[tuple[str, "FittedCascade"]]:
     """Those whose files can be read."""
     for name, cascade in settings.cascades.items():
         try:
-            yield name, read_fitted(cascade.fitted)
+            yield name, _read(cascade.fitted)
         except InvalidSpec:
             continue  # told by its own check
+
+
+def _read(path: str) -> "FittedCascade":
+    """What a cascade needs takes longer to load than all other settings, and most settings have none."""
+    from heterodyne.gateway.cascades.load import read_fitted  # noqa: PLC0415  # see above
+
+    return read_fitted(path)

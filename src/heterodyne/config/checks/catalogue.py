@@ -94,6 +94,7 @@ CHECKS: tuple[Check, ...] = (
     cache_checks.a_semantic_cache_has_its_models,
     cache_checks.models_of_other_caches_are_used,
     cache_checks.shared_answers_are_sealed,
+    cache_checks.prompts_are_in_postgres,
     cascade_checks.cascades_were_fitted,
     cascade_checks.a_cascade_is_asked_for_by_a_name_of_its_big_model,
     cascade_checks.a_cascade_has_its_models,

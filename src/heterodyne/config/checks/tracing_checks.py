@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from heterodyne.config.problems import SettingProblem
 from heterodyne.config.settings import Settings
+from heterodyne.telemetry.settings import INSTALL_OTEL
 from heterodyne.telemetry.tracing.headers import read_headers
-from heterodyne.telemetry.tracing.otlp import INSTALL
 
 EXAMPLE = "http://127.0.0.1:4318/v1/traces"
 URL, HEADERS = "telemetry.traces_url", "telemetry.traces_headers_env"
@@ -16,7 +16,7 @@ URL, HEADERS = "telemetry.traces_url", "telemetry.traces_headers_env"
 def traces_can_be_encoded(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """OpenTelemetry's library is not part of the base install."""
     if settings.telemetry.traces_url and not _has_library():
-        yield SettingProblem(path=URL, message=f"needs OpenTelemetry, which is not installed; {INSTALL}")
+        yield SettingProblem(path=URL, message=f"needs OpenTelemetry, which is not installed; {INSTALL_OTEL}")
 
 
 def the_collector_can_be_called(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:

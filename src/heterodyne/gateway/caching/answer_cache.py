@@ -38,7 +38,7 @@ from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import metrics
 from heterodyne.telemetry.tracing.context import Trace
-from heterodyne.wire.server_connection import Responder
+from heterodyne.wire.responder import Responder
 
 BODY_BYTES_MAX: Final = 64 * 1024  # of a request that is looked up: its key takes a millisecond at most
 FOLLOWED: Final = "followed"
@@ -100,7 +100,10 @@ class AnswerCache:
 
     def take_drops(self, drops: Iterable[CacheDrop]) -> None:
         """These are not given again from now on; their memory is given back bit by bit."""
+        drops = tuple(drops)
         self._kept.drops = CacheDrops(drops)
+        if self.semantic.shared is not None:
+            self.semantic.shared.take_drops(drops)
         self._sweep(self._kept.keys())
 
     def _sweep(self, keys: tuple[bytes, ...]) -> None:
@@ -111,6 +114,7 @@ class AnswerCache:
 
     async def close(self) -> None:
         """Nothing is looked up any more."""
+        await self.semantic.close()
         if self.shared is not None:
             await self.shared.close()
 
@@ -195,7 +199,9 @@ class AnswerCache:
             if step is not None:
                 return step
         if miss.has_waited:
-            return None
+            return (
+                None if miss.look is None else self.semantic.try_begin_shared(miss.look, go_on=go_on, refused=refused)
+            )
         miss.has_waited = True
         wait_s = request.deadline_s - self._clock()
         if not request.stream:
@@ -288,32 +294,32 @@ class AnswerCache:
 
     def _settled(self, keeping: Keeping, miss: CacheMiss, body: bytes | None, usd: float) -> None:
         """A replica's answer has come, or never will."""
-        now_s, ttl_s = self._wall_clock(), keeping.ttl_s
-        if body is not None and CUT_SHORT in body:
-            body = None
-        if body is not None:
-            answer = CachedAnswer(
-                key=miss.key,
-                fence=keeping.fence,
-                model_version=f"{miss.model}@{miss.version}",
-                stored_at_s=now_s,
-                expires_at_s=now_s + ttl_s,
-                body=body,
-                usd=usd,
-                tags=keeping.tags,
-                project=keeping.project,
-                asked_at_s=keeping.asked_at_s,
-            )
-            if self._kept.drops.has_dropped(answer):
-                body = None  # while it was under way
-            else:
-                self._kept.put(answer)
-                self._note_size()
-                if self.shared is not None:
-                    self.shared.keep(answer, ttl_s)
+        answer = None if body is None or CUT_SHORT in body else self._answer(keeping, miss, body, usd)
+        if answer is not None and self._kept.drops.has_dropped(answer):
+            answer = None  # while it was under way
+        if answer is not None:
+            self._kept.put(answer)
+            self._note_size()
+            if self.shared is not None:
+                self.shared.keep(answer, keeping.ttl_s)
         if miss.look is not None:
-            self.semantic.settled(miss.look, miss.key, body, now_s + ttl_s)
+            self.semantic.settled(miss.look, answer)
         self._flights.landed(miss.key, miss)
+
+    def _answer(self, keeping: Keeping, miss: CacheMiss, body: bytes, usd: float) -> CachedAnswer:
+        now_s = self._wall_clock()
+        return CachedAnswer(
+            key=miss.key,
+            fence=keeping.fence,
+            model_version=f"{miss.model}@{miss.version}",
+            stored_at_s=now_s,
+            expires_at_s=now_s + keeping.ttl_s,
+            body=body,
+            usd=usd,
+            tags=keeping.tags,
+            project=keeping.project,
+            asked_at_s=keeping.asked_at_s,
+        )
 
     def _note_size(self) -> None:
         metrics.cache_bytes.set((), self._kept.size_bytes)

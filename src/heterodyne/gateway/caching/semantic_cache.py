@@ -25,14 +25,16 @@ from heterodyne.caching.semantic.growing_index import GrowingIndex, has_graph
 from heterodyne.caching.semantic.index import Vector
 from heterodyne.caching.semantic.reading import PromptReading, read
 from heterodyne.caching.semantic.settings import SemanticSettings
+from heterodyne.caching.semantic.shared_prompt import SharedPrompt
 from heterodyne.caching.settings import CacheSettings
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.answer_comparer import AnswerComparer
 from heterodyne.gateway.caching.account_gauges import AccountGauges
+from heterodyne.gateway.caching.shared_prompts import SharedPrompts
 from heterodyne.gateway.inner_step import Answers, Ask, InnerStep, inner_post
 from heterodyne.telemetry import metrics
-from heterodyne.wire.server_connection import Responder
+from heterodyne.wire.responder import Responder
 
 EMBEDDING_S: Final = 0.5  # that a prompt may wait for its embedding; then it is asked as if nothing were kept
 DECIDERS_MAX: Final = 64  # tenants times policies; each takes a mebibyte
@@ -74,6 +76,7 @@ class SemanticLook:
         "reading",
         "settings",
         "vector",
+        "was_shared",
     )
 
     def __init__(
@@ -86,6 +89,7 @@ class SemanticLook:
         self.model_version = model_version
         self.reading: PromptReading = read(fenced.text)
         self.vector: Vector | None = None  # None: it was not embedded
+        self.was_shared = False  # looked for where several keep prompts together
         self.decider: SemanticDecider | None = None
         self.decision: SemanticDecision | None = None  # None: there was none
         self.kept: CachedAnswer | None = None  # the answer to the nearest prompt
@@ -99,6 +103,7 @@ class SemanticCache:
         self._kept = kept
         self._chance = chance
         self.ask: Ask | None = None  # set where the server is made
+        self.shared: SharedPrompts | None = None  # None: this worker keeps its own alone
         self._entries: dict[tuple[str, int], SemanticEntries] = {}  # by embedding model and length of its vectors
         self._deciders: OrderedDict[tuple[bytes, CacheSettings], SemanticDecider] = OrderedDict()
         self._accounts = AccountGauges()
@@ -143,9 +148,28 @@ class SemanticCache:
         http = inner_post(b"/v1/embeddings", _encode(asked), look.caller, wait_s=wait_s, headers={})
         return InnerStep(self.ask, [http], wait_s, done=embedded, refused=refused)
 
+    def try_begin_shared(
+        self, look: SemanticLook, *, go_on: Callable[[], None], refused: Callable[[HeterodyneError], None]
+    ) -> Responder | None:
+        """Look for what others know that is near; None: there is nothing to wait for."""
+        if not self._waits_for_shared(look):
+            return None
+        assert self.shared is not None
+        assert look.vector is not None
+        look.was_shared = True
+        return self.shared.try_begin(
+            look.fenced,
+            look.settings.embedding_model,
+            look.vector,
+            look.caller.salt,
+            found=partial(self._take, look),
+            go_on=go_on,
+            refused=refused,
+        )
+
     def choose(self, look: SemanticLook, now_s: float, age_max_s: float) -> CachedAnswer | None:
-        """Decide, once; the answer that is served, or None where a replica is asked."""
-        if look.vector is None or look.decision is not None:
+        """Decide, once; the answer that is served, or None where a replica or the shared store is asked."""
+        if look.vector is None or look.decision is not None or self._waits_for_shared(look):
             return None
         reading = self._find(look, now_s, age_max_s)
         look.decider = decider = self._decider(look)
@@ -154,28 +178,56 @@ class SemanticCache:
         self._accounts.decided(look.cache, decider)
         return look.kept if decision.action is CacheAction.SERVE else None
 
-    def settled(self, look: SemanticLook, key: bytes, body: bytes | None, expires_at_s: float) -> None:
-        """What a replica said in its place, which is kept under this key; None: it said nothing that is."""
+    def settled(self, look: SemanticLook, answer: CachedAnswer | None) -> None:
+        """What a replica said in its place, which is kept; None: it said nothing that is."""
         decision, vector = look.decision, look.vector
         if decision is None or vector is None:
             return
-        if body is None:
+        if answer is None:
             if decision.action is CacheAction.EXPLORE:  # what goes missing counts as wrong, or the bound would not hold
                 self._learn(look, is_same=False)
             return
         if decision.reason is not AskReason.NO_CANDIDATE:
-            self._compare(look, body)
-        entry = SemanticEntry(
-            answer_key=key, reading=look.reading, model_version=look.model_version, expires_at_s=expires_at_s
-        )
-        self._entries_of(look).add(look.fenced.fence, vector, entry)
-        self._note_prompts()
+            self._compare(look, answer.body)
+        self._add(look, vector, look.reading, answer)
+        if self.shared is not None:
+            self.shared.keep(look.fenced, look.settings.embedding_model, vector, answer)
+
+    async def close(self) -> None:
+        """Nothing is looked up any more."""
+        if self.shared is not None:
+            await self.shared.close()
 
     def clear(self) -> None:
         """Forget all prompts, and what was learned of them."""
         self._entries.clear()
         self._deciders.clear()
         self._accounts.clear()
+        self._note_prompts()
+
+    def _waits_for_shared(self, look: SemanticLook) -> bool:
+        is_embedded = look.vector is not None and not look.was_shared
+        return is_embedded and self.shared is not None and not self.shared.is_away
+
+    def _take(self, look: SemanticLook, prompt: SharedPrompt) -> None:
+        """One that another worker keeps is among this one's own from now on."""
+        assert look.vector is not None
+        vector, answer = prompt.vector, prompt.answer
+        is_known = self._entries_of(look).has(look.fenced.fence, answer.key)
+        if len(vector) != len(look.vector) or self._kept.drops.has_dropped(answer):
+            return
+        self._kept.put(answer)
+        if not is_known:
+            self._add(look, vector, read(prompt.text), answer)
+
+    def _add(self, look: SemanticLook, vector: Vector, reading: PromptReading, answer: CachedAnswer) -> None:
+        entry = SemanticEntry(
+            answer_key=answer.key,
+            reading=reading,
+            model_version=look.model_version,
+            expires_at_s=answer.expires_at_s,
+        )
+        self._entries_of(look).add(look.fenced.fence, vector, entry)
         self._note_prompts()
 
     def _find(self, look: SemanticLook, now_s: float, age_max_s: float) -> PromptReading | None:

@@ -6,14 +6,13 @@ from typing import Final
 
 from heterodyne.caching.entry import CachedAnswer, seal, try_open
 from heterodyne.domain.errors import HeterodyneError, Overloaded, StoreUnavailable
+from heterodyne.gateway.caching.absence import StoreAbsence
 from heterodyne.gateway.stored.work import StoredWorks
 from heterodyne.ports.answer_store import AnswerStore
 from heterodyne.telemetry import log, metrics
-from heterodyne.telemetry.trouble import Trouble
-from heterodyne.wire.server_connection import Responder
+from heterodyne.wire.responder import Responder
 
 LOOK_UP_S: Final = 0.5  # at most; the store has a deadline of its own
-PAUSE_S: Final = 1.0  # after a failure nobody waits for it
 
 _log = log.get("gateway")
 
@@ -25,9 +24,7 @@ class SharedAnswers:
         self._store = store
         self._secret = secret
         self._works = works
-        self._clock = clock
-        self._away_until_s = 0.0
-        self._trouble = Trouble(_log, "answers_not_shared", then="replicas are asked")
+        self._absence = StoreAbsence("answers_not_shared", clock)
 
     def try_begin(
         self,
@@ -39,7 +36,7 @@ class SharedAnswers:
         refused: Callable[[HeterodyneError], None],
     ) -> Responder | None:
         """Look it up; the request goes on when that is done. None: the store is away."""
-        if self._clock() < self._away_until_s:
+        if self._absence.is_now:
             return None
 
         def looked_up(stored: bytes | None) -> None:
@@ -58,7 +55,7 @@ class SharedAnswers:
 
     def keep(self, answer: CachedAnswer, ttl_s: float) -> None:
         """Nobody waits for it."""
-        if self._clock() >= self._away_until_s:
+        if not self._absence.is_now:
             try:
                 self._works.start(partial(self._put, answer, ttl_s), _nothing, _nothing, LOOK_UP_S)
             except Overloaded:
@@ -72,22 +69,18 @@ class SharedAnswers:
         try:
             stored = await self._store.try_get(key)
         except StoreUnavailable as error:
-            self._failed(error)
+            self._absence.failed(error)
             return None
-        self._trouble.worked()
+        self._absence.worked()
         return stored
 
     async def _put(self, answer: CachedAnswer, ttl_s: float) -> None:
         try:
             await self._store.put(answer.key, seal(answer, self._secret), ttl_s)
         except StoreUnavailable as error:
-            self._failed(error)
+            self._absence.failed(error)
         else:
-            self._trouble.worked()
-
-    def _failed(self, error: StoreUnavailable) -> None:
-        self._away_until_s = self._clock() + PAUSE_S
-        self._trouble.failed(error)
+            self._absence.worked()
 
 
 def _nothing(_: object) -> None:

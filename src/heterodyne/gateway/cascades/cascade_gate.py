@@ -36,7 +36,7 @@ from heterodyne.routing.fallback import NO_REPLICAS
 from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import metrics
-from heterodyne.wire.server_connection import Responder
+from heterodyne.wire.responder import Responder
 
 CASCADE: Final = b"x-heterodyne-cascade"
 OFF: Final = b"off"

@@ -58,6 +58,8 @@ API: Final = frozenset(
     }
 )
 
+CHAT: Final = Operation.CHAT
+
 
 @final
 class ParsedChat:
@@ -102,7 +104,7 @@ def _request(body: bytes, chat: ParsedChat, request_id: str, deadline_s: float, 
     check_count("tools", "tools", len(fields.tools or ()), settings.tools_max)
     return Request(
         id=request_id,
-        operation=Operation.CHAT,
+        operation=CHAT,
         model=fields.model,
         body=body,
         stream=stream,

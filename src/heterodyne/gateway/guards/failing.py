@@ -3,10 +3,18 @@
 Policies that ask a guard elsewhere declare it, and may let pass what they would block.
 """
 
+from typing import get_args
+
 from heterodyne.domain.guard_verdict import Direction
 from heterodyne.telemetry import log, metrics
 
 _log = log.get("gateway")
+
+
+def count_from_nothing() -> None:
+    """A counter that first appears with a failure has not increased, for whoever watches it."""
+    for direction in get_args(Direction):
+        metrics.guard_failures.add((direction,), 0.0)
 
 
 def failed(request_id: str, direction: Direction, error: Exception, *, policy: str = "", reason: str = "") -> None:

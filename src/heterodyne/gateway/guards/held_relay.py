@@ -18,7 +18,7 @@ from heterodyne.gateway.guards.quick import is_quick_for, policies_of
 from heterodyne.gateway.offload.job import CheckAnswer, Checked, JobFailed, Result, error_of
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.passed_relay import DATA, PassedRelay
-from heterodyne.gateway.relay import HeldOwner
+from heterodyne.gateway.stream_owner import StreamOwner
 from heterodyne.safety.policy import only_flag
 from heterodyne.safety.remote.judged import Looked, guarded_by
 from heterodyne.safety.request_guard import RequestGuard
@@ -44,7 +44,7 @@ class HeldRelay(PassedRelay):
     def __init__(
         self,
         connection: ServerConnection,
-        owner: HeldOwner,
+        owner: StreamOwner,
         clock: Callable[[], float],
         *,
         request: Request,

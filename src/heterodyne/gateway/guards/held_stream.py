@@ -12,8 +12,9 @@ from heterodyne.gateway.collected_stream import collector_of
 from heterodyne.gateway.guards.whole import guard_whole
 from heterodyne.gateway.offload.answering import TranslatedAnswer
 from heterodyne.gateway.offload.process import Offload
-from heterodyne.gateway.relay import HeldOwner, StreamRelay
+from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.replay import decode_answer, events_of
+from heterodyne.gateway.stream_owner import StreamOwner
 from heterodyne.ports.engine import EventEdit
 from heterodyne.telemetry import log
 from heterodyne.wire.server_connection import ServerConnection
@@ -44,7 +45,7 @@ class HeldStream(StreamRelay):
     def __init__(
         self,
         connection: ServerConnection,
-        owner: HeldOwner,
+        owner: StreamOwner,
         clock: Callable[[], float],
         *,
         request: Request,
@@ -56,7 +57,7 @@ class HeldStream(StreamRelay):
         bytes_max: int,
         event_bytes_max: int,
     ) -> None:
-        """`comes` hears when the first event came; `tell` makes what takes events of so many bytes to the client."""
+        """`comes` hears when the first token came; `tell` makes what takes events of so many bytes to the client."""
         super().__init__(connection, owner, clock, wants_usage=True, edit=edit, event_bytes_max=event_bytes_max)
         self._passes_chunks = False
         self._holder = owner
@@ -92,11 +93,14 @@ class HeldStream(StreamRelay):
         else:
             self._holder.wait_for(outcome)
 
+    def _open(self) -> None:
+        if self.first_at_s:
+            self._comes(self.last_at_s)
+        early, self._early = self._early, []
+        self._give(early)
+
     def _give(self, events: list[bytes]) -> None:
         """Events that were looked into, and wait."""
-        if not self.events:
-            self.first_at_s = self.last_at_s
-            self._comes(self.last_at_s)
         self.events += len(events)
         self._held += events
         self._held_bytes += sum(map(len, events))
@@ -133,5 +137,6 @@ class HeldStream(StreamRelay):
         relay = self._tell(max(len(events), 1))
         relay.on_payload(events)
         # What is learned of the replica is learned of its own events.
-        relay.events, relay.first_at_s, relay.last_at_s = self.events, self.first_at_s, self.last_at_s
+        relay.events, relay.events_early = self.events, self.events_early
+        relay.first_at_s, relay.last_at_s = self.first_at_s, self.last_at_s
         relay.on_end()

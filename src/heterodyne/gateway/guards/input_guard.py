@@ -22,7 +22,7 @@ from heterodyne.safety.policy import GuardPolicy, only_flag
 from heterodyne.safety.remote.judged import Looked, guarded_by
 from heterodyne.safety.request_check import check_request
 from heterodyne.safety.request_guard import RequestGuard
-from heterodyne.wire.server_connection import Responder
+from heterodyne.wire.responder import Responder
 
 FLAGGED_BESIDE_MAX: Final = 64  # jobs of the process beside the worker
 

@@ -8,21 +8,32 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.gateway.collected_stream import CollectedStream, collector_of
 from heterodyne.gateway.guards.failing import failed
+from heterodyne.gateway.stream_turns import StreamTurns
 from heterodyne.ports.engine import EventEdit
 from heterodyne.safety.request_guard import RequestGuard
 
 
-def guarded_edit(edit: EventEdit | None, guard: StreamGuard, request: Request) -> EventEdit:
+def guarded_edit(edit: EventEdit | None, turns: StreamTurns) -> EventEdit:
     """What an OpenAI client needs done to the events, and then what policies do with them."""
-    is_blind = False  # a guard that only watches has failed, and watches no more
+    if edit is None:
+        return turns.event
 
     def guarded(data: bytes) -> tuple[bytes, ...]:
+        return tuple(made for one in edit(data) for made in turns.event(one))
+
+    return guarded
+
+
+def stream_turns(guard: StreamGuard, request: Request) -> StreamTurns:
+    """The turns in which policies look at the events; what a guard that fails makes of them."""
+    is_blind = False  # a guard that only watches has failed, and watches no more
+
+    def looked_at(data: bytes) -> tuple[bytes, ...]:
         nonlocal is_blind
-        events = (data,) if edit is None else edit(data)
         if is_blind:
-            return events
+            return (data,)
         try:
-            return guard(data) if edit is None else tuple(made for one in events for made in guard(one))
+            return guard(data)
         except EngineError:
             raise
         except Exception as error:
@@ -30,9 +41,9 @@ def guarded_edit(edit: EventEdit | None, guard: StreamGuard, request: Request) -
             if request.guard is None or not request.guard.only_watches:
                 raise EngineGarbage("The answer could not be looked at as policies ask.") from error
             is_blind = True
-            return events
+            return (data,)
 
-    return guarded
+    return StreamTurns(looked_at)
 
 
 def watched_edit(edit: EventEdit | None, request: Request, said: str) -> EventEdit:

@@ -19,6 +19,7 @@ from heterodyne.physics.replica.step_clock import StepClock
 from heterodyne.physics.serving import ReplicaSpec, Slo
 from heterodyne.physics.step_time import Speculation
 from heterodyne.physics.work import work
+from heterodyne.planning.hardware.caution import slowdown_of
 from heterodyne.planning.hardware.sustained import SHARE, Limit, Shortfall, SustainedLoad, sustained_load
 from heterodyne.planning.platform import joined_widths
 from heterodyne.planning.traffic.request_shape import RequestShape
@@ -33,6 +34,7 @@ class HardwareCandidate(Struct, frozen=True, kw_only=True):
     layout: Layout
     placement: Placement
     found: ProfileMatch  # the prices of its steps, and what they rest on
+    slowdown: float  # times what its profile says, every step
     clock: StepClock
 
 
@@ -53,10 +55,12 @@ def candidates(
     kv_precision: Precision,
     measured: Sequence[Profile] = (),
     speculation: Speculation | None = None,
+    quantile: float | None = None,
 ) -> Iterator[HardwareCandidate | RejectedCandidate]:
     """Every chip at every width that is sold and joined, and that shares the model's heads evenly.
 
-    `measured` are the operator's own profiles; a chip he measured runs the engine he measured it under.
+    `measured` are the operator's own profiles; a chip he measured runs the engine he measured it under. Steps take
+    the stated `quantile` of what was measured beside such predictions; None: what is predicted.
     """
     demands = work(model, precision=precision, kv_precision=kv_precision)
     for chip in chips:
@@ -74,6 +78,8 @@ def candidates(
                 yield RejectedCandidate(accelerator=chip.name, tp=tp, reason=reason)
                 continue
             placement = place(demands, accelerator=chip, parallelism=Parallelism(tp=tp))
+            found = profiles[engine]
+            slowdown = slowdown_of(found, has_experts=model.experts is not None, quantile=quantile)
             yield HardwareCandidate(
                 accelerator=chip,
                 tp=tp,
@@ -87,8 +93,9 @@ def candidates(
                     engine=engine,
                 ),
                 placement=placement,
-                found=profiles[engine],
-                clock=StepClock(placement, profiles[engine].profile, speculation=speculation),
+                found=found,
+                slowdown=slowdown,
+                clock=StepClock(placement, found.profile, speculation=speculation, slowdown=slowdown),
             )
 
 

@@ -21,6 +21,7 @@ from heterodyne.planning.hardware.candidate import (
     load_of,
     try_scheduling,
 )
+from heterodyne.planning.hardware.caution import check_quantile
 from heterodyne.planning.hardware.queueing import ReplicaQueue
 from heterodyne.planning.hardware.rehearsal import Draw, RehearsedLoad, rehearse
 from heterodyne.planning.hardware.sustained import SHARE, Limit, Shortfall, SustainedLoad, check_share
@@ -45,6 +46,7 @@ class HardwareRequirements(Struct, frozen=True, kw_only=True):
     slo: Slo
     share: float = SHARE  # of requests that keep it
     speculation: Speculation | None = None
+    quantile: float | None = None  # of measured step times by predicted ones; None: as predicted
 
     @property
     def shape(self) -> RequestShape:
@@ -77,6 +79,7 @@ class RankedHardware(Struct, frozen=True, kw_only=True):
     usd_per_million_tokens: float | None  # prompt and output, at capacity
     power_w: float | None
     basis: Basis
+    slowdown: float  # times what is predicted, by the stated quantile
     curve: tuple[OperatingPoint, ...]  # from nearly idle to beyond capacity
 
 
@@ -92,7 +95,7 @@ def rank_hardware(
 ) -> Ranking:
     """Judge every accelerator at every width it is sold in; `measured` are the operator's own profiles."""
     _check(requirements)
-    laid_out = _lay_out(requirements, catalogue.values(), measured)
+    laid_out = lay_out(requirements, catalogue.values(), measured)
     judged = [one if isinstance(one, RejectedCandidate) else _judge(requirements, one) for one in laid_out]
     choices = [one for one in judged if isinstance(one, RankedHardware)]
     return ranked(choices, (one for one in judged if isinstance(one, RejectedCandidate)))
@@ -114,7 +117,7 @@ def rehearsed(
 ) -> RankedHardware:
     """The choice as the step machine has it: less load, where the formula promised too much."""
     chip = catalogue[choice.accelerator]
-    for candidate in _lay_out(requirements, (chip,), measured):
+    for candidate in lay_out(requirements, (chip,), measured):
         if isinstance(candidate, HardwareCandidate) and candidate.tp == choice.tp:
             load = _rehearsed_load(candidate, choice.load, requirements, draw)
             return structs.replace(choice, is_rehearsed=True, load=load, **_costs(requirements, chip, choice.tp, load))
@@ -162,9 +165,10 @@ def reason(choice: RankedHardware) -> str:
     return f"{limits[choice.load.limit]}; {rests[choice.basis]}"
 
 
-def _lay_out(
+def lay_out(
     requirements: HardwareRequirements, chips: Iterable[Accelerator], measured: Sequence[Profile]
 ) -> Iterator[HardwareCandidate | RejectedCandidate]:
+    """Every accelerator at every width."""
     return candidates(
         requirements.model,
         chips,
@@ -172,14 +176,21 @@ def _lay_out(
         kv_precision=requirements.kv_precision,
         measured=measured,
         speculation=requirements.speculation,
+        quantile=requirements.quantile,
     )
+
+
+def promised_load(requirements: HardwareRequirements, candidate: HardwareCandidate) -> SustainedLoad | Shortfall:
+    """What one replica carries within the promise; hardly anything is as good as nothing."""
+    load = load_of(candidate, requirements.shape, requirements.slo, share=requirements.share)
+    if isinstance(load, SustainedLoad) and load.utilisation < LOAD_LEAST:
+        return Shortfall(limit=load.limit, ttft_s=load.ttft.p50_s, itl_s=load.itl.p50_s)
+    return load
 
 
 def _judge(requirements: HardwareRequirements, candidate: HardwareCandidate) -> RankedHardware | RejectedCandidate:
     chip, tp = candidate.accelerator, candidate.tp
-    load = load_of(candidate, requirements.shape, requirements.slo, share=requirements.share)
-    if isinstance(load, SustainedLoad) and load.utilisation < LOAD_LEAST:
-        load = Shortfall(limit=load.limit, ttft_s=load.ttft.p50_s, itl_s=load.itl.p50_s)
+    load = promised_load(requirements, candidate)
     if isinstance(load, Shortfall):
         return RejectedCandidate(accelerator=chip.name, tp=tp, reason=_refusal(load, requirements.slo), shortfall=load)
     return RankedHardware(
@@ -189,6 +200,7 @@ def _judge(requirements: HardwareRequirements, candidate: HardwareCandidate) -> 
         load=load,
         price=lowest_price(chip),
         basis=candidate.found.basis,
+        slowdown=candidate.slowdown,
         curve=tuple(_curve(requirements, candidate, load)),
         **_costs(requirements, chip, tp, load),
     )
@@ -214,7 +226,7 @@ def _costs(requirements: HardwareRequirements, chip: Accelerator, tp: int, load:
     return {
         "replicas": replicas,
         "usd_per_hour": None if usd_per_hour is None else usd_per_hour * replicas,
-        "usd_per_million_tokens": _usd_per_million_tokens(requirements, load.requests_per_s, usd_per_hour),
+        "usd_per_million_tokens": usd_per_million_tokens(requirements, load.requests_per_s, usd_per_hour),
         "power_w": None if chip.power_w is None else chip.power_w * tp * replicas,
     }
 
@@ -272,13 +284,14 @@ def _curve(
             kept_share=state.kept(requirements.slo),
             ttft_p99_s=state.ttft_quantile_s(0.99),
             itl_p99_s=state.itl_quantile_s(0.99),
-            usd_per_million_tokens=_usd_per_million_tokens(requirements, state.requests_per_s, usd_per_hour),
+            usd_per_million_tokens=usd_per_million_tokens(requirements, state.requests_per_s, usd_per_hour),
         )
 
 
-def _usd_per_million_tokens(
+def usd_per_million_tokens(
     requirements: HardwareRequirements, requests_per_s: float, usd_per_hour: float | None
 ) -> float | None:
+    """Prompt and output together."""
     tokens_per_hour = requests_per_s * (requirements.prompt_tokens + requirements.output_tokens) * 3600
     return None if usd_per_hour is None else usd_per_hour / tokens_per_hour * 1e6
 
@@ -294,5 +307,6 @@ def _check(requirements: HardwareRequirements) -> None:
     check_shape(requirements.shape, requirements.model)
     check_budget(requirements.slo)
     check_share(requirements.share)
+    check_quantile(requirements.quantile)
     if not requirements.requests_per_s > 0:
         raise InvalidSpec(f"requests_per_s: {requirements.requests_per_s:g} is no rate; give more than 0.")

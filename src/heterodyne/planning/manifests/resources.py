@@ -43,6 +43,7 @@ _NVIDIA_PRODUCTS = {
     "gb200": "NVIDIA-GB200",
     "gb300": "NVIDIA-GB300",
     "a100-80gb": "NVIDIA-A100-SXM4-80GB",
+    "a100-pcie": "NVIDIA-A100-80GB-PCIe",
     "a100-40gb": "NVIDIA-A100-SXM4-40GB",
     "l40s": "NVIDIA-L40S",
     "l4": "NVIDIA-L4",

@@ -50,6 +50,7 @@ class ReplicaKind(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     rests_on: Basis | None = None  # None: numbers given by the operator
     hardware: str | None = None  # None: not of the catalogue
     engine: EngineKind | None = None
+    slowdown: float = 1.0  # times what is predicted, every step
 
 
 class MixProblem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

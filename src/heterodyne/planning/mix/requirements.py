@@ -6,14 +6,17 @@ from msgspec import Struct, structs
 
 from heterodyne.domain.errors import InvalidSpec, PlanImpossible
 from heterodyne.physics.hardware import Accelerator, Link
+from heterodyne.physics.memory import Demand, memory_budget
 from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.profile import Profile
 from heterodyne.physics.serving import Slo
 from heterodyne.physics.step_time import Speculation
 from heterodyne.planning.hardware.candidate import HardwareCandidate, candidates
+from heterodyne.planning.hardware.caution import check_quantile
 from heterodyne.planning.hardware.ranking import lowest_price
 from heterodyne.planning.hardware.sustained import SHARE, check_share
+from heterodyne.planning.launch.sizing import CONTEXT_TOKENS
 from heterodyne.planning.mix.assignment import is_served
 from heterodyne.planning.mix.nearest_miss import nearest_miss
 from heterodyne.planning.mix.offers import Holding, Offer, offers
@@ -47,6 +50,7 @@ class MixRequirements(Struct, frozen=True, kw_only=True):
     kv_link: Link = KV_LINK  # between those, for each chip
     measured: tuple[Profile, ...] = ()  # the operator's own
     speculation: Speculation | None = None
+    quantile: float | None = None  # of measured step times by predicted ones; None: as predicted
 
 
 def mix_problem(requirements: MixRequirements) -> MixProblem:
@@ -85,6 +89,7 @@ def _served(
 def _check(requirements: MixRequirements) -> None:
     check_budget(requirements.slo)
     check_share(requirements.share)
+    check_quantile(requirements.quantile)
     for cell in requirements.cells:
         check_shape(cell.shape, requirements.model)
     if not requirements.requests_per_s > 0:
@@ -103,8 +108,16 @@ def _laid_out(requirements: MixRequirements) -> list[HardwareCandidate]:
         kv_precision=requirements.kv_precision,
         measured=requirements.measured,
         speculation=requirements.speculation,
+        quantile=requirements.quantile,
     )
-    return [one for one in every if isinstance(one, HardwareCandidate)]
+    laid_out = [one for one in every if isinstance(one, HardwareCandidate)]
+    return [one for one in laid_out if _holds_usual_sequence(one)] or laid_out
+
+
+def _holds_usual_sequence(candidate: HardwareCandidate) -> bool:
+    """What barely holds its weights might do for the shortest requests, and no engine is started like that."""
+    context = min(CONTEXT_TOKENS, candidate.layout.model.context_tokens)
+    return memory_budget(candidate.layout, Demand(context_tokens=context)).concurrency_max >= 1
 
 
 def _offers(requirements: MixRequirements, candidate: HardwareCandidate) -> tuple[Offer, ...]:
@@ -134,6 +147,7 @@ def _kinds(requirements: MixRequirements, candidate: HardwareCandidate, role: Re
             rests_on=candidate.found.basis,
             hardware=chip,
             engine=candidate.engine,
+            slowdown=candidate.slowdown,
         )
         for offer in _offers(requirements, candidate)
         if able and not (offer.is_spot and (requirements.spot_share_max == 0 or requirements.critical_share == 1))

@@ -36,10 +36,13 @@ def requests_per_s(
     replica = try_replica(candidate, shape)
     if replica is None:
         return 0.0
-    move_s = _move_s(candidate, shape, kv_link)
+    # A slower replica under a promise is a usual one under a shorter promise, and all of it takes so much longer.
+    slower = candidate.slowdown
+    slo = structs.replace(slo, ttft_s=slo.ttft_s / slower, itl_s=slo.itl_s / slower)
+    move_s = _move_s(candidate, shape, kv_link) / slower
     if role is ReplicaRole.PREFILL:
-        return _prefill(replica, shape, slo, share, move_s)
-    return _decode(replica, shape, slo, share, move_s)
+        return _prefill(replica, shape, slo, share, move_s) / slower
+    return _decode(replica, shape, slo, share, move_s) / slower
 
 
 def _prefill(replica: ReplicaSpec, shape: RequestShape, slo: Slo, share: float, move_s: float) -> float:

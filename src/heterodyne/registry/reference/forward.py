@@ -14,7 +14,7 @@ import numpy as np
 from heterodyne.registry.families.catalogue import BY_MODEL_TYPE
 from heterodyne.registry.families.decoder_shape import DecoderShape
 from heterodyne.registry.families.family import EMBEDDING, HEAD, LAYER
-from heterodyne.registry.gguf.shape_fields import llama3_factors
+from heterodyne.registry.reference.positions import frequencies
 
 GELU_INSIDE = math.sqrt(2 / math.pi)
 # The name of a projection and what it is given, one row for each token; what it is given instead.
@@ -117,16 +117,7 @@ def _gelu(x: Any, xp: ModuleType) -> Any:
 
 def _angles(shape: DecoderShape, count: int, *, is_local: bool) -> np.ndarray:
     """By how much each pair of numbers is turned at each place."""
-    pairs = shape.head_dim // 2
-    theta = shape.local_rope_theta if is_local else shape.rope_theta
-    assert theta is not None
-    frequencies = theta ** -(np.arange(pairs, dtype=np.float64) / pairs)
-    scaling = shape.rope_scaling
-    if scaling is not None and not is_local:
-        if scaling.kind == "yarn":
-            raise NotImplementedError("positions stretched by yarn have no reference here")
-        frequencies = frequencies / (llama3_factors(scaling, shape) if scaling.kind == "llama3" else scaling.factor)
-    return np.outer(np.arange(count), frequencies).astype(np.float32)
+    return np.outer(np.arange(count), frequencies(shape, is_local=is_local)).astype(np.float32)
 
 
 def _rotated(x: Any, angles: np.ndarray, xp: ModuleType) -> Any:

@@ -28,7 +28,7 @@ class CandidateVerdict(StrEnum):
 
 
 class PredictedRange(Struct, frozen=True, kw_only=True):
-    """A prediction: nine times out of ten the truth lies between the two ends."""
+    """A prediction: eight times out of ten the truth lies between the two ends."""
 
     ms: float
     low_ms: float

@@ -1,7 +1,7 @@
 """Pure: what physics says of one replica, as the few numbers that a prediction multiplies.
 
 Step times are linear in sequences and their context, prompts in tokens and, for attention, in their square. Mixtures
-and windowed attention bend a little; the straight line through usual loads is near enough for what the corrector mends.
+and windowed attention bend a little; the straight line through usual loads is near enough for what the learner mends.
 """
 
 from math import inf

@@ -92,6 +92,7 @@ DATE_WORDS: Final = (
 KIN: Final = (
     *("son", "daughter", "wife", "husband", "mother", "father", "brother", "sister"),
     *("mom", "mum", "dad", "child", "patient"),
+    *("cousin", "friend", "girlfriend", "boyfriend", "partner", "niece", "nephew", "grandma", "grandpa"),
 )
 AGE_BEFORE: Final = (
     "aged",
@@ -99,7 +100,11 @@ AGE_BEFORE: Final = (
     "age:",
     "age is",
     "age of",
+    "ages",
+    "ages of",
+    "ages:",
     "at age",
+    "im",
     "just turned",
     "turned",
     "turns",
@@ -133,7 +138,7 @@ AGE_BEFORE: Final = (
 def _any_before(phrases: tuple[str, ...]) -> str:
     """One of them stands before the character that was read last; those of one length are looked for at once."""
     by_size: dict[int, list[str]] = {}
-    for phrase in phrases:
+    for phrase in (*phrases, *(phrase.replace("'", "’") for phrase in phrases if "'" in phrase)):
         by_size.setdefault(len(phrase), []).append(phrase)
     return "|".join(rf"(?<=(?<![a-z])(?:{'|'.join(group)}) .)" for group in by_size.values())
 
@@ -145,7 +150,8 @@ AGES: Final = (
         digits_min=1,
         pattern=re.compile(
             r"[0-9](?<![\w.,$€£].)(?:(?<=1)[01][0-9]{1,2}|[0-9])?"
-            r"(?=[ -]?(?:years?[- ]old|years? of age|y/o|yo\b|yrs?[. -]{0,2}old|year[- ]olds?|Jahre alt|ans\b))",
+            r"(?=[ -]?(?:years?[- ]olds?|years? of age|"
+            r"years? young|y/o|y\.o\.|yo\b|yrs?[. -]{0,2}old|Jahre alt|ans\b))",
             re.IGNORECASE,
         ),
     ),
@@ -157,6 +163,16 @@ AGES: Final = (
         pattern=re.compile(
             r"[0-9](?:(?<=born .)|(?<=born about .)|(?<=born some .)|(?<=born almost .)|(?<=born over .))"
             r"(?:(?<=1)[01][0-9]|[0-9])?(?= years ago)",
+            re.IGNORECASE,
+        ),
+    ),
+    Recogniser(  # as forms write it: age=34, Age (34)
+        rule="age",
+        score=0.8,
+        digits_min=1,
+        pattern=re.compile(
+            r"[0-9](?:(?<=\bage[:=].)|(?<=\bage [=-] .)|(?<=\bage \(.)|(?<=\baged:.)|(?<=\bage\s.)|(?<=\bage:\s.))"
+            r"(?:(?<=1)[01][0-9]|[0-9])?(?![\w%:/-])(?![.,][0-9])",
             re.IGNORECASE,
         ),
     ),

@@ -30,7 +30,7 @@ class RequestFacts(Struct, frozen=True, kw_only=True, gc=False):
     epoch_ns: int  # when the worker's clock stood at zero
     arrived_at_s: float
     ended_at_s: float
-    first_at_s: float = 0.0  # what the client was sent first; 0: nothing
+    first_at_s: float = 0.0  # what the client waited for: the first token; 0: nothing
     wait_began_at_s: float = 0.0
     waited_s: float = 0.0  # for its turn; 0: it did not
     tries: tuple[TryFacts, ...] = ()

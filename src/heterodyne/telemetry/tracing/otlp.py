@@ -15,6 +15,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from heterodyne.domain.errors import SettingsInvalid
 from heterodyne.telemetry import log, metrics
+from heterodyne.telemetry.settings import INSTALL_OTEL
 from heterodyne.telemetry.tracing.span import Span
 
 QUEUE_MAX = 8192  # spans
@@ -27,7 +28,6 @@ BUSY = (429, 502, 503, 504)  # the collector may take the same batch later
 
 FULL, UNREACHABLE, REJECTED = ("full",), ("unreachable",), ("rejected",)
 
-INSTALL = "pip install 'heterodyne[otel]'"
 
 _log = log.get("telemetry")
 
@@ -47,7 +47,7 @@ class OtlpExporter:
         try:
             from heterodyne.telemetry.tracing import encode  # noqa: PLC0415  # not part of the base install
         except ImportError as error:
-            raise SettingsInvalid(f"telemetry.traces_url: OpenTelemetry is not installed; {INSTALL}") from error
+            raise SettingsInvalid(f"telemetry.traces_url: OpenTelemetry is not installed; {INSTALL_OTEL}") from error
         self._encode = encode.encode
         self._rejected_spans = encode.rejected_spans
         self._url = url

@@ -215,12 +215,13 @@ def test_a_folder_below_a_file_cannot_be_written(tmp_path: Path) -> None:
     ("setting", "expected"),
     [
         ("stores.redis_url=redis://127.0.0.1:9/0", "FAIL  redis: Redis"),
+        ("stores.prompts_url=postgresql://127.0.0.1:9/x", "FAIL  prompts: PostgreSQL does not answer"),
         ("stores.url=postgresql://127.0.0.1:9/x", "FAIL  database: PostgreSQL does not answer"),
         ("stores.url=mysql://127.0.0.1/x", 'FAIL  database: `stores.url` begins with "mysql:"'),
     ],
 )
 def test_a_store_that_does_not_answer_blocks_serving(run, setting: str, expected: str) -> None:
-    result = run(*HERE, "--set", setting, "doctor")
+    result = run(*HERE, "--set", setting, "doctor", env={"HETERODYNE_CACHE_KEY": "k" * 16})
     assert result.exit_code == 1
     assert expected in result.stdout
 
@@ -240,6 +241,14 @@ def test_redis_that_answers_is_good(run) -> None:
         result = run(*HERE, "--set", f"stores.redis_url={redis.url}", "doctor")
     assert result.exit_code == 0, result.stdout
     assert "ok    redis: answers" in result.stdout
+
+
+@pytest.mark.usefixtures("own_weights")
+def test_postgresql_that_may_keep_prompts_is_good(run) -> None:
+    with database() as url:
+        result = run(*HERE, "--set", f"stores.prompts_url={url}", "doctor", env={"HETERODYNE_CACHE_KEY": "k" * 16})
+    assert result.exit_code == 0, result.stdout
+    assert "ok    prompts: answers" in result.stdout
 
 
 @pytest.mark.usefixtures("own_weights")

@@ -69,3 +69,19 @@ def test_a_class_sets_the_targets_and_flags_win() -> None:
     assert latest()[0] <= 0.5
     assert 0.5 < latest("--class", "batch")[0] <= 2.0
     assert latest("--class", "batch", "--slo-itl-ms", "20")[1] <= 0.02
+
+
+def test_the_page_says_how_sure_the_ranking_is(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    result = CliRunner().invoke(cli, [*ASK, "--quantile", "0.7", "--html", str(file)])
+    assert result.exit_code == 0, result.output
+    page = file.read_text(encoding="utf-8")
+    assert "How sure that is" in page
+    assert "at quantile 0.7" in page
+
+
+def test_json_has_the_ranges_of_what_is_shown() -> None:
+    ranking = msgspec.json.decode(CliRunner().invoke(cli, [*ASK, "--json"]).stdout)
+    h100 = next(one for name, one in ranking["ranges"].items() if name.endswith("h100-sxm"))
+    assert h100["cost"]["low"] < h100["cost_calibrated"]["low"]
+    assert h100["itl_s"]["low"] < h100["itl_s"]["high"]

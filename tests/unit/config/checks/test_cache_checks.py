@@ -6,6 +6,7 @@ from heterodyne.caching.settings import CacheSettings
 from heterodyne.config.checks.cache_checks import (
     a_semantic_cache_has_its_models,
     models_of_other_caches_are_used,
+    prompts_are_in_postgres,
     shared_answers_are_sealed,
 )
 from heterodyne.config.checks.pool_checks import pool_names_are_free
@@ -60,6 +61,15 @@ def test_a_shared_store_needs_a_secret() -> None:
     (problem,) = shared_answers_are_sealed(shared, {"SEAL": "x" * 15})
     assert problem.path == "stores.cache_key_env"
     assert "SEAL" in problem.message
+    both = Settings(stores=StoreSettings(cache_url="redis://h/0", prompts_url="postgresql://h/p", cache_key_env="SEAL"))
+    assert len([*shared_answers_are_sealed(both, {})]) == 1
+
+
+def test_prompts_are_shared_in_postgres_alone() -> None:
+    assert not [*prompts_are_in_postgres(Settings(stores=StoreSettings(prompts_url="postgresql://h/p")), {})]
+    (problem,) = prompts_are_in_postgres(Settings(stores=StoreSettings(prompts_url="redis://:secret@h/0")), {})
+    assert problem.path == "stores.prompts_url"
+    assert "secret" not in problem.message
 
 
 def test_a_pool_of_the_cache_s_name_is_refused() -> None:

@@ -1,13 +1,12 @@
-"""The band around a prediction: it covers nine in ten, whatever the errors look like."""
+"""The band around a prediction: it covers eight in ten, whatever the errors look like."""
 
 from collections.abc import Callable
-from itertools import pairwise
-from math import inf, log
+from math import inf, log, sin
 from random import Random
 
 import pytest
 
-from heterodyne.routing.prediction.pool_speed import BAND_PACE, TAIL, Band
+from heterodyne.routing.prediction.band import WINDOW_MAX, Band
 
 Error = Callable[[Random], float]  # actual / predicted
 
@@ -28,21 +27,21 @@ def learn(band: Band, error: Error, samples: int, seed: int = 1) -> float:
     for _ in range(samples):
         actual_s = error(random)
         inside += band.low <= actual_s <= band.high
-        band.learn(1.0, actual_s)
+        band.learn(1.0, actual_s, band.low, band.high)
     return inside / samples
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
-def test_nine_in_ten_fall_inside_whatever_the_errors_look_like(error: Error) -> None:
+def test_eight_in_ten_fall_inside_whatever_the_errors_look_like(error: Error) -> None:
     band = Band()
     learn(band, error, 500)
-    assert 0.85 <= learn(band, error, 5000, seed=2) <= 0.95
+    assert 0.75 <= learn(band, error, 5000, seed=2) <= 0.85
 
 
 @pytest.mark.parametrize("name", ["normal", "wide", "skewed", "even"])
 def test_it_is_not_far_off_while_it_learns(name: str) -> None:
     band = Band()
-    assert 0.8 <= learn(band, ERRORS[name], 500) <= 1.0
+    assert 0.7 <= learn(band, ERRORS[name], 50) <= 0.95
 
 
 def test_it_widens_when_predictions_become_worse_and_narrows_again() -> None:
@@ -55,17 +54,32 @@ def test_it_widens_when_predictions_become_worse_and_narrows_again() -> None:
     assert band.high / band.low == pytest.approx(before, rel=0.3)
 
 
-def test_what_a_bad_minute_has_widened_narrows_faster_once_nothing_comes_near() -> None:
+def test_what_a_bad_minute_has_widened_is_narrow_again_once_it_has_left_the_window() -> None:
     band = Band()
     learn(band, ERRORS["narrow"], 1000)
+    before = band.high / band.low
     learn(band, ERRORS["wide"], 100)
-    widths = []
-    for seed in range(2, 7):
-        learn(band, ERRORS["narrow"], 300, seed)
-        widths.append(log(band.high / band.low))
-    steps = [before - after for before, after in pairwise(widths)]
-    pace = BAND_PACE * band.error * TAIL
-    assert all(step > 1.5 * 300 * 2 * pace for step in steps), "both ends of it, at twice the usual pace"
+    learn(band, ERRORS["narrow"], 2 * WINDOW_MAX, seed=2)
+    assert log(band.high / band.low) < 2 * log(before)
+
+
+def test_it_is_wide_at_first_and_narrow_after_50_predictions_that_were_right() -> None:
+    band = Band()
+    assert band.high / band.low > 2.5
+    learn(band, ERRORS["narrow"], 50)
+    assert band.high / band.low < 1.2
+
+
+def test_it_covers_eight_in_ten_though_what_is_foretold_is_measured_much_later() -> None:
+    band, random, inside, foretold = Band(), Random(4), 0, []
+    for number in range(3000):
+        foretold.append((band.low, band.high))
+        if number >= 64:
+            low, high = foretold[number - 64]
+            actual_s = random.lognormvariate(0.1 * sin(number / 60), 0.1)  # off in one direction for a while
+            inside += low <= actual_s <= high
+            band.learn(1.0, actual_s, low, high)
+    assert 0.75 <= inside / (3000 - 64) <= 0.85
 
 
 def test_the_longer_a_promise_the_less_likely_it_is_broken() -> None:
@@ -108,8 +122,8 @@ def test_no_promise_is_too_long_or_too_short_to_be_weighed(limit_s: float) -> No
 
 def test_a_time_that_is_none_teaches_nothing() -> None:
     band = Band()
-    band.learn(0.0, 1.0)
-    band.learn(1.0, 0.0)
+    band.learn(0.0, 1.0, 0.0, 2.0)
+    band.learn(1.0, 0.0, 0.5, 2.0)
     assert band.samples == 0
 
 
@@ -127,5 +141,5 @@ def test_one_sample_beyond_all_measure_does_not_blow_it_up() -> None:
     band = Band()
     learn(band, ERRORS["normal"], 500)
     before = band.high
-    band.learn(1.0, 1e9)
+    band.learn(1.0, 1e9, band.low, band.high)
     assert band.high < 1.2 * before

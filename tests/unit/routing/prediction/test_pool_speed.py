@@ -37,14 +37,29 @@ def test_first_tokens_that_come_twice_as_late_make_prompts_twice_as_long() -> No
     assert speed.step_s == ROUND.step_s  # of the pace of tokens they say nothing
 
 
+def paces(speed: PoolSpeed, samples: int, *, step: float, sequence: float, context: float) -> None:
+    random = Random(1)
+    for _ in range(samples):
+        sequences, prompts_s = 1 + 50 * random.random(), 0.005 * random.random()
+        tokens = sequences * random.uniform(200.0, 2000.0)
+        batch_s = sequence * ROUND.sequence_s * sequences + context * ROUND.context_token_s * tokens
+        speed.learn_later(sequences, tokens, prompts_s, step * ROUND.step_s + batch_s + prompts_s)
+
+
 def test_tokens_that_come_twice_as_slowly_make_steps_twice_as_long() -> None:
-    speed, random = PoolSpeed(ROUND), Random(1)
-    for _ in range(300):
-        batch_s, prompts_s = 0.02 * random.random(), 0.005 * random.random()
-        speed.learn_later(batch_s, prompts_s, 2.0 * (ROUND.step_s + batch_s + prompts_s))
+    speed = PoolSpeed(ROUND)
+    paces(speed, 300, step=2.0, sequence=2.0, context=2.0)
     assert speed.step_s == pytest.approx(2 * ROUND.step_s, rel=0.1)
     assert speed.sequence_s == pytest.approx(2 * ROUND.sequence_s, rel=0.15)
     assert speed.prompts == 1.0
+
+
+def test_how_a_step_grows_with_its_batch_is_learned_apart_from_its_fixed_part() -> None:
+    speed = PoolSpeed(ROUND)
+    paces(speed, 100, step=0.5, sequence=10.0, context=3.0)
+    assert speed.step_s == pytest.approx(0.5 * ROUND.step_s, rel=0.15)
+    assert speed.sequence_s == pytest.approx(10 * ROUND.sequence_s, rel=0.15)
+    assert speed.context_token_s == pytest.approx(3 * ROUND.context_token_s, rel=0.15)
 
 
 def test_a_delay_that_no_prior_knows_of_is_learned_on_the_whole() -> None:
@@ -84,9 +99,9 @@ def test_the_share_of_time_for_prompts_is_measured_and_fades() -> None:
 def test_a_snapshot_says_what_was_learned() -> None:
     speed = PoolSpeed(ROUND)
     first_tokens(speed, 2.0, 300)
-    speed.ttft_band.learn(1.0, 1.1)
+    speed.ttft_band.learn(1.0, 1.1, 0.5, 2.0)
     seen = speed.snapshot()
     assert seen.ttft_factors[1] == speed.prompts
-    assert seen.itl_factors == (1.0, 1.0, 1.0)
+    assert seen.itl_factors == (1.0, 1.0, 1.0, 1.0)
     assert seen.samples == 1
     assert not seen.is_lost

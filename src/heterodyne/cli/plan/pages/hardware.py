@@ -8,11 +8,13 @@ from heterodyne.cli.plan.hardware_table import name_of, number
 from heterodyne.cli.plan.pages.basis_words import bases
 from heterodyne.cli.plan.pages.chart import Axis, ChartPoint, chart
 from heterodyne.cli.plan.pages.element import Markup, element
+from heterodyne.cli.plan.pages.hardware_ranges import ranges_table
 from heterodyne.cli.plan.pages.mark import Mark, legend, vendor_mark
 from heterodyne.cli.plan.pages.page import PageVerdict, Provenance, figure, item_list, page, paragraph, section
 from heterodyne.cli.plan.pages.table import Column, table
 from heterodyne.domain.counted import counted
 from heterodyne.physics.hardware import Accelerator
+from heterodyne.planning.hardware.ranges import ChoiceRanges
 from heterodyne.planning.hardware.ranking import (
     HardwareRequirements,
     OperatingPoint,
@@ -43,6 +45,7 @@ def hardware_page(
     catalogue: Mapping[str, Accelerator],
     every_width: bool,
     provenance: Provenance,
+    ranges: Mapping[str, ChoiceRanges] | None = None,
 ) -> str:
     """The whole page; the table has each accelerator's cheapest width, or with `every_width` all."""
     best = tuple(best_per_accelerator(ranking.choices))
@@ -53,6 +56,7 @@ def hardware_page(
         sections=(
             *_charts(ranking, best, requirements, catalogue),
             *_ranking(ranking.choices if every_width else best),
+            *_ranges(ranking.choices if every_width else best, ranges, requirements),
             *_left_out(ranking),
         ),
         honesty=HONESTY,
@@ -187,6 +191,14 @@ def _ranking(shown: tuple[RankedHardware, ...]) -> tuple[Markup, ...]:
     days = sorted({choice.price.day for choice in shown if choice.price is not None})
     caption = f"The cheapest first; those without a known price last. {_price_days(days)}"
     return (section("Ranking", table(caption, COLUMNS, shown), paragraph("“Rests on”:"), rests),)
+
+
+def _ranges(
+    shown: tuple[RankedHardware, ...], ranges: Mapping[str, ChoiceRanges] | None, requirements: HardwareRequirements
+) -> tuple[Markup, ...]:
+    if not shown or ranges is None:
+        return ()
+    return (section("How sure that is", ranges_table(shown, ranges, requirements)),)
 
 
 def _price_days(days: list[str]) -> str:

@@ -1,0 +1,1 @@
+"""Packs all that an installation without a network needs into one archive."""

@@ -1,0 +1,114 @@
+"""What policies look at comes in its order, however many turns of the loop it takes, and never after its end."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from heterodyne.gateway.stream_turns import SLICE_BYTES, TURN_S, WAITING_BYTES_MAX, StreamTurns
+
+
+class Taker:
+    """A relay and its owner; a look at anything takes two turns' time."""
+
+    def __init__(self) -> None:
+        self.said: list[bytes] = []
+        self.paused: list[bool] = []
+        self.is_over = self.is_slow = False
+        self.work: Any = None
+        self.turns = StreamTurns(self.guard)
+        self.turns.begin(self, self)
+
+    def guard(self, data: bytes) -> tuple[bytes, ...]:
+        time.sleep(2 * TURN_S)
+        return (data,)
+
+    def look(self, data: bytes) -> None:
+        self.said += self.turns.event(data)
+
+    def say(self, edit: Callable[[bytes], tuple[bytes, ...]], data: bytes) -> None:
+        self.said += edit(data)
+
+    def pause(self) -> None:
+        self.paused.append(True)
+
+    def resume(self) -> None:
+        self.paused.append(False)
+
+    def wait_for(self, work: Any) -> None:
+        self.work = work
+
+
+def event(text: str) -> bytes:
+    return msgspec.json.encode({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]})
+
+
+def words(events: list[bytes]) -> str:
+    return "".join(msgspec.json.decode(one)["choices"][0]["delta"]["content"] for one in events)
+
+
+async def wait_until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not is_so():
+            await asyncio.sleep(0)
+
+
+async def test_what_is_short_is_looked_at_at_once() -> None:
+    taker = Taker()
+    taker.turns.take(event("hello"))
+    assert words(taker.said) == "hello"
+    assert not taker.turns.is_behind
+
+
+async def test_a_long_event_takes_turns_and_what_comes_behind_it_waits() -> None:
+    taker, turns = Taker(), 0
+    text = "".join(str(number) for number in range(2000))
+    taker.turns.event(event(text))  # as when the end of a long event has come
+    taker.turns._go_on()
+    taker.turns.take(event("behind"))
+    ended: list[bool] = []
+    taker.turns.end(lambda: ended.append(True))
+    while not ended:
+        before = len(taker.said)
+        await asyncio.sleep(0)
+        assert len(taker.said) - before <= 1
+        turns += 1
+    assert words(taker.said) == text + "behind"
+    assert turns > 10
+    assert taker.work is taker.turns
+
+
+async def test_the_engine_waits_while_much_does() -> None:
+    taker = Taker()
+    taker.look = taker.guard  # type: ignore[assignment]
+    taker.turns.take(b"x" * (WAITING_BYTES_MAX + 3 * SLICE_BYTES))
+    assert taker.paused == [True]
+    await wait_until(lambda: not taker.turns.is_behind)
+    assert taker.paused == [True, False]
+
+
+async def test_an_engine_whose_client_is_slow_waits_on() -> None:
+    taker = Taker()
+    taker.look = taker.guard  # type: ignore[assignment]
+    taker.turns.take(b"x" * (WAITING_BYTES_MAX + 3 * SLICE_BYTES))
+    taker.is_slow = True
+    await wait_until(lambda: not taker.turns.is_behind)
+    assert taker.paused == [True]
+
+
+async def test_nothing_is_said_after_the_end() -> None:
+    for leave in ("is_over", "cancel"):
+        taker = Taker()
+        taker.turns.take(b"".join(event("a") for _ in range(100)))
+        taker.turns.event(event("b" * 5000))
+        told = len(taker.said)
+        ended: list[bool] = []
+        taker.turns.end(lambda ended=ended: ended.append(True))
+        if leave == "is_over":
+            taker.is_over = True
+        else:
+            taker.turns.cancel()
+        await asyncio.sleep(0.02)
+        assert (len(taker.said), ended, taker.turns.is_behind) == (told, [], False)
