@@ -13,6 +13,7 @@ from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.assembly.gateway import running_gateway
 from heterodyne.caching.settings import CacheSettings
 from heterodyne.config.settings import Settings
+from heterodyne.domain.fleet import Health
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.model_settings import ModelSettings
@@ -149,7 +150,7 @@ async def gateway_over(
             wall_clock=wall_clock,
         ) as running:
             if waits_ready:
-                await _wait_ready(running.server.port)
+                await _wait_ready(running)
             rig = Rig(running, opened, records)
             yield rig
         await rig.wait_empty()
@@ -162,10 +163,19 @@ def _engine(one: ScriptedEngine | Behaviour, model: str = requests.MODEL) -> Scr
     return one if isinstance(one, ScriptedEngine) else ScriptedEngine(one, model=model)
 
 
-async def _wait_ready(port: int) -> None:
+async def _wait_ready(gateway: LiveGateway) -> None:
+    """A model is ready as soon as one of its replicas is; a test of several wants to know of each."""
     async with asyncio.timeout(READY_TIMEOUT_S):
-        while set((await ask(port, requests.get("/health/ready"))).json["models"].values()) != {"ready"}:
+        while set((await ask(gateway.server.port, requests.get("/health/ready"))).json["models"].values()) != {"ready"}:
             await asyncio.sleep(0.005)
+        while not _knows_each(gateway):
+            await asyncio.sleep(0.005)
+
+
+def _knows_each(gateway: LiveGateway) -> bool:
+    """Whether each replica was looked at, and those that are ready were told to the router."""
+    health = [one.health for one in gateway.view("").fleet.replicas]
+    return Health.STARTING not in health and gateway.takeable() >= health.count(Health.READY)
 
 
 def _is_empty(held: ServerSnapshot) -> bool:
