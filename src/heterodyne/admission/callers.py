@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import structs
 
+from heterodyne.admission.certificates import CertificateRules
 from heterodyne.domain.errors import StoreUnavailable, Unauthenticated
 from heterodyne.domain.tenant import Caller, KeyId, OrganisationId, ProjectId, Scopes, TenantSnapshot
 from heterodyne.domain.urgency import Tier
@@ -61,7 +62,7 @@ def is_operators(caller: Caller) -> bool:
 class CallerRing:
     """The callers of one snapshot, and those whose digests are in the settings."""
 
-    __slots__ = ("_by_id", "_held", "_local", "_unreadable", "is_keyless", "version")
+    __slots__ = ("_by_id", "_held", "_local", "_unreadable", "certificates", "is_keyless", "version")
 
     def __init__(
         self,
@@ -72,9 +73,11 @@ class CallerRing:
         context_tokens_by_tier: Mapping[str, int] = NO_CONTEXTS,
         batch_price_by_tier: Mapping[str, float] = NO_PRICES,
         console_digest: str = "",
+        certificates: CertificateRules | None = None,
     ) -> None:
         """Keyless, whoever brings no key of ours is `local`; that it is for loopback alone is checked at start-up.
-        `console_digest` is of the key that the console's playground asks with; empty: there is none."""
+        `console_digest` is of the key that the console's playground asks with; empty: there is none.
+        `certificates` say which keys those of clients stand for; None: clients are not asked for any."""
         of_tier = partial(_of_tier, contexts=context_tokens_by_tier, prices=batch_price_by_tier)
         self._held = _held(snapshot.callers, static_digests, of_tier)
         if console_digest:
@@ -83,6 +86,7 @@ class CallerRing:
         self._by_id: dict[str, tuple[float, Caller]] | None = None  # made when it is first needed
         self._unreadable = frozenset(snapshot.unreadable)
         self._local = of_tier(LOCAL)
+        self.certificates = certificates
         self.is_keyless = is_keyless
         self.version = snapshot.version
 

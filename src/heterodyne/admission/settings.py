@@ -21,6 +21,14 @@ class AdmissionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
             "keys, here or made with `heterodyne keys create`, one is required anyway."
         ),
     ] = False
+    certificates: Annotated[
+        dict[Annotated[str, Meta(min_length=1)], Annotated[str, Meta(min_length=1)]],
+        Meta(
+            description="By a name in a client's certificate (`spiffe://prod/search/*`, a DNS name or an e-mail "
+            "address; `*` at the end is anything), the id of the key that it stands for where a request brings none. "
+            "Needs `gateway.tls_client_authorities`."
+        ),
+    ] = {}
     in_flight_max: Annotated[
         int, Meta(ge=1, description="Requests running at once per worker; one more is answered 503.")
     ] = 1024

@@ -24,6 +24,8 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "files_url": "s3://bucket/heterodyne-files",
     "tls_certificate": "/etc/heterodyne/tls.crt",
     "tls_key": "/etc/heterodyne/tls.key",
+    "tls_client_authorities": "/etc/heterodyne/clients.pem",
+    "tls_client_revoked": "/etc/heterodyne/revoked.pem",
     "cache_dir": "/var/cache/heterodyne",
     "models_dir": "/var/lib/heterodyne/models",
     "blobs_url": "s3://bucket/heterodyne",

@@ -5,13 +5,14 @@ its address, unless a proxy says that it asks for somebody else, or the name it 
 point a name of its own at 127.0.0.1 and have a visitor's browser ask.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 
 from heterodyne.admission.callers import LOCAL, STRANGER, CallerRing
 from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import Unauthenticated
 from heterodyne.domain.tenant import Caller
+from heterodyne.gateway.certified import certified
 
 FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"via")
 
@@ -23,6 +24,7 @@ def page_caller(
     host_names: HostNames,
     now_wall_s: float,
     *,
+    certificate_names: Sequence[str] | None = None,
     needs_key: bool = False,
 ) -> Caller:
     """Never raises but where `needs_key`: then this machine must show one too."""
@@ -30,7 +32,11 @@ def page_caller(
     if is_ours and not needs_key and _is_here(peer) and not any(name in headers for name in FORWARDED):
         return LOCAL
     try:
-        caller = callers.check(headers.get(b"authorization"), now_wall_s)
+        line, rules = headers.get(b"authorization"), callers.certificates
+        if rules is None:
+            caller = callers.check(line, now_wall_s)
+        else:
+            caller = certified(rules, certificate_names, line, callers, now_wall_s)
     except Unauthenticated:
         if needs_key:
             raise

@@ -131,7 +131,7 @@ class RequestHandler:
                 host_names.check(http.headers.get(b"host"))
             if route.is_open:
                 return RoutedHead(http, route, LOCAL, callers, host_names, body_bytes_max=0)
-            caller = caller_of(http.headers, route, callers, now_wall_s)
+            caller = caller_of(http.headers, route, callers, connection, now_wall_s)
             if not route.takes_body:
                 return RoutedHead(http, route, caller, callers, host_names, body_bytes_max=0)
             if route.is_upload:
@@ -196,6 +196,7 @@ class RequestHandler:
             self.callers,
             self.host_names,
             self._wall_clock(),
+            certificate_names=connection.certificate_names,
             needs_key=route.is_metrics and self.settings.metrics_access == "key",
         )
 

@@ -7,6 +7,7 @@ from heterodyne.admission.callers import BEARER, CallerRing
 from heterodyne.admission.host_names import HostNames
 from heterodyne.domain.errors import HeterodyneError, InvalidField, UnsupportedMediaType
 from heterodyne.domain.tenant import Caller
+from heterodyne.gateway.certified import certified
 from heterodyne.gateway.dialects import open_inference
 from heterodyne.gateway.form_heads import boundary_of
 from heterodyne.gateway.forms.form import ClientForm
@@ -134,12 +135,17 @@ class Arrival:
         self.waited_s = 0.0  # for another's answer, or another model's
 
 
-def caller_of(headers: dict[bytes, bytes], route: Route, callers: CallerRing, now_wall_s: float) -> Caller:
+def caller_of(
+    headers: dict[bytes, bytes], route: Route, callers: CallerRing, connection: ServerConnection, now_wall_s: float
+) -> Caller:
     """Whose request it is; raises where its key does not open."""
     inner = headers.get(KEY_ID)
     if inner is not None:
         return callers.of_key(inner.decode(), now_wall_s)
-    return callers.check(key_line(headers, route.key_headers), now_wall_s)
+    line, rules = key_line(headers, route.key_headers), callers.certificates
+    if rules is None:
+        return callers.check(line, now_wall_s)
+    return certified(rules, connection.certificate_names, line, callers, now_wall_s)
 
 
 def key_line(headers: dict[bytes, bytes], key_headers: tuple[bytes, ...]) -> bytes | None:

@@ -1,7 +1,6 @@
 """One worker's listening socket and the clock that every wait of its connections and exchanges sits under."""
 
 import asyncio
-import ssl
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -11,6 +10,7 @@ from heterodyne.domain.errors import Draining
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.holdings import Holdings, HoldingsWatch
 from heterodyne.gateway.in_flight import InFlight
+from heterodyne.gateway.listener import Listener
 from heterodyne.gateway.loop_lag import LoopLagMonitor
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_log import RequestLog
@@ -71,8 +71,7 @@ class GatewayServer:
         self._ledger = ledger
         self._holdings = holdings
         self._limits = _limits(settings)
-        self._server: asyncio.Server | None = None
-        self._tls = _tls(settings)
+        self._listener = Listener(settings, self._connection)
         request_handler.stored.background.ask = self.ask
         request_handler.remote_guards.asking.ask_gateway = self.ask
         self._loop_lag = LoopLagMonitor()
@@ -80,27 +79,16 @@ class GatewayServer:
 
     async def open(self, *, reuse_port: bool = False) -> None:
         """Listen; afterwards `port` is the real one."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
-            self._connection,
-            self._settings.host,
-            self._settings.port,
-            reuse_port=reuse_port,
-            backlog=4096,
-            ssl=self._tls,
-            ssl_handshake_timeout=None if self._tls is None else self._settings.head_timeout_s,
-        )
-        self.port = self._server.sockets[0].getsockname()[1]
+        await self._listener.open(reuse_port=reuse_port)
+        self.port = self._listener.port
 
     def configure(self, settings: GatewaySettings) -> None:
-        """Other limits from the next connection on. The certificate is read again: its file may be a newer one."""
+        """Other limits from the next connection on."""
         self._settings = settings
         self._limits = _limits(settings)
         self._request_handler.settings = settings
         self._gate.configure(settings)
         self._upstream.configure(settings)
-        if self._tls is not None and settings.tls_certificate is not None:
-            self._tls.load_cert_chain(settings.tls_certificate, settings.tls_key)
 
     async def tick(self) -> None:
         """Check every connection and exchange against its limits, ten times a second, until cancelled."""
@@ -122,6 +110,7 @@ class GatewayServer:
             self._in_flight.trim_kept(self._settings.continuation_bytes_max)
             self._request_handler.offloaded.check(now_s)
             self._gate.tick()
+            await self._listener.look(now_s)
             self._request_log.write_down()
             self._holdings.look(now_s)
             self._loop_lag.note()
@@ -132,8 +121,7 @@ class GatewayServer:
         """Take nothing new, let what runs finish for as long as the settings grant, end the rest as errors."""
         self._in_flight.limit.is_draining = True
         self._ledger.is_draining = True
-        if self._server is not None:
-            self._server.close()
+        self._listener.close()
         clock = self._clock
         until_s = clock() + self._settings.drain_timeout_s
         while self._is_at_work() and clock() < until_s:
@@ -178,8 +166,7 @@ class GatewayServer:
     async def close(self) -> None:
         """Cut what is left; whatever requests still hold is given back, as at any other end."""
         self._in_flight.limit.is_draining = True
-        if self._server is not None:
-            self._server.close()
+        self._listener.close()
         self._loop_lag.sleep()
         self._end_all()
         for connection in tuple(self._ledger.connections):
@@ -232,11 +219,3 @@ def _limits(settings: GatewaySettings) -> WireLimits:
         idle_timeout_s=settings.idle_timeout_s,
         write_timeout_s=settings.write_timeout_s,
     )
-
-
-def _tls(settings: GatewaySettings) -> ssl.SSLContext | None:
-    if settings.tls_certificate is None:
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(settings.tls_certificate, settings.tls_key)
-    return context

@@ -4,6 +4,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from heterodyne.wire.tls.contexts import TlsVersion
+from heterodyne.wire.tls.files import TlsFiles
+
 Seconds = Annotated[float, Meta(gt=0, le=86400)]
 
 
@@ -31,6 +34,28 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         str | None, Meta(description="PEM file with the certificate chain; serves HTTPS when set.")
     ] = None
     tls_key: Annotated[str | None, Meta(description="PEM file with the private key of `tls_certificate`.")] = None
+    tls_version_min: Annotated[TlsVersion, Meta(description="The oldest version of TLS that is spoken.")] = "1.2"
+    tls_client_authorities: Annotated[
+        str | None,
+        Meta(
+            description="PEM file with the authorities whose client certificates are believed; clients are asked for "
+            "one when set. `admission.certificates` says whose they are."
+        ),
+    ] = None
+    tls_client_revoked: Annotated[
+        str | None,
+        Meta(
+            description="PEM file with the authorities' lists of revoked certificates (CRL); one is needed of each, "
+            "and a list that is out of date has every certificate refused."
+        ),
+    ] = None
+    tls_client_certificates: Annotated[
+        Literal["optional", "required"],
+        Meta(
+            description="Whether a request without a client certificate is refused, even if it brings a key; health, "
+            "metrics and other open pages are not."
+        ),
+    ] = "optional"
     connections_max: Annotated[
         int,
         Meta(
@@ -167,3 +192,13 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "were last used, and files after they were sent.",
         ),
     ] = 30.0
+
+    @property
+    def tls_files(self) -> TlsFiles:
+        """Those of the door."""
+        return TlsFiles(
+            certificate=self.tls_certificate,
+            key=self.tls_key,
+            authorities=self.tls_client_authorities,
+            revoked=self.tls_client_revoked,
+        )

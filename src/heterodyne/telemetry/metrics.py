@@ -52,6 +52,22 @@ guard_failures = Counter(
     "policy lets pass what a guard elsewhere gave no verdict on.",
     ("direction",),
 )
+handshake_failures = Counter(
+    "heterodyne_gateway_tls_handshake_failures_total",
+    "Connections that TLS did not let in, by what was wrong: with the certificate of the client, with the version or "
+    "the ciphers it speaks, or because it does not speak TLS.",
+    ("reason",),
+)
+certificate_ends = SharedGauge(
+    "heterodyne_certificate_expires_timestamp_seconds",
+    "When a certificate that we show is over, by the setting that names it.",
+    ("setting",),
+)
+certificate_failures = Counter(
+    "heterodyne_certificate_failures_total",
+    "Files of certificates that were written anew and could not be taken; the last ones go on to hold.",
+    ("setting",),
+)
 abuse_findings = Counter(
     "heterodyne_abuse_findings_total",
     "Keys that a policy against abuse has found, by what it watches, the rule, and what follows.",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, final
 
 from heterodyne.wire.pacing import PacedWrite
+from heterodyne.wire.tls.peer_names import peer_names
 
 WRITE_BUFFER_BYTES: Final = 65536
 HOLD_S: Final = 0.002
@@ -51,6 +52,12 @@ class ServerSocket(asyncio.Protocol):
     def peer(self) -> tuple[str, int] | None:
         """The address of the other side."""
         return self._extra("peername")
+
+    @property
+    def certificate_names(self) -> tuple[str, ...] | None:
+        """What the certificate of the other side calls it; None: it has shown none."""
+        certificate = None if self._transport is None else self._transport.get_extra_info("peercert")
+        return peer_names(certificate) if certificate else None
 
     @property
     def address(self) -> tuple[str, int] | None:

@@ -19,6 +19,7 @@ from heterodyne.config.checks import (
     pool_checks,
     signing_checks,
     tier_checks,
+    tls_checks,
     tracing_checks,
 )
 from heterodyne.config.problems import SettingProblem
@@ -31,7 +32,9 @@ CHECKS: tuple[Check, ...] = (
     gateway_checks.an_open_gateway_has_keys,
     gateway_checks.an_open_console_has_operators,
     gateway_checks.viewers_come_beside_operators,
-    gateway_checks.tls_is_whole,
+    tls_checks.tls_is_whole,
+    tls_checks.tls_files_are_fit,
+    tls_checks.client_certificates_can_be_checked,
     gateway_checks.the_default_deadline_is_allowed,
     gateway_checks.one_body_fits_among_all,
     pool_checks.there_are_pools,

@@ -1,8 +1,7 @@
-"""Checks of the ports of the gateway and the console: keys where other machines can connect, TLS, deadlines, sizes."""
+"""Checks of the ports of the gateway and the console: keys where other machines can connect, deadlines, sizes."""
 
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
-from pathlib import Path
 
 from heterodyne.config.problems import SettingProblem
 from heterodyne.config.settings import Settings
@@ -52,22 +51,6 @@ def viewers_come_beside_operators(settings: Settings, _: Mapping[str, str]) -> I
             message=f'"{digest[:8]}…" is also in console.operator_keys_sha256; a key has one role',
             rests_on=("console.operator_keys_sha256",),
         )
-
-
-def tls_is_whole(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """A certificate and its key come together, and both files exist."""
-    given = {"tls_certificate": settings.gateway.tls_certificate, "tls_key": settings.gateway.tls_key}
-    for name, partner in (("tls_certificate", "tls_key"), ("tls_key", "tls_certificate")):
-        file = given[name]
-        if file is None:
-            if given[partner] is not None:
-                yield SettingProblem(
-                    path=f"gateway.{name}",
-                    message=f"required, because gateway.{partner} is set",
-                    rests_on=(f"gateway.{partner}",),
-                )
-        elif not Path(file).is_file():
-            yield SettingProblem(path=f"gateway.{name}", message=f'no file "{file}"')
 
 
 def the_default_deadline_is_allowed(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:

@@ -1,11 +1,11 @@
 """A gateway that serves, and takes another fleet and most other settings while it does."""
 
 import os
-import ssl
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from heterodyne.admission.callers import CallerRing
+from heterodyne.admission.certificates import CertificateRules
 from heterodyne.admission.controller import AdmissionController
 from heterodyne.admission.host_names import HostNames
 from heterodyne.caching.policy import CachePolicy
@@ -105,10 +105,7 @@ class LiveGateway:
             self._take_policies(settings)
         self.restrict(restrictions)
         upstream.limit.resize(admission.in_flight_max, admission.retry_after_s)
-        try:
-            self.server.configure(settings.gateway)
-        except (OSError, ssl.SSLError) as error:
-            _log.error("certificate_unreadable", file=settings.gateway.tls_certificate, error=str(error))
+        self.server.configure(settings.gateway)
         if settings.gateway.decisions_kept != before.gateway.decisions_kept:
             self._request_log.decisions.keep(settings.gateway.decisions_kept)
         if settings.routing != before.routing:
@@ -225,7 +222,15 @@ def caller_ring(settings: Settings, tenants: TenantSnapshot, console_key_sha256:
         context_tokens_by_tier=admission.context_tokens_by_tier,
         batch_price_by_tier=settings.batches.price_by_tier,
         console_digest=console_key_sha256,
+        certificates=_certificate_rules(settings),
     )
+
+
+def _certificate_rules(settings: Settings) -> CertificateRules | None:
+    gateway = settings.gateway
+    if gateway.tls_client_authorities is None:
+        return None
+    return CertificateRules(settings.admission.certificates, is_required=gateway.tls_client_certificates == "required")
 
 
 def host_names(settings: Settings, tenants: TenantSnapshot) -> HostNames:

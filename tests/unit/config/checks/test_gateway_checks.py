@@ -1,7 +1,5 @@
 """What the gateway's settings must say together, one check at a time."""
 
-from pathlib import Path
-
 import pytest
 
 from heterodyne.admission.settings import AdmissionSettings
@@ -32,26 +30,6 @@ def test_listening_beyond_loopback_without_keys_is_refused(host: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
 def test_loopback_may_go_without_keys(host: str) -> None:
     assert found(gateway_checks.an_open_gateway_has_keys, Settings(gateway=GatewaySettings(host=host))) == []
-
-
-def test_a_certificate_and_its_key_come_together(tmp_path: Path) -> None:
-    file = tmp_path / "x.pem"
-    file.touch()
-    for given, missing in (("tls_certificate", "tls_key"), ("tls_key", "tls_certificate")):
-        settings = Settings(gateway=GatewaySettings(**{given: str(file)}))
-        assert found(gateway_checks.tls_is_whole, settings) == [
-            f"gateway.{missing}: required, because gateway.{given} is set"
-        ]
-    whole = GatewaySettings(tls_certificate=str(file), tls_key=str(file))
-    assert found(gateway_checks.tls_is_whole, Settings(gateway=whole)) == []
-
-
-def test_tls_files_must_exist() -> None:
-    gateway = GatewaySettings(tls_certificate="/nope/a", tls_key="/nope/b")
-    assert found(gateway_checks.tls_is_whole, Settings(gateway=gateway)) == [
-        'gateway.tls_certificate: no file "/nope/a"',
-        'gateway.tls_key: no file "/nope/b"',
-    ]
 
 
 def test_the_default_deadline_must_be_allowed() -> None:
