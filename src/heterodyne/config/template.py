@@ -26,6 +26,8 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "tls_key": "/etc/heterodyne/tls.key",
     "tls_client_authorities": "/etc/heterodyne/clients.pem",
     "tls_client_revoked": "/etc/heterodyne/revoked.pem",
+    "tls_authorities": "/etc/heterodyne/engines.pem",
+    "tls_revoked": "/etc/heterodyne/engines-revoked.pem",
     "cache_dir": "/var/cache/heterodyne",
     "models_dir": "/var/lib/heterodyne/models",
     "blobs_url": "s3://bucket/heterodyne",

@@ -22,10 +22,10 @@ from heterodyne.domain.errors import AdapterUnavailable, EngineError, EngineGarb
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.engines.error_answer import read_error
 from heterodyne.engines.header_lines import header_lines
+from heterodyne.engines.replica_address import replica_address
 from heterodyne.ports.adapters import Ready
 from heterodyne.ports.engine_control import ControlCall, EngineControl
 from heterodyne.telemetry import log, metrics
-from heterodyne.wire.address import Address
 from heterodyne.wire.connection_pool import ConnectionPool
 from heterodyne.wire.fetch import Fetched
 
@@ -72,12 +72,12 @@ class AdapterLoader:
         for replica in snapshot.replicas:
             if replica.adapters:
                 slots = before.get(replica.id)
-                if slots is None or _address(slots.replica) != _address(replica):
+                if slots is None or replica_address(slots.replica) != replica_address(replica):
                     slots = self._new_slots(replica)
                 slots.know(replica, self._clock())
                 self._slots[replica.id] = slots
         if before.keys() != self._slots.keys():
-            self._pool.forget({_address(slots.replica) for slots in self._slots.values()})
+            self._pool.forget({replica_address(slots.replica) for slots in self._slots.values()})
 
     def nearness(self, replica: Replica, name: str) -> Nearness:
         return self._slots_of(replica).nearness(name, self._clock())
@@ -176,7 +176,7 @@ class AdapterLoader:
             return
         page = await get(
             self._pool,
-            _address(replica),
+            replica_address(replica),
             replica.base_path + engine.models_path,
             timeout_s=LIST_TIMEOUT_S,
             headers=header_lines(replica, engine),
@@ -236,7 +236,7 @@ class AdapterLoader:
         try:
             return await post(
                 self._pool,
-                _address(replica),
+                replica_address(replica),
                 path,
                 call.body,
                 timeout_s=self._load_timeout_s,
@@ -275,7 +275,3 @@ class _Use:
         if not self._is_over:
             self._is_over = True
             self._adapter_loader.released(self._slots_of, self._name)
-
-
-def _address(replica: Replica) -> Address:
-    return Address(replica.host, replica.port, replica.tls)

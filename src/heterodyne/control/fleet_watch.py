@@ -220,6 +220,7 @@ def _identity(replica: Replica) -> tuple[object, ...]:
         replica.host,
         replica.port,
         replica.tls,
+        replica.tls_files,
         replica.base_path,
         replica.api_key_env,
         replica.hardware,

@@ -9,6 +9,7 @@ from heterodyne.domain.engine_load import EngineLoad, ServedModel
 from heterodyne.domain.errors import EngineError, EngineGarbage, EngineRefused
 from heterodyne.domain.fleet import Replica
 from heterodyne.engines.header_lines import header_lines
+from heterodyne.engines.replica_address import replica_address
 from heterodyne.ports.engine_control import EngineControl
 from heterodyne.wire.address import Address
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -44,9 +45,9 @@ class Prober:
         self._engine = engine
         self._pool = pool
         self._clock = clock
-        self._address = Address(replica.host, replica.port, replica.tls)
+        self._address = replica_address(replica)
         self._base_path = replica.base_path
-        self._load_address = self._address if engine.load_port is None else Address(replica.host, engine.load_port)
+        self._load_address = self._address if engine.load_port is None else replica_address(replica, engine.load_port)
         self._headers = header_lines(replica, engine)
 
     @property

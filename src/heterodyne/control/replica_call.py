@@ -6,8 +6,8 @@ from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.engines.catalogue import ENGINES
 from heterodyne.engines.header_lines import header_lines, request_signer
+from heterodyne.engines.replica_address import replica_address
 from heterodyne.ports.engine_request import EngineRequest
-from heterodyne.wire.address import Address
 from heterodyne.wire.connection_pool import ConnectionPool
 
 WORDS_SHOWN = 200  # of what it refuses with
@@ -16,7 +16,7 @@ WORDS_SHOWN = 200  # of what it refuses with
 async def call_replica(connections: ConnectionPool, replica: Replica, request: Request, *, timeout_s: float) -> bytes:
     """The whole answer; raises an EngineError where there is none."""
     dialect = ENGINES[replica.engine]
-    address = Address(replica.host, replica.port, replica.tls)
+    address = replica_address(replica)
     lines, sign = header_lines(replica, dialect), request_signer(replica, dialect)
     answer: bytes | EngineRequest = dialect.call(request, replica)
     while isinstance(answer, EngineRequest):

@@ -10,6 +10,7 @@ from heterodyne.domain.kv_event import KvPublisher
 from heterodyne.domain.price import Price
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.routing_rule import Requirement, RoutingRule
+from heterodyne.domain.tls_files import TlsFiles
 
 PoolName = NewType("PoolName", str)
 ReplicaId = NewType("ReplicaId", str)
@@ -49,6 +50,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     host: str
     port: int
     tls: bool = False
+    tls_files: TlsFiles | None = None  # to call it with; None: it is believed if this system does
     base_path: str = ""
     engine_model: str | None = None  # None: the engine knows the model by its public name
     context_tokens: int | None = None  # None: the engine alone knows

@@ -3,8 +3,8 @@
 import os
 
 from heterodyne.domain.fleet import Replica
+from heterodyne.engines.replica_address import replica_address
 from heterodyne.ports.engine_headers import EngineHeaders, Signer
-from heterodyne.wire.address import Address
 
 
 def header_lines(replica: Replica, engine: EngineHeaders) -> bytes:
@@ -19,5 +19,5 @@ def request_signer(replica: Replica, engine: EngineHeaders) -> Signer | None:
     """What signs each request to it; None, for nearly all: nothing does."""
     if not replica.api_key_env:
         return None
-    authority = Address(replica.host, replica.port, replica.tls).authority
+    authority = replica_address(replica).authority
     return engine.signer(authority, replica.api_key_env, os.environ)

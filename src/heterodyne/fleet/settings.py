@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from heterodyne.domain.tls_files import TlsFiles
+
 EngineName = Literal[
     "llamacpp",
     "openai",
@@ -63,6 +65,21 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             "that are added while the gateway runs."
         ),
     ] = ()
+    tls_authorities: Annotated[
+        str | None,
+        Meta(
+            description="PEM file with the authorities whose certificates are believed of these replicas; absent, "
+            "those that this system believes."
+        ),
+    ] = None
+    tls_revoked: Annotated[
+        str | None, Meta(description="PEM file with the authorities' lists of revoked certificates (CRL).")
+    ] = None
+    tls_certificate: Annotated[
+        str | None,
+        Meta(description="PEM file with the certificate that these replicas are shown, if they ask for one."),
+    ] = None
+    tls_key: Annotated[str | None, Meta(description="PEM file with the private key of `tls_certificate`.")] = None
     weights: Annotated[
         str | None,
         Meta(
@@ -246,3 +263,14 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     warm_up_timeout_s: Annotated[
         float, Meta(gt=0, description="How long each of them may take; one that fails is asked again.")
     ] = 300.0
+
+    @property
+    def tls_files(self) -> TlsFiles | None:
+        """Those that its replicas are called with; None: none is named."""
+        files = TlsFiles(
+            certificate=self.tls_certificate,
+            key=self.tls_key,
+            authorities=self.tls_authorities,
+            revoked=self.tls_revoked,
+        )
+        return files if files != TlsFiles() else None

@@ -2,11 +2,11 @@
 
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.engines.header_lines import header_lines, request_signer
+from heterodyne.engines.replica_address import replica_address
 from heterodyne.gateway.render import decision_header, model_header
 from heterodyne.ports.engine import EngineDialect
 from heterodyne.ports.engine_request import JSON
 from heterodyne.routing.routing_choice import RoutingChoice
-from heterodyne.wire.address import Address
 
 
 class ReplicaWire:
@@ -43,7 +43,7 @@ class ReplicaWire:
         self.tells_limits = dialect.tells_limits
         self.client_fields = dialect.client_fields | frozenset(replica.allow_fields)
         self.is_shared = False  # another replica serves the same model
-        self.address = Address(replica.host, replica.port, replica.tls)
+        self.address = replica_address(replica)
         self.response_headers = f"x-heterodyne-pool: {replica.pool}\r\nx-heterodyne-replica: {replica.id}\r\n".encode()
         self._host_line = self.address.authority.encode()
         self._header_lines = header_lines(replica, dialect)
@@ -63,6 +63,7 @@ class ReplicaWire:
             known.port == replica.port
             and known.host == replica.host
             and known.tls == replica.tls
+            and known.tls_files == replica.tls_files
             and known.engine == replica.engine
             and known.pool == replica.pool
             and known.model == replica.model

@@ -11,8 +11,8 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.trouble import Trouble
 from heterodyne.wire.tls.contexts import door_context
-from heterodyne.wire.tls.files import Stamp
 from heterodyne.wire.tls.own_certificate import own_certificate
+from heterodyne.wire.tls.stamps import Stamp, stamp_of
 
 _log = log.get("gateway")
 
@@ -38,7 +38,7 @@ class Listener:
     async def open(self, *, reuse_port: bool) -> None:
         """Listen; afterwards `port` is the real one."""
         settings = self._settings
-        self._stamp = self._files.stamp()
+        self._stamp = stamp_of(self._files)
         tls = await self._tls()
         server = await asyncio.get_running_loop().create_server(
             self._connection,
@@ -57,7 +57,7 @@ class Listener:
         if self._settings.tls_certificate is None or now_s < self._look_at_s or not self._servers:
             return
         self._look_at_s = now_s + LOOK_S
-        stamp = await asyncio.to_thread(self._files.stamp)
+        stamp = await asyncio.to_thread(stamp_of, self._files)
         is_settled, self._seen = stamp == self._seen, stamp
         if stamp == self._stamp or not is_settled:  # a certificate and its key are rarely written at once
             return

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from heterodyne.domain.tls_files import TlsFiles
 from heterodyne.wire.tls.contexts import TlsVersion
-from heterodyne.wire.tls.files import TlsFiles
 
 Seconds = Annotated[float, Meta(gt=0, le=86400)]
 

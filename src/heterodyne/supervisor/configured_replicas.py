@@ -148,6 +148,7 @@ def _remote(replica: Replica, pool: PoolSettings, index: int) -> Replica:
         host=parts.hostname or LOOPBACK,
         port=parts.port or (443 if is_tls else 80),
         tls=is_tls,
+        tls_files=pool.tls_files if is_tls else None,
         base_path=parts.path.rstrip("/"),
         purpose=Purpose.INFER if pool.engine == OpenInferenceDialect.name else None,
         engine_model=pool.engine_model,

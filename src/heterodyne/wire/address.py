@@ -2,6 +2,8 @@
 
 from typing import Final, NamedTuple
 
+from heterodyne.domain.tls_files import TlsFiles
+
 PORTS: Final = {False: 80, True: 443}  # of http and https
 
 
@@ -11,6 +13,7 @@ class Address(NamedTuple):
     host: str
     port: int
     tls: bool = False
+    tls_files: TlsFiles | None = None  # None: whom this system believes
 
     @property
     def authority(self) -> str:

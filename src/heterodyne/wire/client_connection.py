@@ -5,6 +5,7 @@ came; only what was cut on the way is taken apart and put together.
 """
 
 import asyncio
+import ssl
 from enum import IntEnum
 from typing import Final, Protocol
 
@@ -14,6 +15,7 @@ from heterodyne.wire.chunks import ChunkDecoder, ChunksInvalid, whole_chunks
 from heterodyne.wire.errors import ConnectionBroken, ResponseInvalid, WireError
 from heterodyne.wire.head_memory import HeadMemory
 from heterodyne.wire.pacing import LARGE_READ_BYTES, SLICE_BYTES, PacedWrite, rest
+from heterodyne.wire.tls.failures import failure_text
 
 HEAD_BYTES_MAX: Final = 65536
 OK: Final = 200
@@ -191,6 +193,9 @@ class ClientConnection(asyncio.Protocol):
             return
         if self._body is UNTIL_CLOSE and exc is None:
             self._complete()
+            return
+        if isinstance(exc, ssl.SSLError):
+            self._fail(ConnectionBroken("The {server} ended the TLS connection: ", failure_text(exc)))
             return
         self._fail(ConnectionBroken("The {server} closed its connection before the answer was complete."))
 

@@ -9,6 +9,8 @@ from heterodyne.concurrency.deadline import deadline
 from heterodyne.wire.address import Address
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.errors import ConnectFailed, WireError
+from heterodyne.wire.tls.failures import failure_text
+from heterodyne.wire.tls.outward import OutwardContexts
 
 
 class AddressPool:
@@ -66,10 +68,12 @@ class ConnectionPool:
         connect_timeout_s: float = 5.0,
         tls: ssl.SSLContext | None = None,
     ) -> None:
+        """`tls` is for all addresses, whatever files they name."""
         self._loop = loop
         self._idle_max = idle_max
         self._connect_timeout_s = connect_timeout_s
         self._tls = tls
+        self._contexts = OutwardContexts(loop.time)
         self._address_pools: dict[Address, AddressPool] = {}
         self._retired: list[AddressPool] = []  # whose last answers are under way
         self._connecting: set[asyncio.Task[None]] = set()
@@ -125,16 +129,18 @@ class ConnectionPool:
         }
 
     async def _connect(self, address: Address, address_pool: AddressPool, connected: Connected, failed: Failed) -> None:
-        if address.tls and self._tls is None:
-            self._tls = ssl.create_default_context()  # once: it reads every certificate the system trusts
-        context = self._tls if address.tls else None
         try:
             async with deadline(self._connect_timeout_s):
+                context = await self._context(address)
                 _, connection = await self._loop.create_connection(
                     lambda: ClientConnection(address_pool), address.host, address.port, ssl=context
                 )
         except TimeoutError:
             failed(ConnectFailed(f"No connection to the {{server}} within {self._connect_timeout_s:g} s."))
+        except ssl.SSLCertVerificationError as error:
+            failed(ConnectFailed("The certificate of the {server} is not accepted: ", failure_text(error)))
+        except ssl.SSLError as error:
+            failed(ConnectFailed("There is no TLS connection to the {server}: ", failure_text(error)))
         except OSError as error:
             failed(ConnectFailed("The {server} does not accept connections: ", error.strerror or str(error)))
         else:
@@ -143,3 +149,8 @@ class ConnectionPool:
                 return
             address_pool.open.add(connection)
             connected(connection)
+
+    async def _context(self, address: Address) -> ssl.SSLContext | None:
+        if not address.tls or self._tls is not None:
+            return self._tls if address.tls else None
+        return await self._contexts.of(address.tls_files)

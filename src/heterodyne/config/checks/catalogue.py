@@ -35,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     tls_checks.tls_is_whole,
     tls_checks.tls_files_are_fit,
     tls_checks.client_certificates_can_be_checked,
+    tls_checks.engines_can_be_called_over_tls,
     gateway_checks.the_default_deadline_is_allowed,
     gateway_checks.one_body_fits_among_all,
     pool_checks.there_are_pools,

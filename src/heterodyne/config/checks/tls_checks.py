@@ -5,10 +5,11 @@ from pathlib import Path
 
 from msgspec import structs
 
+from heterodyne.config.fields import POOLS, dotted
 from heterodyne.config.problems import SettingProblem
 from heterodyne.config.settings import Settings
-from heterodyne.wire.tls.contexts import door_context
-from heterodyne.wire.tls.files import TlsFiles
+from heterodyne.domain.tls_files import TlsFiles
+from heterodyne.wire.tls.contexts import door_context, outward_context
 
 
 def tls_is_whole(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
@@ -70,3 +71,32 @@ def client_certificates_can_be_checked(settings: Settings, _: Mapping[str, str])
             message="needs gateway.tls_certificate: clients show theirs over TLS alone",
             rests_on=("gateway.tls_certificate",),
         )
+
+
+def engines_can_be_called_over_tls(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """The files of a pool are there and belong together, and it has replicas that they are for."""
+    for name, pool in settings.pools.items():
+        files = pool.tls_files
+        if files is None:
+            continue
+        named = {
+            "tls_authorities": files.authorities,
+            "tls_revoked": files.revoked,
+            "tls_certificate": files.certificate,
+            "tls_key": files.key,
+        }
+        first = dotted(POOLS, name, next(setting for setting, file in named.items() if file is not None))
+        missing = {setting: file for setting, file in named.items() if file is not None and not Path(file).is_file()}
+        for setting, file in missing.items():
+            yield SettingProblem(path=dotted(POOLS, name, setting), message=f'no file "{file}"')
+        if not any(url.startswith("https:") for url in pool.urls):
+            yield SettingProblem(
+                path=first, message="none of the pool's urls is https", rests_on=(dotted(POOLS, name, "urls"),)
+            )
+        if (files.certificate is None) != (files.key is None):
+            yield SettingProblem(path=first, message="tls_certificate and tls_key come together")
+        elif not missing:
+            try:
+                outward_context(files)
+            except OSError as error:
+                yield SettingProblem(path=first, message=f"cannot be used: {error}")

@@ -89,7 +89,7 @@ def _engine(member: FleetMember) -> tuple[object, ...]:
     """What makes it this engine and no other; the port of one started here is chosen when it starts."""
     replica, order = member.replica, member.order
     address = (
-        (replica.host, replica.port, replica.tls, replica.base_path)
+        (replica.host, replica.port, replica.tls, replica.tls_files, replica.base_path)
         if order is None
         else (structs.replace(order, port=0),)
     )

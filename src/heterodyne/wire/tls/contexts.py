@@ -4,8 +4,8 @@ import ssl
 from collections.abc import Callable
 from typing import Final, Literal
 
+from heterodyne.domain.tls_files import TlsFiles
 from heterodyne.wire.tls.failures import failure_word
-from heterodyne.wire.tls.files import TlsFiles
 
 TlsVersion = Literal["1.2", "1.3"]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.config.checks import catalogue, tls_checks
 from heterodyne.config.settings import Settings
+from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.settings import GatewaySettings
 from tests.support.certificates import Authority
 
@@ -71,3 +72,24 @@ def test_client_certificates_need_somebody_who_vouches_for_them() -> None:
     plain = Settings(gateway=GatewaySettings(tls_client_authorities="a.pem"))
     (problem,) = found(tls_checks.client_certificates_can_be_checked, plain)
     assert problem.startswith("gateway.tls_client_authorities: needs gateway.tls_certificate")
+
+
+def test_the_files_of_a_pool_belong_together_and_are_for_somebody(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    ours = authority.issue("ours", "gateway.example")
+
+    def problems(url: str = "https://engine:8000", **files: Path) -> list[str]:
+        named = {name: str(file) for name, file in files.items()}
+        pool = PoolSettings(model="chat", urls=(url,), **named)  # type: ignore[arg-type]
+        return found(tls_checks.engines_can_be_called_over_tls, Settings(pools={"chat": pool}))
+
+    assert problems(tls_authorities=authority.file, tls_certificate=ours.certificate, tls_key=ours.key) == []
+    assert problems(tls_authorities=Path("/nope")) == ['pools.chat.tls_authorities: no file "/nope"']
+    assert problems("http://engine:8000", tls_authorities=authority.file) == [
+        "pools.chat.tls_authorities: none of the pool's urls is https"
+    ]
+    assert problems(tls_certificate=ours.certificate) == [
+        "pools.chat.tls_certificate: tls_certificate and tls_key come together"
+    ]
+    (unfit,) = problems(tls_authorities=ours.key)
+    assert unfit.startswith("pools.chat.tls_authorities: cannot be used: ")
