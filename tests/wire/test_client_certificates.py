@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from heterodyne.gateway.listener import LOOK_S
+from heterodyne.gateway.listening_port import LOOK_S
 from heterodyne.telemetry import metrics
 from heterodyne.testing import behaviours
 from tests.support.certificates import Authority, Issued

@@ -6,6 +6,7 @@ from heterodyne.alerts.families import (
     bookkeeping,
     budget,
     burn,
+    certificates,
     guards,
     latency,
     prediction,
@@ -23,4 +24,5 @@ ALERTS: tuple[Alert, ...] = (
     *bookkeeping.ALERTS,
     *guards.ALERTS,
     *abuse.ALERTS,
+    *certificates.ALERTS,
 )

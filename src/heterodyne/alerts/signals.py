@@ -123,6 +123,13 @@ class AbuseSignals(Struct, frozen=True, kw_only=True):
     keys: int
 
 
+class CertificateSignals(Struct, frozen=True, kw_only=True):
+    """One that we show."""
+
+    setting: str
+    ends_at: float | None  # seconds since the epoch; None: it cannot be read
+
+
 class Signals(Struct, frozen=True, kw_only=True):
     """Everything at one moment."""
 
@@ -135,6 +142,7 @@ class Signals(Struct, frozen=True, kw_only=True):
     drifts: tuple[DriftSignals, ...] | None = None
     worker_restarts: int | None = None  # of the gateway's workers, in the last half hour
     abuse: tuple[AbuseSignals, ...] | None = None
+    certificates: tuple[CertificateSignals, ...] | None = None
     guard_failures: int | None = None  # texts that no guard could look at, in the last half hour
     books: BooksSignals | None = None
     audit: AuditSignals | None = None

@@ -29,6 +29,7 @@ from heterodyne.control.drift_watch import DriftWatch
 from heterodyne.supervisor.abuse.abuse_watch import AbuseWatch
 from heterodyne.supervisor.alerts.signals import SignalMaker
 from heterodyne.supervisor.alerts.watch import AlertWatch
+from heterodyne.supervisor.certificates import CertificateWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
 from heterodyne.supervisor.fleet.signal_reload import SignalReload
 from heterodyne.supervisor.meters.stores import FleetSamples, write_meters
@@ -99,9 +100,10 @@ async def run_supervisor(
     """Until a signal ends it; without it there is no admin port."""
     tenants = TenantUsageReader(stores.tenants, stores.books, stores.limits, owner.workers.views)
     drifts = DriftWatch(owner.replicas, owner.ready, lambda: owner.settings.alerts.drift_interval_s)
+    certificates = CertificateWatch(lambda: owner.settings)
     meters = SupervisorMeters(owner, stores.books, tenants, drifts, stores.documents)
     abuse = build_abuse(owner, stores, run_dir)
-    alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse)
+    alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse, certificates=certificates)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
     parts = build_store_parts(
@@ -125,6 +127,7 @@ async def run_supervisor(
         "cache drops": policies.dropper.run,
         "drift": drifts.run,
         "abuse": abuse.run,
+        "certificates": certificates.run,
     }
     if alerts is not None:
         loops["alerts"] = alerts.run
@@ -152,6 +155,7 @@ def _try_alerts(
     run_dir: Path,
     *,
     abuse: AbuseWatch,
+    certificates: CertificateWatch,
 ) -> AlertWatch | None:
     """Thresholds follow reloads; None where alerts are off."""
     if not owner.settings.alerts.is_on:
@@ -169,6 +173,7 @@ def _try_alerts(
         limits=limits,
         drifts=drifts.snapshot,
         abuse=abuse.signals,
+        certificates=certificates.snapshot,
     )
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 

@@ -10,7 +10,7 @@ from heterodyne.domain.errors import Draining
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.holdings import Holdings, HoldingsWatch
 from heterodyne.gateway.in_flight import InFlight
-from heterodyne.gateway.listener import Listener
+from heterodyne.gateway.listening_port import ListeningPort
 from heterodyne.gateway.loop_lag import LoopLagMonitor
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_log import RequestLog
@@ -71,7 +71,7 @@ class GatewayServer:
         self._ledger = ledger
         self._holdings = holdings
         self._limits = _limits(settings)
-        self._listener = Listener(settings, self._connection)
+        self._listener = ListeningPort(settings, self._connection)
         request_handler.stored.background.ask = self.ask
         request_handler.remote_guards.asking.ask_gateway = self.ask
         self._loop_lag = LoopLagMonitor()

@@ -9,6 +9,7 @@ from heterodyne.alerts.signals import (
     AlertWindow,
     AuditSignals,
     BooksSignals,
+    CertificateSignals,
     DriftSignals,
     LimitSignals,
     ModelSignals,
@@ -239,6 +240,17 @@ def test_guards_that_cannot_look(failures: int, is_firing: bool) -> None:
 def test_a_policy_that_holds_keys_fires_and_one_that_holds_none_does_not() -> None:
     held = (AbuseSignals(policy="spread", keys=3), AbuseSignals(policy="cost", keys=0))
     assert fires("abuse_found", Signals(at=0.0, abuse=held)) == ["spread"]
+
+
+def test_certificates_that_are_soon_over_and_those_that_are() -> None:
+    day_s = 86400.0
+    seen = tuple(
+        CertificateSignals(setting=setting, ends_at=ends_at)
+        for setting, ends_at in (("far", 15 * day_s), ("soon", 13 * day_s), ("over", -1.0), ("unread", None))
+    )
+    signals = Signals(at=0.0, certificates=seen)
+    assert fires("certificate_ending", signals) == ["soon"]
+    assert fires("certificate_over", signals) == ["over"]
 
 
 @pytest.mark.parametrize("name", BY_NAME)

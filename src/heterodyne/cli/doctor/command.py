@@ -45,6 +45,7 @@ def doctor(ctx: click.Context, invocation: Invocation, as_json: bool) -> None:
 def examine(invocation: Invocation) -> "list[DoctorFinding]":
     """Every finding; where the settings are refused, the defaults stand in for the rest of the look."""
     from heterodyne.cli.doctor.accelerators import accelerators
+    from heterodyne.cli.doctor.certificates import certificates
     from heterodyne.cli.doctor.clock import clock
     from heterodyne.cli.doctor.engines import engines
     from heterodyne.cli.doctor.installed import installed
@@ -62,6 +63,7 @@ def examine(invocation: Invocation) -> "list[DoctorFinding]":
         *ports(settings),
         file_descriptors(settings.gateway),
         clock(),
+        *certificates(settings),
         *stores(settings),
         *weights(settings),
         *engines(settings),

@@ -11,6 +11,7 @@ from heterodyne.alerts.signals import (
     AbuseSignals,
     AuditSignals,
     BooksSignals,
+    CertificateSignals,
     DriftSignals,
     LimitSignals,
     ModelSignals,
@@ -29,6 +30,7 @@ from heterodyne.control.drift_watch import DriftSeen
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.supervisor.alerts.history import AlertHistory, HistorySource
 from heterodyne.supervisor.alerts.recent_samples import RecentSamples
+from heterodyne.supervisor.certificates import CertificateSeen
 from heterodyne.telemetry import exposition, log, metrics
 
 READ_TIMEOUT_S = 10.0
@@ -65,6 +67,7 @@ class SignalMaker:
         limits: LimitUses | None = None,
         drifts: Callable[[], Sequence[DriftSeen]] = tuple,
         abuse: Callable[[], tuple[AbuseSignals, ...]] = tuple,
+        certificates: Callable[[], Sequence[CertificateSeen]] = tuple,
     ) -> None:
         """`limits` gives those of organisations and projects that are used most; without it there are none."""
         self._history = AlertHistory(history)
@@ -75,6 +78,7 @@ class SignalMaker:
         self._limits = limits
         self._drifts = drifts
         self._abuse = abuse
+        self._certificates = certificates
         self._depths = RecentSamples()
         self._counters = RecentSamples()
 
@@ -98,6 +102,9 @@ class SignalMaker:
                 if one.kl_nats is not None
             ),
             abuse=self._abuse(),
+            certificates=tuple(
+                CertificateSignals(setting=one.setting, ends_at=one.ends_at) for one in self._certificates()
+            ),
             guard_failures=None if counted is None else grown(_GUARDS),
             worker_restarts=None if page is None else grown(_WORKERS),
             books=None if books is None else _books_of(books, grown(_DAMAGED)),

@@ -11,7 +11,6 @@ from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.trouble import Trouble
 from heterodyne.wire.tls.contexts import door_context
-from heterodyne.wire.tls.own_certificate import own_certificate
 from heterodyne.wire.tls.stamps import Stamp, stamp_of
 
 _log = log.get("gateway")
@@ -21,7 +20,7 @@ LOOK_S: Final = 1.0  # between looks at the files
 SETTING: Final = "gateway.tls_certificate"
 
 
-class Listener:
+class ListeningPort:
     """Opens, looks after its certificate, closes."""
 
     def __init__(self, settings: GatewaySettings, connection: Callable[[], asyncio.Protocol]) -> None:
@@ -104,12 +103,9 @@ class Listener:
         settings, files = self._settings, self._files
         if files.certificate is None:
             return None
-        context = await asyncio.to_thread(
+        return await asyncio.to_thread(
             door_context, files, version_min=settings.tls_version_min, refused=self._on_refused
         )
-        shown = await asyncio.to_thread(own_certificate, files.certificate, files.key, is_door=True)
-        metrics.certificate_ends.set((SETTING,), shown.ends_at)
-        return context
 
     def _on_refused(self, reason: str) -> None:
         metrics.handshake_failures.add((reason,))
