@@ -160,6 +160,10 @@ bench-apis: install  ## what streams of other APIs cost beside chat streams, reg
 	$(BIN)/python -m benchmarks.apis.run $(ARGS)
 	$(WRAP) docs/api-cost.md
 
+bench-tls: install  ## what TLS and client certificates cost, regenerate docs/tls-cost.md
+	$(BIN)/python -m benchmarks.tls.run $(ARGS)
+	$(WRAP) docs/tls-cost.md
+
 bench-observing: install  ## what metrics, traces and open consoles cost, regenerate docs/observing-cost.md
 	@$(PIP) install -e ".[otel]"
 	$(BIN)/python -m benchmarks.observing.run
