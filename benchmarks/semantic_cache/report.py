@@ -87,6 +87,7 @@ class LookUp(Struct, frozen=True):
     dtype: str
     entries: int
     dimensions: int
+    view: int  # candidates that a look-up keeps in view
     p50_ms: float
     p99_ms: float
     cpu_p99_ms: float  # of the thread alone, without what else the machine did

@@ -49,6 +49,7 @@ class PIIFinder:
         self._words = frozenset(self._by_word)
         self._has_email = "email" in kinds
         self._anywhere = [recogniser for recogniser in ANYWHERE if recogniser.rule in kinds]
+        self._long = [recogniser for recogniser in self._anywhere if recogniser.rule == "url"]
         self._without_digits = [recogniser for recogniser in by_digits if recogniser.rule == "mac_address"]
         self._has_ip = "ip_address" in kinds
         self._has_words = not set(kinds).isdisjoint((*BY_WORDS, *BY_WORDS_TOO))
@@ -79,6 +80,13 @@ class PIIFinder:
         if self._has_words:
             found += by_words(glance, self._threshold, numbers)
         return self._wanted(resolve(found)) if found else found
+
+    def long_ones_in(self, glance: Glance) -> list[Finding]:
+        """Those that may be longer than what a stream looks at at once: addresses of pages."""
+        found: list[Finding] = []
+        for recogniser in self._long:
+            found += matches(recogniser, glance.text, 0, len(glance.text), self._threshold)
+        return found
 
     def _in_cluster(
         self, glance: Glance, cluster: Cluster, alone: tuple[Recogniser, ...], found: list[Finding]

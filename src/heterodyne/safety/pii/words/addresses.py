@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from msgspec import Struct
+
 from heterodyne.safety.finding import Finding
 from heterodyne.safety.glance import CAPITAL, Glance
 from heterodyne.safety.pii.clusters import Cluster
@@ -105,6 +107,7 @@ def street_addresses(
 ) -> list[Finding]:
     """Every address that has evidence enough: a word for a street, a flat, a postal code, or words before it."""
     text = glance.text
+    reader = _Reader(text)
     found: list[Finding] = []
     at = 0
     number_last = NUMBER_LAST_ASCII if text.isascii() else NUMBER_LAST
@@ -115,7 +118,7 @@ def street_addresses(
             continue
         for pattern in (NUMBER_FIRST, WORD_FIRST, number_last):
             for match in pattern.finditer(text, start, cluster.end):
-                finding = _of_number_last(text, match) if pattern is number_last else _of_start(text, match.start())
+                finding = _of_number_last(reader, match) if pattern is number_last else _of_start(reader, match.start())
                 if finding is not None and finding.end > at:
                     found.append(finding)
                     at = finding.end if pattern is not number_last else at
@@ -132,8 +135,8 @@ def _is_introduced(text: str, start: int) -> bool:
     return before.rstrip().lower().endswith(CONTEXT_ENDS) and CONTEXT.search(before) is not None
 
 
-def _of_start(text: str, start: int) -> Finding | None:
-    end, evidence = _read(text, start)
+def _of_start(reader: "_Reader", start: int) -> Finding | None:
+    end, evidence = reader.read(start)
     return _finding(start, end, evidence) if end and evidence >= EVIDENCE_LEAST else None
 
 
@@ -141,42 +144,89 @@ def _finding(start: int, end: int, evidence: int) -> Finding:
     return Finding(start=start, end=end, rule="street_address", score=min(0.95, 0.62 + 0.08 * evidence))
 
 
-def _read(text: str, start: int) -> tuple[int, int]:
-    """Where an address that begins here ends, and the evidence that it is one."""
-    seen = _Seen()
-    at, end = start, 0
-    groups = before_groups = 0  # of digits in a row behind the last word, and where that ends
-    for _ in range(TOKENS_MOST):
-        token = TOKEN.match(text, at)
-        if token is not None:
-            word = token[0]
-            if REGION.match(text, at) is None and not seen.take(word):
+class _Reader:
+    """Reads addresses in one text. Where one begins at every word, each word is still read once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._tokens: dict[int, _Token | None] = {}
+
+    def read(self, start: int) -> tuple[int, int]:
+        """Where an address that begins here ends, and the evidence that it is one."""
+        text, seen, tokens = self.text, _Seen(), self._tokens
+        at, end = start, 0
+        groups = before_groups = 0  # of digits in a row behind the last word, and where that ends
+        for _ in range(TOKENS_MOST):
+            token = tokens[at] if at in tokens else tokens.setdefault(at, _token(text, at))
+            if token is None:
                 break
-            if word[0] not in "#0123456789":
-                groups, before_groups = 0, token.end()
-            elif seen.words:
-                groups += 1
-                if groups == TELEPHONE_GROUPS:
-                    end = before_groups
+            if not token.is_particle:
+                if not token.is_region and not seen.take(token):
                     break
-            at = end = token.end() + _has_full_stop(text, token.end(), word)
-        elif (particle := PARTICLE.match(text, at)) is not None:
-            at = particle.end()
-        else:
-            break
-        separator = SEPARATOR.match(text, at)
-        if separator is None:
-            break
-        at = separator.end()
-    if not seen.words or not (seen.numbers or seen.street):
-        return 0, 0
-    evidence = seen.evidence()
-    first = text[start : start + 4]
-    if _is_introduced(text, start) or UNIT_BEFORE.search(text[max(0, start - UNIT_CHARACTERS) : start]) is not None:
-        evidence += 2
-    elif first.isdigit() and first[:2] in ("19", "20") and not seen.unit and seen.numbers == 1:
-        evidence -= 2  # rather a year
-    return end, evidence
+                if not token.is_number:
+                    groups, before_groups = 0, token.word_end
+                elif seen.words:
+                    groups += 1
+                    if groups == TELEPHONE_GROUPS:
+                        end = before_groups
+                        break
+                end = token.end
+            at = token.next_at
+            if at < 0:
+                break
+        if not seen.words or not (seen.numbers or seen.street):
+            return 0, 0
+        evidence = seen.evidence()
+        first = text[start : start + 4]
+        if _is_introduced(text, start) or UNIT_BEFORE.search(text[max(0, start - UNIT_CHARACTERS) : start]) is not None:
+            evidence += 2
+        elif first.isdigit() and first[:2] in ("19", "20") and not seen.unit and seen.numbers == 1:
+            evidence -= 2  # rather a year
+        return end, evidence
+
+
+class _Token(Struct, frozen=True, kw_only=True, gc=False):
+    """A word or a number where an address is read, or what may stand between two."""
+
+    end: int  # with the full stop of an abbreviation
+    next_at: int  # where the next one may begin; -1: none can
+    word_end: int = 0
+    is_particle: bool = False
+    is_number: bool = False
+    is_region: bool = False
+    is_common: bool = False  # and no part of addresses
+    is_unit: bool = False
+    is_street: bool = False
+    is_weak: bool = False  # a word for a street that has other meanings
+    is_place: bool = False
+
+
+def _token(text: str, at: int) -> _Token | None:
+    token = TOKEN.match(text, at)
+    if token is None:
+        particle = PARTICLE.match(text, at)
+        return particle and _Token(end=0, next_at=_behind(text, particle.end()), is_particle=True)
+    word, word_end = token[0], token.end()
+    end, lower = word_end + _has_full_stop(text, word_end, word), word.lower()
+    is_unit = UNIT.fullmatch(word) is not None
+    is_street = not is_unit and STREET_WORD.fullmatch(word) is not None
+    return _Token(
+        end=end,
+        next_at=_behind(text, end),
+        word_end=word_end,
+        is_number=word[0] in "#0123456789",
+        is_region=REGION.match(text, at) is not None,
+        is_common=lower in LOWER and not _belongs(word),
+        is_unit=is_unit,
+        is_street=is_street,
+        is_weak=lower in WEAK_STREET_WORDS,
+        is_place=not is_unit and not is_street and word in PLACES,
+    )
+
+
+def _behind(text: str, at: int) -> int:
+    separator = SEPARATOR.match(text, at)
+    return -1 if separator is None else separator.end()
 
 
 class _Seen:
@@ -188,19 +238,19 @@ class _Seen:
         self.words = self.numbers = 0
         self.street = self.unit = self.place = False
 
-    def take(self, word: str) -> bool:
+    def take(self, token: _Token) -> bool:
         """Whether the address goes on with the word."""
-        if word[0].isdigit() or word[0] == "#":
+        if token.is_number:
             self.numbers += 1
             return self.words > 0 or self.numbers <= NUMBERS_MOST
-        if self.words and word.lower() in LOWER and not _belongs(word):
+        if self.words and token.is_common:
             return False
         self.words += 1
-        if UNIT.fullmatch(word) is not None:
+        if token.is_unit:
             self.unit = True
-        elif STREET_WORD.fullmatch(word) is not None:
-            self.street = self.street or self.numbers > 0 or word.lower() not in WEAK_STREET_WORDS
-        elif word in PLACES:
+        elif token.is_street:
+            self.street = self.street or self.numbers > 0 or not token.is_weak
+        elif token.is_place:
             self.place = True
         return True
 
@@ -215,7 +265,8 @@ def _has_full_stop(text: str, at: int, word: str) -> bool:
     return len(word) <= 3 or _belongs(word)
 
 
-def _of_number_last(text: str, match: re.Match[str]) -> Finding | None:
+def _of_number_last(reader: _Reader, match: re.Match[str]) -> Finding | None:
+    text = reader.text
     if TELEPHONE_GOES_ON.match(text, match.end()) is not None:
         return None
     words = match[0].split()[:-1]
@@ -227,7 +278,7 @@ def _of_number_last(text: str, match: re.Match[str]) -> Finding | None:
     if evidence < EVIDENCE_LEAST:
         return None
     start, end = _trimmed(text, match)
-    further_end, further = _read(text, start)
+    further_end, further = reader.read(start)
     return _finding(start, max(end, further_end), evidence + further)
 
 
