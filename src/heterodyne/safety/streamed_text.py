@@ -102,7 +102,7 @@ class StreamedText:
             self._released += end
             return text
         masks = []
-        for finding in sorted(released.findings):
+        for finding in sorted(released.findings, key=_place):
             if finding.start >= end:
                 break
             assert isinstance(finding, RuleFinding)
@@ -125,6 +125,10 @@ class StreamedText:
             made += [text[at : finding.start], self._masker.word(finding.rule, text[finding.start : finding.end])]
             at = finding.end
         return "".join((*made, text[at:end]))
+
+
+def _place(finding: Finding) -> tuple[int, int]:
+    return finding.start, finding.end
 
 
 def _joined(findings: list[Finding]) -> list[Finding]:

@@ -17,6 +17,7 @@ CONTEXT_CHARACTERS: Final = 96
 STEP_CHARACTERS: Final = 32
 KEPT_TIMES: Final = 8  # as much of what was sent as context is
 PIECE_CHARACTERS: Final = 256  # of a long run, that are looked at in one go
+FINDINGS_MAX: Final = 256  # that are reported at once; the text behind them goes with the next chunk
 SPACES: Final = " \n\t\r"
 SPACES_MAX: Final = 64  # that wait for a word behind them; a model that has lost its way writes them without end
 # What keys, tokens and addresses are made of. Words of a text are too, and end soon.
@@ -114,8 +115,7 @@ class StreamWindow:
         if self._settle is not None:
             plain, judged, until = places(held) if self._knows_plain else (*self._settle(held), 0)
             if plain == judged and len(held) - plain < self._window:
-                while plain and held[plain - 1] in SPACES:
-                    plain -= 1
+                plain = _word_end(held, plain)
                 self._until = max(0, until - plain)
                 return self._released(held, plain) if plain else self._hold(held)
         else:
@@ -126,7 +126,7 @@ class StreamWindow:
 
     def close(self) -> Released:
         """The rest, when the stream has ended."""
-        return self._release(len(self._held)) if self._held else NOTHING_YET
+        return self._release(len(self._held), findings_max=len(self._held)) if self._held else NOTHING_YET
 
     def _look_ahead(self) -> None:
         """Look at the pieces of a run behind which there is as much of it as a finding may have."""
@@ -146,7 +146,7 @@ class StreamWindow:
         sent = self._sent[-reach:] if reach > 0 else ""
         begin = max(0, -reach) - len(sent)
         found = look(sent + self._held[max(0, -reach) : end])
-        return [structs.replace(one, start=one.start + begin, end=one.end + begin) for one in found]
+        return [_moved(one, begin) for one in found] if begin else list(found)
 
     def _findings(self) -> list[Finding]:
         """All in what is held."""
@@ -171,14 +171,17 @@ class StreamWindow:
                 settled = min(settled, run_start)
                 if len(held) - run_start >= self._window:
                     self._run_start = run_start
-        # A space goes with the word behind it: another replica can go on after a word, and not after a space.
-        settled = max(settled, 0)
-        return max(len(held[:settled].rstrip(SPACES)), settled - SPACES_MAX)
+        return _word_end(held, max(settled, 0))
 
-    def _release(self, settled: int) -> Released:
+    def _release(self, settled: int, *, findings_max: int = FINDINGS_MAX) -> Released:
         """At most the first `settled` held characters, with what was found in them."""
-        inside = []
-        for finding in self._findings():
+        inside: list[Finding] = []
+        found = self._findings()
+        known: list[Finding] = []  # still, when what was found first is gone
+        if len(found) > findings_max:
+            found.sort(key=_place)
+            settled, known = min(settled, found[findings_max].start), found[findings_max:]
+        for finding in found:
             start, end = finding.start, finding.end
             if end <= 0 or start >= settled:
                 continue
@@ -191,7 +194,13 @@ class StreamWindow:
                 settled = end
             inside.append(structs.replace(finding, start=start, end=end))
         inside = [finding for finding in inside if finding.end <= settled]
-        return self._released(self._held, settled, tuple(inside)) if settled else NOTHING_YET
+        if not settled:
+            return NOTHING_YET
+        released = self._released(self._held, settled, tuple(inside))
+        if known and self._in_pieces is not None:
+            self._looked = max(0, len(self._held) - self._window)
+            self._known = [_moved(one, -settled) for one in known if one.start - settled < self._looked]
+        return released
 
     def _hold(self, held: str) -> Released:
         if self._run_start >= 0:
@@ -212,6 +221,20 @@ class StreamWindow:
         self._sent += text
         if len(self._sent) > KEPT_TIMES * self._context:  # seldom, as cutting costs more than keeping
             self._sent = self._sent[-self._context :] if self._context else ""
+
+
+def _place(finding: Finding) -> tuple[int, int]:
+    return finding.start, finding.end
+
+
+def _moved(finding: Finding, by: int) -> Finding:
+    return structs.replace(finding, start=finding.start + by, end=finding.end + by)
+
+
+def _word_end(held: str, end: int) -> int:
+    """The end without spaces, which go with the word behind them: another replica can go on after a word, and not
+    after a space."""
+    return max(len(held[:end].rstrip(SPACES)), end - SPACES_MAX)
 
 
 def _open_from(held: str) -> int:

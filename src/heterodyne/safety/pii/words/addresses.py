@@ -153,36 +153,48 @@ class _Reader:
 
     def read(self, start: int) -> tuple[int, int]:
         """Where an address that begins here ends, and the evidence that it is one."""
-        text, seen, tokens = self.text, _Seen(), self._tokens
-        at, end = start, 0
+        text, tokens = self.text, self._tokens
+        at, end, words, numbers = start, 0, 0, 0
+        is_street = is_unit = is_place = False
         groups = before_groups = 0  # of digits in a row behind the last word, and where that ends
         for _ in range(TOKENS_MOST):
             token = tokens[at] if at in tokens else tokens.setdefault(at, _token(text, at))
             if token is None:
                 break
-            if not token.is_particle:
-                if not token.is_region and not seen.take(token):
-                    break
-                if not token.is_number:
-                    groups, before_groups = 0, token.word_end
-                elif seen.words:
+            if token.is_number:
+                numbers += 1
+                if words:
                     groups += 1
                     if groups == TELEPHONE_GROUPS:
                         end = before_groups
                         break
+                elif numbers > NUMBERS_MOST:
+                    break
                 end = token.end
+            elif not token.is_particle:
+                if not token.is_region:
+                    if words and token.is_common:
+                        break
+                    words += 1
+                    is_unit |= token.is_unit
+                    is_street |= token.is_street and (numbers > 0 or not token.is_weak)
+                    is_place |= token.is_place
+                groups, before_groups, end = 0, token.word_end, token.end
             at = token.next_at
             if at < 0:
                 break
-        if not seen.words or not (seen.numbers or seen.street):
+        if not words or not (numbers or is_street):
             return 0, 0
-        evidence = seen.evidence()
-        first = text[start : start + 4]
+        evidence = 2 * is_street + 2 * is_unit + is_place + (numbers > 1)
+        return end, evidence + self._beside(start, is_year=not is_unit and numbers == 1)
+
+    def _beside(self, start: int, *, is_year: bool) -> int:
+        """What stands before an address says for it, or its first number against it."""
+        text = self.text
         if _is_introduced(text, start) or UNIT_BEFORE.search(text[max(0, start - UNIT_CHARACTERS) : start]) is not None:
-            evidence += 2
-        elif first.isdigit() and first[:2] in ("19", "20") and not seen.unit and seen.numbers == 1:
-            evidence -= 2  # rather a year
-        return end, evidence
+            return 2
+        first = text[start : start + 4]
+        return -2 if is_year and first.isdigit() and first[:2] in ("19", "20") else 0
 
 
 class _Token(Struct, frozen=True, kw_only=True, gc=False):
@@ -227,35 +239,6 @@ def _token(text: str, at: int) -> _Token | None:
 def _behind(text: str, at: int) -> int:
     separator = SEPARATOR.match(text, at)
     return -1 if separator is None else separator.end()
-
-
-class _Seen:
-    """What the words of an address were so far."""
-
-    __slots__ = ("numbers", "place", "street", "unit", "words")
-
-    def __init__(self) -> None:
-        self.words = self.numbers = 0
-        self.street = self.unit = self.place = False
-
-    def take(self, token: _Token) -> bool:
-        """Whether the address goes on with the word."""
-        if token.is_number:
-            self.numbers += 1
-            return self.words > 0 or self.numbers <= NUMBERS_MOST
-        if self.words and token.is_common:
-            return False
-        self.words += 1
-        if token.is_unit:
-            self.unit = True
-        elif token.is_street:
-            self.street = self.street or self.numbers > 0 or not token.is_weak
-        elif token.is_place:
-            self.place = True
-        return True
-
-    def evidence(self) -> int:
-        return 2 * self.street + 2 * self.unit + self.place + (self.numbers > 1)
 
 
 def _has_full_stop(text: str, at: int, word: str) -> bool:
