@@ -9,7 +9,7 @@ held back; of recognisers, 2,000 characters, beside plain words, and how much lo
 from collections.abc import Callable, Iterator
 from functools import partial
 from time import process_time
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -80,16 +80,30 @@ def longest_slice_s(guards: GuardPlan, text: str) -> float:
     return max(longest, best_s(partial(check, b"[DONE]"), 1))
 
 
-def of_guards() -> Iterator[tuple[str, str, float, str]]:
-    """Guard, way, seconds of the longest turn, and the text that took it."""
+class LongestTurn(NamedTuple):
+    """Of one guard, and the text that took it."""
+
+    seconds: float
+    unit: str
+    guard: str
+    way: str
+
+
+def of_guards() -> Iterator[LongestTurn]:
+    """What each takes at most."""
     for guard in ("pii", "secrets", "injection_rules", "injection"):
         guards = plan(one=GuardSettings(guard=guard, action="block", direction="both"))
-        took = [(best_s(partial(check_request, guards.input, data)), unit) for unit in UNITS for data in bodies(unit)]
-        yield guard, "request", *max(took)
+        yield max(
+            LongestTurn(best_s(partial(check_request, guards.input, data)), unit, guard, "request")
+            for unit in UNITS
+            for data in bodies(unit)
+        )
     for guard in ("pii", "secrets"):
         guards = plan(one=GuardSettings(guard=guard, action="mask", direction="output"))
-        took = [(min(longest_slice_s(guards, (unit * RUN)[:RUN]) for _ in range(2)), unit) for unit in UNITS]
-        yield guard, "stream", *max(took)
+        yield max(
+            LongestTurn(min(longest_slice_s(guards, (unit * RUN)[:RUN]) for _ in range(2)), unit, guard, "stream")
+            for unit in UNITS
+        )
 
 
 def of_recognisers() -> Iterator[tuple[float, str, str, float, float]]:
@@ -113,8 +127,8 @@ def _matched(recogniser: Recogniser, text: str) -> object:
 
 def main() -> None:
     """Print both tables."""
-    for guard, way, seconds, unit in of_guards():
-        print(f"{guard:16} {way:8} {1000 * seconds:6.2f} ms  {unit!r}")
+    for turn in of_guards():
+        print(f"{turn.guard:16} {turn.way:8} {1000 * turn.seconds:6.2f} ms  {turn.unit!r}")
     print(f"\n{'recogniser':28} {'ns a character':>14} {'times plain':>12} {'4 × as long':>12}")
     for each, name, unit, times, more in sorted(of_recognisers(), reverse=True)[:WORTH_TELLING]:
         print(f"{name:28} {each:14.0f} {times:12.1f} {more:12.1f}  {unit!r}")
