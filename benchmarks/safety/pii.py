@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.safety.pii_page import render
 from benchmarks.safety.pii_scores import Ordinary, edge_cases, ordinary, spans, times_us
+from benchmarks.safety.turns import of_guards
 
 
 def main() -> None:
@@ -28,6 +29,7 @@ def main() -> None:
         cases=edge_cases(cases),
         ordinary=_ordinary(options.data / "eval_sets"),
         times=times_us(),
+        turns=list(of_guards()),
     )
     if options.write is None:
         print(page)

@@ -15,6 +15,7 @@ from benchmarks.semantic_cache.hindsight import (
 )
 from benchmarks.semantic_cache.replay import Replay
 from heterodyne.caching.semantic.error_account import ErrorBound
+from heterodyne.caching.semantic.usearch_index import EXPANSION_SEARCH
 
 BOUND = 0.01
 PART_WANTED = 0.6
@@ -87,9 +88,11 @@ class LookUp(Struct, frozen=True):
     dtype: str
     entries: int
     dimensions: int
-    p50_ms: float
+    view: int  # candidates that a look-up keeps in view
+    p50_ms: float  # these three are medians of rounds
     p99_ms: float
     cpu_p99_ms: float  # of the thread alone, without what else the machine did
+    p99_worst_ms: float  # of the worst round
     recall: float
     build_s: float
     bytes_each: float
@@ -226,22 +229,27 @@ def _look_ups(look_ups: Sequence[LookUp]) -> str:
     if not look_ups:
         return "\n".join([*lines, "Not measured in this run (`--look-ups`).", ""])
     lines += [
-        f"The nearest of many entries by `usearch`, one thread, {describe()}. Vectors are invented: clusters in "
-        "32 directions, and queries near entries. Recall: how often the nearest one was found.",
+        f"The nearest of many entries by `usearch` in process, one thread, {describe()}, a machine that did other "
+        "work too. Vectors are invented: clusters in 32 directions, and queries near entries. View: how many "
+        f"candidates a look-up keeps in sight; the gateway keeps {EXPANSION_SEARCH}. Recall: how often the nearest of "
+        "all was found, against a look at every entry. Times are medians of five rounds of 4,000 look-ups; built by "
+        "two threads.",
         "",
-        "| Kept as | Entries | Dimensions | p50 | p99 | p99 of CPU time | Recall | Bytes an entry | Built in |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "| Kept as | Entries | Dimensions | View | p50 | p99 | p99 of CPU time | p99 of the worst round | Recall "
+        "| Bytes an entry | Built in |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for each in look_ups:
         lines.append(
-            f"| {each.dtype} | {each.entries:,} | {each.dimensions} | {each.p50_ms:.2f} ms | {each.p99_ms:.2f} ms "
-            f"| {each.cpu_p99_ms:.2f} ms | {each.recall:.1%} | {each.bytes_each:.0f} | {each.build_s:.0f} s |"
+            f"| {each.dtype} | {each.entries:,} | {each.dimensions} | {each.view} | {each.p50_ms:.2f} ms "
+            f"| {each.p99_ms:.2f} ms | {each.cpu_p99_ms:.2f} ms | {each.p99_worst_ms:.2f} ms | {each.recall:.1%} "
+            f"| {each.bytes_each:.0f} | {each.build_s:.0f} s |"
         )
-    largest = max(look_ups, key=lambda each: each.entries)
+    largest = max(look_ups, key=lambda each: (each.entries, each.view == EXPANSION_SEARCH))
     if largest.entries < ENTRIES_WANTED:
         judged = f"**not shown**: {ENTRIES_WANTED:,} entries were not built in this run"
     else:
-        judged = f"**{'pass' if largest.p99_ms <= LOOK_UP_MS_MAX else 'fail'}**"
+        judged = f"**{'pass' if largest.p99_ms <= LOOK_UP_MS_MAX else 'fail'}** at recall {largest.recall:.1%}"
     lines += [
         "",
         f"- A p99 of at most {LOOK_UP_MS_MAX:.0f} ms in {ENTRIES_WANTED:,} entries: {judged}. The p99 holds what "

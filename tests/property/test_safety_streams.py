@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from heterodyne.safety.finding import Finding
 from heterodyne.safety.pii.finder import PIIFinder
-from heterodyne.safety.placeholders import NOTHING, StreamRestorer, mask
+from heterodyne.safety.placeholders import NOTHING, Masker, StreamRestorer, mask
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.safety.settled import settle
 from heterodyne.safety.stream_check import StreamCheck
+from heterodyne.safety.streamed_text import StreamedText
 from heterodyne.safety.window import StreamWindow
 from tests.support.guards import EMAIL, SECRET, plan
 
@@ -129,3 +130,32 @@ def test_personal_data_leave_a_stream_whole(text, data):
         at += len(one.text)
     for finding in FINDER.find(text):
         assert set(range(finding.start + 1, finding.end)) <= inside
+
+
+RUNS = st.lists(  # of characters that tokens are made of, so that nothing ends within
+    st.sampled_from(
+        ["aB3/x9Qz" * 9, "-", ":", "/4111111111111111/", "abcdefgh" * 40, f":{EMAIL}:", "#", "10.0.0.7/", "word",
+         "x.y.z/", f":{PLANTED[1]}:", "0" * 30, ":DE89370400440532013000:"]
+    ),
+    min_size=10,
+    max_size=60,
+).map("".join)  # fmt: skip
+EVERY_KIND = plan(
+    {
+        "private": GuardSettings(
+            guard="pii", action="mask", kinds=("credit_card", "iban", "email", "ip_address", "url")
+        ),
+        "no-secrets": GuardSettings(guard="secrets", action="mask"),
+    }
+).output
+
+
+@given(RUNS, st.integers(1, 160))
+@settings(max_examples=60, deadline=None)
+def test_a_run_is_masked_alike_whether_it_comes_at_once_or_in_pieces(run, size):
+    said = []
+    for step in (len(run), size):
+        text = StreamedText(EVERY_KIND, NOTHING, Masker(), lambda _: None, where="content")
+        pieces = [text.feed(run[at : at + step]) for at in range(0, len(run), step)]
+        said.append("".join((*pieces, text.feed(" and so on"), text.close())))
+    assert said[0] == said[1]

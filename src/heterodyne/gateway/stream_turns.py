@@ -15,8 +15,9 @@ from heterodyne.ports.engine import EventEdit
 from heterodyne.safety.event_slices import sliced
 
 TURN_S: Final = 0.001
-SLICE_BYTES: Final = 2048  # of what came, and of an event that is looked at whole
-SLICE_CHARS: Final = 256  # of a longer one's texts; numbers take some microseconds each
+SLICE_BYTES: Final = 2048  # of what came
+EVENT_BYTES: Final = 512  # of an event whose texts nobody counts
+SLICE_CHARS: Final = 128  # of the texts of a longer one; with what is held back, four milliseconds at worst
 WAITING_BYTES_MAX: Final = 65536  # before the engine is made to wait
 
 
@@ -62,6 +63,7 @@ class StreamTurns:
         "_relay",
         "_then",
         "_timer",
+        "_until_s",
         "_waiting_bytes",
     )
 
@@ -74,6 +76,7 @@ class StreamTurns:
         self._waiting_bytes = 0
         self._is_paused = False
         self._timer: asyncio.Handle | None = None  # None: nothing waits
+        self._until_s = 0.0  # when this turn has lasted long enough, by the monotonic clock
         self._then: Callable[[], None] | None = None  # None: more may come
 
     def begin(self, relay: TurnsRelay, owner: TurnsOwner) -> None:
@@ -89,6 +92,7 @@ class StreamTurns:
         """Bytes that have come."""
         if self._timer is None and len(data) <= SLICE_BYTES:
             assert self._relay is not None
+            self._until_s = time.monotonic() + TURN_S
             self._relay.look(data)
             if self._events:
                 self._go_on()
@@ -103,9 +107,10 @@ class StreamTurns:
 
     def event(self, data: bytes) -> tuple[bytes, ...]:
         """One event, as OpenAI's clients get it: what may be said of it now."""
-        if not self._events and len(data) <= SLICE_BYTES:
+        events = [data] if len(data) <= EVENT_BYTES else sliced(data, SLICE_CHARS)
+        if not self._events and len(events) == 1 and time.monotonic() < self._until_s:
             return self._guard(data)
-        self._events += sliced(data, SLICE_CHARS) if len(data) > SLICE_BYTES else [data]
+        self._events += events
         return ()
 
     def end(self, then: Callable[[], None]) -> None:
@@ -124,7 +129,7 @@ class StreamTurns:
         self._timer = asyncio.get_running_loop().call_soon(self._turn)
 
     def _turn(self) -> None:
-        until_s = time.monotonic() + TURN_S
+        self._until_s = time.monotonic() + TURN_S
         relay, owner = self._relay, self._owner
         while relay is not None and owner is not None:
             if owner.is_over:
@@ -139,7 +144,7 @@ class StreamTurns:
             else:
                 self._caught_up(relay, owner)
                 return
-            if time.monotonic() >= until_s:
+            if time.monotonic() >= self._until_s:
                 self._go_on()
                 return
 

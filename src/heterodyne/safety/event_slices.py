@@ -15,7 +15,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def sliced(data: bytes, chars_max: int) -> list[bytes]:
-    """The events that say it, with at most so many characters of a text in each; itself where none is longer."""
+    """The events that say it, with at most so many characters in each; itself where it has no more."""
     try:
         event = _decode(data)
     except (ValueError, RecursionError):
@@ -23,13 +23,14 @@ def sliced(data: bytes, chars_max: int) -> list[bytes]:
     choices = event.get("choices") if type(event) is dict else None
     if type(choices) is not list:
         return [data]
+    shorten = _Shorten(chars_max)
     rests: list[tuple[object, str, str]] = []
     ends: list[Json] = []
     for choice in choices:
         if type(choice) is dict:
             delta = choice.get("delta")
             holder, path = (delta, "") if type(delta) is dict else (choice, "")
-            rests += [(choice.get("index", 0), at, rest) for at, rest in _shorten(holder, path, chars_max)]
+            rests += [(choice.get("index", 0), at, rest) for at, rest in shorten.texts(holder, path)]
     if not rests:
         return [data]
     envelope = {name: value for name, value in event.items() if name not in {"choices", "usage"}}
@@ -57,19 +58,28 @@ def _nothing(choice: Json) -> Json:
     return {"delta": {}} if "delta" in choice else {"text": ""}
 
 
-def _shorten(holder: Json, path: str, chars_max: int) -> Iterator[tuple[str, str]]:
-    """Leave the beginning of each text; where the others grow, and by what."""
-    for name, value in holder.items():
-        if type(value) is str:
-            if len(value) > chars_max and name not in AT_ONCE and name not in OPAQUE_ANYWHERE:
-                holder[name] = value[:chars_max]
-                yield path + name, value[chars_max:]
-        elif type(value) is dict:
-            yield from _shorten(value, f"{path}{name}.", chars_max)
-        elif type(value) is list:
-            for number, item in enumerate(value):
-                if type(item) is dict:
-                    yield from _shorten(item, f"{path}{name}[{item.get('index', number)}].", chars_max)
+class _Shorten:
+    """Leaves the first characters of one event's texts."""
+
+    def __init__(self, chars_max: int) -> None:
+        self._left = chars_max
+
+    def texts(self, holder: Json, path: str) -> Iterator[tuple[str, str]]:
+        """Where the others grow, and by what."""
+        for name, value in holder.items():
+            if type(value) is str:
+                if name not in AT_ONCE and name not in OPAQUE_ANYWHERE:
+                    left = self._left
+                    self._left = max(0, left - len(value))
+                    if len(value) > left:
+                        holder[name] = value[:left]
+                        yield path + name, value[left:]
+            elif type(value) is dict:
+                yield from self.texts(value, f"{path}{name}.")
+            elif type(value) is list:
+                for number, item in enumerate(value):
+                    if type(item) is dict:
+                        yield from self.texts(item, f"{path}{name}[{item.get('index', number)}].")
 
 
 def _nested(path: str, text: str) -> Json:

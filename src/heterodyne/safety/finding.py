@@ -5,7 +5,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 
-class Finding(Struct, frozen=True, kw_only=True, order=True):
+class Finding(Struct, frozen=True, kw_only=True, order=True, gc=False):
     """Characters `start` to `end` of a text, what was found there, and how sure the guard is."""
 
     start: int
@@ -14,7 +14,7 @@ class Finding(Struct, frozen=True, kw_only=True, order=True):
     score: float = 1.0  # 0 to 1
 
 
-class RuleFinding(Finding, frozen=True, kw_only=True):
+class RuleFinding(Finding, frozen=True, kw_only=True, gc=False):
     """The same, and the number of the rule that found it."""
 
     rule_number: int = 0

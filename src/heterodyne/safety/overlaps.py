@@ -1,17 +1,23 @@
 """Findings that overlap: which of them stand."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from heterodyne.safety.finding import Finding
 
 
 def resolve(findings: Iterable[Finding]) -> list[Finding]:
     """The surest findings first, then the longest; what overlaps one that was taken is left out. In order of place."""
-    ranked = sorted(findings, key=_rank)
-    if len(ranked) < 2:
-        return ranked
+    placed = sorted(findings, key=_place)
+    if all(one.end <= other.start for one, other in pairwise(placed)):
+        return placed  # as nearly always
     occupied = _Spans()
-    return sorted(finding for finding in ranked if occupied.try_take(finding.start, finding.end))
+    ranked = sorted(placed, key=_rank)
+    return sorted((finding for finding in ranked if occupied.try_take(finding.start, finding.end)), key=_place)
+
+
+def _place(finding: Finding) -> tuple[int, int]:
+    return finding.start, finding.end
 
 
 def _rank(finding: Finding) -> tuple[float, int, int, str]:
@@ -27,8 +33,9 @@ class _Spans:
     def try_take(self, start: int, end: int) -> bool:
         blocks = range(start >> 6, (max(end - 1, start) >> 6) + 1)
         for block in blocks:
-            if any(start < other_end and other_start < end for other_start, other_end in self._blocks.get(block, ())):
-                return False
+            for other_start, other_end in self._blocks.get(block, ()):
+                if start < other_end and other_start < end:
+                    return False
         for block in blocks:
             self._blocks.setdefault(block, []).append((start, end))
         return True

@@ -47,6 +47,7 @@ class Masker:
         self._written = set(written)
         self._words: dict[tuple[str, str], str] = {}
         self._counts: dict[str, int] = {}
+        self._names: dict[str, str] = {}  # of rules, in words like placeholders
 
     def read(self, text: str) -> None:
         """Words of a text that look like placeholders are not given out."""
@@ -55,7 +56,9 @@ class Masker:
 
     def word(self, rule: str, value: str) -> str:
         """What stands for a value."""
-        name = UNSAFE.sub("_", rule.upper()).strip("_0123456789") or "FOUND"
+        name = self._names.get(rule)
+        if name is None:
+            name = self._names[rule] = UNSAFE.sub("_", rule.upper()).strip("_0123456789") or "FOUND"
         word = self._words.get((name, value))
         while word is None:
             self._counts[name] = self._counts.get(name, 0) + 1

@@ -27,6 +27,7 @@ class GuardRule(Struct, frozen=True, kw_only=True):
     version: str
     look_at: Look
     settle: Settle | None
+    far: Look | None  # those of its findings that may be long; None: to look for all of them is as quick
     skipped_roles: frozenset[str]
     direction: str
     timeout_s: float = 0.0  # of a guard that is asked elsewhere; 0: it looks here
@@ -144,6 +145,7 @@ def rule_of(name: str, settings: GuardSettings) -> GuardRule:
         version=guard.version,
         look_at=finder.look,
         settle=finder.settle,
+        far=finder.far,
         skipped_roles=guard.skipped_roles,
         direction=guard.direction
         if settings.guard in (SYSTEM_PROMPT, SCHEMA)

@@ -39,6 +39,7 @@ class Finder(Struct, frozen=True):
 
     look: Look
     settle: Settle | None = None  # what of a text that goes on can be judged; None: it may begin anywhere
+    far: Look | None = None  # those of its findings that may be long, where that is far quicker; None: it is not
     inspector: Inspector | None = None  # it looks at how a request or an answer is made, and not at its words
 
 
@@ -66,7 +67,8 @@ def _pii(settings: GuardSettings) -> Finder:
     for locale in settings.locales:
         if locale not in LOCALES:
             raise unknown_name("locale", locale, sorted(LOCALES))
-    return Finder(PIIFinder(settings.kinds or DEFAULT_KINDS, settings.locales or tuple(LOCALES)).found_in, settle)
+    finder = PIIFinder(settings.kinds or DEFAULT_KINDS, settings.locales or tuple(LOCALES))
+    return Finder(finder.found_in, settle, far=finder.long_ones_in)
 
 
 def _secrets(_: GuardSettings) -> Finder:
@@ -160,7 +162,7 @@ def _against_attacks(make: Callable[[GuardSettings], Finder]) -> GuardKind:
 
 
 GUARDS: dict[str, GuardKind] = {
-    "pii": GuardKind(version="2", make=_pii, heeds=("kinds", "locales")),
+    "pii": GuardKind(version="3", make=_pii, heeds=("kinds", "locales")),
     "secrets": GuardKind(version="1", make=_secrets, heeds=()),
     "injection": _against_attacks(_injection),
     # A tenth of the time, and what the rules do not know passes.

@@ -10,7 +10,7 @@ from heterodyne.safety.pii.words.word_set import word_set
 
 # Characters that numbers, addresses and secrets have and plain words have not.
 TELLING_ALONE: Final = "0123456789@:/_+=#\\<[({-"
-TELLING: Final = re.compile(rf"[{re.escape(TELLING_ALONE)}]|[!$%&*?~^][^\s!?]")
+TELLING: Final = re.compile(rf"[{re.escape(TELLING_ALONE)}]|[!$%&*?~^](?=[^\s!?])")
 PLAIN: Final = "abcdefghijklmnopqrstuvwxyz ,.;\n"
 BETWEEN_NAMES: Final = word_set("de la los las del della di da do dos das du des van der den von zu ten ter le el al")
 CAPITAL: Final = re.compile(f"[{UPPER}]")
@@ -38,7 +38,8 @@ def places(text: str) -> tuple[int, int, int]:
     plain, end = last, 0
     if telling is not None:
         plain = _word_start(text, telling.start())
-        end = max(match.end() for match in TELLING.finditer(text, telling.start(), last))
+        near = max(telling.start(), last - PLAIN_BEHIND)  # what stands before it is as good as the first
+        end = max((match.end() for match in TELLING.finditer(text, near, last)), default=telling.end())
     if names:
         plain, end = min(plain, names[0].start()), max(end, names[-1].end())
     # A word that is complete stays what it is, whatever comes: the end alone moves.
@@ -51,10 +52,11 @@ def _last_words(text: str) -> int:
     """The start of the last word, or of the capitalised words at the end: a name may go on."""
     at = _word_start(text, len(text))
     while at and text[at - 1] in SPACES:
-        start = _word_start(text, at - 1)
-        word = text[start : at - 1]
+        word_end = len(text[:at].rstrip(SPACES))
+        start = _word_start(text, word_end)
+        word = text[start:word_end]
         if word and CAPITAL.match(word) is None and word not in BETWEEN_NAMES:
-            break
+            return word_end + 1
         at = start
     return at
 

@@ -1,6 +1,7 @@
 """One text of a stream as it grows: what of it may be sent, masked and restored, and where a rule cuts it off."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, final
 
 from heterodyne.domain.guard_verdict import GuardVerdict
@@ -10,8 +11,9 @@ from heterodyne.safety.look import Found, verdict
 from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.placeholders import Masker, Placeholders, StreamRestorer
 from heterodyne.safety.policy import GuardRule, only_flag
+from heterodyne.safety.registry import Look
 from heterodyne.safety.texts import TextUnit
-from heterodyne.safety.window import Settle, StreamWindow
+from heterodyne.safety.window import PieceLooks, Settle, StreamWindow
 
 WINDOW: Final = 384  # characters, of a finding with spaces in it
 CONTEXT: Final = 96
@@ -43,8 +45,16 @@ class StreamedText:
         self._holds = not only_flag(rules)
         self._window: StreamWindow | None = None
         if rules:
+            near, far = [rule.far and rule.look_at for rule in rules], [rule.far or rule.look_at for rule in rules]
+            in_pieces = PieceLooks(partial(self._looked, near), partial(self._looked, far), _joined)
             self._window = StreamWindow(
-                self._look, window=WINDOW, context=CONTEXT, run_max=RUN_MAX, settle=_settle(rules), sent=sent
+                partial(self._looked, [rule.look_at for rule in rules]),
+                window=WINDOW,
+                context=CONTEXT,
+                run_max=RUN_MAX,
+                settle=_settle(rules),
+                in_pieces=in_pieces if any(near) else None,
+                sent=sent,
             )
         self._restorer: StreamRestorer | None = None
         if placeholders.values:
@@ -71,13 +81,14 @@ class StreamedText:
             text = judged if self._holds else ""
         return text if self._restorer is None else self._restorer.feed(text) + self._restorer.close()
 
-    def _look(self, text: str) -> list[Finding]:
+    def _looked(self, looks: Sequence[Look | None], text: str) -> list[Finding]:
+        """What they find, one for each of the rules."""
         found: list[Finding] = []
         glance = Glance(text)
-        for number, rule in enumerate(self._rules):
-            findings = rule.look_at(glance)
+        for number, look in enumerate(looks):
+            findings = look(glance) if look is not None else ()
             if findings:
-                score_min = rule.settings.score_min
+                score_min = self._rules[number].settings.score_min
                 found += [
                     RuleFinding(start=one.start, end=one.end, rule=one.rule, score=one.score, rule_number=number)
                     for one in findings
@@ -91,7 +102,7 @@ class StreamedText:
             self._released += end
             return text
         masks = []
-        for finding in sorted(released.findings):
+        for finding in sorted(released.findings, key=_place):
             if finding.start >= end:
                 break
             assert isinstance(finding, RuleFinding)
@@ -114,6 +125,19 @@ class StreamedText:
             made += [text[at : finding.start], self._masker.word(finding.rule, text[finding.start : finding.end])]
             at = finding.end
         return "".join((*made, text[at:end]))
+
+
+def _place(finding: Finding) -> tuple[int, int]:
+    return finding.start, finding.end
+
+
+def _joined(findings: list[Finding]) -> list[Finding]:
+    """Without those that overlap surer ones of the same rule."""
+    by_rule: dict[int, list[Finding]] = {}
+    for finding in findings:
+        assert isinstance(finding, RuleFinding)
+        by_rule.setdefault(finding.rule_number, []).append(finding)
+    return [finding for found in by_rule.values() for finding in resolve(found)]
 
 
 def _settle(rules: Sequence[GuardRule]) -> Settle | None:

@@ -1,7 +1,7 @@
 """Looks for findings in a text that comes in chunks, before any character of a finding is sent on."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import structs
 
@@ -16,7 +16,10 @@ WINDOW_CHARACTERS: Final = 128
 CONTEXT_CHARACTERS: Final = 96
 STEP_CHARACTERS: Final = 32
 KEPT_TIMES: Final = 8  # as much of what was sent as context is
+PIECE_CHARACTERS: Final = 256  # of a long run, that are looked at in one go
+FINDINGS_MAX: Final = 256  # that are reported at once; the text behind them goes with the next chunk
 SPACES: Final = " \n\t\r"
+SPACES_MAX: Final = 64  # that wait for a word behind them; a model that has lost its way writes them without end
 # What keys, tokens and addresses are made of. Words of a text are too, and end soon.
 RUN: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+/=:@%~#&?"
 
@@ -24,12 +27,21 @@ RUN: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+
 NOTHING_YET: Final = Released("")
 
 
+class PieceLooks(NamedTuple):
+    """Two looks that find together what one does, so that a long run need not be looked at in one turn."""
+
+    near: Look  # what is no longer than two windows
+    far: Look  # all that may be longer; quick
+    join: Callable[[list[Finding]], list[Finding]]  # of what both have found, what one look would
+
+
 class StreamWindow:
     """Holds back the end of a stream until nothing in it can be part of a finding. One for a stream.
 
     A finding of at most `window` characters is released whole, with its report. A longer one is reported when the
     window is full of it, and what comes after is looked at anew; one that is an unbroken run of characters, as tokens
-    are, is waited for up to `run_max`. Text that was sent is kept for a while as context.
+    are, is waited for up to `run_max`, and looked at piece by piece meanwhile. Text that was sent is kept for a while
+    as context.
     """
 
     def __init__(
@@ -41,6 +53,7 @@ class StreamWindow:
         step: int = STEP_CHARACTERS,
         run_max: int = 0,
         settle: Settle | None = None,  # what of a text that goes on can be judged; None: all but the window
+        in_pieces: PieceLooks | None = None,  # None: a run is looked at when it ends
         sent: str = "",  # what came before
     ) -> None:
         assert window > 0
@@ -52,12 +65,16 @@ class StreamWindow:
         self._step = step
         self._run_max = run_max
         self._settle = settle
+        self._in_pieces = in_pieces
         self._knows_plain = settle is plain_settle  # of other rules plain words may be the business
         self._is_plain = self._knows_plain  # what is held
         self._until = 0  # while the last word that is held begins before it, nothing can be judged
         self._sent = sent[-context:] if context else ""  # the last characters that were released
         self._held = ""
         self._fresh = 0  # characters of the held text that came since the last look
+        self._run_start = -1  # in the held text, of a run that fills the window already; -1: there is none
+        self._looked = 0  # characters of the held text before which findings near at hand are known ...
+        self._known: list[Finding] = []  # ... which are these
 
     def feed(self, chunk: str) -> Released:
         """What may be sent after one more chunk."""
@@ -66,6 +83,8 @@ class StreamWindow:
 
     def feed_plain(self, chunk: str) -> str | None:
         """The same where there is nothing to look for yet, as nearly always; None: it has to go to `feed_any`."""
+        if self._run_start >= 0:
+            return None
         held = self._held + chunk
         if len(held) >= self._window:
             return None
@@ -88,11 +107,15 @@ class StreamWindow:
         """The same of words that nothing is known of."""
         held = self._held + chunk
         self._until = 0
+        if self._run_start >= 0 and not chunk.strip(RUN) and len(held) - self._run_start <= self._run_max:
+            self._held = held  # nothing of it can be released
+            self._look_ahead()
+            return NOTHING_YET
+        self._run_start = -1
         if self._settle is not None:
             plain, judged, until = places(held) if self._knows_plain else (*self._settle(held), 0)
             if plain == judged and len(held) - plain < self._window:
-                while plain and held[plain - 1] in SPACES:
-                    plain -= 1
+                plain = _word_end(held, plain)
                 self._until = max(0, until - plain)
                 return self._released(held, plain) if plain else self._hold(held)
         else:
@@ -103,7 +126,36 @@ class StreamWindow:
 
     def close(self) -> Released:
         """The rest, when the stream has ended."""
-        return self._release(len(self._held)) if self._held else NOTHING_YET
+        return self._release(len(self._held), findings_max=len(self._held)) if self._held else NOTHING_YET
+
+    def _look_ahead(self) -> None:
+        """Look at the pieces of a run behind which there is as much of it as a finding may have."""
+        if self._in_pieces is None:
+            return
+        while len(self._held) - self._looked >= PIECE_CHARACTERS + self._window:
+            end = self._looked + PIECE_CHARACTERS
+            found = self._seen(self._in_pieces.near, self._looked, end + self._window)
+            if any(one.end >= end + self._window for one in found):  # an address, whose host may be a long name
+                found = self._seen(self._in_pieces.near, self._looked, end + 2 * self._window)
+            self._known += [one for one in found if self._looked <= one.start < end]
+            self._looked = end
+
+    def _seen(self, look: Look, start: int, end: int) -> list[Finding]:
+        """What a look finds in a part of the held text, with what stands before that."""
+        reach = self._context - start
+        sent = self._sent[-reach:] if reach > 0 else ""
+        begin = max(0, -reach) - len(sent)
+        found = look(sent + self._held[max(0, -reach) : end])
+        return [_moved(one, begin) for one in found] if begin else list(found)
+
+    def _findings(self) -> list[Finding]:
+        """All in what is held."""
+        looks = self._in_pieces
+        if not self._looked or looks is None:
+            return self._seen(self._look, 0, len(self._held))
+        near = self._seen(looks.near, self._looked, len(self._held))
+        known = self._known + [one for one in near if one.start >= self._looked]
+        return looks.join(known + self._seen(looks.far, 0, len(self._held)))
 
     def _settled(self, judged: int) -> int:
         """How many of the held characters no unfinished finding can hold; 0 when a look is not worth its while."""
@@ -117,18 +169,20 @@ class StreamWindow:
             run_start = len(held.rstrip(RUN))
             if len(held) - run_start <= self._run_max:
                 settled = min(settled, run_start)
-        # A space goes with the word behind it: another replica can go on after a word, and not after a space.
-        while settled > 0 and held[settled - 1] in SPACES:
-            settled -= 1
-        return max(settled, 0)
+                if len(held) - run_start >= self._window:
+                    self._run_start = run_start
+        return _word_end(held, max(settled, 0))
 
-    def _release(self, settled: int) -> Released:
+    def _release(self, settled: int, *, findings_max: int = FINDINGS_MAX) -> Released:
         """At most the first `settled` held characters, with what was found in them."""
-        sent = self._sent[-self._context :] if self._context else ""
-        before = len(sent)
-        inside = []
-        for finding in self._look(sent + self._held):
-            start, end = finding.start - before, finding.end - before
+        inside: list[Finding] = []
+        found = self._findings()
+        known: list[Finding] = []  # still, when what was found first is gone
+        if len(found) > findings_max:
+            found.sort(key=_place)
+            settled, known = min(settled, found[findings_max].start), found[findings_max:]
+        for finding in found:
+            start, end = finding.start, finding.end
             if end <= 0 or start >= settled:
                 continue
             if start < 0:  # it began in what was sent, as the end of a finding that did not fit
@@ -140,10 +194,20 @@ class StreamWindow:
                 settled = end
             inside.append(structs.replace(finding, start=start, end=end))
         inside = [finding for finding in inside if finding.end <= settled]
-        return self._released(self._held, settled, tuple(inside)) if settled else NOTHING_YET
+        if not settled:
+            return NOTHING_YET
+        released = self._released(self._held, settled, tuple(inside))
+        if known and self._in_pieces is not None:
+            self._looked = max(0, len(self._held) - self._window)
+            self._known = [_moved(one, -settled) for one in known if one.start - settled < self._looked]
+        return released
 
     def _hold(self, held: str) -> Released:
+        if self._run_start >= 0:
+            self._run_start = max(-1, self._run_start - len(self._held) + len(held))
         self._held = held
+        if self._looked:
+            self._looked, self._known = 0, []
         self._is_plain = self._knows_plain and not held.lstrip(PLAIN)
         return NOTHING_YET
 
@@ -157,6 +221,20 @@ class StreamWindow:
         self._sent += text
         if len(self._sent) > KEPT_TIMES * self._context:  # seldom, as cutting costs more than keeping
             self._sent = self._sent[-self._context :] if self._context else ""
+
+
+def _place(finding: Finding) -> tuple[int, int]:
+    return finding.start, finding.end
+
+
+def _moved(finding: Finding, by: int) -> Finding:
+    return structs.replace(finding, start=finding.start + by, end=finding.end + by)
+
+
+def _word_end(held: str, end: int) -> int:
+    """The end without spaces, which go with the word behind them: another replica can go on after a word, and not
+    after a space."""
+    return max(len(held[:end].rstrip(SPACES)), end - SPACES_MAX)
 
 
 def _open_from(held: str) -> int:

@@ -15,6 +15,7 @@ class WordFinder:
 
     def __init__(self, phrases: Sequence[str]) -> None:
         wanted = sorted({" ".join(phrase.split()).lower() for phrase in phrases if phrase.strip()}, key=len)
+        self._first = frozenset(phrase[0] for phrase in wanted)
         self._prefixes = frozenset(phrase[:end] for phrase in wanted for end in range(1, len(phrase) + 1))
         self._longest = len(wanted[-1]) if wanted else 0
         # The longest first, so that a phrase is not cut by a shorter one in it.
@@ -37,9 +38,10 @@ class WordFinder:
         """Where a phrase may have begun that has not ended; the text's length when nowhere."""
         tail = text[-2 * self._longest - 2 :].lower()
         before = len(text) - len(tail)
-        for start in range(len(tail)):
-            begun = SPACES.sub(" ", tail[start:])
+        for start, character in enumerate(tail):
+            if character not in self._first or (start and tail[start - 1].isalnum()):
+                continue
             # Where the phrase is complete, the next character tells whether it ends there.
-            if begun.rstrip(" ") in self._prefixes and (start == 0 or not tail[start - 1].isalnum()):
+            if SPACES.sub(" ", tail[start:]).rstrip(" ") in self._prefixes:
                 return before + start
         return len(text)

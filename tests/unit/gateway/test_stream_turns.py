@@ -80,6 +80,26 @@ async def test_a_long_event_takes_turns_and_what_comes_behind_it_waits() -> None
     assert taker.work is taker.turns
 
 
+async def test_many_short_events_at_once_take_turns() -> None:
+    taker = Taker()
+    taker.look = lambda _: [taker.said.extend(taker.turns.event(event(word))) for word in "abc"]  # type: ignore[assignment,method-assign]
+    taker.turns.take(b"three events")
+    assert words(taker.said) == "a"
+    await wait_until(lambda: not taker.turns.is_behind)
+    assert words(taker.said) == "abc"
+
+
+async def test_a_long_event_that_says_little_is_looked_at_at_once() -> None:
+    taker = Taker()
+    taker.guard = lambda data: (data,)  # type: ignore[method-assign]
+    said = event("hello")
+    choice = {"index": 0, "delta": {"content": "hello"}, "logprobs": {"content": ["x" * 5000]}, "finish_reason": None}
+    taker.look = lambda data: taker.said.extend(taker.turns.event(data))  # type: ignore[method-assign,assignment]
+    taker.turns.take(said)
+    taker.turns._until_s = float("inf")
+    assert len(taker.turns.event(msgspec.json.encode({"choices": [choice]}))) == 1
+
+
 async def test_the_engine_waits_while_much_does() -> None:
     taker = Taker()
     taker.look = taker.guard  # type: ignore[assignment]

@@ -1,6 +1,7 @@
 """Short events say together what a long one says."""
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -66,6 +67,15 @@ def test_none_says_more_than_it_may_and_the_end_comes_last(data: bytes) -> None:
 )
 def test_what_is_short_or_no_event_stays_what_it_is(data: bytes) -> None:
     assert sliced(data, CHARS) == [data]
+
+
+def test_many_short_texts_are_several_events_too() -> None:
+    calls = [{**CALL, "index": number, "function": {"name": "f", "arguments": "abc"}} for number in range(9)]
+    choices = [{"index": number, "delta": {"content": "word"}} for number in range(4)]
+    for data in (event({"index": 0, "delta": {"tool_calls": calls}, "finish_reason": "tool_calls"}), event(*choices)):
+        events = sliced(data, CHARS)
+        assert told(*events) == told(data)
+        assert max(len("".join(re.findall('"(?:content|arguments)":"(.*?)"', one.decode()))) for one in events) <= CHARS
 
 
 @given(text=st.text(max_size=60), chars=st.integers(1, 20))

@@ -7,9 +7,10 @@ import pytest
 
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.domain.guard_verdict import GuardVerdict
-from heterodyne.safety.placeholders import NOTHING, Placeholders
+from heterodyne.safety.placeholders import NOTHING, Masker, Placeholders
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.safety.stream_check import StreamCheck
+from heterodyne.safety.streamed_text import StreamedText
 from tests.support.guards import BLOCKS, MASKS, SECRET, plan
 
 
@@ -184,3 +185,11 @@ def test_scripts_without_spaces_are_not_held_back():
 def test_an_event_that_is_not_json_is_garbage():
     with pytest.raises(EngineGarbage):
         Stream(BLOCKS).check(b"{nonsense")
+
+
+def test_the_address_of_a_page_is_masked_whole_however_long_it_is() -> None:
+    address = f"https://a.example/{'path/' * 500}end"
+    rules = plan({"pages": GuardSettings(guard="pii", action="mask", kinds=("url",))}).output
+    text = StreamedText(rules, NOTHING, Masker(), lambda _: None, where="content")
+    said = [text.feed(piece) for piece in (*(address[at : at + 40] for at in range(0, len(address), 40)), " is it")]
+    assert "".join((*said, text.close())) == "<URL_1> is it"

@@ -3,9 +3,17 @@
 import re
 
 from heterodyne.safety.finding import Finding
+from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.pii.finder import PIIFinder
 from heterodyne.safety.settled import settle
-from heterodyne.safety.window import StreamWindow
+from heterodyne.safety.window import (
+    FINDINGS_MAX,
+    PIECE_CHARACTERS,
+    SPACES_MAX,
+    WINDOW_CHARACTERS,
+    PieceLooks,
+    StreamWindow,
+)
 
 NUMBER = re.compile(r"\b[0-9]{4}\b")
 
@@ -63,3 +71,58 @@ def test_what_was_sent_is_context_for_what_follows():
     released = window.close()
     assert sent == "my passport is"
     assert len(released.findings) == 1
+
+
+def looks_at(seen: list[int]) -> PieceLooks:
+    """The numbers of a text, and how much of it each near look was shown."""
+
+    def near(text: str) -> list[Finding]:
+        seen.append(len(text))
+        return numbers(text)
+
+    return PieceLooks(near, lambda _: [], resolve)
+
+
+def test_a_long_run_is_looked_at_in_pieces_as_it_comes():
+    seen: list[int] = []
+    window = StreamWindow(numbers, window=64, context=16, run_max=8192, settle=settle, in_pieces=looks_at(seen))
+    run = "ab/1234/cd" * 600
+    assert "".join(window.feed(run[at : at + 32]).text for at in range(0, len(run), 32)) == ""
+    first, rest = window.feed(" and so on"), window.close()
+    assert first.text + rest.text == f"{run} and so on"
+    starts = [one.start for one in first.findings] + [len(first.text) + one.start for one in rest.findings]
+    assert starts == [match.start() for match in NUMBER.finditer(run)]
+    assert max(seen) <= 16 + PIECE_CHARACTERS + 2 * 64
+    assert sum(seen) < 2 * len(run)
+
+
+def test_a_run_that_is_as_long_as_may_be_is_let_go():
+    window = StreamWindow(numbers, window=64, run_max=1024, settle=settle)
+    run = "a-1234-" * 400
+    said = [window.feed(run[at : at + 50]) for at in range(0, len(run), 50)]
+    assert sum(1 for one in said if one.text) == 2
+    assert "".join(one.text for one in (*said, window.close())) == run
+
+
+def test_white_space_without_end_is_not_held():
+    for space in (" ", "\n", "\t", " \n"):
+        window = StreamWindow(PIIFinder().find, run_max=16384, settle=settle)
+        said = [window.feed(text) for text in ("well,", *(space for _ in range(2000)), "so")]
+        held = len("".join(("well,", space * 2000, "so"))) - sum(len(one.text) for one in said)
+        assert held <= WINDOW_CHARACTERS + SPACES_MAX
+        assert "".join(one.text for one in (*said, window.close())) == f"well,{space * 2000}so"
+
+
+def test_of_very_many_findings_some_are_reported_with_each_chunk():
+    window = StreamWindow(numbers, window=64, context=16, run_max=16384, settle=settle, in_pieces=looks_at([]))
+    run = "/1234" * 2000
+    said = [window.feed(run[at : at + 50]) for at in range(0, len(run), 50)]
+    said += [window.feed(" word") for _ in range(20)]
+    assert max(len(one.findings) for one in said) == FINDINGS_MAX
+    said.append(window.close())
+    at, found = 0, []
+    for one in said:
+        found += [at + finding.start for finding in one.findings]
+        at += len(one.text)
+    assert found == [match.start() for match in NUMBER.finditer(run)]
+    assert len(said[-1].findings) == 0

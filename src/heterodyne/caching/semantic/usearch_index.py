@@ -8,22 +8,22 @@ from heterodyne.caching.semantic.index import Neighbour, Vector, normalised
 
 # How many candidates are kept in view while an entry finds its place, and while a look-up walks the graph. A missed
 # neighbour is a missed hit and never a wrong answer, so they are small: time is what is bounded here.
-_EXPANSION_ADD: Final = 48
-_EXPANSION_SEARCH: Final = 32
+EXPANSION_ADD: Final = 48
+EXPANSION_SEARCH: Final = 32
 
 
 class UsearchIndex:
     """A graph of neighbours (HNSW); vectors are kept in 8 bits (`i8`) or in 16 (`f16`)."""
 
-    def __init__(self, dimensions: int, *, dtype: str = "i8") -> None:
+    def __init__(self, dimensions: int, *, dtype: str = "i8", expansion_search: int = EXPANSION_SEARCH) -> None:
         from usearch.index import Index  # noqa: PLC0415 - an extra, absent from the base install
 
         self._index = Index(
             ndim=dimensions,
             metric="cos",
             dtype=dtype,
-            expansion_add=_EXPANSION_ADD,
-            expansion_search=_EXPANSION_SEARCH,
+            expansion_add=EXPANSION_ADD,
+            expansion_search=expansion_search,
         )
 
     def add(self, entry_id: int, vector: Vector) -> None:

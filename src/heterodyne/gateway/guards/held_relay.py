@@ -77,7 +77,7 @@ class HeldRelay(PassedRelay):
         guard, raw = self._request.guard, b"".join(self._held)
         assert isinstance(guard, RequestGuard)
         try:
-            if is_quick_for(guard.plan.output, b""):
+            if is_quick_for(guard.plan.output, raw):
                 body = self._checked(guard, raw)
             else:
                 self._look_beside(guard, raw)

@@ -1,6 +1,7 @@
 """E-mail addresses and telephone numbers."""
 
 import re
+from string import ascii_letters, digits
 from typing import Final
 
 from heterodyne.safety.finding import Finding
@@ -10,7 +11,9 @@ LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 EMAIL_DOMAIN: Final = re.compile(rf"(?:{LABEL}\.){{1,8}}[a-z]{{2,24}}(?![\w-])", re.IGNORECASE)
 LOCAL_MOST: Final = 64  # characters before the at sign (RFC 5321)
 NEVER_FIRST: Final = ".'/=`{|*?"  # marks that rather belong to the sentence
-LOCAL_MARKS: Final = frozenset(".!#$%&'*+/=?^_`{|}~-")
+LOCAL_MARKS: Final = ".!#$%&'*+/=?^_`{|}~-"
+AT: Final = re.compile(rf"@(?<=[\w{re.escape(LOCAL_MARKS)}]@)(?=[^\W_])")  # of which there may be an address
+LOCAL_ASCII: Final = ascii_letters + digits + LOCAL_MARKS
 
 TELEPHONE: Final = words(
     "phone",
@@ -189,15 +192,16 @@ PHONES: Final = (
 def email_addresses(text: str, threshold: float) -> list[Finding]:
     """E-mail addresses, each read to both sides of its at sign."""
     found: list[Finding] = []
-    at = text.find("@")
-    while at >= 0 and threshold <= 1.0:
-        start = at
+    if threshold > 1.0:
+        return found
+    for sign in AT.finditer(text):
+        at = sign.start()
+        start = at - len(local := text[max(0, at - LOCAL_MOST) : at]) + len(local.rstrip(LOCAL_ASCII))
         while start and at - start < LOCAL_MOST and (text[start - 1].isalnum() or text[start - 1] in LOCAL_MARKS):
-            start -= 1
+            start -= 1  # letters of other scripts are among them
         while start < at and text[start] in NEVER_FIRST:
             start += 1
         domain = EMAIL_DOMAIN.match(text, at + 1) if start < at else None
         if domain is not None:
             found.append(Finding(start=start, end=domain.end(), rule="email", score=1.0))
-        at = text.find("@", at + 1)
     return found

@@ -6,6 +6,7 @@ from typing import Final
 from heterodyne.safety.finding import Finding
 from heterodyne.safety.glance import DIGIT, LONG_WORD, Glance
 from heterodyne.safety.overlaps import resolve
+from heterodyne.safety.pii.ages import SPELT_AGE, ages_in_words
 from heterodyne.safety.pii.clusters import Cluster, clusters
 from heterodyne.safety.pii.contact import email_addresses
 from heterodyne.safety.pii.network import ipv6_addresses
@@ -49,7 +50,9 @@ class PIIFinder:
         self._words = frozenset(self._by_word)
         self._has_email = "email" in kinds
         self._anywhere = [recogniser for recogniser in ANYWHERE if recogniser.rule in kinds]
+        self._long = [recogniser for recogniser in self._anywhere if recogniser.rule == "url"]
         self._without_digits = [recogniser for recogniser in by_digits if recogniser.rule == "mac_address"]
+        self._has_age = "age" in kinds and threshold <= SPELT_AGE
         self._has_ip = "ip_address" in kinds
         self._has_words = not set(kinds).isdisjoint((*BY_WORDS, *BY_WORDS_TOO))
         self._unwanted_words = frozenset((*BY_WORDS, *BY_WORDS_TOO)) - set(kinds)
@@ -76,9 +79,18 @@ class PIIFinder:
                 found += ipv6_addresses(text, self._threshold)
         for recogniser in self._anywhere:
             found += matches(recogniser, text, 0, len(text), self._threshold)
+        if self._has_age:
+            found += ages_in_words(text)
         if self._has_words:
             found += by_words(glance, self._threshold, numbers)
         return self._wanted(resolve(found)) if found else found
+
+    def long_ones_in(self, glance: Glance) -> list[Finding]:
+        """Those that may be longer than what a stream looks at at once: addresses of pages."""
+        found: list[Finding] = []
+        for recogniser in self._long:
+            found += matches(recogniser, glance.text, 0, len(glance.text), self._threshold)
+        return found
 
     def _in_cluster(
         self, glance: Glance, cluster: Cluster, alone: tuple[Recogniser, ...], found: list[Finding]

@@ -2,9 +2,10 @@
 
 from typing import Final
 
+from heterodyne.safety.pii.ages import AGES
 from heterodyne.safety.pii.contact import PHONES, POSTAL_CODES
 from heterodyne.safety.pii.crypto import CRYPTO
-from heterodyne.safety.pii.dates import AGES, BIRTHS, DATE_WORDS, DATES
+from heterodyne.safety.pii.dates import BIRTHS, DATE_WORDS, DATES
 from heterodyne.safety.pii.finance import CARDS, IBANS
 from heterodyne.safety.pii.locales import asia, au, ca, de, es, india, it, nordic, others, pl, turkey, uk, us
 from heterodyne.safety.pii.network import IPV4S, MACS, URLS

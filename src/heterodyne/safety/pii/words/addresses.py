@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from msgspec import Struct
+
 from heterodyne.safety.finding import Finding
 from heterodyne.safety.glance import CAPITAL, Glance
 from heterodyne.safety.pii.clusters import Cluster
@@ -105,6 +107,7 @@ def street_addresses(
 ) -> list[Finding]:
     """Every address that has evidence enough: a word for a street, a flat, a postal code, or words before it."""
     text = glance.text
+    reader = _Reader(text)
     found: list[Finding] = []
     at = 0
     number_last = NUMBER_LAST_ASCII if text.isascii() else NUMBER_LAST
@@ -115,7 +118,7 @@ def street_addresses(
             continue
         for pattern in (NUMBER_FIRST, WORD_FIRST, number_last):
             for match in pattern.finditer(text, start, cluster.end):
-                finding = _of_number_last(text, match) if pattern is number_last else _of_start(text, match.start())
+                finding = _of_number_last(reader, match) if pattern is number_last else _of_start(reader, match.start())
                 if finding is not None and finding.end > at:
                     found.append(finding)
                     at = finding.end if pattern is not number_last else at
@@ -132,8 +135,8 @@ def _is_introduced(text: str, start: int) -> bool:
     return before.rstrip().lower().endswith(CONTEXT_ENDS) and CONTEXT.search(before) is not None
 
 
-def _of_start(text: str, start: int) -> Finding | None:
-    end, evidence = _read(text, start)
+def _of_start(reader: "_Reader", start: int) -> Finding | None:
+    end, evidence = reader.read(start)
     return _finding(start, end, evidence) if end and evidence >= EVIDENCE_LEAST else None
 
 
@@ -141,71 +144,101 @@ def _finding(start: int, end: int, evidence: int) -> Finding:
     return Finding(start=start, end=end, rule="street_address", score=min(0.95, 0.62 + 0.08 * evidence))
 
 
-def _read(text: str, start: int) -> tuple[int, int]:
-    """Where an address that begins here ends, and the evidence that it is one."""
-    seen = _Seen()
-    at, end = start, 0
-    groups = before_groups = 0  # of digits in a row behind the last word, and where that ends
-    for _ in range(TOKENS_MOST):
-        token = TOKEN.match(text, at)
-        if token is not None:
-            word = token[0]
-            if REGION.match(text, at) is None and not seen.take(word):
+class _Reader:
+    """Reads addresses in one text. Where one begins at every word, each word is still read once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._tokens: dict[int, _Token | None] = {}
+
+    def read(self, start: int) -> tuple[int, int]:
+        """Where an address that begins here ends, and the evidence that it is one."""
+        text, tokens = self.text, self._tokens
+        at, end, words, numbers = start, 0, 0, 0
+        is_street = is_unit = is_place = False
+        groups = before_groups = 0  # of digits in a row behind the last word, and where that ends
+        for _ in range(TOKENS_MOST):
+            token = tokens[at] if at in tokens else tokens.setdefault(at, _token(text, at))
+            if token is None:
                 break
-            if word[0] not in "#0123456789":
-                groups, before_groups = 0, token.end()
-            elif seen.words:
-                groups += 1
-                if groups == TELEPHONE_GROUPS:
-                    end = before_groups
+            if token.is_number:
+                numbers += 1
+                if words:
+                    groups += 1
+                    if groups == TELEPHONE_GROUPS:
+                        end = before_groups
+                        break
+                elif numbers > NUMBERS_MOST:
                     break
-            at = end = token.end() + _has_full_stop(text, token.end(), word)
-        elif (particle := PARTICLE.match(text, at)) is not None:
-            at = particle.end()
-        else:
-            break
-        separator = SEPARATOR.match(text, at)
-        if separator is None:
-            break
-        at = separator.end()
-    if not seen.words or not (seen.numbers or seen.street):
-        return 0, 0
-    evidence = seen.evidence()
-    first = text[start : start + 4]
-    if _is_introduced(text, start) or UNIT_BEFORE.search(text[max(0, start - UNIT_CHARACTERS) : start]) is not None:
-        evidence += 2
-    elif first.isdigit() and first[:2] in ("19", "20") and not seen.unit and seen.numbers == 1:
-        evidence -= 2  # rather a year
-    return end, evidence
+                end = token.end
+            elif not token.is_particle:
+                if not token.is_region:
+                    if words and token.is_common:
+                        break
+                    words += 1
+                    is_unit |= token.is_unit
+                    is_street |= token.is_street and (numbers > 0 or not token.is_weak)
+                    is_place |= token.is_place
+                groups, before_groups, end = 0, token.word_end, token.end
+            at = token.next_at
+            if at < 0:
+                break
+        if not words or not (numbers or is_street):
+            return 0, 0
+        evidence = 2 * is_street + 2 * is_unit + is_place + (numbers > 1)
+        return end, evidence + self._beside(start, is_year=not is_unit and numbers == 1)
+
+    def _beside(self, start: int, *, is_year: bool) -> int:
+        """What stands before an address says for it, or its first number against it."""
+        text = self.text
+        if _is_introduced(text, start) or UNIT_BEFORE.search(text[max(0, start - UNIT_CHARACTERS) : start]) is not None:
+            return 2
+        first = text[start : start + 4]
+        return -2 if is_year and first.isdigit() and first[:2] in ("19", "20") else 0
 
 
-class _Seen:
-    """What the words of an address were so far."""
+class _Token(Struct, frozen=True, kw_only=True, gc=False):
+    """A word or a number where an address is read, or what may stand between two."""
 
-    __slots__ = ("numbers", "place", "street", "unit", "words")
+    end: int  # with the full stop of an abbreviation
+    next_at: int  # where the next one may begin; -1: none can
+    word_end: int = 0
+    is_particle: bool = False
+    is_number: bool = False
+    is_region: bool = False
+    is_common: bool = False  # and no part of addresses
+    is_unit: bool = False
+    is_street: bool = False
+    is_weak: bool = False  # a word for a street that has other meanings
+    is_place: bool = False
 
-    def __init__(self) -> None:
-        self.words = self.numbers = 0
-        self.street = self.unit = self.place = False
 
-    def take(self, word: str) -> bool:
-        """Whether the address goes on with the word."""
-        if word[0].isdigit() or word[0] == "#":
-            self.numbers += 1
-            return self.words > 0 or self.numbers <= NUMBERS_MOST
-        if self.words and word.lower() in LOWER and not _belongs(word):
-            return False
-        self.words += 1
-        if UNIT.fullmatch(word) is not None:
-            self.unit = True
-        elif STREET_WORD.fullmatch(word) is not None:
-            self.street = self.street or self.numbers > 0 or word.lower() not in WEAK_STREET_WORDS
-        elif word in PLACES:
-            self.place = True
-        return True
+def _token(text: str, at: int) -> _Token | None:
+    token = TOKEN.match(text, at)
+    if token is None:
+        particle = PARTICLE.match(text, at)
+        return particle and _Token(end=0, next_at=_behind(text, particle.end()), is_particle=True)
+    word, word_end = token[0], token.end()
+    end, lower = word_end + _has_full_stop(text, word_end, word), word.lower()
+    is_unit = UNIT.fullmatch(word) is not None
+    is_street = not is_unit and STREET_WORD.fullmatch(word) is not None
+    return _Token(
+        end=end,
+        next_at=_behind(text, end),
+        word_end=word_end,
+        is_number=word[0] in "#0123456789",
+        is_region=REGION.match(text, at) is not None,
+        is_common=lower in LOWER and not _belongs(word),
+        is_unit=is_unit,
+        is_street=is_street,
+        is_weak=lower in WEAK_STREET_WORDS,
+        is_place=not is_unit and not is_street and word in PLACES,
+    )
 
-    def evidence(self) -> int:
-        return 2 * self.street + 2 * self.unit + self.place + (self.numbers > 1)
+
+def _behind(text: str, at: int) -> int:
+    separator = SEPARATOR.match(text, at)
+    return -1 if separator is None else separator.end()
 
 
 def _has_full_stop(text: str, at: int, word: str) -> bool:
@@ -215,7 +248,8 @@ def _has_full_stop(text: str, at: int, word: str) -> bool:
     return len(word) <= 3 or _belongs(word)
 
 
-def _of_number_last(text: str, match: re.Match[str]) -> Finding | None:
+def _of_number_last(reader: _Reader, match: re.Match[str]) -> Finding | None:
+    text = reader.text
     if TELEPHONE_GOES_ON.match(text, match.end()) is not None:
         return None
     words = match[0].split()[:-1]
@@ -227,7 +261,7 @@ def _of_number_last(text: str, match: re.Match[str]) -> Finding | None:
     if evidence < EVIDENCE_LEAST:
         return None
     start, end = _trimmed(text, match)
-    further_end, further = _read(text, start)
+    further_end, further = reader.read(start)
     return _finding(start, max(end, further_end), evidence + further)
 
 

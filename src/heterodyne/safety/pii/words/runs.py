@@ -59,10 +59,11 @@ def capitals(glance: Glance) -> list[re.Match[str]]:
     if not text.isascii():
         return [match for match in RUN.finditer(text) if match[0] not in COMMON]
     found: list[re.Match[str]] = []
-    at = kinds.find(CAPITAL)
+    at, end = kinds.find(CAPITAL), 0
     while at >= 0:
-        end = text.find(" ", at)
-        end = end if end >= 0 else len(text)
+        if end <= at:  # looked for once in each word, however many capitals that has
+            end = text.find(" ", at)
+            end = end if end >= 0 else len(text)
         following = kinds.find(CAPITAL, at + 1)
         if (following < 0 or following > end + PARTICLE_REACH) and text[at:end] in COMMON:
             at = following  # one that begins a sentence, as most do
