@@ -43,6 +43,8 @@ def print_mix(answer: PlannedMix) -> None:
     _print_steps(answer)
     if answer.seen is not None and answer.share is not None:
         click.echo(simulated(answer.seen, answer.share, is_kept=answer.is_kept))
+        if answer.beyond is not None and problem.headroom > 0:
+            click.echo(beyond(answer.beyond, problem.headroom))
     click.echo(comparison(plan))
     if plan.gap > 0:
         click.echo(f"time ran out: a mix up to {plan.gap:.1%} cheaper was not ruled out; fewer buckets or kinds help")
@@ -79,6 +81,11 @@ def simulated(seen: SimulationReport, share: float, *, is_kept: bool) -> str:
     if seen.attainment >= share:
         return f"{kept}\nno more than just: on another day it may be less"
     return f"{kept}\nthis is the best that was found: nothing that was tried keeps the promise"
+
+
+def beyond(seen: SimulationReport, headroom: float) -> str:
+    """The same with the headroom used up."""
+    return f"with {1 / (1 - headroom) - 1:.1%} more requests, which use the headroom up: {seen.attainment:.1%}"
 
 
 def served_by(shares: Mapping[str, float], *, share_min: float = 0.0) -> str:
