@@ -10,6 +10,7 @@ from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.profile import Profile
 from heterodyne.physics.step_time import Speculation
+from heterodyne.planning.mix.interruptions import hourly_usd, rented
 from heterodyne.planning.mix.problem import MixProblem, ReplicaKind
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.fleet import lay_out
@@ -92,11 +93,12 @@ class Rehearsals:
 
     def usd_per_hour(self, fleet: Replicas) -> float:
         """All of it."""
-        return sum(self._kinds[name].usd_per_hour * count for name, count in fleet)
+        return hourly_usd(self._kinds, dict(fleet))
 
     def fleet(self, fleet: Replicas) -> FleetFile:
-        """As a file has it."""
-        return fleet_of(fleet, self._kinds, self._deployment)
+        """As a file has it, spares for what is taken back included."""
+        everything = tuple((name, rented(self._kinds[name], count)) for name, count in fleet)
+        return fleet_of(everything, self._kinds, self._deployment)
 
     def is_kept(self, fleet: Replicas, times: int = 1) -> bool:
         """The promise at the demand with a margin, and all but some more misses with the headroom used up.
@@ -128,7 +130,7 @@ class Rehearsals:
         deployment = self._deployment
         promise = deployment.promise
         pools = lay_out(
-            self.fleet(fleet),
+            fleet_of(fleet, self._kinds, deployment),
             catalogue=deployment.catalogue,
             measured=deployment.measured,
             model_from=lambda _: deployment.model,

@@ -11,6 +11,7 @@ from heterodyne.cli.plan.fleet_files import engine_model
 from heterodyne.cli.plan.mix_options import MixOptions, MixQuestion, mix_question_from
 from heterodyne.cli.progress import working
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
+from heterodyne.planning.mix.interruptions import rented
 from heterodyne.planning.mix.problem import MixPlan, MixProblem
 from heterodyne.planning.mix.requirements import mix_problem
 from heterodyne.planning.mix.step_ranges import StepRange, step_ranges
@@ -35,6 +36,11 @@ class PlannedMix(Struct, frozen=True, kw_only=True):
     def as_json(self) -> dict[str, object]:
         """The plan, and what the simulation of it saw."""
         said: dict[str, object] = msgspec.structs.asdict(self.plan)
+        said["rented"] = {
+            kind.name: rented(kind, self.plan.replicas[kind.name])
+            for kind in self.problem.kinds
+            if kind.name in self.plan.replicas
+        }
         if self.seen is not None:
             said["simulated"] = {
                 "promised_share": self.share,

@@ -12,6 +12,7 @@ from itertools import combinations_with_replacement
 from msgspec import Struct
 
 from heterodyne.planning.mix.dominated import without_dominated
+from heterodyne.planning.mix.interruptions import hourly_usd
 from heterodyne.planning.mix.limits import are_available, are_wanted
 from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind
 from heterodyne.planning.mix.single_kind import load_on
@@ -40,7 +41,7 @@ def cheaper_fleets(problem: MixProblem, plan: MixPlan) -> list[CheaperFleet]:
     fleets = [one for one in _exchanged(problem, plan.replicas, plan.usd_per_hour) if _is_possible(problem, one)]
     rough = ((_rough_load(kinds, problem, one), one) for one in fleets)
     hopeful = [(load, one) for load, one in rough if load <= ROUGH_MAX]
-    hopeful.sort(key=lambda one: -(plan.usd_per_hour - _usd(kinds, one[1])) * (ROUGH_MAX - one[0]))
+    hopeful.sort(key=lambda one: -(plan.usd_per_hour - hourly_usd(kinds, one[1])) * (ROUGH_MAX - one[0]))
     dealt = [_dealt(problem, plan, one) for _, one in hopeful[:DEALT_MAX]]
     likely = [one for one in dealt if one is not None and one.load < LOAD_MAX]
     return sorted(likely, key=lambda one: -_expected_saving(one, plan))
@@ -60,12 +61,12 @@ def _exchanged(problem: MixProblem, replicas: Mapping[str, int], usd_per_hour: f
     """Some go, and some others come for less than those cost; every result once."""
     kinds = {kind.name: kind for kind in problem.kinds}
     groups = [Counter(one) for one in _groups([kind.name for kind in _useful(problem, replicas)])]
-    coming = sorted(((_usd(kinds, one), one) for one in groups), key=lambda one: one[0])
+    coming = sorted(((hourly_usd(kinds, one), one) for one in groups), key=lambda one: one[0])
     seen: set[frozenset[tuple[str, int]]] = set()
     for going in map(Counter, _groups([name for name in replicas if kinds[name].usd_per_hour > 0])):
         if any(count > replicas[name] for name, count in going.items()):
             continue
-        freed = _usd(kinds, going)
+        freed = hourly_usd(kinds, going)
         for usd, group in coming:
             if usd >= freed:
                 break
@@ -74,7 +75,7 @@ def _exchanged(problem: MixProblem, replicas: Mapping[str, int], usd_per_hour: f
             left = {name: count - going[name] + group[name] for name, count in replicas.items()}
             fleet = {name: count for name, count in ({**group, **left}).items() if count}
             word = frozenset(fleet.items())
-            if fleet and word not in seen and _usd(kinds, fleet) < usd_per_hour:
+            if fleet and word not in seen and hourly_usd(kinds, fleet) < usd_per_hour:
                 seen.add(word)
                 yield fleet
 
@@ -117,7 +118,3 @@ def _dealt(problem: MixProblem, plan: MixPlan, fleet: dict[str, int]) -> Cheaper
     return CheaperFleet(
         replicas=fleet, usd_per_hour=spread.usd_per_hour, load=max(spread.utilisation.values(), default=0.0)
     )
-
-
-def _usd(kinds: Mapping[str, ReplicaKind], fleet: Mapping[str, int]) -> float:
-    return sum(kinds[name].usd_per_hour * count for name, count in fleet.items())
