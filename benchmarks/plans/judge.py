@@ -20,7 +20,8 @@ from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.fleet import lay_out
 from heterodyne.simulator.fleet_file import FleetFile
 from heterodyne.simulator.promise import Promise
-from heterodyne.simulator.rehearsed_mix import Deployment, Replicas, fleet_of, rehearsed_mix
+from heterodyne.simulator.rehearsals import Deployment, Replicas, fleet_of
+from heterodyne.simulator.rehearsed_mix import rehearsed_mix
 from heterodyne.simulator.report import report
 from heterodyne.simulator.run import run
 from heterodyne.simulator.trial import Trial

@@ -23,6 +23,12 @@ class ChipPrice(Struct, frozen=True, kw_only=True):
     is_accelerator_only: bool = False  # the host is billed apart
     day: str  # of the price list, YYYY-MM-DD
     source: str
+    region: str | None = None  # None: where the seller asks least, or everywhere
+
+    @property
+    def seller(self) -> str:
+        """Whose price it is, and where."""
+        return self.provider if self.region is None else f"{self.provider} {self.region}"
 
 
 class Accelerator(Struct, frozen=True, kw_only=True):

@@ -3,40 +3,27 @@ sheds what is not needed for that.
 
 The planner's rates are those of requests of one length on a replica of their own. In a fleet lengths meet, and the
 router decides who serves whom; so the demand that the planner is asked about is scaled until the fleet it answers with
-keeps the promise under the true demand.
+keeps the promise under the true demand, and cheaper fleets around that one are tried, whatever their rates say.
 """
 
-from collections.abc import Mapping, Sequence
-from math import ceil, sqrt
+from collections.abc import Sequence
+from math import sqrt
 
 from msgspec import Struct, structs
 
 from heterodyne.domain.errors import PlanImpossible
-from heterodyne.physics.hardware import Accelerator
-from heterodyne.physics.model_spec import ModelSpec
-from heterodyne.physics.precision import Precision
-from heterodyne.physics.profile import Profile
-from heterodyne.physics.step_time import Speculation
+from heterodyne.planning.mix.cheaper_fleets import cheaper_fleets
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
-from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind
-from heterodyne.planning.mix.single_kind import load_on
+from heterodyne.planning.mix.limits import are_available, are_wanted
+from heterodyne.planning.mix.problem import MixPlan, MixProblem
+from heterodyne.planning.mix.single_kind import load_on, single_kind_replicas
 from heterodyne.planning.mix.spread_load import with_replicas
 from heterodyne.planning.traffic.trace_request import TraceRequest
-from heterodyne.simulator.fleet import lay_out
-from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
-from heterodyne.simulator.fleet_text import pool_name
-from heterodyne.simulator.promise import Promise
-from heterodyne.simulator.report import SimulationReport, report
-from heterodyne.simulator.run import run
-from heterodyne.simulator.trial import Trial
-from heterodyne.simulator.workload import workload
+from heterodyne.simulator.fleet_file import FleetFile
+from heterodyne.simulator.rehearsals import Deployment, Rehearsals, Replicas
+from heterodyne.simulator.report import SimulationReport
 
-REQUESTS = 1200  # of a simulation that judges one of many fleets, or as many as are inside at once several times over
-CONFIRMED = 3  # times as many, for the fleet that is answered with
-TURNS_MIN = 3.0  # answers one after the other in a short simulation
-REQUESTS_MAX = 4000
-POLICY, SEED = "slo", 11
-MARGIN = 0.1  # of the requests that may break the promise, kept for other days than the one simulated
+CONFIRMED = 3  # times as many requests, for the fleet that is answered with
 GROWN = (1.12, 1.25, 1.45, 1.75, 2.2, 3.0)  # of the demand, until the promise is kept
 SHRUNK = (0.84, 0.7, 0.58, 0.48)
 HALVINGS = 2  # between a demand that was enough to ask about and one that was not
@@ -44,20 +31,12 @@ MENDING_MAX = 3  # simulations of a fleet with a small replica more
 LACKING = 0.05  # of the demand, that such a replica carries
 WORTHWHILE = 0.95  # of what it may save
 SHEDDING_MAX = 3  # simulations of the fleet with a replica less
-
-
-class Deployment(Struct, frozen=True, kw_only=True):
-    """What every pool of the plan runs, and for whom."""
-
-    model: ModelSpec
-    name: str  # as pools and clients call it
-    engine_model: str | None = None  # where its shape is to be found, if not under that name
-    precision: Precision
-    kv_precision: Precision
-    speculation: Speculation | None = None
-    promise: Promise
-    catalogue: Mapping[str, Accelerator]
-    measured: tuple[Profile, ...] = ()
+OTHERS_MAX = 4  # kinds that the planner never names, where nothing it names keeps the promise
+OTHERS_MORE = 3  # numbers of each, from what its rates ask for on
+HOPELESS = 0.5  # of requests within the promise: one replica more is no help
+NEAREST = 3  # fleets that are simulated for longer where none keeps the promise
+BESIDE_MAX = 16  # fleets for less beside the answer that are tried
+SAVING_MIN = 0.01  # of the price, to try one
 
 
 class RehearsedMix(Struct, frozen=True, kw_only=True):
@@ -65,72 +44,41 @@ class RehearsedMix(Struct, frozen=True, kw_only=True):
 
     plan: MixPlan
     fleet: FleetFile
-    seen: SimulationReport
+    seen: SimulationReport  # at the demand
+    beyond: SimulationReport  # with the headroom used up
     is_kept: bool  # False: nothing that was tried keeps the promise
     simulations: int
 
 
 def rehearsed_mix(problem: MixProblem, deployment: Deployment, log: Sequence[TraceRequest]) -> RehearsedMix:
     """The cheapest of the fleets that were tried and keep the promise under this traffic; else the best of them."""
-    search = _Search(problem, deployment, log)
+    rehearsals = Rehearsals(problem, deployment, log)
+    search = _Search(problem, rehearsals)
     first = search.planned(1.0)
     if first is None:
         cheapest_mix(problem)  # says why
         raise PlanImpossible("No mix keeps every promise.")
     search.look_around(first)
-    best = search.confirmed()
+    best = search.for_less(search.confirmed())
     return RehearsedMix(
         plan=with_replicas(problem, search.plan, dict(best)),
-        fleet=search.fleet(best),
-        seen=search.seen(best, CONFIRMED),
-        is_kept=search.is_kept(best, CONFIRMED),
-        simulations=search.simulations,
-    )
-
-
-Replicas = tuple[tuple[str, int], ...]  # of each kind
-
-
-def fleet_of(fleet: Replicas, kinds: Mapping[str, ReplicaKind], deployment: Deployment) -> FleetFile:
-    """As a file has it; idle chips are no pools."""
-    used = [(kinds[name], count) for name, count in fleet if kinds[name].requests_per_s]
-    pools = {pool_name(kind.name): _pool(kind, count, deployment) for kind, count in used}
-    return FleetFile(pools=pools, promise=deployment.promise)
-
-
-def _pool(kind: ReplicaKind, count: int, deployment: Deployment) -> SimulatedPool:
-    assert kind.hardware is not None, "of the catalogue"
-    assert kind.engine is not None, "of the catalogue"
-    return SimulatedPool(
-        model=deployment.name,
-        engine_model=deployment.engine_model,
-        hardware=kind.hardware,
-        engine=kind.engine,
-        tp=kind.chips,
-        precision=deployment.precision,
-        kv_precision=deployment.kv_precision,
-        speculation=deployment.speculation,
-        slowdown=kind.slowdown,
-        replicas=count,
-        price_usd_per_hour=kind.usd_per_hour,
+        fleet=rehearsals.fleet(best),
+        seen=rehearsals.seen(best, CONFIRMED),
+        beyond=rehearsals.beyond(best, CONFIRMED),
+        is_kept=rehearsals.is_kept(best, CONFIRMED),
+        simulations=rehearsals.simulations,
     )
 
 
 class _Search:
-    """Remembers every fleet that was simulated."""
+    """Asks the planner about more and less than the demand, and the simulator about its answers."""
 
-    def __init__(self, problem: MixProblem, deployment: Deployment, log: Sequence[TraceRequest]) -> None:
+    def __init__(self, problem: MixProblem, rehearsals: Rehearsals) -> None:
         self._problem = problem
-        self._deployment = deployment
-        self._log = log
+        self._rehearsals = rehearsals
         self._kinds = {kind.name: kind for kind in problem.kinds}
-        self._seen: dict[tuple[Replicas, int], SimulationReport] = {}
         self._largest = 1.0  # times the demand that the planner was asked about
         self.plan: MixPlan = MixPlan(replicas={}, shares={}, utilisation={}, usd_per_hour=0.0, gap=0.0)
-
-    @property
-    def simulations(self) -> int:
-        return len(self._seen)
 
     def planned(self, factor: float) -> Replicas | None:
         """What the planner answers to so many times the demand."""
@@ -147,13 +95,14 @@ class _Search:
 
     def look_around(self, first: Replicas) -> None:
         """Fleets for less, while they keep the promise; or for more, until one does."""
-        if not self.is_kept(first):
+        is_kept = self._rehearsals.is_kept
+        if not is_kept(first):
             self._grow(1.0, 1)
             return
         best, enough, too_little = first, 1.0, None
         for factor in SHRUNK:
             smaller = self.planned(factor)
-            if smaller is None or not self.is_kept(smaller):
+            if smaller is None or not is_kept(smaller):
                 too_little = factor
                 break
             best, enough = smaller, factor
@@ -161,7 +110,7 @@ class _Search:
             assert too_little is not None
             factor = sqrt(enough * too_little)
             between = self.planned(factor)
-            if between is not None and self.is_kept(between):
+            if between is not None and is_kept(between):
                 best, enough = between, factor
             else:
                 too_little = factor
@@ -169,19 +118,66 @@ class _Search:
 
     def confirmed(self) -> Replicas:
         """The cheapest that keeps the promise for longer too; where none does, the one that comes nearest."""
+        rehearsals = self._rehearsals
         while True:
-            kept = sorted((one for one in self._fleets() if self.is_kept(one)), key=self._usd_per_hour)
+            kept = sorted((one for one in rehearsals.fleets() if rehearsals.is_kept(one)), key=rehearsals.usd_per_hour)
             nearly: Replicas | None = None
             for fleet in kept:
-                if self.is_kept(fleet, CONFIRMED):
+                if rehearsals.is_kept(fleet, CONFIRMED):
                     return fleet if nearly is None else self._mended(nearly, fleet)
                 nearly = nearly or fleet
-            if not self._grow(self._largest, CONFIRMED):
-                return max(self._fleets(), key=lambda one: self.seen(one, CONFIRMED).attainment)
+            if not self._grow(self._largest, CONFIRMED) and not self._try_others():
+                near = sorted(rehearsals.fleets(), key=lambda one: -rehearsals.beyond(one).attainment)[:NEAREST]
+                return max(near, key=lambda one: rehearsals.seen(one, CONFIRMED).attainment)
+
+    def _try_others(self) -> bool:
+        """Fleets of one kind that the planner never names: wide replicas cost more by its rates, and keep up better."""
+        named = {name for fleet in self._rehearsals.fleets() for name, _ in fleet}
+        wanted = ((kind, single_kind_replicas(self._problem, kind)) for kind in self._problem.kinds)
+        others = [(kind.usd_per_hour * count, kind.name, count) for kind, count in wanted if count]
+        others = sorted(one for one in others if one[1] not in named)[:OTHERS_MAX]
+        return any(self._is_enough_of(name, count) for _, name, count in others)
+
+    def _is_enough_of(self, name: str, count: int) -> bool:
+        """So many, or one or two more, unless the first keeps it to hardly anybody."""
+        for more in range(OTHERS_MORE):
+            fleet = ((name, count + more),)
+            if not are_available(self._problem, dict(fleet)):
+                return False
+            if self._rehearsals.is_kept(fleet):
+                return True
+            if self._rehearsals.beyond(fleet).attainment < HOPELESS:
+                return False
+        return False
+
+    def for_less(self, best: Replicas) -> Replicas:
+        """The answer, or a cheaper fleet beside it that keeps the promise for as long."""
+        rehearsals = self._rehearsals
+        if not rehearsals.is_kept(best, CONFIRMED) or not self._is_simulated_alone(best):
+            return best
+        failed = [one for one in rehearsals.fleets() if not rehearsals.is_kept(one)]
+        waiting = self._around(best)
+        for _ in range(BESIDE_MAX):
+            fleet = next((one for one in waiting if not _is_part(one, failed)), None)
+            if fleet is None:
+                break
+            if rehearsals.is_kept(fleet) and rehearsals.is_kept(fleet, CONFIRMED):
+                best, waiting = fleet, self._around(fleet)
+            else:
+                failed.append(fleet)
+        return best
+
+    def _around(self, best: Replicas) -> list[Replicas]:
+        """For so much less that it is worth trying, the most likely first."""
+        plan = with_replicas(self._problem, self.plan, dict(best))
+        enough = plan.usd_per_hour * (1.0 - SAVING_MIN)
+        around = [one for one in cheaper_fleets(self._problem, plan) if one.usd_per_hour < enough]
+        fleets = [tuple(sorted(one.replicas.items())) for one in around]
+        return [one for one in fleets if self._is_simulated_alone(one)]
 
     def _mended(self, nearly: Replicas, enough: Replicas) -> Replicas:
         """One small replica more may do for a fleet that nearly kept the promise."""
-        to_spare = self._usd_per_hour(enough) - self._usd_per_hour(nearly)
+        to_spare = self._rehearsals.usd_per_hour(enough) - self._rehearsals.usd_per_hour(nearly)
         useful = [
             kind
             for kind in self._problem.kinds
@@ -193,7 +189,7 @@ class _Search:
             counts = dict(nearly)
             counts[kind.name] = counts.get(kind.name, 0) + 1
             mended = tuple(sorted(counts.items()))
-            if self._is_available(mended) and self.is_kept(mended, CONFIRMED):
+            if are_available(self._problem, counts) and self._rehearsals.is_kept(mended, CONFIRMED):
                 return mended
         return enough
 
@@ -206,7 +202,7 @@ class _Search:
             larger = self.planned(larger_factor)
             if larger is None:
                 return False
-            if self.is_kept(larger, times):
+            if self._rehearsals.is_kept(larger, times):
                 self._shed(larger)
                 return True
         return False
@@ -222,63 +218,20 @@ class _Search:
                 if not fewer or not self._is_allowed(fewer) or tries >= SHEDDING_MAX:
                     continue
                 tries += 1
-                if self.is_kept(fewer):
+                if self._rehearsals.is_kept(fewer):
                     fleet, shedding = fewer, True
                     break
 
-    def _fleets(self) -> list[Replicas]:
-        return list(dict.fromkeys(fleet for fleet, _ in self._seen))
-
-    def _usd_per_hour(self, fleet: Replicas) -> float:
-        return sum(self._kinds[name].usd_per_hour * count for name, count in fleet)
-
-    def _is_available(self, fleet: Replicas) -> bool:
-        """Whether there are so many."""
-        problem = self._problem
-        few = all(self._kinds[n].available is None or c <= (self._kinds[n].available or 0) for n, c in fleet)
-        chips = self._chips(fleet)
-        return few and all(one.available is None or chips[one.name] <= one.available for one in problem.stocks)
-
-    def _chips(self, fleet: Replicas) -> dict[str, int]:
-        """Of each stock."""
-        return {
-            stock.name: sum(self._kinds[n].chips * c for n, c in fleet if self._kinds[n].stock == stock.name)
-            for stock in self._problem.stocks
-        }
-
     def _is_allowed(self, fleet: Replicas) -> bool:
-        """Least numbers still hold, and every bucket has somebody who keeps its promise."""
-        counts, problem = dict(fleet), self._problem
-        if problem.survives_one_loss or (problem.spot_share_max < 1.0 and any(self._kinds[n].is_spot for n in counts)):
-            return False  # those promises are the planner's, and a simulation does not see them
-        enough = all(counts.get(kind.name, 0) >= kind.minimum for kind in problem.kinds)
-        chips = self._chips(fleet)
-        return enough and all(chips[stock.name] >= stock.minimum for stock in problem.stocks)
+        """Least numbers still hold, and no promise is left that a simulation does not see."""
+        return self._is_simulated_alone(fleet) and are_wanted(self._problem, dict(fleet))
 
-    def is_kept(self, fleet: Replicas, times: int = 1) -> bool:
-        share = self._deployment.promise.share
-        return self.seen(fleet, times).attainment >= share + (1.0 - share) * MARGIN
+    def _is_simulated_alone(self, fleet: Replicas) -> bool:
+        """Losses and shares of spot capacity are the planner's; a simulation does not see them."""
+        has_spot = self._problem.spot_share_max < 1.0 and any(self._kinds[name].is_spot for name, _ in fleet)
+        return not self._problem.survives_one_loss and not has_spot
 
-    def seen(self, fleet: Replicas, times: int = 1) -> SimulationReport:
-        if (fleet, times) not in self._seen:
-            self._seen[fleet, times] = self._simulated(fleet, times)
-        return self._seen[fleet, times]
 
-    def fleet(self, fleet: Replicas) -> FleetFile:
-        return fleet_of(fleet, self._kinds, self._deployment)
-
-    def _simulated(self, fleet: Replicas, times: int) -> SimulationReport:
-        deployment = self._deployment
-        promise = deployment.promise
-        pools = lay_out(
-            self.fleet(fleet),
-            catalogue=deployment.catalogue,
-            measured=deployment.measured,
-            model_from=lambda _: deployment.model,
-        )
-        rate = (promise.requests_per_s or 1.0) / (1.0 - self._problem.headroom)
-        mean_output = sum(one.output_tokens for one in self._log) / len(self._log)
-        turns = rate * TURNS_MIN * (promise.slo.ttft_s + promise.slo.itl_s * mean_output) / 2
-        requests = min(REQUESTS_MAX, max(REQUESTS, ceil(turns))) * times
-        trial = Trial(policy=POLICY, seed=SEED, slo=promise.slo)
-        return report(run(pools, workload(self._log, rate=rate, requests=requests), trial), trial)
+def _is_part(fleet: Replicas, failed: Sequence[Replicas]) -> bool:
+    """Whether it has no more of anything than one that failed."""
+    return any(all(count <= dict(one).get(name, 0) for name, count in fleet) for one in failed)

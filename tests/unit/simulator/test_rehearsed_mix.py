@@ -13,7 +13,8 @@ from heterodyne.planning.mix.requirements import MixRequirements, mix_problem
 from heterodyne.planning.traffic.histogram import histogram
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.promise import Promise
-from heterodyne.simulator.rehearsed_mix import Deployment, RehearsedMix, rehearsed_mix
+from heterodyne.simulator.rehearsals import Deployment
+from heterodyne.simulator.rehearsed_mix import RehearsedMix, rehearsed_mix
 
 RATE = 40.0
 SLO = Slo(ttft_s=1.0, itl_s=0.05)
@@ -88,3 +89,33 @@ def test_a_promise_that_a_fleet_cannot_keep_in_practice_is_said_to_be_broken() -
     found = answer(problem, impossible)
     assert not found.is_kept
     assert found.seen.attainment < 0.5
+
+
+def test_a_kind_that_does_more_than_its_rates_say_is_found_out() -> None:
+    problem, deployment = question()
+    modest = structs.replace(
+        problem,
+        kinds=tuple(
+            structs.replace(kind, requests_per_s={name: rate / 1.3 for name, rate in kind.requests_per_s.items()})
+            if kind.hardware == "h100-sxm"
+            else kind
+            for kind in problem.kinds
+        ),
+    )
+    found, known = answer(modest, deployment), answer(problem, deployment)
+    assert found.is_kept
+    assert found.plan.usd_per_hour <= known.plan.usd_per_hour
+
+
+def test_with_the_headroom_used_up_at_most_twice_as_many_are_late() -> None:
+    problem, deployment = question()
+    found = answer(problem, deployment)
+    assert found.seen.requests_per_s < found.beyond.requests_per_s
+    assert found.beyond.attainment >= 0.98
+
+
+def test_without_headroom_a_fleet_is_simulated_once() -> None:
+    problem, deployment = question()
+    found = answer(structs.replace(problem, headroom=0.0), deployment)
+    assert found.is_kept
+    assert found.seen == found.beyond

@@ -9,15 +9,25 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from heterodyne.physics.hardware import Accelerator
     from heterodyne.physics.step_time import Speculation
+    from heterodyne.planning.hardware.own_prices import OwnPrice
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 PRICE_OPTIONS = (
     click.option(
-        "--price", multiple=True, metavar="NAME=USD", help="Of one chip for an hour, as you pay it; repeatable."
+        "--price",
+        multiple=True,
+        metavar="NAME[@REGION]=USD",
+        help="Of one chip for an hour, as you pay it; repeatable.",
     ),
     click.option("--provider", multiple=True, metavar="NAME", help="Prices of this seller only; repeatable."),
+    click.option(
+        "--region",
+        multiple=True,
+        metavar="NAME",
+        help="Prices of this region only, or of those that begin so (us-east); repeatable.",
+    ),
     click.option("--lead-days", multiple=True, metavar="NAME=N", help="Until such chips are there; repeatable."),
     click.option("--needed-in-days", type=float, metavar="N", help="Leave out what comes later."),
 )
@@ -60,6 +70,7 @@ class PriceOptions(Struct, frozen=True, kw_only=True):
 
     price: tuple[str, ...] = ()
     provider: tuple[str, ...] = ()
+    region: tuple[str, ...] = ()
     lead_days: tuple[str, ...] = ()
     needed_in_days: float | None = None
 
@@ -74,12 +85,31 @@ def price_options(command: Callable[P, R]) -> Callable[P, R]:
 def priced_catalogue(options: PriceOptions) -> "Mapping[str, Accelerator]":
     """The accelerators of this run at the prices of its options."""
     from heterodyne.cli.arguments.catalogue import catalogue
-    from heterodyne.planning.hardware.own_prices import in_time, with_own_prices
+    from heterodyne.planning.hardware.own_prices import in_regions, in_time, with_own_prices, with_regions
 
     chips = catalogue()
-    prices = numbers("price", options.price, chips, example="2.10")
+    if options.region:
+        from heterodyne.physics.region_prices import region_prices
+
+        chips = with_regions(chips, region_prices())
+    chips = with_own_prices(chips, _own_prices(options.price, chips), options.provider)
+    if options.region:
+        chips = in_regions(chips, options.region)
     lead_days = numbers("lead-days", options.lead_days, chips, example="30")
-    return in_time(with_own_prices(chips, prices, options.provider), lead_days, options.needed_in_days)
+    return in_time(chips, lead_days, options.needed_in_days)
+
+
+def _own_prices(words: tuple[str, ...], chips: "Mapping[str, Accelerator]") -> "list[OwnPrice]":
+    """`h100-sxm@us-east-1=2.10`, or without the region."""
+    from heterodyne.planning.hardware.own_prices import OwnPrice
+
+    found: list[OwnPrice] = []
+    for word in words:
+        name, _, usd = word.partition("=")
+        chip, _, region = name.partition("@")
+        [(accelerator, price)] = numbers("price", (f"{chip}={usd}",), chips, example="2.10").items()
+        found.append(OwnPrice(accelerator=accelerator, usd_per_hour=price, region=region.strip() or None))
+    return found
 
 
 def numbers(

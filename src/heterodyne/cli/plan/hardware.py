@@ -40,6 +40,7 @@ class HardwareOptions(Struct, frozen=True, kw_only=True):
     share: float
     price: tuple[str, ...]
     provider: tuple[str, ...]
+    region: tuple[str, ...]
     lead_days: tuple[str, ...]
     needed_in_days: float | None
     quantile: float
@@ -103,6 +104,7 @@ def hardware(**options: Any) -> None:
         PriceOptions(
             price=given.price,
             provider=given.provider,
+            region=given.region,
             lead_days=given.lead_days,
             needed_in_days=given.needed_in_days,
         )

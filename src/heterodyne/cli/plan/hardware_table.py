@@ -1,6 +1,6 @@
 """A ranking of accelerators as a table for people."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import click
 
@@ -43,6 +43,8 @@ def print_ranking(
         click.echo(f"\n{note(requirements)}\n{name_of(shown[0])}: {reason(shown[0])}\n")
         print_table(RANGES, [_range_row(choice, ranges[name_of(choice)]) for choice in shown[:RANGED]])
         click.echo(f"\n{ranges_note(requirements.quantile)}")
+        if priced := prices_note(shown[:RANGED]):
+            click.echo(priced)
     else:
         _print_misses(ranking, requirements)
     left_out = {one.accelerator for one in ranking.refused} - {one.accelerator for one in ranking.choices}
@@ -58,6 +60,12 @@ def note(requirements: HardwareRequirements) -> str:
         f"and {slo.itl_s * 1000:g} ms a token, LOAD that part of what would saturate it; times are in ms, over "
         f"requests that come at random moments: rehearsed, or ({ESTIMATED}) by the formula."
     )
+
+
+def prices_note(choices: Iterable[RankedHardware]) -> str:
+    """Whose prices these are; empty where none has one."""
+    each = [f"{one.accelerator} {one.price.usd_per_hour:.2f} ({one.price.seller})" for one in choices if one.price]
+    return f"A chip for an hour: {', '.join(dict.fromkeys(each))}." if each else ""
 
 
 def ranges_note(quantile: float | None) -> str:

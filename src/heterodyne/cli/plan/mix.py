@@ -101,7 +101,7 @@ requests_per_s = { chat = 0.8, documents = 0.05 }
     default=0.05,
     show_default=True,
     metavar="SHARE",
-    help="Of every replica, kept free for other days than those of the log.",
+    help="Of every replica, free for other days than the log's: used up, twice as many as promised may be late.",
 )
 @click.option("--owned", multiple=True, metavar="NAME=N", help="Chips you have: they cost their power; repeatable.")
 @click.option("--usd-per-kwh", type=float, default=0.0, show_default=True, metavar="USD", help="What power costs you.")
@@ -124,6 +124,20 @@ requests_per_s = { chat = 0.8, documents = 0.05 }
     show_default=True,
     metavar="SHARE",
     help="Of every bucket's traffic that may run on spot capacity.",
+)
+@click.option(
+    "--spot-interruptions",
+    multiple=True,
+    metavar="NAME=N",
+    help="Times a day that a spot machine of this kind is taken back; repeatable. None: never.",
+)
+@click.option(
+    "--spot-recovery-min",
+    type=float,
+    default=15.0,
+    show_default=True,
+    metavar="MIN",
+    help="Until another serves in its place.",
 )
 @click.option(
     "--critical-share",

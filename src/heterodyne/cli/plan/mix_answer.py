@@ -11,6 +11,7 @@ from heterodyne.cli.plan.fleet_files import engine_model
 from heterodyne.cli.plan.mix_options import MixOptions, MixQuestion, mix_question_from
 from heterodyne.cli.progress import working
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
+from heterodyne.planning.mix.interruptions import rented
 from heterodyne.planning.mix.problem import MixPlan, MixProblem
 from heterodyne.planning.mix.requirements import mix_problem
 from heterodyne.planning.mix.step_ranges import StepRange, step_ranges
@@ -28,14 +29,25 @@ class PlannedMix(Struct, frozen=True, kw_only=True):
     share: float | None = None  # that was promised; None: the file says nothing of it
     fleet: "FleetFile | None" = None  # None: it was not simulated
     seen: "SimulationReport | None" = None
+    beyond: "SimulationReport | None" = None  # with the headroom used up
     is_kept: bool = True
     steps: Mapping[str, StepRange] = {}  # of the kinds that are used and modelled
 
     def as_json(self) -> dict[str, object]:
         """The plan, and what the simulation of it saw."""
         said: dict[str, object] = msgspec.structs.asdict(self.plan)
+        said["rented"] = {
+            kind.name: rented(kind, self.plan.replicas[kind.name])
+            for kind in self.problem.kinds
+            if kind.name in self.plan.replicas
+        }
         if self.seen is not None:
-            said["simulated"] = {"promised_share": self.share, "is_kept": self.is_kept, "report": self.seen}
+            said["simulated"] = {
+                "promised_share": self.share,
+                "is_kept": self.is_kept,
+                "report": self.seen,
+                "headroom_used_up": self.beyond,
+            }
         if self.steps:
             said["steps"] = self.steps
         return said
@@ -75,7 +87,8 @@ def answered(question: MixQuestion, problem: MixProblem, word: str, *, as_json: 
         planned = solved(problem, as_json=as_json)
         return msgspec.structs.replace(planned, steps=_steps(question, problem, planned.plan))
     from heterodyne.simulator.promise import Promise
-    from heterodyne.simulator.rehearsed_mix import Deployment, rehearsed_mix
+    from heterodyne.simulator.rehearsals import Deployment
+    from heterodyne.simulator.rehearsed_mix import rehearsed_mix
 
     promise = Promise(
         ttft_ms=requirements.slo.ttft_s * 1000,
@@ -102,6 +115,7 @@ def answered(question: MixQuestion, problem: MixProblem, word: str, *, as_json: 
         share=requirements.share,
         fleet=found.fleet,
         seen=found.seen,
+        beyond=found.beyond,
         is_kept=found.is_kept,
         steps=_steps(question, problem, found.plan),
     )

@@ -16,6 +16,7 @@ from heterodyne.physics.hardware import Accelerator, Link
 from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
 from heterodyne.planning.mix.inputs import offered, rate_of, within_context
+from heterodyne.planning.mix.interruptions import Interruptions
 from heterodyne.planning.mix.offers import Holding, owned
 from heterodyne.planning.mix.problem import Stock
 from heterodyne.planning.mix.requirements import MixRequirements
@@ -45,6 +46,8 @@ class MixOptions(Struct, frozen=True, kw_only=True):
     share: float
     headroom: float
     spot_share_max: float
+    spot_interruptions: tuple[str, ...]
+    spot_recovery_min: float
     critical_share: float
     survives_one_loss: bool
     roles: bool
@@ -55,6 +58,7 @@ class MixOptions(Struct, frozen=True, kw_only=True):
     committed: tuple[str, ...]
     price: tuple[str, ...]
     provider: tuple[str, ...]
+    region: tuple[str, ...]
     lead_days: tuple[str, ...]
     needed_in_days: float | None
     quantile: float
@@ -79,6 +83,7 @@ def mix_question_from(options: MixOptions) -> MixQuestion:
         PriceOptions(
             price=options.price,
             provider=options.provider,
+            region=options.region,
             lead_days=options.lead_days,
             needed_in_days=options.needed_in_days,
         )
@@ -102,6 +107,7 @@ def mix_question_from(options: MixOptions) -> MixQuestion:
         stocks=_stocks(options.available, options.minimum, chips),
         share=options.share,
         holdings=_holdings(options, chips),
+        interruptions=_interruptions(options, chips),
         headroom=options.headroom,
         spot_share_max=options.spot_share_max,
         survives_one_loss=options.survives_one_loss,
@@ -129,6 +135,14 @@ def _holdings(options: MixOptions, chips: Mapping[str, Accelerator]) -> tuple[Ho
             raise InvalidSpec(f'committed: "{word}" has no price; say for example {name}=8@1.20')
         mine.append(Holding(accelerator=name, word="committed", chips=round(count), usd_per_hour=float(usd)))
     return tuple(mine)
+
+
+def _interruptions(options: MixOptions, chips: Mapping[str, Accelerator]) -> dict[str, Interruptions]:
+    """Of those that were counted."""
+    counted = numbers("spot-interruptions", options.spot_interruptions, chips, example="0.5")
+    return {
+        name: Interruptions(per_day=often, recovery_min=options.spot_recovery_min) for name, often in counted.items()
+    }
 
 
 def _within_context(log: list[TraceRequest], spec: ModelSpec) -> tuple[TraceRequest, ...]:

@@ -1,12 +1,13 @@
 """A mix as tables for people: what to rent, who serves what, and what it saves."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
 from heterodyne.cli.output import print_table
 from heterodyne.cli.plan.mix_answer import PlannedMix
-from heterodyne.planning.mix.problem import MixPlan
+from heterodyne.planning.mix.interruptions import SURE, hourly_usd, rented, serving_usd
+from heterodyne.planning.mix.problem import MixPlan, ReplicaKind
 from heterodyne.simulator.report import SimulationReport
 
 SHOWN_MIN = 0.005  # a share that rounds to nothing
@@ -20,17 +21,20 @@ def print_mix(answer: PlannedMix) -> None:
     rows = [
         [
             name,
-            str(count),
+            in_numbers(kinds[name], count),
             f"{plan.utilisation[name]:.0%}",
-            f"{count * kinds[name].usd_per_hour:,.2f}",
+            f"{hourly_usd(kinds, {name: count}):,.2f}",
             kinds[name].rests_on or "-",
         ]
         for name, count in plan.replicas.items()
     ]
     header = ("KIND", "REPLICAS", "BUSY", "USD/HOUR", "RESTS ON")
     columns = len(header) if is_modelled else len(header) - 1
-    together = ["together", str(sum(plan.replicas.values())), "", f"{plan.usd_per_hour:,.2f}", ""]
+    all_rented = sum(rented(kinds[name], count) for name, count in plan.replicas.items())
+    together = ["together", str(all_rented), "", f"{plan.usd_per_hour:,.2f}", ""]
     print_table(header[:columns], [row[:columns] for row in (*rows, together)])
+    for line in prices_of(kinds[name] for name in plan.replicas):
+        click.echo(line)
     click.echo()
     print_table(
         ("BUCKET", "REQUESTS/S", "SERVED BY"),
@@ -43,9 +47,34 @@ def print_mix(answer: PlannedMix) -> None:
     _print_steps(answer)
     if answer.seen is not None and answer.share is not None:
         click.echo(simulated(answer.seen, answer.share, is_kept=answer.is_kept))
+        if answer.beyond is not None and problem.headroom > 0:
+            click.echo(beyond(answer.beyond, problem.headroom))
     click.echo(comparison(plan))
     if plan.gap > 0:
         click.echo(f"time ran out: a mix up to {plan.gap:.1%} cheaper was not ruled out; fewer buckets or kinds help")
+
+
+def in_numbers(kind: ReplicaKind, count: int) -> str:
+    """Those that serve, and the spares beside them."""
+    more = rented(kind, count) - count
+    return f"{count} + {more}" if more else str(count)
+
+
+def prices_of(kinds: Iterable[ReplicaKind]) -> Iterator[str]:
+    """Whose prices these are, and what is taken back."""
+    used = list(kinds)
+    sold = {f"{kind.hardware}{' spot' if kind.is_spot else ''}": kind for kind in used if kind.seller}
+    if sold:
+        each = (f"{name} {kind.usd_per_hour / kind.chips:.2f} ({kind.seller})" for name, kind in sold.items())
+        yield f"a chip for an hour: {', '.join(each)}"
+    for kind in used:
+        if kind.is_spot and not kind.missing_share:
+            yield f"{kind.name}: as if it were never taken back; --spot-interruptions says how often it is"
+        elif kind.is_spot:
+            yield (
+                f"{kind.name}: missing {kind.missing_share:.1%} of the time, so an hour of one that serves costs "
+                f"{serving_usd(kind):.2f}; with the spares, enough are there {SURE:.0%} of the time"
+            )
 
 
 def _print_steps(answer: PlannedMix) -> None:
@@ -79,6 +108,11 @@ def simulated(seen: SimulationReport, share: float, *, is_kept: bool) -> str:
     if seen.attainment >= share:
         return f"{kept}\nno more than just: on another day it may be less"
     return f"{kept}\nthis is the best that was found: nothing that was tried keeps the promise"
+
+
+def beyond(seen: SimulationReport, headroom: float) -> str:
+    """The same with the headroom used up."""
+    return f"with {1 / (1 - headroom) - 1:.1%} more requests, which use the headroom up: {seen.attainment:.1%}"
 
 
 def served_by(shares: Mapping[str, float], *, share_min: float = 0.0) -> str:

@@ -51,9 +51,16 @@ def assign(
 
 
 def draw_on_stocks(milp: Milp, problem: MixProblem, counts: Counts) -> None:
-    """Kinds of one stock together take no more chips than it has, and no fewer than are paid for."""
+    """Kinds of one stock together take no more chips than it has, and no fewer than are paid for.
+
+    Spares for what is taken back stand in as so many more as there are on average.
+    """
     for stock in problem.stocks:
-        row = {counts[kind.name]: float(kind.chips) for kind in problem.kinds if kind.stock == stock.name}
+        row = {
+            counts[kind.name]: kind.chips / (1.0 - kind.missing_share)
+            for kind in problem.kinds
+            if kind.stock == stock.name
+        }
         if stock.available is not None:
             milp.at_most(row, float(stock.available))
         if stock.minimum:

@@ -13,6 +13,7 @@ from heterodyne.domain.errors import PlanImpossible
 from heterodyne.planning.mix.assignment import Counts, Shares, assign, draw_on_stocks
 from heterodyne.planning.mix.checks import check
 from heterodyne.planning.mix.dominated import without_dominated
+from heterodyne.planning.mix.interruptions import first_spares_usd, hourly_usd, rented, serving_usd
 from heterodyne.planning.mix.milp import Milp, Solution
 from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, TrafficBucket
 from heterodyne.planning.mix.single_kind import load_on, single_kind_replicas
@@ -63,10 +64,14 @@ def _solve_as_asked(problem: MixProblem) -> MixPlan | None:
 
 def _formulate(problem: MixProblem, guarded: frozenset[str]) -> tuple[Milp, Counts, Shares]:
     milp = Milp()
-    counts = {kind.name: milp.integer(kind.usd_per_hour, kind.minimum, _most(problem, kind)) for kind in problem.kinds}
+    counts = {kind.name: milp.integer(serving_usd(kind), kind.minimum, _most(problem, kind)) for kind in problem.kinds}
     shares = assign(milp, problem, problem.buckets, counts, usable=1.0 - problem.headroom)
     draw_on_stocks(milp, problem, counts)
     for kind in problem.kinds:
+        if kind.missing_share:
+            # Spares are many beside few replicas and few beside many: a price for the first, and a part of each.
+            is_there = milp.integer(first_spares_usd(kind), 0, 1)
+            milp.at_most({counts[kind.name]: 1.0, is_there: -float(_most(problem, kind))}, 0.0)
         if kind.name in guarded:
             is_used = milp.integer(0.0, 0, 1)
             milp.at_most({counts[kind.name]: 1.0, is_used: -float(_most(problem, kind))}, 0.0)
@@ -95,7 +100,9 @@ def _most(problem: MixProblem, kind: ReplicaKind) -> int:
     wanted = sum(stock.minimum for stock in problem.stocks if stock.name == kind.stock)
     enough = ceil(load_on(kind, problem.buckets) / (1.0 - problem.headroom)) + 1
     enough = max(enough, kind.minimum, ceil(wanted / kind.chips))
-    return enough if kind.available is None else min(enough, kind.available)
+    while kind.available is not None and enough and rented(kind, enough) > kind.available:
+        enough -= 1
+    return enough
 
 
 def _plan(problem: MixProblem, solution: Solution, counts: Counts, shares: Shares) -> MixPlan:
@@ -113,14 +120,16 @@ def _plan(problem: MixProblem, solution: Solution, counts: Counts, shares: Share
         replicas=replicas,
         shares=by_bucket,
         utilisation={name: busy[name] / count for name, count in replicas.items()},
-        usd_per_hour=sum(kinds[name].usd_per_hour * count for name, count in replicas.items()),
+        usd_per_hour=hourly_usd(kinds, replicas),
         gap=solution.gap,
     )
 
 
 def _alone(problem: MixProblem) -> dict[str, float]:
     replicas = ((kind, single_kind_replicas(problem, kind)) for kind in problem.kinds)
-    return {kind.name: kind.usd_per_hour * count for kind, count in replicas if count is not None}
+    return {
+        kind.name: hourly_usd({kind.name: kind}, {kind.name: count}) for kind, count in replicas if count is not None
+    }
 
 
 def _why_impossible(problem: MixProblem) -> str:

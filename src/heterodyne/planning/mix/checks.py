@@ -46,6 +46,8 @@ def _check_numbers(path: str, limited: Stock | ReplicaKind, what: str) -> None:
 
 def _check_kind(kind: ReplicaKind, problem: MixProblem) -> None:
     path = f"kinds.{kind.name}"
+    if not 0 <= kind.missing_share < 1:
+        raise PlanImpossible(f"{path}.missing_share: {kind.missing_share:g} is not a share from 0 to below 1.")
     if not isfinite(kind.usd_per_hour) or kind.usd_per_hour < 0:
         raise PlanImpossible(f"{path}.usd_per_hour: {kind.usd_per_hour:g} is no price.")
     if kind.chips < 1:

@@ -27,7 +27,7 @@ def without_dominated(kinds: Sequence[ReplicaKind], stocks: Sequence[Stock]) -> 
 def _replaces(one: ReplicaKind, other: ReplicaKind) -> bool:
     if (one.role, one.handoff) != (other.role, other.handoff) or (one.is_spot and not other.is_spot):
         return False
-    if one.usd_per_hour <= 0:
+    if one.usd_per_hour <= 0 or one.missing_share > other.missing_share:
         return False
     times = int(other.usd_per_hour / one.usd_per_hour + TOLERANCE)
     return all(rate <= times * one.requests_per_s.get(name, 0.0) for name, rate in other.requests_per_s.items())

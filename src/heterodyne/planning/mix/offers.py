@@ -1,12 +1,13 @@
 """What chips of one kind may be had for, and how many: on demand, on the spot market, by contract, or owned already."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.hardware import Accelerator
 from heterodyne.planning.hardware.ranking import lowest_price
+from heterodyne.planning.mix.interruptions import Interruptions
 
 
 class Holding(Struct, frozen=True, kw_only=True):
@@ -29,10 +30,14 @@ class Offer(Struct, frozen=True, kw_only=True):
     word: str  # empty: on demand
     usd_per_hour: float  # of one chip
     is_spot: bool = False
+    seller: str = ""
+    missing_share: float = 0.0  # of the time that one is taken back
     stock: str | None = None  # None: the accelerator's, where it is limited
 
 
-def offers(chip: Accelerator, holdings: tuple[Holding, ...]) -> Iterator[Offer]:
+def offers(
+    chip: Accelerator, holdings: tuple[Holding, ...], interruptions: Mapping[str, Interruptions]
+) -> Iterator[Offer]:
     """By contract and owned, then on demand, then on the spot market."""
     for one in holdings:
         if one.accelerator == chip.name:
@@ -40,7 +45,14 @@ def offers(chip: Accelerator, holdings: tuple[Holding, ...]) -> Iterator[Offer]:
     for word, is_spot in (("", False), ("spot", True)):
         price = lowest_price(chip, is_spot=is_spot)
         if price is not None:
-            yield Offer(word=word, usd_per_hour=price.usd_per_hour, is_spot=is_spot)
+            missing = interruptions[chip.name].missing_share if is_spot and chip.name in interruptions else 0.0
+            yield Offer(
+                word=word,
+                usd_per_hour=price.usd_per_hour,
+                is_spot=is_spot,
+                seller=price.seller,
+                missing_share=missing,
+            )
 
 
 def owned(chip: Accelerator, chips: int, *, usd_per_kwh: float, overhead: float) -> Holding:

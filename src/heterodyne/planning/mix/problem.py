@@ -51,6 +51,8 @@ class ReplicaKind(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     hardware: str | None = None  # None: not of the catalogue
     engine: EngineKind | None = None
     slowdown: float = 1.0  # times what is predicted, every step
+    missing_share: float = 0.0  # of the time that one is taken back and none serves in its place
+    seller: str = ""  # whose price it is; empty: nobody's of the catalogue
 
 
 class MixProblem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,7 +69,7 @@ class MixProblem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class MixPlan(Struct, frozen=True, kw_only=True):
     """The answer."""
 
-    replicas: dict[str, int]  # by kind, those with at least one
+    replicas: dict[str, int]  # by kind, those with at least one; spares for what is taken back are beside them
     shares: dict[str, dict[str, float]]  # of each bucket, by kind; prompts and answers apart where roles are
     utilisation: dict[str, float]  # of the used kinds, headroom not deducted
     usd_per_hour: float

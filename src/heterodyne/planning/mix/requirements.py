@@ -1,6 +1,6 @@
 """Asks for a mix from a model, a histogram of its traffic and the catalogue: rates come from the performance model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, structs
 
@@ -18,6 +18,7 @@ from heterodyne.planning.hardware.ranking import lowest_price
 from heterodyne.planning.hardware.sustained import SHARE, check_share
 from heterodyne.planning.launch.sizing import CONTEXT_TOKENS
 from heterodyne.planning.mix.assignment import is_served
+from heterodyne.planning.mix.interruptions import Interruptions
 from heterodyne.planning.mix.nearest_miss import nearest_miss
 from heterodyne.planning.mix.offers import Holding, Offer, offers
 from heterodyne.planning.mix.problem import HEADROOM, MixProblem, ReplicaKind, ReplicaRole, Stock, TrafficBucket
@@ -42,6 +43,7 @@ class MixRequirements(Struct, frozen=True, kw_only=True):
     accelerators: tuple[Accelerator, ...]
     stocks: tuple[Stock, ...] = ()  # named as the accelerators they hold
     holdings: tuple[Holding, ...] = ()  # chips that are there already
+    interruptions: Mapping[str, Interruptions] = {}  # of spot capacity, by accelerator; none: it stays
     headroom: float = HEADROOM
     spot_share_max: float = 0.0
     survives_one_loss: bool = False
@@ -121,7 +123,7 @@ def _holds_usual_sequence(candidate: HardwareCandidate) -> bool:
 
 
 def _offers(requirements: MixRequirements, candidate: HardwareCandidate) -> tuple[Offer, ...]:
-    return tuple(offers(candidate.accelerator, requirements.holdings))
+    return tuple(offers(candidate.accelerator, requirements.holdings, requirements.interruptions))
 
 
 def _kinds(requirements: MixRequirements, candidate: HardwareCandidate, role: ReplicaRole) -> list[ReplicaKind]:
@@ -140,6 +142,8 @@ def _kinds(requirements: MixRequirements, candidate: HardwareCandidate, role: Re
             usd_per_hour=offer.usd_per_hour * candidate.tp,
             requests_per_s=able,
             is_spot=offer.is_spot,
+            missing_share=offer.missing_share,
+            seller=offer.seller,
             role=role,
             handoff="" if role is ReplicaRole.BOTH else candidate.accelerator.vendor,
             stock=offer.stock or _stock(requirements, chip),

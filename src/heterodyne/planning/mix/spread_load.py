@@ -3,6 +3,7 @@
 from msgspec import structs
 
 from heterodyne.planning.mix.assignment import assign
+from heterodyne.planning.mix.interruptions import hourly_usd
 from heterodyne.planning.mix.milp import Milp
 from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind
 
@@ -15,7 +16,7 @@ def with_replicas(problem: MixProblem, plan: MixPlan, replicas: dict[str, int]) 
     kinds = {kind.name: kind for kind in problem.kinds}
     shares = _shares(problem, replicas)
     busy = {name: _load(kinds[name], problem, shares) / count for name, count in replicas.items()}
-    usd_per_hour = sum(kinds[name].usd_per_hour * count for name, count in replicas.items())
+    usd_per_hour = hourly_usd(kinds, replicas)
     return structs.replace(plan, replicas=replicas, shares=shares, utilisation=busy, usd_per_hour=usd_per_hour)
 
 

@@ -9,6 +9,7 @@ from math import inf
 from msgspec import structs
 
 from heterodyne.planning.mix.assignment import Counts, Shares, assign, draw_on_stocks
+from heterodyne.planning.mix.interruptions import serving_usd
 from heterodyne.planning.mix.milp import Milp
 from heterodyne.planning.mix.problem import MixProblem, ReplicaKind
 from heterodyne.planning.mix.single_kind import single_kind_replicas
@@ -23,7 +24,7 @@ def worthwhile(problem: MixProblem, *, most: int = KINDS_MAX) -> MixProblem:
         return problem
     milp = Milp()
     counts = {
-        kind.name: milp.continuous(kind.usd_per_hour, float(kind.minimum), _limit(kind)) for kind in problem.kinds
+        kind.name: milp.continuous(serving_usd(kind), float(kind.minimum), _limit(kind)) for kind in problem.kinds
     }
     shares = assign(milp, problem, problem.buckets, counts, usable=1.0 - problem.headroom)
     draw_on_stocks(milp, problem, counts)
@@ -43,10 +44,10 @@ def _too_dear(problem: MixProblem, counts: Counts, shares: Shares, reduced: tupl
     for (bucket, name), column in shares.items():
         kind = kinds[name]
         replicas = rates[bucket] / kind.requests_per_s[bucket] / (1.0 - problem.headroom)
-        if replicas * kind.usd_per_hour > 0:
+        if replicas * serving_usd(kind) > 0:
             # What it lacks stands at its replicas or at its shares, as the solver likes; only the sum has a meaning.
             lacking = reduced[column] + replicas * reduced[counts[name]]
-            parts[name] = min(parts[name], lacking / (replicas * kind.usd_per_hour))
+            parts[name] = min(parts[name], lacking / (replicas * serving_usd(kind)))
     return parts
 
 
@@ -60,6 +61,6 @@ def _wanted(problem: MixProblem) -> set[str]:
 
 
 def _best_alone(problem: MixProblem) -> set[str]:
-    alone = {kind.name: (kind.usd_per_hour, single_kind_replicas(problem, kind)) for kind in problem.kinds}
+    alone = {kind.name: (serving_usd(kind), single_kind_replicas(problem, kind)) for kind in problem.kinds}
     costs = {name: usd_per_hour * count for name, (usd_per_hour, count) in alone.items() if count is not None}
     return {min(costs, key=costs.__getitem__)} if costs else set()

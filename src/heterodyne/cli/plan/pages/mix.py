@@ -1,6 +1,6 @@
 """The page of `plan mix`: what to rent, who serves what, and what it saves against a single kind."""
 
-from heterodyne.cli.plan.mix_tables import comparison, served_by
+from heterodyne.cli.plan.mix_tables import comparison, in_numbers, prices_of, served_by
 from heterodyne.cli.plan.pages.bars import BarSegment, stacked_bar, swatch
 from heterodyne.cli.plan.pages.basis_words import bases
 from heterodyne.cli.plan.pages.element import Markup, element
@@ -8,6 +8,7 @@ from heterodyne.cli.plan.pages.page import PageVerdict, Provenance, item_list, p
 from heterodyne.cli.plan.pages.table import Column, table
 from heterodyne.cli.plan.pages.tone import Tone, tone_of
 from heterodyne.domain.counted import counted
+from heterodyne.planning.mix.interruptions import hourly_usd
 from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, ReplicaRole, TrafficBucket
 from heterodyne.simulator.report import SimulationReport
 
@@ -53,10 +54,12 @@ def _replicas(problem: MixProblem, plan: MixPlan) -> Markup:
     used = [kinds[name] for name in plan.replicas]
     columns = [
         Column[ReplicaKind](heading="kind", cell=lambda kind: swatch(tones[kind.name], kind.name)),
-        Column[ReplicaKind](heading="replicas", cell=lambda kind: str(plan.replicas[kind.name]), is_number=True),
+        Column[ReplicaKind](
+            heading="replicas", cell=lambda kind: in_numbers(kind, plan.replicas[kind.name]), is_number=True
+        ),
         Column[ReplicaKind](
             heading="USD/hour",
-            cell=lambda kind: f"{plan.replicas[kind.name] * kind.usd_per_hour:,.2f}",
+            cell=lambda kind: f"{_usd(kind, plan):,.2f}",
             is_number=True,
         ),
         Column[ReplicaKind](heading="busy", cell=lambda kind: f"{plan.utilisation[kind.name]:.0%}", is_number=True),
@@ -67,10 +70,9 @@ def _replicas(problem: MixProblem, plan: MixPlan) -> Markup:
     cost = [
         BarSegment(
             name=kind.name,
-            share=plan.replicas[kind.name] * kind.usd_per_hour / plan.usd_per_hour if plan.usd_per_hour else 0.0,
+            share=_usd(kind, plan) / plan.usd_per_hour if plan.usd_per_hour else 0.0,
             tone=tones[kind.name],
-            tooltip=f"{kind.name}: {plan.replicas[kind.name]} for "
-            f"{plan.replicas[kind.name] * kind.usd_per_hour:,.2f} USD/hour",
+            tooltip=f"{kind.name}: {in_numbers(kind, plan.replicas[kind.name])} for {_usd(kind, plan):,.2f} USD/hour",
         )
         for kind in used
     ]
@@ -79,8 +81,13 @@ def _replicas(problem: MixProblem, plan: MixPlan) -> Markup:
         element("figure", stacked_bar(cost, name="Dollars per hour"), element("figcaption", "Dollars per hour.")),
         table(f"Together {plan.usd_per_hour:,.2f} USD/hour.", columns, used),
         item_list(bases(kind.rests_on for kind in used if kind.rests_on)),
+        *map(paragraph, prices_of(used)),
         *([_not_ruled_out(plan.gap)] if plan.gap > 0 else []),
     )
+
+
+def _usd(kind: ReplicaKind, plan: MixPlan) -> float:
+    return hourly_usd({kind.name: kind}, {kind.name: plan.replicas[kind.name]})
 
 
 def _not_ruled_out(gap: float) -> Markup:
