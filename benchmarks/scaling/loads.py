@@ -30,7 +30,6 @@ class Load(Struct, frozen=True, kw_only=True):
     is_seen: bool  # whether the rules were shaped with it
     requests: Callable[[], list[TraceRequest]]
     warm_up_s: float
-    first: int = 2  # replicas that are ready when it begins
     past: tuple[float, ...] = ()  # requests a second of the days before, by ten minutes
     minimum: int = 1
 
@@ -43,7 +42,7 @@ def loads(data: Path) -> dict[str, Load]:
 def _seen() -> Iterator[Load]:
     yield _drawn("step", "a step up and one down, 2 h", _steps((0, 2.0), (40, 5.0), (80, 2.5)), 2 * HOUR_S, seed=11)
     yield _drawn("ramp", "an hour's rise and fall, 2 h", _ramp, 2 * HOUR_S, seed=12)
-    yield _drawn("flash crowd", "three times as many within a minute, 2 h", _flash, 2 * HOUR_S, seed=13, first=6)
+    yield _drawn("flash crowd", "three times as many within a minute, 2 h", _flash, 2 * HOUR_S, seed=13)
     yield _drawn("days", "three days, judged from the second on", _days, 3 * DAY_S, seed=14, warm_up_s=DAY_S)
     yield _drawn("naps", "an hour of quiet between moments of work, 12 h", _naps, 12 * HOUR_S, seed=15, minimum=0)
 
@@ -54,10 +53,10 @@ def _unseen(data: Path) -> Iterator[Load]:
     folder = data / "autoscaling"
     if not folder.is_dir():
         raise InvalidSpec(f"{folder}: no such folder; say with --data where the shared data is")
-    yield _given("AIBrix", "25 minutes of AIBrix's own autoscaling runs", lambda: _aibrix(folder), first=8)
+    yield _given("AIBrix", "25 minutes of AIBrix's own autoscaling runs", lambda: _aibrix(folder))
     yield _given("AIBrix 8 min", "up and down within 8 minutes, with its texts' lengths", lambda: _aibrix_8(data))
     azure = data / "traces" / "azure_llm_2023_conv.csv.gz"
-    yield _given("Azure", "an hour of Azure's conversations", lambda: list(read_request_log(azure)), first=8)
+    yield _given("Azure", "an hour of Azure's conversations", lambda: list(read_request_log(azure)))
     yield Load(
         name="GenTD26",
         title="22 hours of Alibaba's image gateway, twice as many",
@@ -73,7 +72,6 @@ def _unseen(data: Path) -> Iterator[Load]:
         is_seen=False,
         requests=lambda: _drawn_from(_by_steps(rates[day * 144 :]), DAY_S, 23),
         warm_up_s=1800.0,
-        first=4,
         past=tuple(rates[: day * 144]),
     )
 
@@ -87,7 +85,6 @@ def _drawn(
     seed: int,
     warm_up_s: float = 600.0,
     is_seen: bool = True,
-    first: int = 6,
     minimum: int = 1,
 ) -> Load:
     return Load(
@@ -96,13 +93,12 @@ def _drawn(
         is_seen=is_seen,
         requests=lambda: _drawn_from(rate, span_s, seed),
         warm_up_s=warm_up_s,
-        first=first if minimum else 0,
         minimum=minimum,
     )
 
 
-def _given(name: str, title: str, requests: Callable[[], list[TraceRequest]], *, first: int = 4) -> Load:
-    return Load(name=name, title=title, is_seen=False, requests=requests, warm_up_s=180.0, first=first)
+def _given(name: str, title: str, requests: Callable[[], list[TraceRequest]]) -> Load:
+    return Load(name=name, title=title, is_seen=False, requests=requests, warm_up_s=180.0)
 
 
 def _drawn_from(rate: Callable[[float], float], span_s: float, seed: int) -> list[TraceRequest]:

@@ -4,7 +4,7 @@ from time import process_time
 
 from msgspec import Struct
 
-from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, POOL, SHARE, SLO, TRIAL, pool
+from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, POOL, SHARE, SLO, TRIAL, curve, pool
 from benchmarks.scaling.loads import Load
 from benchmarks.scaling.scalers import CLAIRVOYANT, OURS, REACTIVE, ours, peers, schedule
 from heterodyne.domain.fleet import PoolName
@@ -19,6 +19,7 @@ from heterodyne.simulator.workload import workload
 COLD_START_SPREAD = 0.1
 FACTORS = (0.7, 1.5)  # of demand, between which the cheapest schedule that keeps the promise is looked for
 HALVINGS = 5
+FIRST_S = 300.0
 
 
 class Cell(Struct, frozen=True, kw_only=True):
@@ -57,7 +58,11 @@ def measure(load: Load, name: str) -> Cell:
 def _simulated(load: Load, log: list[TraceRequest], scaler: Scaler, tells: Tells | None = None) -> GrowthTally:
     template = pool(MAXIMUM)
     growing = GrowingFleet(
-        [GrowingPool(pool=template, first=load.first, cold_start_s=COLD_START_S, cold_start_spread=COLD_START_SPREAD)],
+        [
+            GrowingPool(
+                pool=template, first=_first(load, log), cold_start_s=COLD_START_S, cold_start_spread=COLD_START_SPREAD
+            )
+        ],
         scaler,
         SLO,
         seed=3,
@@ -67,6 +72,19 @@ def _simulated(load: Load, log: list[TraceRequest], scaler: Scaler, tells: Tells
     traffic = workload(log)
     run((template,), traffic, TRIAL, growing=growing)
     return growing.close(max(one.at_s for one in traffic.arrivals))
+
+
+def _first(load: Load, log: list[TraceRequest]) -> int:
+    """Replicas that are ready when it begins: those that its first minutes need."""
+    if not load.minimum:
+        return 0
+    known = curve()
+    work = sum(
+        one.prompt_tokens * known.prompt_token + one.output_tokens * known.output_token
+        for one in log
+        if one.at_s < FIRST_S
+    )
+    return known.replicas_for(work / FIRST_S) + 1
 
 
 def _cheapest(load: Load, log: list[TraceRequest]) -> tuple[float, GrowthTally]:

@@ -304,6 +304,7 @@ class GrowingFleet:
             risk=self._risk,
             in_flight=self._in_flight,
             waiting=waiting,
+            held=len(self.held),
             pools=tuple(pools),
         )
 

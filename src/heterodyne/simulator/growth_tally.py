@@ -1,6 +1,7 @@
 """What came of a run with a fleet that grows and shrinks: promises, replica-hours, turns, and waits that were told."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from msgspec import Struct
 
@@ -16,12 +17,15 @@ class GrowthReport(Struct, frozen=True, kw_only=True):
     requests: int
     attainment: float  # of those that came, within both times
     failures: int  # refused, or far too late
+    refused: int  # of those, the ones that never started
     replica_hours: float
     usd: float
     turns_per_hour: float  # changes of direction, in the hour that has most
     told: int  # requests that were told how long they would be held
     told_error: float | None  # the median of |real - told| / real; None: none was held
     told_within: float | None  # the share that was told it within 10 %
+    told_mean_s: float | None = None
+    waited_mean_s: float | None = None
 
 
 class GrowthTally:
@@ -32,6 +36,7 @@ class GrowthTally:
         self.came_at_s: list[float] = []  # of the requests that have ended, or were refused
         self.kept: list[bool] = []
         self.failed: list[bool] = []
+        self.refused = 0
         self.waits: list[tuple[float, float]] = []  # told, and real
         self.counts: list[tuple[float, int, int, float]] = []  # when, replicas that stay, those ready, USD an hour
         self.paid_s = 0.0  # of replicas that are gone
@@ -51,6 +56,7 @@ class GrowthTally:
         self.came_at_s.append(request.at_s)
         self.kept.append(False)
         self.failed.append(True)
+        self.refused += 1
 
     def count(self, now_s: float, provided: int, ready: int, usd_per_hour: float) -> None:
         """The fleet from now on; a line for each time that it changes."""
@@ -67,12 +73,15 @@ class GrowthTally:
             requests=len(kept),
             attainment=sum(kept) / len(kept) if kept else 1.0,
             failures=failed,
+            refused=self.refused,
             replica_hours=self.paid_s / 3600,
             usd=self.usd,
             turns_per_hour=turns_in_worst_hour(self.counts),
             told=len(errors),
             told_error=errors[len(errors) // 2] if errors else None,
             told_within=sum(one <= 0.1 for one in errors) / len(errors) if errors else None,
+            told_mean_s=fmean(told_s for told_s, _ in self.waits) if self.waits else None,
+            waited_mean_s=fmean(real_s for _, real_s in self.waits) if self.waits else None,
         )
 
 

@@ -21,6 +21,7 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
     points: tuple[tuple[int, float], ...]  # so many replicas carry so many usual requests a second
     prompt_token: float  # usual requests that a token of a prompt is
     output_token: float
+    output_tokens: float  # of a usual answer, until others have ended
 
     def __post_init__(self) -> None:
         if not self.points or any(count < 1 or not rate > 0 for count, rate in self.points):
@@ -40,7 +41,12 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
     ) -> "CapacityCurve":
         """From the mean lengths that the points were found with, and the seconds of a replica that a token takes."""
         request_s = prompt_tokens * prompt_token_s + output_tokens * output_token_s
-        return cls(points=points, prompt_token=prompt_token_s / request_s, output_token=output_token_s / request_s)
+        return cls(
+            points=points,
+            prompt_token=prompt_token_s / request_s,
+            output_token=output_token_s / request_s,
+            output_tokens=output_tokens,
+        )
 
     @staticmethod
     def smoothed(points: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], ...]:

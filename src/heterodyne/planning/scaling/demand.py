@@ -14,12 +14,13 @@ from msgspec import Struct
 
 WINDOWS_S = (20.0, 40.0, 80.0, 160.0)
 LEVEL_S = 300.0  # the window whose mean is taken as it is
-TREND_S = 600.0
+TREND_S = 900.0
 KEPT_S = 900.0
 SURE = 2.0  # errors of a mean
 SURE_TREND = 1.0
 DISPERSION_MIN, DISPERSION_MAX = 1.0, 12.0  # of usual requests: variance over mean
 LINE_SAMPLES_MIN = 12
+STEP_PENALTY = 1.07  # on what a step leaves over, as it may choose its moment
 
 
 class LoadSample(Struct, frozen=True, kw_only=True, gc=False):
@@ -39,8 +40,10 @@ class Demand(Struct, frozen=True, kw_only=True):
     error: float = 0.0  # of the mean
 
     def ahead(self, seconds: float) -> float:
-        """What a rise makes of it; a fall is awaited."""
-        return self.now + max(0.0, self.slope) * seconds
+        """What a rise makes of it, from the middle of the window on; a fall is awaited."""
+        if self.slope <= 0:
+            return self.now
+        return max(self.now, self.mean + self.slope * LEVEL_S / 2) + self.slope * seconds
 
 
 def demand_of(samples: Sequence[LoadSample]) -> Demand:
@@ -50,11 +53,12 @@ def demand_of(samples: Sequence[LoadSample]) -> Demand:
     dispersion = _dispersion(samples)
     mean, span_s = _mean(samples, LEVEL_S)
     error = sqrt(dispersion * mean / span_s)
-    proven = [mean]
+    slope = _slope(samples)
+    proven = [mean + min(0.0, slope) * LEVEL_S / 2]
     for window_s in WINDOWS_S:
         rate, width_s = _mean(samples, window_s)
         proven.append(rate - SURE * sqrt(dispersion * rate / width_s))
-    return Demand(now=max(proven), mean=mean, slope=_slope(samples), error=error)
+    return Demand(now=max(proven), mean=mean, slope=slope, error=error)
 
 
 def kept(samples: tuple[LoadSample, ...], sample: LoadSample) -> tuple[LoadSample, ...]:
@@ -99,7 +103,7 @@ def _slope(samples: Sequence[LoadSample]) -> float:
     spread = sum((one - time) ** 2 for one in times)
     slope = sum((at - time) * (one - rate) for at, one in zip(times, rates, strict=True)) / spread
     line = sum((one - rate - slope * (at - time)) ** 2 for at, one in zip(times, rates, strict=True))
-    if _step_error(rates) < line:
+    if STEP_PENALTY * _step_error(rates) < line:
         return 0.0
     error = sqrt(line / (count - 2) / spread)
     return max(0.0, slope - SURE_TREND * error) + min(0.0, slope + SURE_TREND * error)

@@ -42,6 +42,7 @@ class Floor(Struct, frozen=True, kw_only=True):
 
     steps: tuple[FloorStep, ...] = ()  # empty: there is no record
     rule: str = "none"
+    knows_when: bool = False  # whether the rule goes by the time, not by the last hours alone
     error: float = 0.0  # the mean of its past ones, as a logarithm
 
     def between(self, from_s: float, to_s: float) -> float:
@@ -77,7 +78,7 @@ def floor_of(past: Sequence[float], ends_at_s: float) -> Floor:
                 high=max(0.0, (expected + ONE_REQUEST) * exp(band) - ONE_REQUEST),
             )
         )
-    return Floor(steps=tuple(steps), rule=name, error=_typical(errors))
+    return Floor(steps=tuple(steps), rule=name, knows_when=rule is not level_with_trend, error=_typical(errors))
 
 
 def _origins(steps: int, least: int) -> range:

@@ -17,7 +17,7 @@ def growth(at: Situation) -> tuple[ScalingAction, ...]:
         return least
     wanted, have = at.need.requests_per_s / at.state.trust, capacity(at.rules, at.provided)
     reason = at.need.reason if at.need.requests_per_s > have else ScalingReason.MISSES
-    if not sum(at.provided.values()) and at.seen.waiting:
+    if not sum(at.provided.values()) and at.seen.held:
         wanted, reason = max(wanted, ANY), ScalingReason.WAKE
     if wanted <= have:
         return ()
@@ -84,7 +84,7 @@ def _because(at: Situation, written: float, reason: ScalingReason) -> str:
     need, seen, have = at.need, at.seen, written * at.state.trust
     carry = f"{sum(at.provided.values())} replicas carry {have:.2f} within the promise"
     if reason is ScalingReason.WAKE:
-        return f"{seen.waiting} requests are held and no replica is ready or coming"
+        return f"{seen.held} requests are held and no replica is ready or coming"
     if reason is ScalingReason.MISSES:
         return f"too many requests are late: {carry}, not the {written:.2f} that was said"
     if reason is ScalingReason.FORECAST:

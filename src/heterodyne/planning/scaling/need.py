@@ -30,8 +30,8 @@ def need_of(state: ScalingState, seen: Observation, *, lead_s: float) -> Need:
     waiting = max(0.0, seen.waiting - USUAL_WAITING * seen.in_flight)
     backlog = waiting / max(RELIEF_S, lead_s)
     floor = state.floor.between(seen.at_s, seen.at_s + lead_s)
-    if floor < FLOOR_MIN:
-        floor = 0.0
+    if floor < FLOOR_MIN or (not state.floor.knows_when and not demand.now):
+        floor = 0.0  # a level that is gone wakes nobody
     carried = ahead + backlog
     reason = ScalingReason.DEMAND
     if floor > carried:

@@ -60,6 +60,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     risk: float = 0.0  # of the arrivals, how many routing expected to be late
     in_flight: int = 0
     waiting: int = 0  # in engines' queues, and held because no replica is ready
+    held: int = 0  # of those, because no replica is ready
     pools: tuple[PoolObservation, ...]
 
     def pool(self, name: PoolName) -> PoolObservation:

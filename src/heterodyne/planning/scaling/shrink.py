@@ -6,9 +6,12 @@ from heterodyne.planning.scaling.hardware_choice import capacity, given_up, remo
 from heterodyne.planning.scaling.need import FLOOR_MIN
 from heterodyne.planning.scaling.observation import COMING, ReplicaStage
 from heterodyne.planning.scaling.situation import Situation
-from heterodyne.planning.scaling.steadiness import window_s
+from heterodyne.planning.scaling.steadiness import DOWN, window_s
 
-SLACK = 1.04  # of what was needed at most: who goes down to the brim goes up again at once
+# Beyond what was needed at most: who goes down to the brim goes up again at once. In errors of the mean, so that a small
+# fleet, whose demand is known less well, keeps more.
+SLACK, SLACK_ERRORS = 0.01, 1.0
+TURN_SLACK, TURN_SLACK_ERRORS = 0.03, 2.0  # for a step that changes the direction
 
 
 def shrinkage(at: Situation) -> tuple[ScalingAction, ...]:
@@ -23,14 +26,22 @@ def shrinkage(at: Situation) -> tuple[ScalingAction, ...]:
     idle = _emptied(at, floor)
     if idle:
         return idle
-    peak = state.steadiness.peak(now_s, span_s)
-    less = removals(at.rules, at.provided, SLACK * max(peak, floor / state.trust), at.starts)
+    peak = state.steadiness.peak(now_s, at.lead_s if at.need.demand.slope < 0 else span_s)
+    less = removals(at.rules, at.provided, (1.0 + _slack(at)) * max(peak, floor / state.trust), at.starts)
     if not less:
         return (_enough(at, peak * state.trust),)
-    hindrance = _hindrance(at, span_s)
+    hindrance = _hindrance(at, span_s, sum(less.values()) / sum(at.provided.values()))
     if hindrance:
         return (hindrance,)
     return tuple(_drain(at, pool, count, peak * state.trust) for pool, count in less.items())
+
+
+def _slack(at: Situation) -> float:
+    demand = at.need.demand
+    error = demand.error / demand.mean if demand.mean else 0.0
+    if at.state.steadiness.direction == DOWN:
+        return SLACK + SLACK_ERRORS * error
+    return TURN_SLACK + TURN_SLACK_ERRORS * error
 
 
 def _over_maximum(at: Situation) -> tuple[ScalingAction, ...]:
@@ -53,7 +64,7 @@ def _emptied(at: Situation, floor: float) -> tuple[ScalingAction, ...]:
     seen, rules, came_at_s = at.seen, at.rules, at.state.last_came_at_s
     if seen.in_flight or seen.waiting or came_at_s is None or seen.at_s - came_at_s < rules.idle_s:
         return ()
-    if floor >= FLOOR_MIN or any(one.minimum for one in rules.pools):
+    if (floor >= FLOOR_MIN and at.state.floor.knows_when) or any(one.minimum for one in rules.pools):
         return ()
     return tuple(
         ScalingAction(
@@ -69,7 +80,7 @@ def _emptied(at: Situation, floor: float) -> tuple[ScalingAction, ...]:
     )
 
 
-def _hindrance(at: Situation, span_s: float) -> ScalingAction | None:
+def _hindrance(at: Situation, span_s: float, share: float) -> ScalingAction | None:
     """Why what could go stays for now."""
     seen, steadiness = at.seen, at.state.steadiness
     if not steadiness.is_seen(seen.at_s, span_s):
@@ -77,7 +88,7 @@ def _hindrance(at: Situation, span_s: float) -> ScalingAction | None:
     moving = [one for pool in seen.pools for one in pool.replicas if one.stage in {*COMING, ReplicaStage.DRAINING}]
     if moving:
         return _hold(ScalingReason.IN_FLIGHT, f"{len(moving)} replicas still come or leave", "two steps would overlap")
-    if not steadiness.may_turn_down(seen.at_s):
+    if not steadiness.may_turn_down(seen.at_s, share):
         because = "the direction has changed often in the last hour"
         return _hold(ScalingReason.TURNED_OFTEN, because, "the fleet would flap")
     return None

@@ -9,10 +9,9 @@ from heterodyne.planning.scaling.floor import DAYS_MAX, Floor, floor_of
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.steadiness import Steadiness
-from heterodyne.planning.scaling.trust import LatenessSample
+from heterodyne.planning.scaling.trust import WINDOW_S, LatenessSample
 from heterodyne.planning.traffic.demand_rules import DAY_STEPS, STEP_S
 
-LATENESS_S = 120.0
 LENGTHS_S = 1200.0  # over which the mean length of answers moves
 
 
@@ -40,7 +39,7 @@ class ScalingState(Struct, frozen=True, kw_only=True):
 
 def observed(state: ScalingState, rules: ScalingRules, seen: Observation) -> ScalingState:
     """After one more look."""
-    state = _with_lengths(state, seen)
+    state = _with_lengths(state, rules, seen)
     requests = _usual_requests(state, rules, seen)
     late = LatenessSample(
         at_s=seen.at_s, ended=seen.ended, late=seen.late, arrivals=seen.arrivals, risk=min(seen.risk, seen.arrivals)
@@ -51,19 +50,20 @@ def observed(state: ScalingState, rules: ScalingRules, seen: Observation) -> Sca
     return structs.replace(
         _with_step(state, rules, seen, requests),
         samples=kept(state.samples, LoadSample(at_s=seen.at_s, span_s=seen.span_s, requests=requests)),
-        lateness=(*(one for one in state.lateness if one.at_s > seen.at_s - LATENESS_S), late),
+        lateness=(*(one for one in state.lateness if one.at_s > seen.at_s - WINDOW_S), late),
         last_came_at_s=came_at_s,
         cold_starts={one.pool: state.starts(rules, one.pool).with_measured(one.cold_starts_s) for one in seen.pools},
     )
 
 
-def _with_lengths(state: ScalingState, seen: Observation) -> ScalingState:
-    """Answers' lengths are known when they end."""
+def _with_lengths(state: ScalingState, rules: ScalingRules, seen: Observation) -> ScalingState:
+    """Answers' lengths are known when they end, and short ones end first: so what is usual is given up slowly."""
     if not seen.ended:
         return state
     mean = seen.output_tokens / seen.ended
     pace = min(1.0, seen.span_s / LENGTHS_S)
-    output = mean if state.output_tokens is None else state.output_tokens + pace * (mean - state.output_tokens)
+    output = rules.pools[0].capacity.output_tokens if state.output_tokens is None else state.output_tokens
+    output += pace * (mean - output)
     cached = state.cached_share
     if seen.prompt_tokens:
         cached += pace * (min(1.0, seen.cached_tokens / seen.prompt_tokens) - cached)
@@ -72,10 +72,9 @@ def _with_lengths(state: ScalingState, seen: Observation) -> ScalingState:
 
 def _usual_requests(state: ScalingState, rules: ScalingRules, seen: Observation) -> float:
     curve = rules.pools[0].capacity
-    if state.output_tokens is None:
-        return float(seen.arrivals)
+    output = curve.output_tokens if state.output_tokens is None else state.output_tokens
     prompts = seen.prompt_tokens * (1.0 - state.cached_share) * curve.prompt_token
-    return prompts + seen.arrivals * state.output_tokens * curve.output_token
+    return prompts + seen.arrivals * output * curve.output_token
 
 
 def _with_step(state: ScalingState, rules: ScalingRules, seen: Observation, requests: float) -> ScalingState:

@@ -9,9 +9,10 @@ from msgspec import Struct
 LEAST, MOST = 0.6, 1.2
 LATE_MANY, LATE_FEW = 2.0, 0.5  # times the share that may be late
 BRIM = 0.9  # of the trusted capacity
-DOWN, UP = 0.04, 0.002  # of it, at each look that tells something
-SEEN_MIN = 30  # requests in the window that is judged
-SETTLED_S = 240.0  # with enough replicas, before what is seen is not the work of an earlier shortage
+DOWN, DOWN_MOST, UP = 0.03, 0.15, 0.002  # of it, at each look that tells something; the first by how late
+SEEN_MIN = 100  # requests in the window that is judged
+WINDOW_S = 600.0  # that is judged: what is late for a minute is chance
+SETTLED_S = 660.0  # with enough replicas, before what is seen is not the work of an earlier shortage
 
 
 class LatenessSample(Struct, frozen=True, kw_only=True, gc=False):
@@ -37,7 +38,7 @@ def corrected(trust: float, *, late_share: float | None, allowed: float, load: f
     if late_share is None or settled_s < SETTLED_S:
         return trust
     if late_share > LATE_MANY * allowed and load <= trust:
-        return max(LEAST, trust * (1.0 - DOWN), min(trust, load))
+        return max(LEAST, trust * (1.0 - min(DOWN_MOST, DOWN * late_share / (LATE_MANY * allowed))))
     if late_share < LATE_FEW * allowed and load > BRIM * trust:
         return min(MOST, trust * (1.0 + UP))
     return trust

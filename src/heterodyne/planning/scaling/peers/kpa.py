@@ -29,7 +29,7 @@ class Kpa:
     def look(self, seen: Observation) -> tuple[ScalingAction, ...]:
         """Decide."""
         now_s, pool = seen.at_s, seen.pool(self._bounds.pool)
-        self._seen.append((now_s, float(seen.in_flight)))
+        self._seen.append((now_s, float(seen.in_flight + seen.held)))
         while self._seen[0][0] < now_s - STABLE_S:
             self._seen.popleft()
         ready, current = max(1, pool.count(ReplicaStage.READY)), pool.count(*PROVIDED)
@@ -41,7 +41,7 @@ class Kpa:
         if now_s < self._panic_until_s:
             wanted = self._panic_most = max(self._panic_most, panic, current)
         else:
-            wanted = max(stable, ceil(ready / DOWN_RATE))
+            wanted = max(stable, ceil(ready / DOWN_RATE)) if stable else 0
         return resized(seen, self._bounds, wanted, f"{seen.in_flight} in flight, {self._target:.1f} a replica")
 
     def _wanted(self, window_s: float) -> int:
