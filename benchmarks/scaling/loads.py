@@ -43,7 +43,14 @@ def _seen() -> Iterator[Load]:
     yield _drawn("step", "a step up and one down, 2 h", _steps((0, 2.0), (40, 5.0), (80, 2.5)), 2 * HOUR_S, seed=11)
     yield _drawn("ramp", "an hour's rise and fall, 2 h", _ramp, 2 * HOUR_S, seed=12)
     yield _drawn("flash crowd", "three times as many within a minute, 2 h", _flash, 2 * HOUR_S, seed=13)
-    yield _drawn("days", "three days, judged from the second on", _days, 3 * DAY_S, seed=14, warm_up_s=DAY_S)
+    yield Load(
+        name="day",
+        title="a day with two of history: quiet at night, a peak in the afternoon",
+        is_seen=True,
+        requests=lambda: _drawn_from(lambda at_s: _days(at_s + 2 * DAY_S), DAY_S, 14),
+        warm_up_s=1800.0,
+        past=tuple(_days(step * STEP_S) for step in range(288)),
+    )
     yield _drawn("naps", "an hour of quiet between moments of work, 12 h", _naps, 12 * HOUR_S, seed=15, minimum=0)
 
 
@@ -59,18 +66,18 @@ def _unseen(data: Path) -> Iterator[Load]:
     yield _given("Azure", "an hour of Azure's conversations", lambda: list(read_request_log(azure)))
     yield Load(
         name="GenTD26",
-        title="22 hours of Alibaba's image gateway, twice as many",
+        title="14 hours of Alibaba's image gateway, half as many again",
         is_seen=False,
-        requests=lambda: _drawn_from(_by_steps(_gentd26(folder)), 22 * HOUR_S, 22),
+        requests=lambda: _drawn_from(_by_steps(_gentd26(folder)), 14 * HOUR_S, 22),
         warm_up_s=1800.0,
     )
     rates = _servegen(data)
     day = 8
     yield Load(
         name="ServeGen",
-        title="the ninth day of ServeGen's m-small, with eight days of history",
+        title="16 hours of the ninth day of ServeGen's m-small, with eight days of history",
         is_seen=False,
-        requests=lambda: _drawn_from(_by_steps(rates[day * 144 :]), DAY_S, 23),
+        requests=lambda: _drawn_from(_by_steps(rates[day * 144 :]), 16 * HOUR_S, 23),
         warm_up_s=1800.0,
         past=tuple(rates[: day * 144]),
     )
@@ -148,7 +155,7 @@ def _days(at_s: float) -> float:
     """Quiet at four in the morning, a peak in the afternoon, every ten minutes a little different."""
     hour = at_s / HOUR_S % 24
     noise = Random(int(at_s // STEP_S)).lognormvariate(0.0, 0.08)
-    return (2.1 - 1.6 * cos((hour - 4) / 24 * 2 * pi) + 0.4 * max(0.0, cos((hour - 15) / 24 * 4 * pi))) * noise
+    return (1.8 - 1.3 * cos((hour - 4) / 24 * 2 * pi) + 0.3 * max(0.0, cos((hour - 15) / 24 * 4 * pi))) * noise
 
 
 def _naps(at_s: float) -> float:
@@ -198,18 +205,18 @@ def _aibrix_8(data: Path) -> list[TraceRequest]:
 
 
 def _gentd26(folder: Path) -> list[float]:
-    """Requests a second at the gateway by ten minutes, twice as many."""
+    """Requests a second at the gateway by ten minutes, half as many again."""
     sums: dict[int, list[float]] = {}
     with lzma.open(folder / "gentd26_qps.csv.xz", "rt") as file:
         for row in csv.DictReader(file):
             if row["request_type"] == "API Requests":
                 sums.setdefault(int(float(row["timestamp_anon"]) // STEP_S), []).append(float(row["value"]))
     first = min(sums)
-    means = [sums.get(first + place, [0.1]) for place in range(int(22 * HOUR_S / STEP_S) + 1)]
-    return [2.0 * sum(one) / len(one) for one in means]
+    means = [sums.get(first + place, [0.1]) for place in range(int(14 * HOUR_S / STEP_S) + 1)]
+    return [1.5 * sum(one) / len(one) for one in means]
 
 
 def _servegen(data: Path) -> list[float]:
-    """A five-hundredth of the total rate."""
+    """A six-hundredth of the total rate."""
     with (data / "traces" / "servegen_m-small_total_rate.csv").open() as file:
-        return [float(row["total_rate_req_per_s"]) / 500 for row in csv.DictReader(file)]
+        return [float(row["total_rate_req_per_s"]) / 600 for row in csv.DictReader(file)]

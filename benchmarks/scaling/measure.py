@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, POOL, SHARE, SLO, TRIAL, curve, pool
 from benchmarks.scaling.loads import Load
-from benchmarks.scaling.scalers import CLAIRVOYANT, OURS, REACTIVE, ours, peers, schedule
+from benchmarks.scaling.scalers import CLAIRVOYANT, HINDSIGHT, OURS, REACTIVE, ours, peers, schedule
 from heterodyne.domain.fleet import PoolName
 from heterodyne.planning.scaling.peers.resize import Bounds
 from heterodyne.planning.scaling.peers.schedule import Schedule
@@ -17,8 +17,8 @@ from heterodyne.simulator.run import run
 from heterodyne.simulator.workload import workload
 
 COLD_START_SPREAD = 0.1
-FACTORS = (0.7, 1.5)  # of demand, between which the cheapest schedule that keeps the promise is looked for
-HALVINGS = 5
+FACTORS = (0.8, 1.2)  # of demand, between which the cheapest schedule that keeps the promise is looked for
+HALVINGS = 4
 FIRST_S = 300.0
 
 
@@ -42,6 +42,10 @@ def measure(load: Load, name: str) -> Cell:
     if name == CLAIRVOYANT:
         factor, tally = _cheapest(load, log)
         return _cell(load, name, tally, log, began_s, factor=factor)
+    bounds = Bounds(pool=PoolName(POOL), minimum=load.minimum, maximum=MAXIMUM)
+    if name == HINDSIGHT:
+        tally = _simulated(load, log, Schedule(bounds, schedule(load, log, 1.0, has_foresight=False)))
+        return _cell(load, name, tally, log, began_s)
     reasons: dict[str, int] = {}
     if name in {OURS, REACTIVE}:
         scaler = ours(load, forecasts=name == OURS)

@@ -17,7 +17,8 @@ from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.growing_fleet import Scaler
 from heterodyne.simulator.own_scaler import OwnScaler
 
-OURS, REACTIVE, CLAIRVOYANT = "Heterodyne", "Heterodyne, no forecast", "clairvoyant"
+OURS, REACTIVE = "Heterodyne", "Heterodyne, no forecast"
+CLAIRVOYANT, HINDSIGHT = "clairvoyant", "no foresight"
 INTERVAL_S = 60.0
 AHEAD = 1.35  # cold starts before it is needed
 
@@ -55,9 +56,15 @@ def ours(load: Load, *, forecasts: bool = True) -> OwnScaler:
     return OwnScaler(rules, ScalingState(past=load.past))
 
 
-def schedule(load: Load, log: Sequence[TraceRequest], factor: float) -> list[tuple[float, int]]:
+def schedule(
+    load: Load, log: Sequence[TraceRequest], factor: float, *, has_foresight: bool = True
+) -> list[tuple[float, int]]:
     """For every interval the fewest replicas that carry `factor` times what comes in it and beside it, asked for a cold
-    start ahead and kept while another start would take longer than the lull."""
+    start ahead and kept while another start would take longer than the lull.
+
+    Without foresight they are asked for in the very interval that needs them, and kept as long: nobody who does not
+    know what comes can be sooner.
+    """
     known = curve()
     last = int(log[-1].at_s // INTERVAL_S) + 1
     work = [0.0] * (last + 2)
@@ -71,4 +78,6 @@ def schedule(load: Load, log: Sequence[TraceRequest], factor: float) -> list[tup
         mean = 0.5 * (work[place] + sum(beside) / len(beside)) / INTERVAL_S
         needed.append(max(load.minimum, min(MAXIMUM, known.replicas_for(factor * mean))))
     ahead = int(COLD_START_S * AHEAD / INTERVAL_S) + 1
+    if not has_foresight:
+        return [(place * INTERVAL_S, max(needed[max(0, place - ahead) : place + 1])) for place in range(last + 1)]
     return [(place * INTERVAL_S, max(needed[place : place + ahead + 1])) for place in range(last + 1)]

@@ -26,7 +26,7 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not self.points or any(count < 1 or not rate > 0 for count, rate in self.points):
             raise InvalidSpec("a capacity curve needs points, each with a replica and a rate above 0 at least")
-        if any(after <= before for before, after in pairwise(self.points)):
+        if any(after[0] <= before[0] or after[1] <= before[1] for before, after in pairwise(self.points)):
             raise InvalidSpec("the points of a capacity curve must rise")
 
     @classmethod

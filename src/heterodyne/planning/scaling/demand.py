@@ -1,7 +1,7 @@
 """The fast half: demand as it is now, and as it will be when a replica that is asked for now is ready.
 
 What came in the last seconds is mostly chance, what came in the last minutes is mostly past. Several windows are asked
-for the demand that they prove (their mean less twice its error), and the highest is believed: a flash crowd shows in
+for the demand that they prove (their mean less its error), and the highest is believed: a flash crowd shows in
 the shortest, a slow rise in the longest. A straight line through the last minutes says where it goes, unless a single
 step explains them better: a step does not go on.
 """
@@ -12,11 +12,8 @@ from math import sqrt
 
 from msgspec import Struct
 
-WINDOWS_S = (20.0, 40.0, 80.0, 160.0)
-LEVEL_S = 300.0  # the window whose mean is taken as it is
-TREND_S = 900.0
-KEPT_S = 900.0
-SURE = 2.0  # errors of a mean
+WINDOWS = ((20.0, 2.0), (40.0, 2.0), (80.0, 2.0), (160.0, 1.5), (320.0, 1.0))  # seconds, and errors of their mean
+LEVEL_S = 900.0  # the window whose mean is taken as it is, and whose line is the trend
 SURE_TREND = 1.0
 DISPERSION_MIN, DISPERSION_MAX = 1.0, 12.0  # of usual requests: variance over mean
 LINE_SAMPLES_MIN = 12
@@ -55,16 +52,16 @@ def demand_of(samples: Sequence[LoadSample]) -> Demand:
     error = sqrt(dispersion * mean / span_s)
     slope = _slope(samples)
     proven = [mean + min(0.0, slope) * LEVEL_S / 2]
-    for window_s in WINDOWS_S:
+    for window_s, errors in WINDOWS:
         rate, width_s = _mean(samples, window_s)
-        proven.append(rate - SURE * sqrt(dispersion * rate / width_s))
+        proven.append(rate - errors * sqrt(dispersion * rate / width_s))
     return Demand(now=max(proven), mean=mean, slope=slope, error=error)
 
 
 def kept(samples: tuple[LoadSample, ...], sample: LoadSample) -> tuple[LoadSample, ...]:
     """With one more, less those that are too old."""
     first = 0
-    while first < len(samples) and samples[first].at_s < sample.at_s - KEPT_S:
+    while first < len(samples) and samples[first].at_s < sample.at_s - LEVEL_S:
         first += 1
     return (*samples[first:], sample)
 
@@ -92,7 +89,7 @@ def _dispersion(samples: Sequence[LoadSample]) -> float:
 
 def _slope(samples: Sequence[LoadSample]) -> float:
     """Of the straight line, less its error; 0 where it proves nothing or one step fits better."""
-    since_s = samples[-1].at_s - TREND_S
+    since_s = samples[-1].at_s - LEVEL_S
     recent = [one for one in samples if one.at_s > since_s]
     count = len(recent)
     if count < LINE_SAMPLES_MIN:

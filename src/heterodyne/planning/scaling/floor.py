@@ -23,8 +23,8 @@ DAYS_MAX = 28
 LEADS = (1, 2, 3)  # steps ahead that matter to a replica that takes minutes to start
 ORIGINS_MAX = 144  # past moments that a rule is asked at
 ORIGINS_MIN = 36  # make a record
-RECORD_DAYS = 3  # that it goes back
-ENOUGH = 0.8  # of past errors are below the floor's band
+RECORD_DAYS = 8  # that it goes back: a week, and a day that begins another
+ENOUGH = 0.5  # of past errors are below the floor: what is beyond it is left to the fast loop
 
 Rule = Callable[[Sequence[float], int], float]
 

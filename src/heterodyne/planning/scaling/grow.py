@@ -7,6 +7,7 @@ from heterodyne.planning.scaling.need import Need
 from heterodyne.planning.scaling.observation import ReplicaStage
 from heterodyne.planning.scaling.situation import Counts, Situation
 
+DOUBTED = 0.95  # trust below which lateness is the reason, where the capacity as written would do
 ANY = 1e-6  # usual requests a second that one replica is needed for
 
 
@@ -16,7 +17,8 @@ def growth(at: Situation) -> tuple[ScalingAction, ...]:
     if least:
         return least
     wanted, have = at.need.requests_per_s / at.state.trust, capacity(at.rules, at.provided)
-    reason = at.need.reason if at.need.requests_per_s > have else ScalingReason.MISSES
+    is_doubted = at.state.trust < DOUBTED and at.need.requests_per_s <= have
+    reason = ScalingReason.MISSES if is_doubted else at.need.reason
     if not sum(at.provided.values()) and at.seen.held:
         wanted, reason = max(wanted, ANY), ScalingReason.WAKE
     if wanted <= have:

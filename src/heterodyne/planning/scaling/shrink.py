@@ -27,7 +27,7 @@ def shrinkage(at: Situation) -> tuple[ScalingAction, ...]:
     if idle:
         return idle
     peak = state.steadiness.peak(now_s, at.lead_s if at.need.demand.slope < 0 else span_s)
-    less = removals(at.rules, at.provided, (1.0 + _slack(at)) * max(peak, floor / state.trust), at.starts)
+    less = removals(at.rules, at.provided, max((1.0 + _slack(at)) * peak, floor / state.trust), at.starts)
     if not less:
         return (_enough(at, peak * state.trust),)
     hindrance = _hindrance(at, span_s, sum(less.values()) / sum(at.provided.values()))
