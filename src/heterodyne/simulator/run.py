@@ -14,49 +14,30 @@ from typing import Final
 from msgspec import structs
 
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
+from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.step import StepResult
 from heterodyne.routing.catalogue import check_policy
+from heterodyne.routing.forecast import own_risk
 from heterodyne.routing.prediction.output_length import OutputLengths
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import Forecast
 from heterodyne.routing.routing_request import RoutingRequest
-from heterodyne.routing.ticket import Ticket
 from heterodyne.simulator.admission import AdmittedRequest, SimulatedAdmission
 from heterodyne.simulator.batch import SimulatedLines, is_line
 from heterodyne.simulator.fleet import LaidOutPool
+from heterodyne.simulator.growing_fleet import GrowingFleet
 from heterodyne.simulator.replica import SimulatedReplica
-from heterodyne.simulator.tally import ForecastRecord, SimulationTally, record_forecast
+from heterodyne.simulator.running_request import RunningRequest
+from heterodyne.simulator.tally import SimulationTally, record_forecast
 from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import SimulatedRequest, Workload
 
 ARRIVALS_REPORTED: Final = 200  # at a time
-
-
-class RunningRequest:
-    """One request under way."""
-
-    __slots__ = ("admitted", "first_at_s", "predicted", "replica", "request", "ticket")
-
-    def __init__(
-        self,
-        request: SimulatedRequest,
-        replica: SimulatedReplica,
-        ticket: Ticket,
-        predicted: ForecastRecord | None,
-        admitted: AdmittedRequest | None,
-    ) -> None:
-        self.admitted = admitted  # None: there is no admission
-        self.request = request
-        self.replica = replica
-        self.ticket = ticket
-        self.predicted = predicted
-        self.first_at_s: float | None = None
 
 
 def run(
@@ -64,16 +45,17 @@ def run(
     traffic: Workload,
     trial: Trial,
     *,
+    growing: GrowingFleet | None = None,
     on_arrivals: Callable[[int], None] = lambda _: None,
 ) -> SimulationTally:
     """Drive the traffic through the fleet until the last request has ended; `on_arrivals` hears how many have come
-    since it last did."""
+    since it last did. A `growing` fleet has its replicas from its scaler, and as many of `pools` as that says."""
     check_policy(trial.policy)
     names = [pool.name for pool in pools]
     for change in trial.speed_changes:
         if change.pool not in names:
             raise unknown_name("pool in the fleet", change.pool, names)
-    return _Run(pools, traffic, trial).drive(_telling(traffic, on_arrivals))
+    return _Run(pools, traffic, trial, growing).drive(_telling(traffic, on_arrivals))
 
 
 def _telling(arrivals: Iterable[SimulatedRequest], on_arrivals: Callable[[int], None]) -> Iterator[SimulatedRequest]:
@@ -84,18 +66,21 @@ def _telling(arrivals: Iterable[SimulatedRequest], on_arrivals: Callable[[int], 
 
 
 class _Run:
-    def __init__(self, pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial) -> None:
+    def __init__(
+        self, pools: Sequence[LaidOutPool], traffic: Workload, trial: Trial, growing: GrowingFleet | None
+    ) -> None:
         self._trial = trial
+        self._growing = growing
         self._clocks = {pool.name: pool.real_clock() for pool in pools}
         self._speed_changes = deque(trial.speed_changes)
-        self._replicas = [
-            SimulatedReplica(listed, machine, sequence_tokens_max=pool.sequence_tokens_max)
-            for pool in pools
-            for listed, machine in zip(
-                pool.replicas, pool.machines(traffic.hash_tokens, self._clocks[pool.name]), strict=True
-            )
-        ]
-        self._numbers = {replica.listed.id: number for number, replica in enumerate(self._replicas)}
+        self._hash_tokens = traffic.hash_tokens
+        self._replicas: list[SimulatedReplica] = []  # in the order they came, those that are gone too
+        self._numbers: dict[ReplicaId, int] = {}
+        self._listed: dict[int, Replica] = {}  # with the gauges that were read last
+        for pool in pools:
+            count = len(pool.replicas) if growing is None else growing.first(pool.name)
+            for listed in pool.replicas[:count]:
+                self._add(pool, listed)
         self._model = pools[0].replicas[0].model
         # What is placed beside interactive work goes by the SLO of the rule.
         slo = trial.slo
@@ -110,7 +95,6 @@ class _Run:
         self._gauges_at_s = 0.0
         self._turn = 0  # of the gauges
         self._tally = SimulationTally(self._replicas)
-        self._listed = [replica.listed for replica in self._replicas]  # with the gauges that were read last
         self._usable: Sequence[Replica] = ()
         priors = {pool.name: pool.prior() for pool in pools}
 
@@ -137,9 +121,15 @@ class _Run:
         coming = iter(arrivals)
         request = next(coming, None)
         arrives_at_s = inf if request is None else request.at_s
-        events, replicas = self._events, self._replicas
+        events, replicas, growing = self._events, self._replicas, self._growing
+        turns_at_s = inf if growing is None else growing.next_at_s
         while True:
-            if events and events[0][0] < arrives_at_s:
+            if growing is not None and turns_at_s <= min(arrives_at_s, events[0][0] if events else inf):
+                if request is None and not self._running_requests and not growing.held:
+                    break
+                self._grow(growing, turns_at_s)
+                turns_at_s = growing.next_at_s
+            elif events and events[0][0] < arrives_at_s:
                 now_s, number = heappop(events)
                 replica = replicas[number]
                 if replica.wake_at_s != now_s:
@@ -154,7 +144,7 @@ class _Run:
             elif request is not None:
                 if arrives_at_s >= self._gauges_at_s:
                     self._publish(arrives_at_s)
-                self._arrive(request)
+                self._arrive(request, arrives_at_s)
                 request = next(coming, None)
                 arrives_at_s = inf if request is None else request.at_s
             elif self._admission is not None and self._admission.controller.waiting:
@@ -163,9 +153,9 @@ class _Run:
                 break
         return self._tally
 
-    def _arrive(self, request: SimulatedRequest) -> None:
-        now_s, tokens = request.at_s, request.prompt_tokens + request.output_tokens
-        self._tally.last_came_at_s = now_s
+    def _arrive(self, request: SimulatedRequest, now_s: float) -> None:
+        tokens = request.prompt_tokens + request.output_tokens
+        self._tally.last_came_at_s = request.at_s
         if tokens > self._tokens_max:
             self._tally.refused += 1
             return
@@ -183,7 +173,15 @@ class _Run:
             self._start_all(self._admission.arrive(request, routing_request, now_s), now_s)
             return
         usable = self._usable if tokens <= self._tokens_min else self._able(tokens)
-        self._start(request, routing_request, self._router.decide(routing_request, usable, now_s).forecast, now_s)
+        if self._growing is None:
+            forecast = self._router.decide(routing_request, usable, now_s).forecast
+        elif usable:
+            forecast = self._router.decide(routing_request, usable, now_s).forecast
+            self._growing.start(request, self._numbers[forecast.state.replica.id], own_risk(routing_request, forecast))
+        else:
+            self._growing.hold(request, now_s)
+            return
+        self._start(request, routing_request, forecast, now_s)
 
     def _start(
         self,
@@ -216,9 +214,7 @@ class _Run:
     def _able(self, tokens: int) -> Sequence[Replica]:
         """Who has the memory and the context for so long a sequence."""
         return [
-            listed
-            for listed, replica in zip(self._usable, self._replicas, strict=True)
-            if tokens <= replica.sequence_tokens_max
+            listed for listed in self._usable if tokens <= self._replicas[self._numbers[listed.id]].sequence_tokens_max
         ]
 
     def _tell(self, ended: StepResult, now_s: float) -> None:
@@ -237,6 +233,9 @@ class _Run:
             running_request.replica.end(
                 request.prompt_tokens, request.output_tokens, cached_tokens, now_s - request.at_s
             )
+            if self._growing is not None:
+                number = self._numbers[running_request.replica.listed.id]
+                self._growing.end(request, number, running_request.first_at_s, now_s, cached_tokens)
             if self._batch is not None and is_line(request):
                 self._batch.end(request, running_request.replica.listed.pool, cached_tokens, now_s)
             else:
@@ -283,7 +282,8 @@ class _Run:
         while self._speed_changes and self._speed_changes[0].at_s <= now_s:
             change = self._speed_changes.popleft()
             self._clocks[change.pool].slow_down(change.slowdown)
-        for number, replica in enumerate(self._replicas):
+        for number in self._listed:
+            replica = self._replicas[number]
             if (turn + number) % turns < passed:
                 self._listed[number] = structs.replace(replica.listed, load=replica.load(), load_at_s=at_s)
         fleet = self._fleet()
@@ -295,6 +295,37 @@ class _Run:
 
     def _fleet(self) -> FleetSnapshot:
         self._version += 1
-        fleet = FleetSnapshot.of(self._version, tuple(self._listed), self._rules)
-        self._usable = fleet.by_model[self._model]
+        fleet = FleetSnapshot.of(self._version, tuple(self._listed.values()), self._rules)
+        self._usable = fleet.by_model.get(self._model, ())
+        if self._growing is not None:
+            self._usable = tuple([one for one in self._usable if one.is_takeable])
         return fleet
+
+    def _add(self, pool: LaidOutPool, listed: Replica) -> int:
+        [machine] = structs.replace(pool, replicas=(listed,)).machines(self._hash_tokens, self._clocks[pool.name])
+        number = len(self._replicas)
+        self._replicas.append(SimulatedReplica(listed, machine, sequence_tokens_max=pool.sequence_tokens_max))
+        self._numbers[listed.id] = number
+        self._listed[number] = listed
+        return number
+
+    def _grow(self, growing: GrowingFleet, now_s: float) -> None:
+        """The fleet changes: who is ready is listed, who drains takes nothing new, who is gone is forgotten."""
+        change = growing.turn(now_s, self._replicas)
+        for pool, listed in change.ready:
+            growing.place(listed.id, self._add(pool, listed))
+        for number in change.drains:
+            self._drain(number, is_draining=True)
+        for number in change.stays:
+            self._drain(number, is_draining=False)
+        for number in change.gone:
+            del self._listed[number]
+        if change.is_any:
+            self._router.publish(self._fleet(), now_s)
+        for request in growing.released() if self._usable else ():
+            self._arrive(request, now_s)
+
+    def _drain(self, number: int, *, is_draining: bool) -> None:
+        replica = self._replicas[number]
+        replica.listed = structs.replace(replica.listed, is_draining=is_draining)
+        self._listed[number] = structs.replace(self._listed[number], is_draining=is_draining)

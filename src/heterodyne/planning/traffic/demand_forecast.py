@@ -9,28 +9,28 @@ at earlier moments, so it is as wide as the rule is bad here.
 
 from collections.abc import Callable, Iterator, Sequence
 from math import exp, log
-from statistics import fmean, median
 
 from msgspec import Struct
 
-STEP_S = 600
-DAY_STEPS = 144
+from heterodyne.planning.traffic.demand_rules import (
+    DAY_STEPS,
+    LEVEL_STEPS,
+    ONE_REQUEST,
+    RATIO_HALF_STEPS,
+    STEP_S,
+    level_with_trend,
+    usual_scaled,
+)
+
 AHEAD_STEPS = 36
 DAYS_MAX = 14
 DAYS_USUAL = 2  # from so many on a time of day has a usual
-RECENT_STEPS = 12  # that are compared with their usual
-RATIO_HALF_STEPS = 36  # after so many, half of what set the last hours apart is gone
-RATIO_MAX = 4.0
-LEVEL_STEPS = 6
-TREND_STEPS = 12
-TREND_KEPT = 0.85  # of the trend from one step to the next
 OUTSIDE = 0.05  # share of past errors beyond each end of the band
 LEADS_ALIKE = 6  # steps ahead whose errors are judged together
 ORIGINS_MAX = 120  # past moments that the rule is asked at
 ORIGINS_TRUSTED = 6  # so many make a record that something may rest on
 # Until the rule has a record of its own, it is taken to miss by a factor of three now and then.
 PRIOR_ERRORS = (-log(3.0), log(3.0)) * 3
-ONE_REQUEST = 1.0 / STEP_S  # so that nothing can be compared with nothing
 
 Rule = Callable[[Sequence[float], int], float]  # the past, and how many steps ahead: 1 is the next
 
@@ -62,7 +62,7 @@ class Forecaster:
         """
         self._past = past[-DAYS_MAX * DAY_STEPS :]
         self._is_daily = len(self._past) >= DAYS_USUAL * DAY_STEPS
-        rule, least = (_usual_scaled, DAYS_USUAL * DAY_STEPS) if self._is_daily else (_level_with_trend, 1)
+        rule, least = (usual_scaled, DAYS_USUAL * DAY_STEPS) if self._is_daily else (level_with_trend, 1)
         self._expected = [rule(self._past, lead) for lead in range(1, AHEAD_STEPS + 1)] if any(self._past) else []
         origins = _origins(len(self._past), least)
         self._origins = len(origins)
@@ -101,40 +101,6 @@ def _step(expected: float, low: float, high: float, at: int) -> DemandStep:
         low=max(0.0, (expected + ONE_REQUEST) * exp(low) - ONE_REQUEST),
         high=(expected + ONE_REQUEST) * exp(high) - ONE_REQUEST,
     )
-
-
-def _usual_scaled(past: Sequence[float], lead: int) -> float:
-    """The usual of that time, times what sets the last hours apart, which fades."""
-    now = len(past)
-    recent = fmean(past[-RECENT_STEPS:])
-    usually = fmean(_usual(past, place) for place in range(now - RECENT_STEPS, now))
-    kept: float = 0.5 ** (lead / RATIO_HALF_STEPS)
-    usual = _usual(past, now - 1 + lead)
-    if usually < ONE_REQUEST:  # nothing to take a ratio with
-        return usual + max(0.0, recent - usually) * kept
-    ratio = min(RATIO_MAX, max(1.0 / RATIO_MAX, recent / usually))
-    return usual * float(ratio**kept)
-
-
-def _usual(past: Sequence[float], place: int) -> float:
-    """The median of the same time on the days before."""
-    before = range(place - DAY_STEPS, -1, -DAY_STEPS)
-    return median(past[one] for one in before if one < len(past))
-
-
-def _level_with_trend(past: Sequence[float], lead: int) -> float:
-    level = fmean(past[-LEVEL_STEPS:])
-    ahead = TREND_KEPT * (1.0 - TREND_KEPT**lead) / (1.0 - TREND_KEPT)
-    return max(0.0, level + _trend(past[-TREND_STEPS:]) * ahead)
-
-
-def _trend(recent: Sequence[float]) -> float:
-    """By how much each step is above the one before: the slope of the straight line through them."""
-    if len(recent) < 3:
-        return 0.0
-    middle, mean = (len(recent) - 1) / 2, fmean(recent)
-    spread = sum((place - middle) ** 2 for place in range(len(recent)))
-    return sum((place - middle) * (value - mean) for place, value in enumerate(recent)) / spread
 
 
 def _origins(steps: int, least: int) -> range:

@@ -5,7 +5,8 @@ from math import pi, sin
 
 import pytest
 
-from heterodyne.planning.traffic.demand_forecast import AHEAD_STEPS, DAY_STEPS, STEP_S, forecast
+from heterodyne.planning.traffic.demand_forecast import AHEAD_STEPS, forecast
+from heterodyne.planning.traffic.demand_rules import DAY_STEPS, STEP_S
 
 NOON_AT = 1_800_000_000 // STEP_S * STEP_S
 

@@ -9,7 +9,8 @@ from math import floor
 from msgspec import Struct
 
 from heterodyne.domain.history import HistoryGroup, HistoryQuery, Sums
-from heterodyne.planning.traffic.demand_forecast import DAY_STEPS, DAYS_MAX, STEP_S
+from heterodyne.planning.traffic.demand_forecast import DAYS_MAX
+from heterodyne.planning.traffic.demand_rules import DAY_STEPS, STEP_S
 from heterodyne.planning.traffic.request_shape import RequestShape
 from heterodyne.ports.books import BookStore
 

@@ -1,0 +1,153 @@
+"""The page of the scalers: each load with who scaled it, what was kept, and what it took."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, SHARE, SLO
+from benchmarks.scaling.loads import Load
+from benchmarks.scaling.measure import COLD_START_SPREAD, Cell
+from benchmarks.scaling.scalers import CLAIRVOYANT, HINDSIGHT, OURS, REACTIVE
+from heterodyne.simulator.growth_tally import FAILED_ITL, FAILED_TTFT
+
+PAGE = Path("docs/autoscaling-accuracy.md")
+DEARER_MAX, TURNS_MAX = 0.15, 4
+
+
+def page(known: Mapping[str, Load], cells: Sequence[Cell], at: str) -> str:
+    """Markdown, to be wrapped."""
+    by_name = {(one.load, one.scaler): one for one in cells}
+    busy = [one for one in known.values() if one.minimum and (one.name, OURS) in by_name]
+    zero = [one for one in known.values() if not one.minimum and (one.name, OURS) in by_name]
+    return f"""# How well the autoscaler scales
+
+`make bench-scaling` ({at}, virtual time) lets one pool grow and shrink under {len(known)} loads: by the autoscaler of
+`heterodyne.planning.scaling`, by the rules of others, and by a schedule that knows every arrival.
+{_verdict(busy, by_name)}
+
+![Replicas that are ready, by load and scaler](images/autoscaling.svg)
+
+The pool is Llama 8B in BF16, one L4 a replica, {MAXIMUM} at most; a cold start takes {COLD_START_S:g} s (log-normal, a
+spread of {COLD_START_SPREAD:.0%}) and is paid for. Promised are {SLO.ttft_s:g} s to the first token and
+{SLO.itl_s * 1000:g} ms a token for {SHARE:.0%} of requests; a *failure* is a request that is refused, or that is
+made to wait {FAILED_TTFT:g} times as long for its first token or {FAILED_ITL:g} times as long for the others. All
+scalers have the same router, the same replicas and the same luck with cold starts, and begin with what the first five
+minutes need, and one more. *Turns* are changes of direction in the hour that has most of them.
+
+- **{CLAIRVOYANT}**: for every minute the fewest replicas that carry what comes, asked for a cold start ahead; its
+  demand is scaled until the promise is just kept. The replica-hours of all others are compared with this.
+- **{HINDSIGHT}**: the same counts at factor 1, asked for in the very minute that needs them. What it misses, nobody
+  avoids who does not know what comes or keeps more in reserve.
+- **{REACTIVE}**: ours without the slow loop.
+- Peers have the settings that they come with; KPA and APA are told how many requests a replica holds at capacity, which
+  is the number that our capacity curve was found with. HPA by cache use aims at 50 %.
+
+## Loads the rules were shaped with
+
+{_tables([one for one in busy if one.is_seen], by_name)}
+
+## Loads they were measured on once
+
+Nothing was changed after these were run.
+
+{_tables([one for one in busy if not one.is_seen], by_name)}
+
+## From zero
+
+{_zero(zero, by_name)}
+
+## What falls short
+
+{_shortfalls(busy, zero, by_name)}
+"""
+
+
+def _verdict(busy: Sequence[Load], by_name: Mapping[tuple[str, str], Cell]) -> str:
+    own = [by_name[one.name, OURS] for one in busy]
+    kept = sum(one.report.attainment >= SHARE for one in own)
+    lean = sum(_dearer(one, by_name) <= DEARER_MAX for one in own)
+    calm = sum(one.report.turns_per_hour <= TURNS_MAX for one in own)
+    return (
+        f"**{kept} of {len(own)} loads kept {SHARE:.0%}, {lean} with at most {DEARER_MAX:.0%} more replica-hours than "
+        f"the clairvoyant schedule, {calm} with at most {TURNS_MAX} turns an hour.**"
+    )
+
+
+def _tables(those: Sequence[Load], by_name: Mapping[tuple[str, str], Cell]) -> str:
+    return "\n\n".join(
+        _table(one, [cell for (load, _), cell in by_name.items() if load == one.name], by_name) for one in those
+    )
+
+
+def _table(load: Load, cells: Sequence[Cell], by_name: Mapping[tuple[str, str], Cell]) -> str:
+    rows = "\n".join(_row(one, by_name) for one in cells)
+    return f"""**{load.name}**: {load.title}, {cells[0].report.requests:,} requests judged.
+
+| Scaler | Kept | Failures | Replica-hours | Beside clairvoyant | USD | Turns |
+|---|---:|---:|---:|---:|---:|---:|
+{rows}"""
+
+
+def _row(cell: Cell, by_name: Mapping[tuple[str, str], Cell]) -> str:
+    one = cell.report
+    mark = "**" if cell.scaler == OURS else ""
+    return (
+        f"| {mark}{cell.scaler}{mark} | {one.attainment:.2%} | {one.failures:,} | {one.replica_hours:.1f} | "
+        f"{_dearer(cell, by_name):+.0%} | {one.usd:.2f} | {one.turns_per_hour:.0f} |"
+    )
+
+
+def _dearer(cell: Cell, by_name: Mapping[tuple[str, str], Cell]) -> float:
+    return cell.report.replica_hours / by_name[cell.load, CLAIRVOYANT].report.replica_hours - 1.0
+
+
+def _zero(those: Sequence[Load], by_name: Mapping[tuple[str, str], Cell]) -> str:
+    parts = []
+    for load in those:
+        for cell in (one for (name, _), one in by_name.items() if name == load.name):
+            one = cell.report
+            told = ""
+            if cell.scaler == OURS and one.told_error is not None:
+                told = (
+                    f" They were told {one.told_mean_s:.0f} s on average and waited {one.waited_mean_s:.0f} s; the "
+                    f"median of |told - real| / real is {one.told_error:.1%}, and {one.told_within:.0%} were told it "
+                    "within 10 %."
+                )
+            parts.append(
+                f"- **{load.name}** ({load.title}), {cell.scaler}: {one.requests:,} requests, {one.refused} lost, "
+                f"{one.told} held while nothing was ready; {one.replica_hours:.1f} replica-hours, "
+                f"{one.turns_per_hour:.0f} turns.{told}"
+            )
+    return "\n".join(parts)
+
+
+def _shortfalls(busy: Sequence[Load], zero: Sequence[Load], by_name: Mapping[tuple[str, str], Cell]) -> str:
+    lines = []
+    for load in busy:
+        cell = by_name[load.name, OURS]
+        bound = by_name.get((load.name, HINDSIGHT))
+        if cell.report.attainment < SHARE and bound is not None:
+            lines.append(
+                f"- {load.name}: {cell.report.attainment:.2%} kept, not {SHARE:.0%}; without foresight "
+                f"{bound.report.attainment:.2%} are to be had at {_dearer(bound, by_name):+.0%} replica-hours."
+            )
+        if _dearer(cell, by_name) > DEARER_MAX:
+            lines.append(f"- {load.name}: {_dearer(cell, by_name):+.0%} replica-hours, not {DEARER_MAX:+.0%}.")
+        if cell.report.turns_per_hour > TURNS_MAX:
+            lines.append(f"- {load.name}: {cell.report.turns_per_hour:.0f} turns in an hour, not {TURNS_MAX}.")
+        ahead = [
+            one
+            for (name, scaler), one in by_name.items()
+            if name == load.name
+            and scaler not in {OURS, REACTIVE, CLAIRVOYANT, HINDSIGHT}
+            and one.report.failures <= cell.report.failures
+            and one.report.usd <= cell.report.usd
+        ]
+        lines += [f"- {load.name}: {one.scaler} has no more failures and is no dearer." for one in ahead]
+    for load in zero:
+        one = by_name[load.name, OURS].report
+        if one.told_within is not None and one.told_within < 1.0:
+            lines.append(
+                f"- {load.name}: {1 - one.told_within:.0%} were told a wait that was off by more than 10 %. A cold "
+                "start that is spread by a tenth cannot be told better, least of all to those who come near its end."
+            )
+    return "\n".join(lines) or "Nothing that was aimed at."

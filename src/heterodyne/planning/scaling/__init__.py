@@ -1,0 +1,1 @@
+"""Pure: how many replicas each pool of a model should have, and why."""

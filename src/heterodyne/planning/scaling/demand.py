@@ -1,0 +1,117 @@
+"""The fast half: demand as it is now, and as it will be when a replica that is asked for now is ready.
+
+What came in the last seconds is mostly chance, what came in the last minutes is mostly past. Several windows are asked
+for the demand that they prove (their mean less its error), and the highest is believed: a flash crowd shows in
+the shortest, a slow rise in the longest. A straight line through the last minutes says where it goes, unless a single
+step explains them better: a step does not go on.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import sqrt
+
+from msgspec import Struct
+
+WINDOWS = ((20.0, 2.0), (40.0, 2.0), (80.0, 2.0), (160.0, 1.5), (320.0, 1.0))  # seconds, and errors of their mean
+LEVEL_S = 900.0  # the window whose mean is taken as it is, and whose line is the trend
+SURE_TREND = 1.0
+DISPERSION_MIN, DISPERSION_MAX = 1.0, 12.0  # of usual requests: variance over mean
+LINE_SAMPLES_MIN = 12
+STEP_PENALTY = 1.07  # on what a step leaves over, as it may choose its moment
+
+
+class LoadSample(Struct, frozen=True, kw_only=True, gc=False):
+    """Usual requests that came between two looks."""
+
+    at_s: float
+    span_s: float
+    requests: float
+
+
+class Demand(Struct, frozen=True, kw_only=True):
+    """Usual requests a second."""
+
+    now: float  # that the last minutes prove
+    mean: float  # of the last minutes
+    slope: float = 0.0  # a second; 0: no trend is proven
+    error: float = 0.0  # of the mean
+
+    def ahead(self, seconds: float) -> float:
+        """What a rise makes of it, from the middle of the window on; a fall is awaited."""
+        if self.slope <= 0:
+            return self.now
+        return max(self.now, self.mean + self.slope * LEVEL_S / 2) + self.slope * seconds
+
+
+def demand_of(samples: Sequence[LoadSample]) -> Demand:
+    """Of the samples kept, the oldest first."""
+    if not samples:
+        return Demand(now=0.0, mean=0.0)
+    dispersion = _dispersion(samples)
+    mean, span_s = _mean(samples, LEVEL_S)
+    error = sqrt(dispersion * mean / span_s)
+    slope = _slope(samples)
+    proven = [mean + min(0.0, slope) * LEVEL_S / 2]
+    for window_s, errors in WINDOWS:
+        rate, width_s = _mean(samples, window_s)
+        proven.append(rate - errors * sqrt(dispersion * rate / width_s))
+    return Demand(now=max(proven), mean=mean, slope=slope, error=error)
+
+
+def kept(samples: tuple[LoadSample, ...], sample: LoadSample) -> tuple[LoadSample, ...]:
+    """With one more, less those that are too old."""
+    first = 0
+    while first < len(samples) and samples[first].at_s < sample.at_s - LEVEL_S:
+        first += 1
+    return (*samples[first:], sample)
+
+
+def _mean(samples: Sequence[LoadSample], window_s: float) -> tuple[float, float]:
+    """A second, and over how many."""
+    since_s = samples[-1].at_s - window_s
+    total = span_s = 0.0
+    for one in reversed(samples):
+        if span_s and one.at_s <= since_s:
+            break
+        total += one.requests
+        span_s += one.span_s
+    return total / span_s, span_s
+
+
+def _dispersion(samples: Sequence[LoadSample]) -> float:
+    """From the differences of neighbours, so that a trend is no chance; 2 where nothing is known."""
+    total = sum(one.requests for one in samples)
+    if len(samples) < LINE_SAMPLES_MIN or not total:
+        return 2.0
+    squares = sum((after.requests - before.requests) ** 2 for before, after in pairwise(samples))
+    return min(DISPERSION_MAX, max(DISPERSION_MIN, 0.5 * squares / (len(samples) - 1) / (total / len(samples))))
+
+
+def _slope(samples: Sequence[LoadSample]) -> float:
+    """Of the straight line, less its error; 0 where it proves nothing or one step fits better."""
+    since_s = samples[-1].at_s - LEVEL_S
+    recent = [one for one in samples if one.at_s > since_s]
+    count = len(recent)
+    if count < LINE_SAMPLES_MIN:
+        return 0.0
+    times = [one.at_s for one in recent]
+    rates = [one.requests / one.span_s for one in recent]
+    time, rate = sum(times) / count, sum(rates) / count
+    spread = sum((one - time) ** 2 for one in times)
+    slope = sum((at - time) * (one - rate) for at, one in zip(times, rates, strict=True)) / spread
+    line = sum((one - rate - slope * (at - time)) ** 2 for at, one in zip(times, rates, strict=True))
+    if STEP_PENALTY * _step_error(rates) < line:
+        return 0.0
+    error = sqrt(line / (count - 2) / spread)
+    return max(0.0, slope - SURE_TREND * error) + min(0.0, slope + SURE_TREND * error)
+
+
+def _step_error(rates: Sequence[float]) -> float:
+    """The squares that are left when everything before some moment has one mean, and everything after it another."""
+    whole, squares = sum(rates), sum(one * one for one in rates)
+    before, best = 0.0, squares
+    for count, one in enumerate(rates[:-1], 1):
+        before += one
+        after = whole - before
+        best = min(best, squares - before * before / count - after * after / (len(rates) - count))
+    return best

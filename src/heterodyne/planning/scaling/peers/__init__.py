@@ -1,0 +1,1 @@
+"""Scaling rules of other systems, to compare ours with."""

@@ -1,0 +1,90 @@
+"""What an autoscaler remembers of one model between two looks, and how a look changes it."""
+
+from msgspec import Struct, structs
+
+from heterodyne.domain.fleet import PoolName
+from heterodyne.planning.scaling.cold_start import ColdStarts
+from heterodyne.planning.scaling.demand import LoadSample, kept
+from heterodyne.planning.scaling.floor import DAYS_MAX, Floor, floor_of
+from heterodyne.planning.scaling.limits import ScalingRules
+from heterodyne.planning.scaling.observation import Observation
+from heterodyne.planning.scaling.steadiness import Steadiness
+from heterodyne.planning.scaling.trust import WINDOW_S, LatenessSample
+from heterodyne.planning.traffic.demand_rules import DAY_STEPS, STEP_S
+
+LENGTHS_S = 1200.0  # over which the mean length of answers moves
+
+
+class ScalingState(Struct, frozen=True, kw_only=True):
+    """A value: it can be written down, and a simulator can hold many."""
+
+    samples: tuple[LoadSample, ...] = ()
+    lateness: tuple[LatenessSample, ...] = ()
+    past: tuple[float, ...] = ()  # usual requests a second, by step of the slow loop
+    step: int | None = None  # the number of the one under way; None: nothing has been seen
+    step_requests: float = 0.0  # usual ones, in it
+    floor: Floor = Floor()
+    trust: float = 1.0  # times what the capacity curves say
+    output_tokens: float | None = None  # of an answer; None: none has ended
+    cached_share: float = 0.0  # of prompts
+    cold_starts: dict[PoolName, ColdStarts] = {}
+    steadiness: Steadiness = Steadiness()
+    enough_since_s: float | None = None  # None: the ready replicas are too few
+    last_came_at_s: float | None = None
+
+    def starts(self, rules: ScalingRules, pool: PoolName) -> ColdStarts:
+        """Of one pool."""
+        return self.cold_starts.get(pool) or ColdStarts(said_s=rules.limits(pool).cold_start_s)
+
+
+def observed(state: ScalingState, rules: ScalingRules, seen: Observation) -> ScalingState:
+    """After one more look."""
+    state = _with_lengths(state, rules, seen)
+    requests = _usual_requests(state, rules, seen)
+    late = LatenessSample(
+        at_s=seen.at_s, ended=seen.ended, late=seen.late, arrivals=seen.arrivals, risk=min(seen.risk, seen.arrivals)
+    )
+    came_at_s = state.last_came_at_s
+    if seen.arrivals or came_at_s is None:
+        came_at_s = seen.at_s
+    return structs.replace(
+        _with_step(state, rules, seen, requests),
+        samples=kept(state.samples, LoadSample(at_s=seen.at_s, span_s=seen.span_s, requests=requests)),
+        lateness=(*(one for one in state.lateness if one.at_s > seen.at_s - WINDOW_S), late),
+        last_came_at_s=came_at_s,
+        cold_starts={one.pool: state.starts(rules, one.pool).with_measured(one.cold_starts_s) for one in seen.pools},
+    )
+
+
+def _with_lengths(state: ScalingState, rules: ScalingRules, seen: Observation) -> ScalingState:
+    """Answers' lengths are known when they end, and short ones end first: so what is usual is given up slowly."""
+    if not seen.ended:
+        return state
+    mean = seen.output_tokens / seen.ended
+    pace = min(1.0, seen.span_s / LENGTHS_S)
+    output = rules.pools[0].capacity.output_tokens if state.output_tokens is None else state.output_tokens
+    output += pace * (mean - output)
+    cached = state.cached_share
+    if seen.prompt_tokens:
+        cached += pace * (min(1.0, seen.cached_tokens / seen.prompt_tokens) - cached)
+    return structs.replace(state, output_tokens=output, cached_share=cached)
+
+
+def _usual_requests(state: ScalingState, rules: ScalingRules, seen: Observation) -> float:
+    curve = rules.pools[0].capacity
+    output = curve.output_tokens if state.output_tokens is None else state.output_tokens
+    prompts = seen.prompt_tokens * (1.0 - state.cached_share) * curve.prompt_token
+    return prompts + seen.arrivals * output * curve.output_token
+
+
+def _with_step(state: ScalingState, rules: ScalingRules, seen: Observation, requests: float) -> ScalingState:
+    """The slow loop turns once a step."""
+    step = int(seen.at_s // STEP_S)
+    if state.step is None:
+        return structs.replace(state, step=step, step_requests=requests)
+    if step == state.step:
+        return structs.replace(state, step_requests=state.step_requests + requests)
+    quiet = (0.0,) * min(step - state.step - 1, DAYS_MAX * DAY_STEPS)
+    past = (*state.past, state.step_requests / STEP_S, *quiet)[-DAYS_MAX * DAY_STEPS :]
+    floor = floor_of(past, step * STEP_S) if rules.forecasts else Floor()
+    return structs.replace(state, past=past, step=step, step_requests=requests, floor=floor)
