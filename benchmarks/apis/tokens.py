@@ -1,7 +1,8 @@
 """User instructions per token of streams in other words beside a chat's: `python -m benchmarks.apis.tokens`.
 
 From the engine's connection through the relay to the client's, in one process under callgrind, with transports in
-memory. Needs no quiet machine. Prints a table.
+memory. Its clock says that reads come at an engine's pace: events that come closer than anybody reads are sent together
+(`gateway/relay.py`), and valgrind is slow. Needs no quiet machine. Prints a table.
 """
 
 import gc
@@ -10,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from benchmarks.gateway import upstream
@@ -39,6 +40,7 @@ FORMS: dict[str, Callable[[Request], StreamForm] | None] = {
 TOKENS_PER_READ = (1, 16)
 TOKENS = 320
 STREAMS = 4
+READ_S = 0.02  # between two reads
 BODY = b'{"model":"m","input":"x","store":false}'
 ASKED = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
 COUNTED = "--counted"
@@ -81,15 +83,16 @@ class Owner:
 def stream(form: Callable[[Request], StreamForm] | None, per_read: int, tokens: int) -> None:
     """One stream, from its head to its end."""
     owner: Any = Owner()
-    server = ServerConnection(owner, WireLimits(), ServerLedger(), monotonic)
+    clock = count(1.0, READ_S).__next__
+    server = ServerConnection(owner, WireLimits(), ServerLedger(), clock)
     sink: Any = Sink()
     server.connection_made(sink)
     server.data_received(ASKED)
     request = Request(id="r", operation=Operation.CHAT, model="m", body=BODY, stream=True)
     relay = (
-        StreamRelay(server, owner, monotonic, wants_usage=True, keep=[])
+        StreamRelay(server, owner, clock, wants_usage=True, keep=[])
         if form is None
-        else ToldRelay(server, owner, monotonic, wants_usage=True, keep=[], form=form(request))
+        else ToldRelay(server, owner, clock, wants_usage=True, keep=[], form=form(request))
     )
     client = ClientConnection(owner)
     client.connection_made(sink)

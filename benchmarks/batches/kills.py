@@ -1,10 +1,15 @@
-"""A batch is worked off while workers and supervisors are killed; what must hold at the end is checked."""
+"""A batch is worked off while workers and supervisors are killed; what must hold at the end is checked, and kept."""
 
 import argparse
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
+from benchmarks.batches.killed import RESULTS, KilledRun
+from benchmarks.machine import describe
 from tests.support.batch_kills import work_off
 
 
@@ -21,7 +26,17 @@ def main() -> int:
         print(f"{time.monotonic() - began_s:6.1f} s  {text}", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
-        work_off(Path(folder), lines=options.lines, kills=options.kills, seed=options.seed, told=tell)
+        found = work_off(Path(folder), lines=options.lines, kills=options.kills, seed=options.seed, told=tell)
+    kept = KilledRun(
+        day=datetime.now(UTC).date().isoformat(),
+        machine=describe(),
+        seed=options.seed,
+        seconds=time.monotonic() - began_s,
+        lines=found.lines,
+        killed=found.killed,
+        records=found.records,
+    )
+    RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
     return 0
 
 

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from benchmarks.batches.beside import Beside, measure
+from benchmarks.batches.killed import killed_section
 from benchmarks.batches.live import live_section
 from benchmarks.batches.traffic import options_parser
 from benchmarks.traces.traces import AZURE, SERVEGEN
@@ -66,7 +67,7 @@ def main() -> int:
         options.trace, options.seed, options.load, options.seconds = case.trace, case.part, case.load, case.seconds
         kept[case.key] = measure(options)
         RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
-    PAGE.write_text("\n".join([*_simulated(kept), *live_section()]), encoding="utf-8")
+    PAGE.write_text("\n".join([*_simulated(kept), *live_section(), *killed_section()]), encoding="utf-8")
     return 0
 
 

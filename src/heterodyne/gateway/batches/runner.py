@@ -49,10 +49,12 @@ class BatchRunner:
         look_at_s = 0.0
         try:
             while True:
-                if self._clock() >= look_at_s:
-                    await self._look()
-                    look_at_s = self._clock() + LOOK_S
+                # A worker that drains ends what it has asked: its supervisor may have been killed, and the next one has
+                # swept the notices away. A line that is cut off would be charged, and asked and charged again.
                 if not self._is_draining():
+                    if self._clock() >= look_at_s:
+                        await self._look()
+                        look_at_s = self._clock() + LOOK_S
                     self._ask_some()
                 await self._pause()
         finally:

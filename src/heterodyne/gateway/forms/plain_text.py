@@ -8,8 +8,10 @@ from typing import Final, final
 
 import msgspec
 
+NEWLINE: Final = 0x0A
 QUOTE: Final = 0x22
 BACKSLASH: Final = 0x5C
+SIZE: Final = b"0123456789abcdef"
 RUN_BYTES_MAX: Final = 16384  # looked at together: where plain events and others take turns, each look begins anew
 
 _decode = msgspec.json.Decoder(str).decode
@@ -19,13 +21,12 @@ _decode = msgspec.json.Decoder(str).decode
 class PlainText:
     """How the events of one stream look around the text in one of their members."""
 
-    __slots__ = ("_digits", "_head", "_member", "_tail")
+    __slots__ = ("_head", "_member", "_tail")
 
     def __init__(self, member: bytes) -> None:
         self._member = b'"%b":' % member
         # From the end of a chunk's size to the quote before the text, and from the quote behind it to the chunk's end.
         self._head = self._tail = b""
-        self._digits = 2  # of the chunk's size before that
 
     def learn(self, data: bytes, text: str) -> None:
         """From an event that was looked into: it adds this text and nothing else, or, without one, it does more."""
@@ -52,27 +53,32 @@ class PlainText:
     def run(self, data: bytes, start: int) -> tuple[list[bytes], int]:
         """The texts of the chunks from `start` on that look like the one before, and where the first other begins.
 
-        This runs for every token: `find` and `startswith` with places cost three times as much as what is done here.
+        This runs for every token: `find` and `startswith` with places cost three times as much as what is done here,
+        and what can be seen of all texts together is not looked for in each.
         """
-        texts: list[bytes] = []
-        head, digits = self._head, self._digits
+        head = self._head
         if not head:
-            return texts, start
+            return [], start
         if start or len(data) > RUN_BYTES_MAX:
             data = data[start : start + RUN_BYTES_MAX]
         pieces = data.split(self._tail)
         rest = pieces.pop()
+        texts = [piece.lstrip(SIZE).removeprefix(head) for piece in pieces]
+        together = b"".join(texts)
+        # One that begins otherwise has kept its beginning, with its quotes and the line's end before it.
+        if QUOTE in together or NEWLINE in together or not all(texts) or _may_escape(texts, together):
+            return self._run_one_by_one(pieces, start)
+        return texts, start + len(data) - len(rest)
+
+    def _run_one_by_one(self, pieces: list[bytes], start: int) -> tuple[list[bytes], int]:
+        """The same of chunks without their tails, where some look otherwise."""
+        texts: list[bytes] = []
         for piece in pieces:
-            sized = piece[digits:]
-            text = sized.removeprefix(head)
-            if text is sized or not text or QUOTE in text or BACKSLASH in text:
-                text = self._text_of(piece)
-                if not text:
-                    break
+            text = self._text_of(piece)
+            if not text:
+                break
             texts.append(text)
         seen = len(texts)
-        if seen == len(pieces):
-            return texts, start + len(data) - len(rest)
         return texts, start + sum(map(len, pieces[:seen])) + seen * len(self._tail)
 
     def _text_of(self, piece: bytes) -> bytes:
@@ -80,12 +86,13 @@ class PlainText:
 
         An escaped quote, or what may be one, has to be looked into.
         """
-        sized = piece[self._digits :]
+        sized = piece.lstrip(SIZE)
         text = sized.removeprefix(self._head)
-        if text is sized:  # as long as another digit makes it
-            self._digits = max(0, piece.find(b"\r\n"))
-            sized = piece[self._digits :]
-            text = sized.removeprefix(self._head)
         if text is sized or QUOTE in text or (BACKSLASH in text and text.endswith(b"\\")):
             return b""
         return text
+
+
+def _may_escape(texts: list[bytes], together: bytes) -> bool:
+    """Whether one may escape the quote behind it."""
+    return BACKSLASH in together and b'\\"' in b'"'.join((*texts, b""))

@@ -21,10 +21,11 @@ Json = dict[str, Any]
 Events = list[tuple[str, bytes]]
 
 PREFIXES: Final = {"reasoning": "rs", "message": "msg"}
-NO_LOGPROBS: Final = b',"logprobs":[]'
+NO_LOGPROBS: Final = b'"logprobs":[],'
 DELTA_END: Final = b'"}\n\n'
 NUMBERS_MAX: Final = 2048
-NUMBERS: Final = tuple(b"%d" % number for number in range(NUMBERS_MAX))  # a look-up is quicker than writing the digits
+# What stands between the beginning of a delta and its text: a look-up is quicker than writing the digits.
+NUMBERED: Final = tuple(b'%d,"delta":"' % number for number in range(NUMBERS_MAX))
 
 _decode_text = msgspec.json.Decoder(str).decode
 
@@ -69,8 +70,10 @@ class GrowingText(GrowingItem):
         self._parts: list[Json] = []  # that are complete
         self._pieces: list[bytes] = []  # strings in JSON, without their quotes
         self._logprobs: list[Raw] = []
-        self._delta = b""  # how every event of the part begins, what follows its number, and what its text
-        self._middle = self._between = b""
+        self._event = b""  # how every delta of the part begins
+        self._head = self._between = (
+            b""  # of those without log-probabilities, up to the number, and from text to number
+        )
 
     def begin(self) -> Events:
         return [self._added(self._item(IN_PROGRESS))]
@@ -80,9 +83,9 @@ class GrowingText(GrowingItem):
         ended = self._end_part()
         self.part = part
         kind = f"response.{part}.delta".encode()
-        self._delta = b'event: %b\ndata: {"type":"%b",%b,"sequence_number":' % (kind, kind, self._where())
-        self._between = DELTA_END + self._delta
-        self._middle = (NO_LOGPROBS if part == "output_text" else b"") + b',"delta":"'
+        self._event = b'event: %b\ndata: {"type":"%b",%b,' % (kind, kind, self._where())
+        self._head = self._event + (NO_LOGPROBS if part == "output_text" else b"") + b'"sequence_number":'
+        self._between = DELTA_END + self._head
         return [*ended, ("response.content_part.added", b'%b,"part":%b' % (self._where(), encode(self._part(""))))]
 
     def delta(self, text: bytes, number: int, logprobs: list[Raw] | None = None) -> bytes:
@@ -91,19 +94,24 @@ class GrowingText(GrowingItem):
             return self.deltas([text], number)
         self._pieces.append(text)
         self._logprobs += [Raw(bytes(one)) for one in logprobs]
-        return b'%b%d,"logprobs":%b,"delta":"%b"}\n\n' % (self._delta, number, encode(logprobs), text)
+        return b'%b"logprobs":%b,"sequence_number":%d,"delta":"%b"}\n\n' % (
+            self._event,
+            encode(logprobs),
+            number,
+            text,
+        )
 
     def deltas(self, texts: list[bytes], number: int) -> bytes:
         """This runs for every token."""
         self._pieces += texts
-        head, middle, count = self._delta, self._middle, len(texts)
-        if number + count > NUMBERS_MAX:
-            return b"".join([b'%b%d%b%b"}\n\n' % (head, at, middle, one) for at, one in enumerate(texts, number)])
+        count = len(texts)
+        end = number + count
+        if end > NUMBERS_MAX:
+            return b"".join([b'%b%d,"delta":"%b"}\n\n' % (self._head, at, one) for at, one in enumerate(texts, number)])
         if count == 1:
-            return b"".join((head, NUMBERS[number], middle, texts[0], DELTA_END))
-        told = [self._between, b"", middle, b""] * count
-        told[0], told[1::4], told[3::4] = head, NUMBERS[number : number + count], texts
-        told.append(DELTA_END)
+            return b"".join((self._head, NUMBERED[number], texts[0], DELTA_END))
+        told = [self._between] * (3 * count + 1)
+        told[0], told[1::3], told[2::3], told[-1] = self._head, NUMBERED[number:end], texts, DELTA_END
         return b"".join(told)
 
     def end(self, status: str) -> Events:

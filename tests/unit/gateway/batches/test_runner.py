@@ -1,0 +1,103 @@
+"""A worker's share of batches: lines are let go where a batch is over, and ended where the worker is."""
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from heterodyne.batches.notice import Notices, WorkNotice
+from heterodyne.batches.work_folder import WorkFolder, WorkLine, results_in
+from heterodyne.concurrency.deadline import deadline
+from heterodyne.gateway.batches.runner import BatchRunner
+from heterodyne.gateway.stored.inner_call import InnerAnswer
+from heterodyne.wire.message import HttpRequest
+
+BATCH = "batch_1"
+
+
+class Asked:
+    """Lines that are asked; one that is cut off ends without an answer."""
+
+    def __init__(self) -> None:
+        self.cut_off = 0
+        self.ends: list[Callable[[InnerAnswer], None]] = []
+
+    def __call__(self, http: HttpRequest, ended: Callable[[InnerAnswer], None]) -> Any:
+        self.ends.append(ended)
+        return self
+
+    def abort(self) -> None:
+        self.cut_off += 1
+
+
+class Running:
+    """A runner of one batch with one line, which is asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.asked = Asked()
+        self.is_draining = False
+        self.work = WorkFolder(folder / "work")
+        self.work.open()
+        self.work.write_piece(0, [WorkLine(1, "r-1", Raw(b"{}"))])
+        self.notices = Notices(folder)
+        self.notices.put(
+            WorkNotice(
+                batch=BATCH,
+                project="a",
+                key="k",
+                api="openai",
+                endpoint="/v1/chat/completions",
+                work_folder=str(self.work.path),
+            )
+        )
+        self.looks = 0
+        self._runner = BatchRunner(
+            folder,
+            self.asked,
+            waiting=lambda _: 0,
+            is_draining=self._drains,
+            longest_s=60.0,
+            clock=map(float, count()).__next__,  # each turn looks at which batches there are
+        )
+
+    def _drains(self) -> bool:
+        self.looks += 1
+        return self.is_draining
+
+    async def until(self, is_true: Callable[[], bool]) -> None:
+        async with deadline(10.0):
+            while not is_true():
+                await asyncio.sleep(0.005)
+
+    async def __aenter__(self) -> "Running":
+        self._task = asyncio.create_task(self._runner.run())
+        await self.until(lambda: bool(self.asked.ends))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await self._task
+
+
+async def test_a_batch_that_is_over_has_its_lines_cut_off(tmp_path: Path) -> None:
+    async with Running(tmp_path) as running:
+        running.notices.remove(BATCH)
+        await running.until(lambda: running.asked.cut_off == 1)
+
+
+async def test_a_worker_that_drains_ends_its_lines_though_the_next_supervisor_swept_the_notices(tmp_path: Path) -> None:
+    async with Running(tmp_path) as running:
+        running.is_draining = True
+        running.notices.remove(BATCH)
+        looks = running.looks
+        await running.until(lambda: running.looks > looks + 3)
+        assert not running.asked.cut_off
+        running.asked.ends[0](InnerAnswer(200, b"{}", "req_1"))
+        await running.until(lambda: not running.work.pieces())
+        (results,) = running.work.results()
+        assert [one.request_id for one in results_in(results.read_bytes())] == [b"req_1"]
