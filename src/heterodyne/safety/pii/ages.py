@@ -167,8 +167,8 @@ AGES: Final = (
         telling=" 0",
         pattern=re.compile(
             rf"[0-9](?<=[defghklmnrstwy:?i] .)(?:{_any_before(AGE_BEFORE)})"
-            r"(?:(?<=1)[01][0-9]|[0-9])?(?![\w%:-]|/(?![mf]\b))(?![.,][0-9])(?! (?:percent|minutes|hours|days|weeks|months|miles"
-            r"|km|dollars|times|feet|points|on|in|for|of|the|years from|more|less|degrees|pages|people|inches|seconds"
+            r"(?:(?<=1)[01][0-9]|[0-9])?(?![\w%:-]|/(?![mf]\b))(?![.,][0-9])"
+            r"(?! (?:percent|minutes|hours|days|weeks|months|miles|km|dollars|times|feet|points|on|in|for|of|the|years from|more|less|degrees|pages|people|inches|seconds"
             r"|km/h|mph|a\.?m\b|p\.?m\b|o['’]clock))",
             re.IGNORECASE,
         ),
