@@ -24,12 +24,12 @@ with odd numbers were counted, several times on the way, and not read but for on
 the United States and Britain were added after misses of the development half were seen, two of which were among those
 misses. The kinds of characters (never the words) of missed ages and telephone numbers of the held-out half were
 counted, and **all 27 of its rows with postal codes were read**, because so few were found: for postal codes it is no
-held-out half any more. Of ages, ten of 41 were missed at first, all of one template. It was not read: more and more ways of
-saying an age were added from general knowledge, and counted some fifteen times until those ten were found, so that
-**the figure of held-out ages says that English was listed long enough**, and no more.
-**A span counts as found** when findings of its kind cover at least half of its characters, **a finding as right** when
-at least half of its characters lie in spans of its kind. Places, addresses and postal codes may stand for each other,
-because an address contains all three and the data cut it up in several ways.
+held-out half any more. Of ages, ten of 41 were missed at first, all of one template. It was not read: more and more
+ways of saying an age were added from general knowledge, and counted some fifteen times until those ten were found, so
+that **the figure of held-out ages says that English was listed long enough**, and no more. **A span counts as found**
+when findings of its kind cover at least half of its characters, **a finding as right** when at least half of its
+characters lie in spans of its kind. Places, addresses and postal codes may stand for each other, because an address
+contains all three and the data cut it up in several ways.
 """
 
 FAILS = """\

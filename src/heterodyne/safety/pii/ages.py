@@ -168,7 +168,8 @@ AGES: Final = (
         pattern=re.compile(
             rf"[0-9](?<=[defghklmnrstwy:?i] .)(?:{_any_before(AGE_BEFORE)})"
             r"(?:(?<=1)[01][0-9]|[0-9])?(?![\w%:-]|/(?![mf]\b))(?![.,][0-9])"
-            r"(?! (?:percent|minutes|hours|days|weeks|months|miles|km|dollars|times|feet|points|on|in|for|of|the|years from|more|less|degrees|pages|people|inches|seconds"
+            r"(?! (?:percent|minutes|hours|days|weeks|months|miles|km|dollars|times|feet|points|on|in|for|of|the"
+            r"|years from|more|less|degrees|pages|people|inches|seconds"
             r"|km/h|mph|a\.?m\b|p\.?m\b|o['’]clock))",
             re.IGNORECASE,
         ),
