@@ -121,6 +121,10 @@ translation: $(VENV)/.test  ## every client's API through every engine's, regene
 	$(BIN)/python -m tests.translation.page docs/translation-matrix.md
 	$(WRAP) docs/translation-matrix.md
 
+guard-matrix: $(VENV)/.test  ## which ways past the policies are tried, regenerate docs/guard-matrix.md
+	$(BIN)/python -m tests.guards.page docs/guard-matrix.md
+	$(WRAP) docs/guard-matrix.md
+
 chaos: $(VENV)/.test  ## take disk, databases, memory and clocks away, regenerate docs/chaos.md
 	$(BIN)/python -m tests.chaos.chaos_page docs/chaos.md
 	$(WRAP) docs/chaos.md

@@ -4,9 +4,9 @@ import pytest
 from msgspec import structs
 
 from heterodyne.caching.settings import CacheSettings
-from tests.caching.test_answers_again import GENERATED
 from tests.guards.every_route import ASKED, Asked, request
 from tests.guards.leaky_engine import saying
+from tests.guards.matrix import tried
 from tests.support.gateways import Rig, gateway_over
 from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET
 from tests.support.raw_client import ask
@@ -16,10 +16,6 @@ OTHER = "john.roe@example.org"
 CHAT = ASKED[0]
 
 
-def name(asked: Asked) -> str:
-    return asked.path
-
-
 def take(rig: Rig, **changes: object) -> None:
     """Other settings while it serves."""
     gateway = rig.gateway
@@ -27,7 +23,7 @@ def take(rig: Rig, **changes: object) -> None:
     gateway.apply(structs.replace(gateway.settings, **changes), fleet.replicas, fleet.rules, gateway.version)
 
 
-@pytest.mark.parametrize("asked", GENERATED, ids=name)
+@tried("cached", "out")
 @pytest.mark.parametrize("is_stream", [False, True])
 async def test_a_secret_in_a_kept_answer_reaches_no_client(asked: Asked, is_stream: bool) -> None:
     async with gateway_over(saying(f"take {SECRET}"), caches=ALL) as rig:
@@ -40,7 +36,7 @@ async def test_a_secret_in_a_kept_answer_reaches_no_client(asked: Asked, is_stre
         assert SECRET[:8].encode() not in again.body
 
 
-@pytest.mark.parametrize("asked", GENERATED, ids=name)
+@tried("cached", "in")
 async def test_a_secret_on_its_way_in_is_not_looked_up(asked: Asked) -> None:
     async with gateway_over(saying("fine"), caches=ALL) as rig:
         await ask(rig.port, request(asked, f"use {SECRET}"))

@@ -115,3 +115,16 @@ async def test_presidio_masks_requests_and_answers(stream: bool) -> None:
         assert answer.status == 200
         assert b"jane@example.com" not in rig.engine.calls[-1].body
         assert spoken(answer).startswith("ask jane@example.com or <EMAIL_ADDRESS_2>")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_long_transcript_is_looked_at_beside_the_worker_by_any_guard(
+    monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    monkeypatch.setitem(GUARDS, "words", structs.replace(GUARDS["words"], is_heavy=False))
+    said = f"{'Well, Anna said so 12 times. ' * 500} about {WORD}"
+    async with gateway_over(saying(said), guards=policy("mask", direction="output")) as rig:
+        transcript = await ask(rig.port, request(TRANSCRIPTS, "hello", stream=stream))
+        assert transcript.status == 200
+        assert WORD.encode() not in transcript.body
+        assert b"about <BANNED_WORD_1>" in transcript.body

@@ -6,7 +6,7 @@ import msgspec
 
 from heterodyne.safety.finding import Finding
 from heterodyne.safety.look import Found
-from heterodyne.safety.overlaps import resolve
+from heterodyne.safety.overlaps import covering
 from heterodyne.safety.placeholders import Masker, Placeholders
 from heterodyne.safety.texts import TextUnit
 
@@ -23,7 +23,7 @@ def mask(found: Sequence[Found], units: Iterable[TextUnit], masker: Masker) -> b
         masker.read(unit.text)
     for unit, findings in masked.values():
         text = unit.text
-        unit.put([(one.start, one.end, masker.word(one.rule, _meant(unit, text, one))) for one in resolve(findings)])
+        unit.put([(one.start, one.end, masker.word(one.rule, _meant(unit, text, one))) for one in covering(findings)])
     return True
 
 

@@ -1,7 +1,10 @@
 """Findings that overlap: which of them stand."""
 
+from bisect import bisect_left, insort
 from collections.abc import Iterable
 from itertools import pairwise
+
+from msgspec import structs
 
 from heterodyne.safety.finding import Finding
 
@@ -14,6 +17,29 @@ def resolve(findings: Iterable[Finding]) -> list[Finding]:
     occupied = _Spans()
     ranked = sorted(placed, key=_rank)
     return sorted((finding for finding in ranked if occupied.try_take(finding.start, finding.end)), key=_place)
+
+
+def covering(findings: Iterable[Finding]) -> list[Finding]:
+    """The same, but of one that makes way what the others do not cover stands: all of it is to be masked."""
+    ranked = sorted(findings, key=_rank)
+    standing = resolve(ranked)
+    if len(standing) == len(ranked):
+        return standing
+    for finding in ranked:
+        at = finding.start
+        for other in [*_touching(standing, finding), None]:
+            end = finding.end if other is None else min(other.start, finding.end)
+            if at < end:
+                insort(standing, structs.replace(finding, start=at, end=end), key=_place)
+            at = at if other is None else max(at, other.end)
+    return standing
+
+
+def _touching(standing: list[Finding], finding: Finding) -> list[Finding]:
+    """Those of findings that do not overlap that share a character with this one."""
+    first = max(0, bisect_left(standing, (finding.start, finding.start), key=_place) - 1)
+    last = bisect_left(standing, (finding.end, finding.end), key=_place)
+    return [one for one in standing[first:last] if one.end > finding.start and one.start < finding.end]
 
 
 def _place(finding: Finding) -> tuple[int, int]:

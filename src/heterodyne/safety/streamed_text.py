@@ -8,7 +8,7 @@ from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.safety.finding import Finding, Released, RuleFinding, Settled
 from heterodyne.safety.glance import Glance
 from heterodyne.safety.look import Found, verdict
-from heterodyne.safety.overlaps import resolve
+from heterodyne.safety.overlaps import covering, resolve
 from heterodyne.safety.placeholders import Masker, Placeholders, StreamRestorer
 from heterodyne.safety.policy import GuardRule, only_flag
 from heterodyne.safety.registry import Look
@@ -118,7 +118,7 @@ class StreamedText:
     def _masked(self, text: str, end: int, masks: Sequence[Finding]) -> str:
         """The text before `end` with placeholders; what reaches over the end is left out with all behind it."""
         made, at = [], 0
-        for finding in resolve(masks):
+        for finding in covering(masks):
             if finding.end > end:
                 end = min(end, finding.start)
                 break

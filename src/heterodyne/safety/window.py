@@ -126,7 +126,7 @@ class StreamWindow:
 
     def close(self) -> Released:
         """The rest, when the stream has ended."""
-        return self._release(len(self._held), findings_max=len(self._held)) if self._held else NOTHING_YET
+        return self._release(len(self._held), is_last=True) if self._held else NOTHING_YET
 
     def _look_ahead(self) -> None:
         """Look at the pieces of a run behind which there is as much of it as a finding may have."""
@@ -173,17 +173,17 @@ class StreamWindow:
                     self._run_start = run_start
         return _word_end(held, max(settled, 0))
 
-    def _release(self, settled: int, *, findings_max: int = FINDINGS_MAX) -> Released:
+    def _release(self, settled: int, *, is_last: bool = False) -> Released:
         """At most the first `settled` held characters, with what was found in them."""
         inside: list[Finding] = []
-        found = self._findings()
+        found = [finding for finding in self._findings() if finding.end > 0]
         known: list[Finding] = []  # still, when what was found first is gone
-        if len(found) > findings_max:
+        if len(found) > FINDINGS_MAX and not is_last:
             found.sort(key=_place)
-            settled, known = min(settled, found[findings_max].start), found[findings_max:]
+            settled, known = min(settled, found[FINDINGS_MAX].start), found[FINDINGS_MAX:]
         for finding in found:
             start, end = finding.start, finding.end
-            if end <= 0 or start >= settled:
+            if start >= settled:
                 continue
             if start < 0:  # it began in what was sent, as the end of a finding that did not fit
                 start = 0

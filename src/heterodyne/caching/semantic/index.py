@@ -4,7 +4,7 @@
 for large fences.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Final, Protocol
 
 import numpy as np
@@ -76,10 +76,15 @@ class ExactIndex:
             rows = [int(row) for row in np.argsort(-cosines, kind="stable")[:count]]
         return [Neighbour(self._ids[row], float(cosines[row])) for row in rows]
 
-    def rows(self) -> Iterator[tuple[int, Vector]]:
-        """All of them."""
-        for row, entry_id in enumerate(self._ids):
-            yield entry_id, self._rows[row]
+    @property
+    def entry_ids(self) -> Sequence[int]:
+        """The numbers in use."""
+        return self._ids
+
+    def vector(self, entry_id: int) -> Vector:
+        """Of a number that is in use, at length 1."""
+        found: Vector = self._rows[self._row_of[entry_id]]
+        return found
 
     def __len__(self) -> int:
         return len(self._ids)

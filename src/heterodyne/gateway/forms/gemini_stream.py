@@ -18,6 +18,7 @@ DONE: Final = b"[DONE]"
 MARK: Final = "\0"  # in no name
 MARKED: Final = b"\\u0000"
 _encode = msgspec.json.Encoder().encode
+CUT_OFF: Final = "content_filter"
 
 
 class GeminiStream:
@@ -85,6 +86,8 @@ class GeminiStream:
         known.function.arguments = (known.function.arguments or "") + (call.function.arguments or "")
 
     def _ended(self, index: int) -> Json:
-        places = [place for place in sorted(self._calls) if place[0] == index]
+        last = self._last[index]
+        is_cut = last.finish_reason == CUT_OFF  # perhaps in the middle of a call, which nobody may make then
+        places = [] if is_cut else [place for place in sorted(self._calls) if place[0] == index]
         parts = [call_part(self._calls[place].function, self._calls[place].id or "") for place in places]
-        return candidate(index, parts, self._last[index])
+        return candidate(index, parts, last)

@@ -97,9 +97,9 @@ AGES: Final = (
         score=0.8,
         digits_min=1,
         pattern=re.compile(
-            r"[0-9](?<![\w.,$€£].)[0-9]?(?=[ -](?:month|week|day)s?[ -]old"
+            r"[0-9](?=[0-9]?[ -](?:month|week|day))(?<![\w.,$€£].)[0-9]?(?=[ -](?:month|week|day)s?[ -]old"
             rf" (?:baby|infant|newborn|boy|girl|twins?|toddler|{'|'.join(KIN)})\b)"
-            rf"|[0-9](?:{_any_before(YOUNG_BEFORE)})[0-9]?(?= (?:months?|weeks?|days?) old\b)",
+            rf"|[0-9](?=[0-9]? (?:month|week|day)s? old\b)(?:{_any_before(YOUNG_BEFORE)})[0-9]?",
             re.IGNORECASE,
         ),
     ),
@@ -110,11 +110,12 @@ AGES: Final = (
         telling="00a",
         pattern=re.compile(rf"[2-9](?:{_any_before(DECADE_BEFORE, '[ -]')})0s\b", re.IGNORECASE),
     ),
-    Recogniser(  # as forums write it: (34F), F34, 34/m
+    Recogniser(  # as forums write it: (34F), (F34), (34/m)
         rule="age",
         score=0.6,
         digits_min=2,
-        pattern=re.compile(r"(?<=[(\[])[1-9][0-9](?= ?/?[mf][)\]])|(?<=[(\[][mf])[1-9][0-9](?=[)\]])", re.IGNORECASE),
+        telling="(",
+        pattern=re.compile(r"[1-9](?:(?<=\(.)[0-9](?= ?/?[mf]\))|(?<=\([mf].)[0-9](?=\)))", re.IGNORECASE),
     ),
     Recogniser(  # At 34, she was ...
         rule="age",
@@ -167,8 +168,9 @@ AGES: Final = (
         telling=" 0",
         pattern=re.compile(
             rf"[0-9](?<=[defghklmnrstwy:?i] .)(?:{_any_before(AGE_BEFORE)})"
-            r"(?:(?<=1)[01][0-9]|[0-9])?(?![\w%:-]|/(?![mf]\b))(?![.,][0-9])(?! (?:percent|minutes|hours|days|weeks|months|miles"
-            r"|km|dollars|times|feet|points|on|in|for|of|the|years from|more|less|degrees|pages|people|inches|seconds"
+            r"(?:(?<=1)[01][0-9]|[0-9])?(?![\w%:-]|/(?![mf]\b))(?![.,][0-9])"
+            r"(?! (?:percent|minutes|hours|days|weeks|months|miles|km|dollars|times|feet|points|on|in|for|of|the"
+            r"|years from|more|less|degrees|pages|people|inches|seconds"
             r"|km/h|mph|a\.?m\b|p\.?m\b|o['’]clock))",
             re.IGNORECASE,
         ),
@@ -181,36 +183,28 @@ TEENS: Final = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|ei
 TENS: Final = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 DECADES: Final = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
 SPELT: Final = rf"(?:(?:{TENS})(?:[- ](?:{ONES}))?|{TEENS}|{ONES})\b"
-# One of them stands beside every age in words, and in few other texts.
-BESIDE: Final = (
-    "year old",
-    "years old",
-    "year-old",
-    "years of age",
-    "aged ",
-    " age of ",
-    " turned ",
-    " turns ",
-    "ties",
-)
-IN_WORDS: Final = re.compile(
-    rf"\b{SPELT}(?=[- ]years?[- ]olds?\b| years of age\b)"
-    rf"|(?<=\baged ){SPELT}|(?<=\bage of ){SPELT}|(?<=\bturned )(?:{TENS}|{TEENS})\b(?![- ]\w)"
-    rf"|(?<=\bturns )(?:{TENS}|{TEENS})\b(?![- ]\w)"
-    rf"|\bin (?:my|his|her|their|your|our) (?:early |mid[- ]?|late )?(?P<decade>{DECADES})\b",
-    re.IGNORECASE,
+SPELT_REACH: Final = len("seventy-seven ")
+YEARS: Final = re.compile(r"year(?:s?[- ]olds?|s of age)\b")  # behind a number in words
+SPELT_LAST: Final = re.compile(rf"(?i:\b(?:{SPELT})[- ])$")
+# Each begins with a word of its own, for which a text is searched faster than for a number.
+SPELT_BEHIND: Final = (
+    ("aged ", re.compile(rf"aged (?<!\waged )(?P<age>(?i:{SPELT}))")),
+    (" age of ", re.compile(rf" age of (?P<age>(?i:{SPELT}))")),
+    (" turned ", re.compile(rf" turned (?P<age>(?i:{TENS}|{TEENS})\b(?![- ]\w))")),
+    (" turns ", re.compile(rf" turns (?P<age>(?i:{TENS}|{TEENS})\b(?![- ]\w))")),
+    ("ties", re.compile(rf"in (?<!\win )(?:my|his|her|their|your|our) (?:early |mid[- ]?|late )?(?P<age>{DECADES})\b")),
 )
 
 
 def ages_in_words(text: str) -> list[Finding]:
     """Ages without a digit: forty years old, at the age of forty, in her forties."""
-    for beside in BESIDE:
-        if beside in text:
-            break
-    else:
-        return []
-    found = []
-    for match in IN_WORDS.finditer(text):
-        start, end = match.span("decade" if match["decade"] is not None else 0)
-        found.append(Finding(start=start, end=end, rule="age", score=SPELT_AGE))
-    return found
+    spans = [
+        match.span("age") for beside, pattern in SPELT_BEHIND if beside in text for match in pattern.finditer(text)
+    ]
+    if "year" in text:
+        for years in YEARS.finditer(text):
+            at = years.start()
+            last = SPELT_LAST.search(text, max(0, at - SPELT_REACH), at)
+            if last is not None:
+                spans.append((last.start(), last.end() - 1))
+    return [Finding(start=start, end=end, rule="age", score=SPELT_AGE) for start, end in spans]

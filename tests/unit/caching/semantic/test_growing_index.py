@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from heterodyne.caching.semantic.growing_index import GrowingIndex, has_graph
+from heterodyne.caching.semantic.growing_index import MOVED_AT_ONCE, GrowingIndex, has_graph
 
 DIMENSIONS = 32
 
@@ -19,6 +19,25 @@ def test_the_nearest_are_the_same_before_and_after_it_becomes_a_graph() -> None:
     found = [grown.nearest(vector, 1)[0] for vector in vectors]
     assert sum(one.entry_id == number for number, one in enumerate(found)) >= 297
     assert [small.nearest(vector, 1)[0].entry_id for vector in vectors] == list(range(300))
+
+
+def test_it_becomes_a_graph_step_by_step_and_keeps_all_the_while_what_was_not_removed() -> None:
+    vectors = np.random.default_rng(8).standard_normal((200, DIMENSIONS)).astype(np.float32)
+    index, kept = GrowingIndex(DIMENSIONS, exact_max=100), set()
+    for number, vector in enumerate(vectors):
+        index.add(number, vector)
+        kept.add(number)
+        if number and number % 3 == 0:  # of those that wait and of those that were moved
+            index.remove(number // 2)
+            kept.remove(number // 2)
+        assert len(index) == len(kept)
+        assert index.nearest(vectors[max(kept)], 1)[0].entry_id == max(kept)
+        grown = 0 if index._graph is None else len(index._graph)
+        assert grown <= MOVED_AT_ONCE * max(0, number - 100)
+    assert index._exact is None
+    found = {index.nearest(vectors[number], 1)[0].entry_id for number in kept}
+    assert len(found & kept) >= 0.98 * len(kept)
+    assert not found - kept
 
 
 @pytest.mark.parametrize("exact_max", [10, 1000])
