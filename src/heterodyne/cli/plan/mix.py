@@ -57,6 +57,7 @@ requests_per_s = { chat = 30.0, documents = 1.1 }
 name = "l4 x1 spot"
 usd_per_hour = 0.22
 is_spot = true
+missing_share = 0.02          # of the time that one is taken back and none serves in its place
 available = 8                 # replicas of this kind
 requests_per_s = { chat = 0.8, documents = 0.05 }
 """
