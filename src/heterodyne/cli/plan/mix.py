@@ -127,20 +127,6 @@ requests_per_s = { chat = 0.8, documents = 0.05 }
     help="Of every bucket's traffic that may run on spot capacity.",
 )
 @click.option(
-    "--spot-interruptions",
-    multiple=True,
-    metavar="NAME=N",
-    help="Times a day that a spot machine of this kind is taken back; repeatable. None: never.",
-)
-@click.option(
-    "--spot-recovery-min",
-    type=float,
-    default=15.0,
-    show_default=True,
-    metavar="MIN",
-    help="Until another serves in its place.",
-)
-@click.option(
     "--critical-share",
     type=float,
     default=0.0,
