@@ -55,6 +55,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     inside_most: int
     failed: int
     emulator_core_share: float
+    client_core_share: float
     figures: tuple[Figure, ...]
 
 
@@ -76,7 +77,8 @@ def _section(outcome: Outcome) -> str:
             "",
             f"{scenario.rate_requests_per_s:g} requests/s, {scenario.output_tokens} tokens each: "
             f"{outcome.inside_mean:.0f} streams at once on average, {outcome.inside_most} at most; "
-            f"{outcome.failed} failed. The emulator used {outcome.emulator_core_share:.0%} of its core.",
+            f"{outcome.failed} failed. The emulator used {outcome.emulator_core_share:.0%} of its core, the client "
+            f"{outcome.client_core_share:.0%} of one.",
             "",
             "| | step model ms | measured ms | difference | |",
             "|---|---:|---:|---:|---|",

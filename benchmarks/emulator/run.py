@@ -69,7 +69,7 @@ def main() -> int:
 def _outcome(scenario: Scenario, requests: int) -> Outcome:
     rehearsed = _rehearse(scenario, requests)
     with _emulator(scenario) as (url, pid):
-        report, core_share = _measure(scenario, requests, url, pid)
+        report, core_share, client_share = _measure(scenario, requests, url, pid)
     ttft, itl, e2e = report.ttft_ms, report.itl_ms, report.e2e_ms
     if ttft is None or itl is None or e2e is None:
         raise SystemExit(f"nothing was answered: {report.failures} {report.failure_examples}")
@@ -93,6 +93,7 @@ def _outcome(scenario: Scenario, requests: int) -> Outcome:
         inside_most=_most_inside(rehearsed),
         failed=report.failed,
         emulator_core_share=core_share,
+        client_core_share=client_share,
         figures=tuple(Figure(name=name, predicted_ms=1000 * s, measured_ms=ms) for name, s, ms in pairs),
     )
 
@@ -145,7 +146,8 @@ def _emulator(scenario: Scenario) -> Iterator[tuple[str, int]]:
             process.wait(timeout=10)
 
 
-def _measure(scenario: Scenario, requests: int, url: str, pid: int) -> tuple[BenchReport, float]:
+def _measure(scenario: Scenario, requests: int, url: str, pid: int) -> tuple[BenchReport, float, float]:
+    """What the client saw, and the shares of a core that the emulator and the client took."""
     plan = BenchPlan(
         url=url,
         model=scenario.model,
@@ -157,10 +159,10 @@ def _measure(scenario: Scenario, requests: int, url: str, pid: int) -> tuple[Ben
         ignore_eos=True,
         seed=SEED,
     )
-    before, began_s = tree_usage(pid), time.monotonic()
+    before, own_before_s, began_s = tree_usage(pid), time.process_time(), time.monotonic()
     report = asyncio.run(run(plan, clock=time.perf_counter))
     after, took_s = tree_usage(pid), time.monotonic() - began_s
-    return report, (after.cpu_s - before.cpu_s) / took_s
+    return report, (after.cpu_s - before.cpu_s) / took_s, (time.process_time() - own_before_s) / took_s
 
 
 def _options() -> argparse.Namespace:

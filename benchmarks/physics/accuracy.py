@@ -1,5 +1,6 @@
 """Fits prices and scores them on points they have not seen: by fold, by chip left out, after a few points."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeVar
 
@@ -79,7 +80,8 @@ def fit(
 
 def fit_first(points: Sequence[Point], prices: Prices) -> FirstToken:
     """First-token behaviour of measured TTFT, from points that do not wait for memory where there are any."""
-    free = [point for point in points if point.running >= point.load.concurrency] or list(points)
+    alone = [point for point in points if point.is_ttft_alone] or points
+    free = [point for point in alone if point.running >= point.load.concurrency] or alone
     return fit_first_token_freely(
         [prefill_s(point.placement, prices, tokens=point.load.prompt_tokens) for point in free],
         [point.running for point in free],
@@ -94,12 +96,13 @@ def tpot_errors(prices: Prices, points: Sequence[Measured]) -> Errors:
 
 
 def ttft_errors(prices: Prices, first: FirstToken, points: Sequence[Point]) -> Errors:
-    """Signed relative TTFT errors of the whole serving model."""
+    """Signed relative TTFT errors of the whole serving model; not a number where more than that was timed."""
     profile = Profile(key=ProfileKey(), prices=prices, first_token=first)
     found = []
     for point in points:
         replica = ReplicaSpec(placement=point.placement, profile=profile, kv_capacity_tokens=point.capacity_tokens)
-        found.append(serve(replica, point.load).ttft_s / point.ttft_s - 1)
+        measured_s = point.ttft_s if point.is_ttft_alone else math.nan
+        found.append(serve(replica, point.load).ttft_s / measured_s - 1)
     return np.array(found)
 
 

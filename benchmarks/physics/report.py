@@ -242,8 +242,9 @@ def _chips(points: Sequence[Point], errors: SplitErrors) -> list[Chip]:
 
 
 def _by_queueing(errors: SplitErrors, places: Sequence[int] | NDArray[np.int_]) -> tuple[NDArray[np.int_], ...]:
-    """Places of rows without queueing, and of those with it."""
-    mine = np.array(places)
+    """Places of rows without queueing, and of those with it, whose first tokens were timed."""
+    every = np.array(places)
+    mine = every[np.isfinite(errors.ttft[every])]
     is_free = errors.busy[mine] < QUEUE_BUSY
     return mine[is_free], mine[~is_free]
 

@@ -19,7 +19,8 @@ from benchmarks.physics.evaluation_cost import measure_costs
 from benchmarks.physics.page import render
 from benchmarks.physics.report import Report, report
 from benchmarks.physics.shipped_data import write_data
-from benchmarks.physics.silicon.rows import FILE, read_points
+from benchmarks.physics.silicon.first_tokens import timed_points
+from benchmarks.physics.silicon.rows import FILE
 from benchmarks.physics.splits import split_errors
 from benchmarks.physics.spreads import ScoredSpreads
 from heterodyne.physics.profile_catalogue import shipped_profiles
@@ -45,7 +46,7 @@ def main() -> int:
         if not (options.data / name).exists():
             print(f"{options.data / name}: not found; give the folder with --data", file=sys.stderr)
             return 1
-    points, notes = read_points(options.data)
+    points, notes = timed_points(options.data)
     batches, batch_notes = read_batches(options.data)
     errors = split_errors(points)
     if options.write_profiles:

@@ -44,7 +44,9 @@ class Residuals(Struct, frozen=True, kw_only=True):
 def scored_spreads(residuals: Residuals) -> ScoredSpreads:
     """Spreads of all rows, covered by spreads without each row's part."""
     itl, covers_itl = _covering(_logs(residuals.itl), residuals.part_of)
-    ttft, covers_ttft = _covering(_logs(residuals.ttft), residuals.part_of)
+    timed = np.isfinite(residuals.ttft)
+    parts = tuple(part for part, is_timed in zip(residuals.part_of, timed, strict=True) if is_timed)
+    ttft, covers_ttft = _covering(_logs(residuals.ttft[timed]), parts)
     spreads = Spreads(
         split=residuals.split,
         has_experts=residuals.has_experts,

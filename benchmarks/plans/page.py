@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from benchmarks.plans.cases import CHIPS, LEVELS, SHARE, Case
 from benchmarks.plans.judge import JUDGED_LOG, OPTIMISM, PLANNED_LOG, Judgement
@@ -37,9 +38,12 @@ requests of another log come, with another seed of the router.
 another does not replace, less those that could not carry the traffic on paper (each replica at {OPTIMISM:g} times the
 rate at which its *mean* times are just within the level), less those that have no more of anything than one that
 failed. The rest is simulated on the judging traffic, the cheapest first,
-until one keeps the promise: {_searched(judgements)}. A plan keeps 5 % of every replica free (`--headroom`) and the
-promise on the log it was made with, busy stretches included; the cheapest fleet has nothing to spare. Where replicas
-are whole nodes that can be one node's price.
+until one keeps the promise: {_searched(judgements)}. A plan keeps the promise on the log it was made with, with a
+tenth of the misses to spare and busy stretches included, and at most twice the misses with 5 % of every replica more
+in use (`--headroom`); the cheapest fleet has nothing to spare. Where replicas are whole nodes that can be one node's
+price.
+
+A plan from a log took {_cpu(judgements)} of processor time.
 
 Both the plan and its judge have the performance model's step times as predicted (`--quantile` takes slower ones, for
 both): the page says how well plans use them, not how near they are to silicon, which is in
@@ -70,6 +74,12 @@ def _words(fleet: dict[str, int]) -> str:
 
 def _dearer(one: Judgement) -> float:
     return one.usd_per_hour / one.cheapest_usd_per_hour - 1.0
+
+
+def _cpu(judgements: Sequence[Judgement]) -> str:
+    """In the middle and at most."""
+    seconds = sorted(one.cpu_s for one in judgements)
+    return f"{median(seconds):.1f} s in the middle and {seconds[-1]:.0f} s at most"
 
 
 def _searched(judgements: Sequence[Judgement]) -> str:

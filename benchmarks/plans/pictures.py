@@ -1,7 +1,7 @@
 """The pictures of the plans: what each rents, and price against promise for one model; SVG that stands alone."""
 
 from collections.abc import Sequence
-from math import log10
+from math import isclose, log10
 from pathlib import Path
 
 from benchmarks.plans.cases import CHIPS, SHARE
@@ -10,13 +10,19 @@ from heterodyne.physics.catalogue import accelerators
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.serving import Slo
-from heterodyne.planning.hardware.ranking import HardwareRequirements, best_per_accelerator, rank_hardware
+from heterodyne.planning.hardware.ranking import (
+    HardwareRequirements,
+    RankedHardware,
+    best_per_accelerator,
+    rank_hardware,
+)
 
 FLEETS = Path("docs/images/plan-fleets.svg")
 FRONTIER = Path("docs/images/plan-frontier.svg")
 TONES = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#9c755f", "#d4a72c", "#76b7b2")
 TONE = dict(zip(CHIPS, TONES, strict=True))
 INK = "#777"
+QUANTILE = 0.5  # of measured step times by predicted ones, as `plan hardware` takes them unless told otherwise
 LATE_LEAST, LATE_MOST = 0.02, 20.0  # percent of requests, the ends of the axis
 
 
@@ -24,7 +30,7 @@ def fleets_picture(judgements: Sequence[Judgement]) -> str:
     """A bar for each plan: its chips by their share of the price, its mark how much dearer than the cheapest."""
     row, left, wide, top = 17, 250, 420, 44
     height = top + row * len(judgements) + 10
-    parts = [_legend(left, 18)]
+    parts = [legend(left, 18)]
     for place, one in enumerate(judgements):
         y, x = top + place * row, float(left)
         name = f"{one.case.model}, {one.case.level}, {one.case.traffic.name}"
@@ -40,18 +46,22 @@ def fleets_picture(judgements: Sequence[Judgement]) -> str:
         dearer = one.usd_per_hour / one.cheapest_usd_per_hour - 1.0
         words = f"{one.usd_per_hour:.2f} USD/h, {'the cheapest' if dearer < 0.005 else f'+{dearer:.0%}'}"
         parts.append(f'<text x="{left + wide + 8}" y="{y + 11}">{words}</text>')
-    return _svg(left + wide + 190, height, "What every plan rents", parts)
+    return svg(left + wide + 190, height, "What every plan rents", parts)
 
 
 def frontier_picture() -> str:
     """Llama 70B: dollars per million tokens against requests that come late, a line for each chip."""
     requirements = HardwareRequirements(
-        model=model_spec("llama-3.1-70b"), precision=Precision.FP8, slo=Slo(ttft_s=1.0, itl_s=0.05), share=SHARE
+        model=model_spec("llama-3.1-70b"),
+        precision=Precision.FP8,
+        slo=Slo(ttft_s=1.0, itl_s=0.05),
+        share=SHARE,
+        quantile=QUANTILE,
     )
     known = accelerators()
     ranking = rank_hardware(requirements, {name: known[name] for name in CHIPS})
     left, right, top, bottom = 70, 560, 50, 360
-    parts = [_legend(left, 18)]
+    parts = [legend(left, 18)]
     choices = [one for one in best_per_accelerator(ranking.choices) if one.usd_per_million_tokens]
     prices = [at.usd_per_million_tokens or 1.0 for one in choices for at in one.curve if _is_drawn(at.kept_share)]
     least, most = min(prices), max(prices)
@@ -65,7 +75,7 @@ def frontier_picture() -> str:
 
     for late in (0.1, 1.0, 10.0):
         x = x_of(1.0 - late / 100)
-        dashed = ' stroke-dasharray="4 3"' if late == (1.0 - SHARE) * 100 else ""
+        dashed = ' stroke-dasharray="4 3"' if isclose(late, (1.0 - SHARE) * 100) else ""
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{bottom}" stroke="{INK}"{dashed} opacity="0.5"/>')
         parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{late:g} %</text>')
     parts += [
@@ -80,12 +90,26 @@ def frontier_picture() -> str:
         x, y = x_of(one.load.kept_share), y_of(one.usd_per_million_tokens or 1.0)
         name = f"{one.tp} x {one.accelerator}"
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{tone}"><title>{name}</title></circle>')
+    points = " ".join(f"{x_of(kept):.1f},{y_of(usd):.1f}" for kept, usd in _unbeaten(choices))
+    parts.append(f'<polyline points="{points}" fill="none" stroke="{INK}" stroke-width="7" opacity="0.35"/>')
     parts.append(
         f'<text x="{(left + right) / 2}" y="{bottom + 34}" text-anchor="middle">requests that come late '
-        "(dashed: what is promised; dots: the plan)</text>"
+        "(dashed: what is promised; dots: the plan; grey: the frontier, beaten in neither)</text>"
     )
     parts.append(f'<text x="{left}" y="{top - 8}">USD per million tokens</text>')
-    return _svg(right + 30, bottom + 46, "Price against promise, Llama 70B in FP8, 1 s and 50 ms a token", parts)
+    return svg(right + 30, bottom + 46, "Price against promise, Llama 70B in FP8, 1 s and 50 ms a token", parts)
+
+
+def _unbeaten(choices: Sequence[RankedHardware]) -> list[tuple[float, float]]:
+    """Shares kept and prices that no other load on any chip betters in both."""
+    every = [(at.kept_share, at.usd_per_million_tokens or 0.0) for one in choices for at in one.curve]
+    found: list[tuple[float, float]] = []
+    for kept, usd in sorted(
+        (one for one in every if _is_drawn(one[0])), key=lambda one: (max(1.0 - one[0], LATE_LEAST / 100), one[1])
+    ):
+        if not found or usd < found[-1][1]:
+            found.append((kept, usd))
+    return found
 
 
 def _is_drawn(kept: float) -> bool:
@@ -103,7 +127,8 @@ def _prices(one: Judgement) -> dict[str, float]:
     return found
 
 
-def _legend(x: float, y: float) -> str:
+def legend(x: float, y: float) -> str:
+    """The chips and their colours, in one line."""
     parts = []
     for name, tone in TONE.items():
         parts.append(f'<rect x="{x:.0f}" y="{y - 9}" width="10" height="10" fill="{tone}"/>')
@@ -112,7 +137,8 @@ def _legend(x: float, y: float) -> str:
     return "".join(parts)
 
 
-def _svg(width: float, height: float, title: str, parts: list[str]) -> str:
+def svg(width: float, height: float, title: str, parts: list[str]) -> str:
+    """A picture that stands alone and is read in light and in dark."""
     body = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '

@@ -11,6 +11,7 @@ from benchmarks.plans.cases import Case, cases
 from benchmarks.plans.judge import Judgement, judge
 from benchmarks.plans.page import PAGE, page
 from benchmarks.plans.pictures import FLEETS, FRONTIER, fleets_picture, frontier_picture
+from benchmarks.plans.wins import WINS, wins_picture
 
 
 def main() -> None:
@@ -71,6 +72,7 @@ def write(judgements: Sequence[Judgement]) -> None:
     PAGE.write_text(page(judgements), encoding="utf-8")
     FLEETS.write_text(fleets_picture(judgements), encoding="utf-8")
     FRONTIER.write_text(frontier_picture(), encoding="utf-8")
+    WINS.write_text(wins_picture(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ class Point(Struct, frozen=True, kw_only=True):
     terms: Terms
     tpot_s: float
     ttft_s: float
+    is_ttft_alone: bool = True  # False: more than a first token was timed
 
     @property
     def group(self) -> tuple[str, str, str]:

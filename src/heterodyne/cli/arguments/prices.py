@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from heterodyne.physics.hardware import Accelerator
     from heterodyne.physics.step_time import Speculation
     from heterodyne.planning.hardware.own_prices import OwnPrice
+    from heterodyne.planning.mix.interruptions import Interruptions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,6 +31,22 @@ PRICE_OPTIONS = (
     ),
     click.option("--lead-days", multiple=True, metavar="NAME=N", help="Until such chips are there; repeatable."),
     click.option("--needed-in-days", type=float, metavar="N", help="Leave out what comes later."),
+)
+SPOT_OPTIONS = (
+    click.option(
+        "--spot-interruptions",
+        multiple=True,
+        metavar="NAME=N",
+        help="Times a day that a spot machine of this kind is taken back; repeatable. None: never.",
+    ),
+    click.option(
+        "--spot-recovery-min",
+        type=float,
+        default=15.0,
+        show_default=True,
+        metavar="MIN",
+        help="Until another serves in its place.",
+    ),
 )
 QUANTILE_OPTION = click.option(
     "--quantile",
@@ -77,7 +94,7 @@ class PriceOptions(Struct, frozen=True, kw_only=True):
 
 def price_options(command: Callable[P, R]) -> Callable[P, R]:
     """Give a command all of them."""
-    for option in reversed((*PRICE_OPTIONS, QUANTILE_OPTION, *GUESSING_OPTIONS)):
+    for option in reversed((*PRICE_OPTIONS, *SPOT_OPTIONS, QUANTILE_OPTION, *GUESSING_OPTIONS)):
         command = option(command)
     return command
 
@@ -97,6 +114,16 @@ def priced_catalogue(options: PriceOptions) -> "Mapping[str, Accelerator]":
         chips = in_regions(chips, options.region)
     lead_days = numbers("lead-days", options.lead_days, chips, example="30")
     return in_time(chips, lead_days, options.needed_in_days)
+
+
+def interruptions_from(
+    words: tuple[str, ...], recovery_min: float, chips: "Mapping[str, Accelerator]"
+) -> "dict[str, Interruptions]":
+    """Of the accelerators whose were counted."""
+    from heterodyne.planning.mix.interruptions import Interruptions
+
+    counted = numbers("spot-interruptions", words, chips, example="0.5")
+    return {name: Interruptions(per_day=often, recovery_min=recovery_min) for name, often in counted.items()}
 
 
 def _own_prices(words: tuple[str, ...], chips: "Mapping[str, Accelerator]") -> "list[OwnPrice]":

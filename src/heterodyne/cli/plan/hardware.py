@@ -43,6 +43,9 @@ class HardwareOptions(Struct, frozen=True, kw_only=True):
     region: tuple[str, ...]
     lead_days: tuple[str, ...]
     needed_in_days: float | None
+    spot: bool
+    spot_interruptions: tuple[str, ...]
+    spot_recovery_min: float
     quantile: float
     guess_tokens: int | None
     guess_acceptance: float
@@ -76,6 +79,7 @@ class HardwareOptions(Struct, frozen=True, kw_only=True):
     "--share", type=float, default=0.99, show_default=True, metavar="SHARE", help="Of requests that keep both times."
 )
 @price_options
+@click.option("--spot", is_flag=True, help="Rank by spot prices, for an hour in which the machine is there.")
 @click.option(
     "--fleet-file",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -109,6 +113,8 @@ def hardware(**options: Any) -> None:
             needed_in_days=given.needed_in_days,
         )
     )
+    if given.spot:
+        chips = _at_spot_prices(given, chips)
     requirements = _requirements(given)
     ranking = _ranking(given, requirements, chips)
     is_whole = given.as_json or given.html_file is not None
@@ -135,6 +141,14 @@ def hardware(**options: Any) -> None:
         print_ranking(ranking, requirements, ranges, every_width=given.every_width)
     if not ranking.choices:
         click.get_current_context().exit(1)
+
+
+def _at_spot_prices(options: HardwareOptions, chips: "Mapping[str, Accelerator]") -> "Mapping[str, Accelerator]":
+    from heterodyne.cli.arguments.prices import interruptions_from
+    from heterodyne.planning.hardware.own_prices import at_spot_prices
+
+    found = interruptions_from(options.spot_interruptions, options.spot_recovery_min, chips)
+    return at_spot_prices(chips, {name: one.missing_share for name, one in found.items()})
 
 
 def _requirements(options: HardwareOptions) -> "HardwareRequirements":

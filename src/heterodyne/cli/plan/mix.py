@@ -57,6 +57,7 @@ requests_per_s = { chat = 30.0, documents = 1.1 }
 name = "l4 x1 spot"
 usd_per_hour = 0.22
 is_spot = true
+missing_share = 0.02          # of the time that one is taken back and none serves in its place
 available = 8                 # replicas of this kind
 requests_per_s = { chat = 0.8, documents = 0.05 }
 """
@@ -124,20 +125,6 @@ requests_per_s = { chat = 0.8, documents = 0.05 }
     show_default=True,
     metavar="SHARE",
     help="Of every bucket's traffic that may run on spot capacity.",
-)
-@click.option(
-    "--spot-interruptions",
-    multiple=True,
-    metavar="NAME=N",
-    help="Times a day that a spot machine of this kind is taken back; repeatable. None: never.",
-)
-@click.option(
-    "--spot-recovery-min",
-    type=float,
-    default=15.0,
-    show_default=True,
-    metavar="MIN",
-    help="Until another serves in its place.",
 )
 @click.option(
     "--critical-share",

@@ -9,14 +9,19 @@ from msgspec import Struct
 from heterodyne.cli.arguments.catalogue import own_profiles
 from heterodyne.cli.arguments.layout import member
 from heterodyne.cli.arguments.model import model_from
-from heterodyne.cli.arguments.prices import PriceOptions, numbers, priced_catalogue, speculation_from
+from heterodyne.cli.arguments.prices import (
+    PriceOptions,
+    interruptions_from,
+    numbers,
+    priced_catalogue,
+    speculation_from,
+)
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.hardware import Accelerator, Link
 from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
 from heterodyne.planning.mix.inputs import offered, rate_of, within_context
-from heterodyne.planning.mix.interruptions import Interruptions
 from heterodyne.planning.mix.offers import Holding, owned
 from heterodyne.planning.mix.problem import Stock
 from heterodyne.planning.mix.requirements import MixRequirements
@@ -107,7 +112,7 @@ def mix_question_from(options: MixOptions) -> MixQuestion:
         stocks=_stocks(options.available, options.minimum, chips),
         share=options.share,
         holdings=_holdings(options, chips),
-        interruptions=_interruptions(options, chips),
+        interruptions=interruptions_from(options.spot_interruptions, options.spot_recovery_min, chips),
         headroom=options.headroom,
         spot_share_max=options.spot_share_max,
         survives_one_loss=options.survives_one_loss,
@@ -135,14 +140,6 @@ def _holdings(options: MixOptions, chips: Mapping[str, Accelerator]) -> tuple[Ho
             raise InvalidSpec(f'committed: "{word}" has no price; say for example {name}=8@1.20')
         mine.append(Holding(accelerator=name, word="committed", chips=round(count), usd_per_hour=float(usd)))
     return tuple(mine)
-
-
-def _interruptions(options: MixOptions, chips: Mapping[str, Accelerator]) -> dict[str, Interruptions]:
-    """Of those that were counted."""
-    counted = numbers("spot-interruptions", options.spot_interruptions, chips, example="0.5")
-    return {
-        name: Interruptions(per_day=often, recovery_min=options.spot_recovery_min) for name, often in counted.items()
-    }
 
 
 def _within_context(log: list[TraceRequest], spec: ModelSpec) -> tuple[TraceRequest, ...]:

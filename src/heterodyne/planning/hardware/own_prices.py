@@ -9,7 +9,7 @@ from heterodyne.domain.nearest import unknown_name
 from heterodyne.physics.catalogue import SETTINGS
 from heterodyne.physics.hardware import Accelerator, ChipPrice
 
-OWN = "you"
+OWN, SPOT = "you", "spot"
 
 
 class OwnPrice(Struct, frozen=True, kw_only=True):
@@ -66,6 +66,24 @@ def in_regions(catalogue: Mapping[str, Accelerator], regions: Collection[str]) -
         )
         for name, chip in catalogue.items()
     }
+
+
+def at_spot_prices(
+    catalogue: Mapping[str, Accelerator], missing_shares: Mapping[str, float]
+) -> Mapping[str, Accelerator]:
+    """Only spot capacity, at what an hour costs in which it is there: it is taken back for a share of the time."""
+    changed = {}
+    for name, chip in catalogue.items():
+        there = 1.0 - missing_shares.get(name, 0.0)
+        spot = (one for one in chip.prices if one.is_spot)
+        prices = tuple(
+            structs.replace(
+                one, is_spot=False, usd_per_hour=one.usd_per_hour / there, provider=f"{one.provider} {SPOT}"
+            )
+            for one in spot
+        )
+        changed[name] = structs.replace(chip, prices=prices)
+    return changed
 
 
 def in_time(

@@ -7,7 +7,7 @@ from heterodyne.domain.errors import InvalidSpec, UnknownName
 from heterodyne.physics.catalogue import SETTINGS, accelerator, accelerators
 from heterodyne.physics.hardware import Accelerator, ChipPrice
 from heterodyne.physics.region_prices import region_prices
-from heterodyne.planning.hardware.own_prices import OwnPrice, in_regions, with_own_prices, with_regions
+from heterodyne.planning.hardware.own_prices import OwnPrice, at_spot_prices, in_regions, with_own_prices, with_regions
 from heterodyne.planning.hardware.ranking import lowest_price
 
 H100 = accelerator("h100-sxm")
@@ -78,3 +78,12 @@ def test_the_least_of_a_seller_s_regions_is_the_catalogue_s_price() -> None:
         known = {one.provider: one.usd_per_hour for one in chips[name].prices if not one.is_spot}
         for provider, lowest in least.items():
             assert lowest == pytest.approx(known[provider], abs=0.011), (name, provider)
+
+
+def test_spot_capacity_costs_more_the_longer_it_is_missing() -> None:
+    spot = lowest_price(H100, is_spot=True)
+    assert spot is not None
+    stays, shaky = at_spot_prices(CATALOGUE, {}), at_spot_prices(CATALOGUE, {"h100-sxm": 0.2})
+    assert usd(stays["h100-sxm"]) == spot.usd_per_hour
+    assert usd(shaky["h100-sxm"]) == pytest.approx(spot.usd_per_hour / 0.8)
+    assert all("spot" in one.seller for one in shaky["h100-sxm"].prices)
