@@ -17,8 +17,8 @@ from heterodyne.simulator.run import run
 from heterodyne.simulator.workload import workload
 
 COLD_START_SPREAD = 0.1
-FACTORS = (0.8, 1.2)  # of demand, between which the cheapest schedule that keeps the promise is looked for
-HALVINGS = 4
+FACTORS = (0.8, 1.1)  # of demand, between which the cheapest schedule that keeps the promise is looked for
+HALVINGS = 3
 FIRST_S = 300.0
 
 
