@@ -145,6 +145,8 @@ class _Run:
                 if arrives_at_s >= self._gauges_at_s:
                     self._publish(arrives_at_s)
                 self._arrive(request, arrives_at_s)
+                if growing is not None and growing.held:
+                    turns_at_s = growing.next_at_s  # the first that is held wakes the scaler
                 request = next(coming, None)
                 arrives_at_s = inf if request is None else request.at_s
             elif self._admission is not None and self._admission.controller.waiting:
