@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, POOL, SHARE, curve, pool, usual_concurrency
+from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, POOL, SHARE, concurrency, curve, pool
 from benchmarks.scaling.loads import Load
 from heterodyne.domain.fleet import PoolName
 from heterodyne.planning.scaling.limits import PoolLimits, ScalingRules
@@ -21,12 +21,6 @@ OURS, REACTIVE = "Heterodyne", "Heterodyne, no forecast"
 CLAIRVOYANT, HINDSIGHT = "clairvoyant", "no foresight"
 INTERVAL_S = 60.0
 AHEAD = 1.35  # cold starts before it is needed
-
-
-def concurrency() -> float:
-    """Of a replica that is as full as the promise allows, for those whose target it is."""
-    count, rate = curve().points[-1]
-    return usual_concurrency(rate / count)
 
 
 def peers(load: Load) -> dict[str, Callable[[], Scaler]]:
