@@ -19,7 +19,6 @@ class AutoscalingTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     maximum: Annotated[int, Meta(ge=1, le=256)] = 16
     cold_start_s: Annotated[float, Meta(gt=0)] = 120.0  # from asking for a replica to its first request
     cold_start_spread: Annotated[float, Meta(ge=0, le=1)] = 0.1  # of its logarithm
-    is_spot: bool = False
     loss_per_hour: Annotated[float, Meta(ge=0, lt=1)] = 0.0  # the chance that a spot replica is taken away
 
     def limits(self, pool: str, capacity: CapacityCurve, usd_per_hour: float) -> PoolLimits:
@@ -33,6 +32,5 @@ class AutoscalingTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             maximum=self.maximum,
             usd_per_hour=usd_per_hour,
             cold_start_s=self.cold_start_s,
-            is_spot=self.is_spot,
             loss_per_hour=self.loss_per_hour,
         )

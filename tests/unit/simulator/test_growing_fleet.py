@@ -11,7 +11,7 @@ from heterodyne.planning.scaling.action import ScalingAction
 from heterodyne.planning.scaling.capacity import CapacityCurve
 from heterodyne.planning.scaling.limits import PoolLimits, ScalingRules
 from heterodyne.planning.scaling.observation import Observation
-from heterodyne.planning.scaling.peers.resize import Bounds
+from heterodyne.planning.scaling.peers.resize import PeerBounds
 from heterodyne.planning.scaling.peers.schedule import Schedule
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.growing_fleet import GrowingFleet, GrowingPool, Scaler
@@ -47,9 +47,9 @@ def simulate(
     return growing.close(log[-1].at_s), len(tally.total_s)
 
 
-def bounds() -> Bounds:
+def bounds() -> PeerBounds:
     [template] = pools(replicas=8)
-    return Bounds(pool=PoolName(template.name), minimum=0, maximum=8)
+    return PeerBounds(pool=PoolName(template.name), minimum=0, maximum=8)
 
 
 def own(**changed: object) -> OwnScaler:

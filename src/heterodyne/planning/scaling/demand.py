@@ -29,7 +29,7 @@ class LoadSample(Struct, frozen=True, kw_only=True, gc=False):
     requests: float
 
 
-class Demand(Struct, frozen=True, kw_only=True):
+class RecentDemand(Struct, frozen=True, kw_only=True):
     """Usual requests a second."""
 
     now: float  # that the last minutes prove
@@ -44,10 +44,10 @@ class Demand(Struct, frozen=True, kw_only=True):
         return max(self.now, self.mean + self.slope * LEVEL_S / 2) + self.slope * seconds
 
 
-def demand_of(samples: Sequence[LoadSample]) -> Demand:
+def demand_of(samples: Sequence[LoadSample]) -> RecentDemand:
     """Of the samples kept, the oldest first."""
     if not samples:
-        return Demand(now=0.0, mean=0.0)
+        return RecentDemand(now=0.0, mean=0.0)
     dispersion = _dispersion(samples)
     mean, span_s = _mean(samples, LEVEL_S)
     error = sqrt(dispersion * mean / span_s)
@@ -56,7 +56,7 @@ def demand_of(samples: Sequence[LoadSample]) -> Demand:
     for window_s, errors in WINDOWS:
         rate, width_s = _mean(samples, window_s)
         proven.append(rate - errors * sqrt(dispersion * rate / width_s))
-    return Demand(now=max(proven), mean=mean, slope=slope, error=error)
+    return RecentDemand(now=max(proven), mean=mean, slope=slope, error=error)
 
 
 def kept(samples: tuple[LoadSample, ...], sample: LoadSample) -> tuple[LoadSample, ...]:
