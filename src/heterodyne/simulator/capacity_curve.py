@@ -1,6 +1,7 @@
 """What growing numbers of a pool's replicas carry within the promise: simulated at a few sizes, smoothed between."""
 
 from collections.abc import Sequence
+from random import Random
 
 from msgspec import structs
 
@@ -14,6 +15,7 @@ from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import workload
 
 REQUESTS = 2000  # in each simulation
+LOG_MAX = 4000  # requests of a log that stand for all of it
 
 
 def capacity_curve(
@@ -41,6 +43,17 @@ def capacity_curve(
         prompt_token_s=prior.prompt_token_s,
         output_token_s=prior.sequence_s + prior.step_s / max(1.0, inside),
     )
+
+
+def evenly(log: Sequence[TraceRequest], *, seed: int) -> list[TraceRequest]:
+    """Requests from all over a log, one a second by chance: a log with quiet and busy hours would have its capacity
+    found at the busiest of them."""
+    chance, at_s, even = Random(seed), 0.0, []  # noqa: S311 (no secret)
+    stride = max(1, len(log) // LOG_MAX)
+    for one in log[::stride][:LOG_MAX]:
+        at_s += chance.expovariate(1.0)
+        even.append(structs.replace(one, at_s=at_s))
+    return even
 
 
 def usual_concurrency(pool: LaidOutPool, log: Sequence[TraceRequest], trial: Trial, rate: float) -> float:

@@ -11,7 +11,7 @@ from heterodyne.planning.scaling.capacity import CapacityCurve
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.autoscaling_table import AutoscalingTable
-from heterodyne.simulator.capacity_curve import capacity_curve, counts_to
+from heterodyne.simulator.capacity_curve import capacity_curve, counts_to, evenly
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.growing_fleet import GrowingFleet, GrowingPool
 from heterodyne.simulator.growth_tally import GrowthReport
@@ -69,9 +69,10 @@ def rehearse_scaling(
     if not log:
         raise InvalidSpec("the trace is empty: it has no request with a prompt")
     trial = Trial(policy=terms.policy, seed=terms.seed, slo=terms.promise.slo, gauge_interval_s=2.0, gauge_turns=1)
+    even = evenly(log, seed=terms.seed)
     curves = {
         pool.name: capacity_curve(
-            pool, log, trial, share=terms.promise.share, counts=counts_to(tables[pool.name].maximum)
+            pool, even, trial, share=terms.promise.share, counts=counts_to(tables[pool.name].maximum)
         )
         for pool in pools
     }

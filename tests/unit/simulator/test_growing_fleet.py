@@ -14,6 +14,7 @@ from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.peers.resize import PeerBounds
 from heterodyne.planning.scaling.peers.schedule import Schedule
 from heterodyne.planning.traffic.trace_request import TraceRequest
+from heterodyne.simulator.capacity_curve import LOG_MAX, counts_to, evenly
 from heterodyne.simulator.growing_fleet import GrowingFleet, GrowingPool, Scaler
 from heterodyne.simulator.growth_tally import GrowthTally, turns_in_worst_hour
 from heterodyne.simulator.own_scaler import OwnScaler
@@ -124,3 +125,17 @@ def test_turns_are_counted_in_the_hour_that_has_most() -> None:
     assert turns_in_worst_hour(counts) == 2
     assert turns_in_worst_hour([*counts, (9000.0, 4, 4, 0.0)]) == 2
     assert turns_in_worst_hour([]) == 0
+
+
+def test_capacity_is_found_at_an_even_pace_with_requests_from_all_over_the_log() -> None:
+    log = [*requests(10_000, 1.0), *requests(10_000, 0.1, from_s=10_000.0)]
+    log[-1] = structs.replace(log[-1], prompt_tokens=7)
+    even = evenly(log, seed=1)
+    assert len(even) == LOG_MAX
+    first, second = even[LOG_MAX // 2].at_s, even[-1].at_s
+    assert second == pytest.approx(2 * first, rel=0.1)
+
+
+def test_capacity_is_found_at_few_sizes() -> None:
+    assert counts_to(1) == (1,)
+    assert counts_to(16) == (1, 2, 4, 8, 16)

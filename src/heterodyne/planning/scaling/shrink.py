@@ -95,7 +95,8 @@ def _hindrance(at: Situation, span_s: float, share: float) -> ScalingAction | No
 
 
 def _drain(at: Situation, pool: PoolName, count: int, peak: float) -> ScalingAction:
-    usd, left = count * at.rules.limits(pool).usd_per_hour, at.provided[pool] - count
+    usd = count * at.rules.limits(pool).usd_per_hour
+    left = sum(at.provided.values()) - count
     return ScalingAction(
         kind=ActionKind.DRAIN,
         pool=pool,
