@@ -84,6 +84,10 @@ bench-plans: install  ## thirty plans on other traffic and beside the cheapest f
 	$(BIN)/python -m benchmarks.plans.run $(ARGS)
 	$(WRAP) docs/plan-accuracy.md
 
+bench-scaling: install  ## fleets that grow and shrink by our rules and others' (ARGS="--data FOLDER"), regenerate docs/autoscaling-accuracy.md
+	$(BIN)/python -m benchmarks.scaling.run $(ARGS)
+	$(WRAP) docs/autoscaling-accuracy.md
+
 bench-plan-speed: install  ## processor time of whole plan commands, and of what they do after their imports
 	$(BIN)/python -m benchmarks.plans.speed
 

@@ -8,13 +8,10 @@ from heterodyne.physics.precision import Precision
 from heterodyne.physics.serving import Slo
 from heterodyne.planning.scaling.capacity import CapacityCurve
 from heterodyne.planning.traffic.trace_request import TraceRequest
-from heterodyne.simulator.capacity import capacity_rps
+from heterodyne.simulator.capacity_curve import capacity_curve, usual_concurrency
 from heterodyne.simulator.fleet import LaidOutPool, lay_out
 from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
-from heterodyne.simulator.report import report
-from heterodyne.simulator.run import run
 from heterodyne.simulator.trial import Trial
-from heterodyne.simulator.workload import workload
 
 POOL = "l4"
 SLO = Slo(ttft_s=2.0, itl_s=0.1)
@@ -39,20 +36,7 @@ def pool(replicas: int) -> LaidOutPool:
 @cache
 def curve() -> CapacityCurve:
     """At several sizes."""
-    log = capacity_log()
-    points: list[tuple[int, float]] = []
-    for count in COUNTS:
-        found = capacity_rps((pool(count),), log, TRIAL, share=SHARE, requests=4000)
-        if not points or found > points[-1][1]:
-            points.append((count, found))
-    prior = pool(1).prior()
-    return CapacityCurve.of(
-        CapacityCurve.smoothed(tuple(points)),
-        prompt_tokens=sum(one.prompt_tokens for one in log) / len(log),
-        output_tokens=sum(one.output_tokens for one in log) / len(log),
-        prompt_token_s=prior.prompt_token_s,
-        output_token_s=prior.sequence_s + prior.step_s / usual_concurrency(points[-1][1] / points[-1][0]),
-    )
+    return capacity_curve(pool(max(COUNTS)), capacity_log(), TRIAL, share=SHARE, counts=COUNTS, requests=4000)
 
 
 def capacity_log() -> list[TraceRequest]:
@@ -65,8 +49,7 @@ def capacity_log() -> list[TraceRequest]:
 
 
 @cache
-def usual_concurrency(requests_per_s: float) -> float:
-    """Requests that a replica of four holds at this rate each: Little's law, with the times of a simulation."""
-    fleet = (pool(4),)
-    tally = run(fleet, workload(capacity_log(), rate=4 * requests_per_s, requests=2000), TRIAL)
-    return requests_per_s * report(tally, TRIAL).total.mean_s
+def concurrency() -> float:
+    """Of a replica that is as full as the promise allows, for those whose target it is."""
+    count, rate = curve().points[-1]
+    return usual_concurrency(pool(4), capacity_log(), TRIAL, 4 * rate / count) / 4

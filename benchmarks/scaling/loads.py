@@ -66,18 +66,18 @@ def _unseen(data: Path) -> Iterator[Load]:
     yield _given("Azure", "an hour of Azure's conversations", lambda: list(read_request_log(azure)))
     yield Load(
         name="GenTD26",
-        title="14 hours of Alibaba's image gateway, half as many again",
+        title="9 hours of Alibaba's image gateway, half as many again",
         is_seen=False,
-        requests=lambda: _drawn_from(_by_steps(_gentd26(folder)), 14 * HOUR_S, 22),
+        requests=lambda: _drawn_from(_by_steps(_gentd26(folder)), 9 * HOUR_S, 22),
         warm_up_s=1800.0,
     )
     rates = _servegen(data)
     day = 8
     yield Load(
         name="ServeGen",
-        title="16 hours of the ninth day of ServeGen's m-small, with eight days of history",
+        title="12 hours of the ninth day of ServeGen's m-small, with eight days of history",
         is_seen=False,
-        requests=lambda: _drawn_from(_by_steps(rates[day * 144 :]), 16 * HOUR_S, 23),
+        requests=lambda: _drawn_from(_by_steps(rates[day * 144 :]), 12 * HOUR_S, 23),
         warm_up_s=1800.0,
         past=tuple(rates[: day * 144]),
     )
@@ -212,7 +212,7 @@ def _gentd26(folder: Path) -> list[float]:
             if row["request_type"] == "API Requests":
                 sums.setdefault(int(float(row["timestamp_anon"]) // STEP_S), []).append(float(row["value"]))
     first = min(sums)
-    means = [sums.get(first + place, [0.1]) for place in range(int(14 * HOUR_S / STEP_S) + 1)]
+    means = [sums.get(first + place, [0.1]) for place in range(int(9 * HOUR_S / STEP_S) + 1)]
     return [1.5 * sum(one) / len(one) for one in means]
 
 

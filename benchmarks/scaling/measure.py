@@ -8,7 +8,7 @@ from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, POOL, SHARE, SLO, TR
 from benchmarks.scaling.loads import Load
 from benchmarks.scaling.scalers import CLAIRVOYANT, HINDSIGHT, OURS, REACTIVE, ours, peers, schedule
 from heterodyne.domain.fleet import PoolName
-from heterodyne.planning.scaling.peers.resize import Bounds
+from heterodyne.planning.scaling.peers.resize import PeerBounds
 from heterodyne.planning.scaling.peers.schedule import Schedule
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.growing_fleet import GrowingFleet, GrowingPool, Scaler, Tells
@@ -17,8 +17,8 @@ from heterodyne.simulator.run import run
 from heterodyne.simulator.workload import workload
 
 COLD_START_SPREAD = 0.1
-FACTORS = (0.8, 1.2)  # of demand, between which the cheapest schedule that keeps the promise is looked for
-HALVINGS = 4
+FACTORS = (0.8, 1.1)  # of demand, between which the cheapest schedule that keeps the promise is looked for
+HALVINGS = 3
 FIRST_S = 300.0
 
 
@@ -42,7 +42,7 @@ def measure(load: Load, name: str) -> Cell:
     if name == CLAIRVOYANT:
         factor, tally = _cheapest(load, log)
         return _cell(load, name, tally, log, began_s, factor=factor)
-    bounds = Bounds(pool=PoolName(POOL), minimum=load.minimum, maximum=MAXIMUM)
+    bounds = PeerBounds(pool=PoolName(POOL), minimum=load.minimum, maximum=MAXIMUM)
     if name == HINDSIGHT:
         tally = _simulated(load, log, Schedule(bounds, schedule(load, log, 1.0, has_foresight=False)))
         return _cell(load, name, tally, log, began_s)
@@ -93,7 +93,7 @@ def _first(load: Load, log: list[TraceRequest]) -> int:
 
 def _cheapest(load: Load, log: list[TraceRequest]) -> tuple[float, GrowthTally]:
     """The schedule that keeps the promise with the least, by halving."""
-    bounds = Bounds(pool=PoolName(POOL), minimum=load.minimum, maximum=MAXIMUM)
+    bounds = PeerBounds(pool=PoolName(POOL), minimum=load.minimum, maximum=MAXIMUM)
     low, high = FACTORS
     best: GrowthTally | None = None
     for _ in range(HALVINGS):

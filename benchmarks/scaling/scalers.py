@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, POOL, SHARE, curve, pool, usual_concurrency
+from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, POOL, SHARE, concurrency, curve, pool
 from benchmarks.scaling.loads import Load
 from heterodyne.domain.fleet import PoolName
 from heterodyne.planning.scaling.limits import PoolLimits, ScalingRules
@@ -11,7 +11,7 @@ from heterodyne.planning.scaling.peers.hpa import Hpa
 from heterodyne.planning.scaling.peers.kpa import Kpa
 from heterodyne.planning.scaling.peers.llm_d_saturation import LlmDSaturation
 from heterodyne.planning.scaling.peers.queue_depth import QueueDepth
-from heterodyne.planning.scaling.peers.resize import Bounds
+from heterodyne.planning.scaling.peers.resize import PeerBounds
 from heterodyne.planning.scaling.state import ScalingState
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.growing_fleet import Scaler
@@ -23,15 +23,9 @@ INTERVAL_S = 60.0
 AHEAD = 1.35  # cold starts before it is needed
 
 
-def concurrency() -> float:
-    """Of a replica that is as full as the promise allows, for those whose target it is."""
-    count, rate = curve().points[-1]
-    return usual_concurrency(rate / count)
-
-
 def peers(load: Load) -> dict[str, Callable[[], Scaler]]:
     """Each with the settings that its documentation recommends, or begins with."""
-    bounds = Bounds(pool=PoolName(POOL), minimum=load.minimum, maximum=MAXIMUM)
+    bounds = PeerBounds(pool=PoolName(POOL), minimum=load.minimum, maximum=MAXIMUM)
     return {
         "HPA, GPU use 80 %": lambda: Hpa(bounds),
         "HPA, cache use 50 %": lambda: Hpa(bounds, metric="kv_share", target=0.5),

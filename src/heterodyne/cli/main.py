@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {  # name: module that holds a command of
     "plan": ("heterodyne.cli.plan.command", "Answer what fits where, before any hardware is bought."),
     "calibrate": ("heterodyne.cli.calibrate.command", "Measure a live replica, so that plans know how fast it is."),
     "simulate": ("heterodyne.cli.simulate", "Say how a fleet would serve a trace, under any policy."),
+    "scale": ("heterodyne.cli.scale.command", "Say what the autoscaler would do with a fleet, and why."),
     "emulate": ("heterodyne.cli.emulate", "Answer as an engine on hardware that is not here."),
     "jax": ("heterodyne.cli.jax_engine", "Serve a model by JAX, in vLLM's words, where no faster engine is."),
     "bench": ("heterodyne.cli.bench", "Measure a gateway under load."),

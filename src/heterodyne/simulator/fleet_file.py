@@ -14,6 +14,7 @@ from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.step_time import Speculation
+from heterodyne.simulator.autoscaling_table import AutoscalingTable
 from heterodyne.simulator.promise import Promise
 
 REPLICAS_MAX = 4096
@@ -21,7 +22,8 @@ POOLS, PROMISE = "pools", "promise"
 
 
 class SimulatedPool(Struct, frozen=True, kw_only=True):
-    """One pool, in the words of the settings, and four of its own: two precisions, `speculation` and `slowdown`."""
+    """One pool, in the words of the settings, and some of its own: two precisions, `speculation`, `slowdown` and
+    `autoscaling`."""
 
     model: Annotated[str, Meta(min_length=1)]
     hardware: str
@@ -50,6 +52,7 @@ class SimulatedPool(Struct, frozen=True, kw_only=True):
     in_flight_max: Annotated[int, Meta(ge=1)] | None = None
     speculation: Speculation | None = None  # tokens guessed ahead, and the chance that one is right
     slowdown: Annotated[float, Meta(gt=0)] = 1.0  # its steps take so many times what is predicted
+    autoscaling: AutoscalingTable | None = None  # None: it keeps its replicas
 
 
 class FleetFile(Struct, frozen=True, kw_only=True):

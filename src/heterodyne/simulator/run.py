@@ -71,6 +71,7 @@ class _Run:
     ) -> None:
         self._trial = trial
         self._growing = growing
+        self._turns_at_s = inf if growing is None else growing.next_at_s
         self._clocks = {pool.name: pool.real_clock() for pool in pools}
         self._speed_changes = deque(trial.speed_changes)
         self._hash_tokens = traffic.hash_tokens
@@ -122,13 +123,11 @@ class _Run:
         request = next(coming, None)
         arrives_at_s = inf if request is None else request.at_s
         events, replicas, growing = self._events, self._replicas, self._growing
-        turns_at_s = inf if growing is None else growing.next_at_s
         while True:
-            if growing is not None and turns_at_s <= min(arrives_at_s, events[0][0] if events else inf):
+            if growing is not None and self._turns_at_s <= min(arrives_at_s, events[0][0] if events else inf):
                 if request is None and not self._running_requests and not growing.held:
                     break
-                self._grow(growing, turns_at_s)
-                turns_at_s = growing.next_at_s
+                self._grow(growing, self._turns_at_s)
             elif events and events[0][0] < arrives_at_s:
                 now_s, number = heappop(events)
                 replica = replicas[number]
@@ -180,6 +179,7 @@ class _Run:
             self._growing.start(request, self._numbers[forecast.state.replica.id], own_risk(routing_request, forecast))
         else:
             self._growing.hold(request, now_s)
+            self._turns_at_s = self._growing.next_at_s  # the first that is held wakes the scaler
             return
         self._start(request, routing_request, forecast, now_s)
 
@@ -312,6 +312,7 @@ class _Run:
     def _grow(self, growing: GrowingFleet, now_s: float) -> None:
         """The fleet changes: who is ready is listed, who drains takes nothing new, who is gone is forgotten."""
         change = growing.turn(now_s, self._replicas)
+        self._turns_at_s = growing.next_at_s
         for pool, listed in change.ready:
             growing.place(listed.id, self._add(pool, listed))
         for number in change.drains:

@@ -23,7 +23,7 @@ from heterodyne.planning.scaling.shrink import shrinkage
 from heterodyne.planning.scaling.situation import Situation
 from heterodyne.planning.scaling.state import ScalingState, observed
 from heterodyne.planning.scaling.steadiness import DOWN, UP, window_s
-from heterodyne.planning.scaling.trust import corrected, lateness
+from heterodyne.planning.scaling.trust import corrected
 
 
 class ScalingDecision(Struct, frozen=True, kw_only=True):
@@ -97,16 +97,9 @@ def _settled(
 ) -> ScalingState:
     """What was seen of lateness corrects the capacity, once the replicas have been enough for a while."""
     written = capacity(rules, ready)
-    load = need.demand.mean / written if written else 0.0
     is_enough = bool(written) and need.demand.now <= written * state.trust and not need.backlog
     since_s = (state.enough_since_s if state.enough_since_s is not None else seen.at_s) if is_enough else None
-    trust = corrected(
-        state.trust,
-        late_share=lateness(state.lateness),
-        allowed=1.0 - rules.share,
-        load=load,
-        settled_s=0.0 if since_s is None else seen.at_s - since_s,
-    )
+    trust = corrected(state.trust, state.lateness, allowed=1.0 - rules.share, now_s=seen.at_s, enough_since_s=since_s)
     if trust < state.trust:
         since_s = seen.at_s  # what it leads to is seen first
     return structs.replace(state, trust=trust, enough_since_s=since_s)

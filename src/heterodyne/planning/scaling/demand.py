@@ -13,6 +13,7 @@ from math import sqrt
 from msgspec import Struct
 
 WINDOWS = ((20.0, 2.0), (40.0, 2.0), (80.0, 2.0), (160.0, 1.5), (320.0, 1.0))  # seconds, and errors of their mean
+WATCHED_S = 300.0  # before so long, a mean is no more than what it proves
 LEVEL_S = 900.0  # the window whose mean is taken as it is, and whose line is the trend
 SURE_TREND = 1.0
 DISPERSION_MIN, DISPERSION_MAX = 1.0, 12.0  # of usual requests: variance over mean
@@ -28,7 +29,7 @@ class LoadSample(Struct, frozen=True, kw_only=True, gc=False):
     requests: float
 
 
-class Demand(Struct, frozen=True, kw_only=True):
+class RecentDemand(Struct, frozen=True, kw_only=True):
     """Usual requests a second."""
 
     now: float  # that the last minutes prove
@@ -43,19 +44,19 @@ class Demand(Struct, frozen=True, kw_only=True):
         return max(self.now, self.mean + self.slope * LEVEL_S / 2) + self.slope * seconds
 
 
-def demand_of(samples: Sequence[LoadSample]) -> Demand:
+def demand_of(samples: Sequence[LoadSample]) -> RecentDemand:
     """Of the samples kept, the oldest first."""
     if not samples:
-        return Demand(now=0.0, mean=0.0)
+        return RecentDemand(now=0.0, mean=0.0)
     dispersion = _dispersion(samples)
     mean, span_s = _mean(samples, LEVEL_S)
     error = sqrt(dispersion * mean / span_s)
     slope = _slope(samples)
-    proven = [mean + min(0.0, slope) * LEVEL_S / 2]
+    proven = [mean + min(0.0, slope) * LEVEL_S / 2 - (0.0 if span_s > WATCHED_S else error)]
     for window_s, errors in WINDOWS:
         rate, width_s = _mean(samples, window_s)
         proven.append(rate - errors * sqrt(dispersion * rate / width_s))
-    return Demand(now=max(proven), mean=mean, slope=slope, error=error)
+    return RecentDemand(now=max(proven), mean=mean, slope=slope, error=error)
 
 
 def kept(samples: tuple[LoadSample, ...], sample: LoadSample) -> tuple[LoadSample, ...]:

@@ -19,8 +19,11 @@ def growth(at: Situation) -> tuple[ScalingAction, ...]:
     wanted, have = at.need.requests_per_s / at.state.trust, capacity(at.rules, at.provided)
     is_doubted = at.state.trust < DOUBTED and at.need.requests_per_s <= have
     reason = ScalingReason.MISSES if is_doubted else at.need.reason
-    if not sum(at.provided.values()) and at.seen.held:
-        wanted, reason = max(wanted, ANY), ScalingReason.WAKE
+    if not sum(at.provided.values()):
+        if at.seen.held:
+            wanted, reason = max(wanted, ANY), ScalingReason.WAKE
+        elif reason is not ScalingReason.FORECAST:
+            return ()  # what has passed wakes nobody
     if wanted <= have:
         return ()
     back, counts = _taken_back(at, wanted, reason)

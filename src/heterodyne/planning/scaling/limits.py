@@ -16,8 +16,7 @@ class PoolLimits(Struct, frozen=True, kw_only=True):
     maximum: int = 16
     usd_per_hour: float = 0.0  # of one replica
     cold_start_s: float = 120.0  # until some have been measured
-    is_spot: bool = False
-    loss_per_hour: float = 0.0  # the chance that a spot replica is taken away within an hour
+    loss_per_hour: float = 0.0  # the chance that a replica on spot capacity is taken away within an hour
 
     def __post_init__(self) -> None:
         if not 0 <= self.minimum <= self.maximum:

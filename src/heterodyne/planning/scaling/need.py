@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from heterodyne.planning.scaling.action import ScalingReason
-from heterodyne.planning.scaling.demand import Demand, demand_of
+from heterodyne.planning.scaling.demand import RecentDemand, demand_of
 from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.state import ScalingState
 
@@ -17,7 +17,7 @@ class Need(Struct, frozen=True, kw_only=True):
 
     requests_per_s: float
     reason: ScalingReason  # the greatest part of it
-    demand: Demand
+    demand: RecentDemand
     ahead: float  # when the next replica is ready
     backlog: float
     floor: float

@@ -8,8 +8,8 @@ from heterodyne.planning.scaling.observation import COMING, ReplicaStage
 from heterodyne.planning.scaling.situation import Situation
 from heterodyne.planning.scaling.steadiness import DOWN, window_s
 
-# Beyond what was needed at most: who goes down to the brim goes up again at once. In errors of the mean, so that a small
-# fleet, whose demand is known less well, keeps more.
+# Beyond what was needed at most: who goes down to the brim goes up again at once. In errors of the mean, so that a
+# small fleet, whose demand is known less well, keeps more.
 SLACK, SLACK_ERRORS = 0.01, 1.0
 TURN_SLACK, TURN_SLACK_ERRORS = 0.03, 2.0  # for a step that changes the direction
 
@@ -95,7 +95,8 @@ def _hindrance(at: Situation, span_s: float, share: float) -> ScalingAction | No
 
 
 def _drain(at: Situation, pool: PoolName, count: int, peak: float) -> ScalingAction:
-    usd, left = count * at.rules.limits(pool).usd_per_hour, at.provided[pool] - count
+    usd = count * at.rules.limits(pool).usd_per_hour
+    left = sum(at.provided.values()) - count
     return ScalingAction(
         kind=ActionKind.DRAIN,
         pool=pool,

@@ -9,7 +9,7 @@ from heterodyne.planning.scaling.floor import DAYS_MAX, Floor, floor_of
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.steadiness import Steadiness
-from heterodyne.planning.scaling.trust import WINDOW_S, LatenessSample
+from heterodyne.planning.scaling.trust import KEPT_S, LatenessSample
 from heterodyne.planning.traffic.demand_rules import DAY_STEPS, STEP_S
 
 LENGTHS_S = 1200.0  # over which the mean length of answers moves
@@ -50,7 +50,7 @@ def observed(state: ScalingState, rules: ScalingRules, seen: Observation) -> Sca
     return structs.replace(
         _with_step(state, rules, seen, requests),
         samples=kept(state.samples, LoadSample(at_s=seen.at_s, span_s=seen.span_s, requests=requests)),
-        lateness=(*(one for one in state.lateness if one.at_s > seen.at_s - WINDOW_S), late),
+        lateness=(*(one for one in state.lateness if one.at_s > seen.at_s - KEPT_S), late),
         last_came_at_s=came_at_s,
         cold_starts={one.pool: state.starts(rules, one.pool).with_measured(one.cold_starts_s) for one in seen.pools},
     )

@@ -1,18 +1,23 @@
-"""How far a capacity is to be believed: what was seen when replicas were near it.
+"""How far a capacity is to be believed: what was seen of lateness while there were replicas enough.
 
-A curve is found with the traffic of another day. Where more requests are late than was promised although there should
-be room, it promises too much; where none is late at the brim, too little.
+A curve is found with the traffic of another day, for a load that never changes. Where more requests are late than was
+promised although there should be room, it promises too much, and is believed less at once. Where hardly any is late for
+long, the promise has a budget that nobody uses, and it is believed more, little by little.
 """
+
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-LEAST, MOST = 0.6, 1.2
-LATE_MANY, LATE_FEW = 2.0, 0.5  # times the share that may be late
-BRIM = 0.9  # of the trusted capacity
-DOWN, DOWN_MOST, UP = 0.03, 0.15, 0.002  # of it, at each look that tells something; the first by how late
-SEEN_MIN = 100  # requests in the window that is judged
-WINDOW_S = 600.0  # that is judged: what is late for a minute is chance
-SETTLED_S = 660.0  # with enough replicas, before what is seen is not the work of an earlier shortage
+LEAST, MOST = 0.6, 1.1
+KEPT_S = 3600.0  # of what is judged
+QUICK_S, QUICK = 600.0, 5.0  # after so long, what is late has to be so many times what may be to count
+SURE_S, SURE = 1800.0, 1.5
+FEW = 0.3  # times what may be late: a budget that is not used
+DOWN, DOWN_MOST = 0.02, 0.15  # of it, by how late
+UP = 0.0003  # of it, at each look
+SEEN_MIN = 100  # requests
+SETTLING_S = 60.0  # after there are enough, in which an earlier shortage still shows
 
 
 class LatenessSample(Struct, frozen=True, kw_only=True, gc=False):
@@ -25,20 +30,27 @@ class LatenessSample(Struct, frozen=True, kw_only=True, gc=False):
     risk: float
 
 
-def lateness(samples: tuple[LatenessSample, ...]) -> float | None:
+def corrected(
+    trust: float, samples: Sequence[LatenessSample], *, allowed: float, now_s: float, enough_since_s: float | None
+) -> float:
+    """`enough_since_s` None: there are not enough replicas, and what is late is their fault."""
+    if enough_since_s is None:
+        return trust
+    begins_s = max(enough_since_s + SETTLING_S, now_s - KEPT_S)
+    late_share = _lateness([one for one in samples if one.at_s >= begins_s])
+    span_s = now_s - begins_s
+    if late_share is None or span_s < QUICK_S:
+        return trust
+    if late_share > (SURE if span_s >= SURE_S else QUICK) * allowed:
+        return max(LEAST, trust * (1.0 - min(DOWN_MOST, DOWN * late_share / allowed)))
+    if late_share < FEW * allowed and span_s >= SURE_S:
+        return max(trust, min(MOST, trust * (1.0 + UP)))
+    return trust
+
+
+def _lateness(samples: Sequence[LatenessSample]) -> float | None:
     """The share that is late or expected to be, whichever is more; None: too few to say."""
     ended, arrivals = sum(one.ended for one in samples), sum(one.arrivals for one in samples)
     if min(ended, arrivals) < SEEN_MIN:
         return None
     return max(sum(one.late for one in samples) / ended, sum(one.risk for one in samples) / arrivals)
-
-
-def corrected(trust: float, *, late_share: float | None, allowed: float, load: float, settled_s: float) -> float:
-    """`load` is demand as a share of the capacity as it is written, of replicas that are ready."""
-    if late_share is None or settled_s < SETTLED_S:
-        return trust
-    if late_share > LATE_MANY * allowed and load <= trust:
-        return max(LEAST, trust * (1.0 - min(DOWN_MOST, DOWN * late_share / (LATE_MANY * allowed))))
-    if late_share < LATE_FEW * allowed and load > BRIM * trust:
-        return min(MOST, trust * (1.0 + UP))
-    return trust

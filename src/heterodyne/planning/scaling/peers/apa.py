@@ -5,7 +5,7 @@ from math import ceil
 
 from heterodyne.planning.scaling.action import ScalingAction
 from heterodyne.planning.scaling.observation import PROVIDED, Observation, ReplicaStage
-from heterodyne.planning.scaling.peers.resize import Bounds, resized
+from heterodyne.planning.scaling.peers.resize import PeerBounds, resized
 
 LOOK_S = 10.0
 WINDOW_S = 60.0
@@ -18,7 +18,7 @@ class Apa:
 
     look_s = LOOK_S
 
-    def __init__(self, bounds: Bounds, *, concurrency: float) -> None:
+    def __init__(self, bounds: PeerBounds, *, concurrency: float) -> None:
         self._bounds = bounds
         self._target = max(1.0, concurrency)
         self._seen: deque[tuple[float, float]] = deque()

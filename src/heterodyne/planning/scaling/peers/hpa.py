@@ -5,7 +5,7 @@ from math import ceil
 
 from heterodyne.planning.scaling.action import ScalingAction
 from heterodyne.planning.scaling.observation import PROVIDED, Observation, ReplicaStage
-from heterodyne.planning.scaling.peers.resize import Bounds, resized
+from heterodyne.planning.scaling.peers.resize import PeerBounds, resized
 
 LOOK_S = 15.0
 TOLERANCE = 0.1
@@ -18,7 +18,7 @@ class Hpa:
 
     look_s = LOOK_S
 
-    def __init__(self, bounds: Bounds, *, metric: str = "busy_share", target: float = 0.8) -> None:
+    def __init__(self, bounds: PeerBounds, *, metric: str = "busy_share", target: float = 0.8) -> None:
         self._bounds = bounds
         self._metric = metric
         self._target = target

@@ -3,7 +3,7 @@ less when those that stay would have enough."""
 
 from heterodyne.planning.scaling.action import ScalingAction
 from heterodyne.planning.scaling.observation import COMING, PROVIDED, Observation, ReplicaStage
-from heterodyne.planning.scaling.peers.resize import Bounds, resized
+from heterodyne.planning.scaling.peers.resize import PeerBounds, resized
 
 LOOK_S = 30.0
 KV_FULL, QUEUE_FULL = 0.80, 5.0
@@ -15,7 +15,7 @@ class LlmDSaturation:
 
     look_s = LOOK_S
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: PeerBounds) -> None:
         self._bounds = bounds
 
     def look(self, seen: Observation) -> tuple[ScalingAction, ...]:

@@ -2,7 +2,7 @@
 
 from heterodyne.planning.scaling.action import ScalingAction
 from heterodyne.planning.scaling.observation import COMING, PROVIDED, Observation, ReplicaStage
-from heterodyne.planning.scaling.peers.resize import Bounds, resized
+from heterodyne.planning.scaling.peers.resize import PeerBounds, resized
 
 LOOK_S = 15.0
 WAITING = 5.0  # a ready replica
@@ -14,7 +14,7 @@ class QueueDepth:
 
     look_s = LOOK_S
 
-    def __init__(self, bounds: Bounds, *, waiting: float = WAITING) -> None:
+    def __init__(self, bounds: PeerBounds, *, waiting: float = WAITING) -> None:
         self._bounds = bounds
         self._waiting = waiting
         self._full_since_s: float | None = None

@@ -8,7 +8,7 @@ from heterodyne.planning.scaling.hardware_choice import given_up
 from heterodyne.planning.scaling.observation import PROVIDED, Observation
 
 
-class Bounds(Struct, frozen=True, kw_only=True):
+class PeerBounds(Struct, frozen=True, kw_only=True):
     """The one pool that a peer knows."""
 
     pool: PoolName
@@ -16,7 +16,7 @@ class Bounds(Struct, frozen=True, kw_only=True):
     maximum: int = 64
 
 
-def resized(seen: Observation, bounds: Bounds, wanted: int, because: str) -> tuple[ScalingAction, ...]:
+def resized(seen: Observation, bounds: PeerBounds, wanted: int, because: str) -> tuple[ScalingAction, ...]:
     """Empty: it has that many."""
     pool = seen.pool(bounds.pool)
     current = pool.count(*PROVIDED)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from heterodyne.planning.scaling.action import ScalingAction
 from heterodyne.planning.scaling.observation import Observation
-from heterodyne.planning.scaling.peers.resize import Bounds, resized
+from heterodyne.planning.scaling.peers.resize import PeerBounds, resized
 
 
 class Schedule:
@@ -13,7 +13,7 @@ class Schedule:
 
     look_s = 10.0
 
-    def __init__(self, bounds: Bounds, counts: Sequence[tuple[float, int]]) -> None:
+    def __init__(self, bounds: PeerBounds, counts: Sequence[tuple[float, int]]) -> None:
         self._bounds = bounds
         self._counts = counts
 

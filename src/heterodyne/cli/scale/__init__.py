@@ -1,0 +1,1 @@
+"""`heterodyne scale`."""
