@@ -3,14 +3,18 @@
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
 from benchmarks.batches.traffic import IN_FLIGHT_MAX, WARM_S, interactive, slo_of
+from benchmarks.mean_capacity import mean_capacity_rps
 from benchmarks.routing_live.fleet import laid_out
 from heterodyne.admission.settings import AdmissionSettings
 from heterodyne.physics.serving import Slo
+from heterodyne.routing.spare import ITL_SHARE
 from heterodyne.simulator.batch import BatchTally, SimulatedBatch
+from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.run import run
 from heterodyne.simulator.tally import SimulationTally
 from heterodyne.simulator.trial import Trial
@@ -42,6 +46,7 @@ class Beside(Struct, frozen=True, kw_only=True):
     trace: str
     part: int
     load: float
+    load_at_steps: float = 1.0  # the same of what the fleet holds at the steps that lines are held to
     seconds: float
     interactive_rps: float
     alone: Kept
@@ -66,14 +71,17 @@ class Beside(Struct, frozen=True, kw_only=True):
         """The share of them that is."""
         return self.lines_per_s / self.left_per_s
 
+    @property
+    def of_left_at_steps(self) -> float:
+        """The same where interactive work is measured by the steps that lines are held to, as lines alone are."""
+        return self.lines_per_s / ((1.0 - self.load_at_steps) * self.lines_alone_per_s)
 
-def measure(options: argparse.Namespace) -> Beside:
-    """Three runs."""
+
+def measure(options: argparse.Namespace, known: Beside | None = None) -> Beside:
+    """Three runs, or one where it is known what each does alone."""
     slo, pools = slo_of(options), laid_out()
     asked, end_s = interactive(options, slo, pools), options.warm_s + options.seconds
     traffic = workload(asked.log[: int(asked.rate * end_s)], rate=asked.rate)
-    alone_end_s = min(end_s, options.warm_s + ALONE_S)
-    few = workload(asked.log[: max(1, int(FEW_RPS * alone_end_s))], rate=FEW_RPS)
     batch = SimulatedBatch(
         lines=options.lines,
         groups=options.groups,
@@ -93,30 +101,43 @@ def measure(options: argparse.Namespace) -> Beside:
         print(f"{name}: {time.perf_counter() - began_s:.1f} s", file=sys.stderr)
         return tally
 
-    alone = tried(traffic, trial, "interactive alone")
-    many = structs.replace(batch, lines=2 * batch.lines, groups=2 * batch.groups, until_s=alone_end_s)
-    lines = tried(few, structs.replace(trial, batch=many), "batch alone").batch
-    both = tried(traffic, with_batch, "both")
-    assert lines is not None
-    assert both.batch is not None
     came = sum(one.at_s >= options.warm_s for one in traffic.arrivals)
+    if known is None:
+        alone = _kept(tried(traffic, trial, "interactive alone"), slo, came)
+        alone_end_s = min(end_s, options.warm_s + ALONE_S)
+        few = workload(asked.log[: max(1, int(FEW_RPS * alone_end_s))], rate=FEW_RPS)
+        many = structs.replace(batch, lines=2 * batch.lines, groups=2 * batch.groups, until_s=alone_end_s)
+        lines_alone_per_s = _lines_per_s(tried(few, structs.replace(trial, batch=many), "batch alone"), many)
+    else:
+        alone, lines_alone_per_s = known.alone, known.lines_alone_per_s
+    both = tried(traffic, with_batch, "both")
+    assert both.batch is not None
     return Beside(
         trace=options.trace,
         part=options.seed,
         load=options.load,
+        load_at_steps=came / options.seconds / _rps_at_steps(traffic, slo, pools, options.warm_s),
         seconds=options.seconds,
         interactive_rps=asked.rate,
-        alone=_kept(alone, slo, came),
+        alone=alone,
         beside=_kept(both, slo, came),
-        lines_alone_per_s=_lines_per_s(lines, many),
-        lines_per_s=_lines_per_s(both.batch, batch),
+        lines_alone_per_s=lines_alone_per_s,
+        lines_per_s=_lines_per_s(both, batch),
         lines=len(both.batch.ended_at_s),
         cached_share=_cached_share(both.batch, batch),
     )
 
 
-def _lines_per_s(lines: BatchTally, batch: SimulatedBatch) -> float:
+def _rps_at_steps(traffic: Workload, slo: Slo, pools: Sequence[LaidOutPool], warm_s: float) -> float:
+    """Of such requests as come beside the batch, how many the fleet holds at the steps that lines are held to."""
+    beside = structs.replace(traffic, arrivals=tuple(one for one in traffic.arrivals if one.at_s >= warm_s))
+    return mean_capacity_rps(pools, beside, Slo(ttft_s=slo.ttft_s, itl_s=ITL_SHARE * slo.itl_s))
+
+
+def _lines_per_s(tally: SimulationTally, batch: SimulatedBatch) -> float:
     """From when it is warm until the last line is answered, or the time is over."""
+    lines = tally.batch
+    assert lines is not None
     end_s = min(batch.until_s, max(lines.ended_at_s, default=batch.until_s))
     return lines.lines_per_s(batch.at_s + WARM_S, end_s)
 
