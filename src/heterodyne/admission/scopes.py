@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from msgspec import structs
+
 from heterodyne.domain.errors import NotAllowed
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.tenant import Caller, Scopes
@@ -62,6 +64,11 @@ def allowed_regions(caller: Caller) -> frozenset[str] | None:
             regions = frozenset(scopes.regions)
             allowed = regions if allowed is None else allowed & regions
     return allowed
+
+
+def within(caller: Caller, regions: Iterable[str]) -> Caller:
+    """The same, who may be answered in these regions only."""
+    return structs.replace(caller, scopes=(*caller.scopes, Scopes(regions=tuple(regions))))
 
 
 def visible(caller: Caller, names: Iterable[str]) -> list[str]:

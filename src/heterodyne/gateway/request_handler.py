@@ -205,7 +205,7 @@ class RequestHandler:
     ) -> Responder | None:
         if self.restrictions is not None:
             self.restrictions.check(caller.key)
-        if caller is not JUDGE:  # whoever waits for its judgement was let in
+        if caller.key != JUDGE.key:  # whoever waits for its judgement was let in
             self._limit.check_room()
         if self._request_log.is_audited:
             self._request_log.check()

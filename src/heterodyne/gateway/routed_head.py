@@ -5,6 +5,7 @@ from typing import Final, final
 
 from heterodyne.admission.callers import BEARER, CallerRing
 from heterodyne.admission.host_names import HostNames
+from heterodyne.admission.scopes import within
 from heterodyne.domain.errors import HeterodyneError, InvalidField, UnsupportedMediaType
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.certified import certified
@@ -13,7 +14,7 @@ from heterodyne.gateway.form_heads import boundary_of
 from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.route import Route
 from heterodyne.gateway.routes import form_of
-from heterodyne.gateway.stored.inner_call import KEY_ID
+from heterodyne.gateway.stored.inner_call import KEY_ID, REGIONS
 from heterodyne.wire.message import BODY_BYTES_ANY, BodySink, HeadCheck, HttpRequest
 from heterodyne.wire.server_connection import ServerConnection
 
@@ -141,7 +142,8 @@ def caller_of(
     """Whose request it is; raises where its key does not open."""
     inner = headers.get(KEY_ID)
     if inner is not None:
-        return callers.of_key(inner.decode(), now_wall_s)
+        caller, regions = callers.of_key(inner.decode(), now_wall_s), headers.get(REGIONS)
+        return caller if regions is None else within(caller, regions.decode().splitlines())
     line, rules = key_line(headers, route.key_headers), callers.certificates
     if rules is None:
         return callers.check(line, now_wall_s)

@@ -183,7 +183,9 @@ GUARDS: dict[str, GuardKind] = {
         heeds=("prompt_chars_max", "prompt_tokens_max", "messages_max", "answer_chars_max"),
         can_mask=False,
     ),
-    HTTP: GuardKind(version="1", make=_http, heeds=("url", "api_key_env", *ELSEWHERE), can_mask=False, timeout_ms=500),
+    HTTP: GuardKind(
+        version="1", make=_http, heeds=("url", "api_key_env", "region", *ELSEWHERE), can_mask=False, timeout_ms=500
+    ),
     JUDGE: GuardKind(
         version="1", make=_judge, heeds=("judge_model", "instructions", *ELSEWHERE), can_mask=False, timeout_ms=5000
     ),

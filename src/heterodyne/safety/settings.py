@@ -133,6 +133,13 @@ class GuardSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         str | None,
         Meta(description="Of `http`: the environment variable with the key that is sent as a bearer token."),
     ] = None
+    region: Annotated[
+        str | None,
+        Meta(
+            description="Of `http`: where the service is. Texts of keys that may be answered in some regions only are "
+            "sent to it where it is in one of them; without a region it is in none."
+        ),
+    ] = None
     judge_model: Annotated[
         str | None, Meta(description="Of `judge`: a model that this fleet serves, which is asked for its judgement.")
     ] = None

@@ -29,7 +29,7 @@ class SignRecorder:
         """A request has ended, however it did. What the gateway asks a judge is nobody's abuse."""
         request, caller = finished.request, finished.hold.caller
         watched = self._policies.watched(caller.project, request.model, ended.model)
-        if watched is None or caller is JUDGE:
+        if watched is None or caller.key == JUDGE.key:
             return
         about = AbuseSign(caller.key, caller.project, request.model, ended.model, ended.at, ended.usd or 0.0)
         is_read = watched.texts and request.operation in WRITES

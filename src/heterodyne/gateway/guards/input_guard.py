@@ -65,7 +65,7 @@ class InputGuard:
         `model` is the one that the request means. What the gateway asks a judge is looked at by nobody: the words have
         been looked at, and a judge would be judged without end.
         """
-        if caller is JUDGE:
+        if caller.key == JUDGE.key:
             return then(request)
         plan = self._policy.plan(caller.project, request.model, model)
         if plan is None:

@@ -12,6 +12,7 @@ from heterodyne.wire.server_connection import Handler, ServerConnection, ServerL
 # No header of a client's has a colon in its name.
 STORED_ID: Final = b":stored-id"  # what its answer is to be kept by
 KEY_ID: Final = b":key-id"  # whose it is, where the key itself is not known any more
+REGIONS: Final = b":regions"  # the only ones that may answer it, a line each, whatever its key may
 HEAD_BYTES_MAX: Final = 65536
 
 

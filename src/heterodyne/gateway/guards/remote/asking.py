@@ -7,7 +7,7 @@ from typing import Final
 from heterodyne.admission.callers import JUDGE
 from heterodyne.domain.guard_verdict import Direction
 from heterodyne.gateway.inner_step import inner_post
-from heterodyne.gateway.stored.inner_call import InnerCall
+from heterodyne.gateway.stored.inner_call import REGIONS, InnerCall
 from heterodyne.safety.guard_url import GuardURL, read_guard_url
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.registry import HTTP
@@ -37,11 +37,23 @@ class RemoteAsking:
         self._pool = pool
         self.ask_gateway: Ask | None = None  # set by the server
 
-    async def ask(self, rule: GuardRule, direction: Direction, project: str, model: str, texts: AskedTexts) -> Heard:
-        """What the guard has found, or why nobody knows, within the time that it may take."""
+    async def ask(
+        self,
+        rule: GuardRule,
+        direction: Direction,
+        project: str,
+        model: str,
+        texts: AskedTexts,
+        *,
+        regions: frozenset[str] | None,
+    ) -> Heard:
+        """What the guard has found, or why nobody knows, within the time that it may take; no text leaves the regions
+        that its caller may be answered in."""
         if rule.settings.guard == HTTP:
+            if regions is not None and rule.settings.region not in regions:
+                return LookFailed("the guard is in no region of this key")
             return await self._ask_outside(rule, outside_question(direction, project, model, texts))
-        return await self._ask_judge(judge_question(rule.settings, direction, texts), rule.timeout_s)
+        return await self._ask_judge(judge_question(rule.settings, direction, texts), rule.timeout_s, regions)
 
     def keep_only(self, policies: Iterable[GuardSettings]) -> None:
         """Let go of connections to guards that no policy asks any more."""
@@ -72,10 +84,11 @@ class RemoteAsking:
             return LookFailed(error.kind)
         return read_outside(answer.status, answer.body)
 
-    async def _ask_judge(self, question: bytes, timeout_s: float) -> Heard:
+    async def _ask_judge(self, question: bytes, timeout_s: float, regions: frozenset[str] | None) -> Heard:
         """It asks in a name of its own, whose requests no policy looks at: a judge would be judged without end."""
         assert self.ask_gateway is not None
-        http = inner_post(CHAT, question, JUDGE, wait_s=timeout_s, headers=NOT_KEPT)
+        headers = NOT_KEPT if regions is None else {**NOT_KEPT, REGIONS: "\n".join(sorted(regions)).encode()}
+        http = inner_post(CHAT, question, JUDGE, wait_s=timeout_s, headers=headers)
         call = self.ask_gateway(http)
         try:
             if not await call.is_done_within(timeout_s):

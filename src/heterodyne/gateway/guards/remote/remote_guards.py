@@ -42,6 +42,7 @@ class LookedAt(NamedTuple):
     project: str
     model: str
     owner: bytes  # whose turn it takes beside the worker
+    regions: frozenset[str] | None  # the only ones that the texts may be sent to; None: anywhere
     pieces: Sequence[bytes]
     job: GatherTexts
     here: Sequence[GuardRule]  # rules that have looked at an answer, or will
@@ -135,7 +136,7 @@ class RemoteGuards:
     ) -> None:
         try:
             async with deadline(rule.timeout_s):
-                heard = await self.asking.ask(rule, at.direction, at.project, at.model, texts)
+                heard = await self.asking.ask(rule, at.direction, at.project, at.model, texts, regions=at.regions)
         except TimeoutError:
             heard = LookFailed("no verdict in time")
         except Exception as error:  # noqa: BLE001  # a mistake of ours is no verdict either

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import final
 
+from heterodyne.admission.scopes import allowed_regions
 from heterodyne.domain.guard_verdict import Direction
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.guards.quick import policies_of
@@ -48,7 +49,17 @@ class RequestLooks:
         values = dict(guard.placeholders.values) if here else {}
         job = GatherTexts(media_type=media_type, is_answer=is_answer, policies=policies_of(here), values=values)
         caller = self._caller
-        return LookedAt(self._request_id, direction, caller.project, self._model, caller.salt, tuple(pieces), job, here)
+        return LookedAt(
+            request_id=self._request_id,
+            direction=direction,
+            project=caller.project,
+            model=self._model,
+            owner=caller.salt,
+            regions=allowed_regions(caller),
+            pieces=tuple(pieces),
+            job=job,
+            here=here,
+        )
 
     def _flagged(self, direction: Direction, looked: Looked) -> None:
         """The request may have been written down meanwhile: then the log and the metrics alone have it."""
