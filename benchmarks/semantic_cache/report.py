@@ -249,10 +249,18 @@ def _look_ups(look_ups: Sequence[LookUp]) -> str:
     if largest.entries < ENTRIES_WANTED:
         judged = f"**not shown**: {ENTRIES_WANTED:,} entries were not built in this run"
     else:
-        judged = f"**{'pass' if largest.p99_ms <= LOOK_UP_MS_MAX else 'fail'}** at recall {largest.recall:.1%}"
+        judged = (
+            f"**{_verdict(largest.cpu_p99_ms)}** by processor time ({largest.cpu_p99_ms:.2f} ms), "
+            f"**{_verdict(largest.p99_ms)}** by the clock of this machine ({largest.p99_ms:.2f} ms), with "
+            f"{largest.recall:.1%} recall"
+        )
     lines += [
         "",
-        f"- A p99 of at most {LOOK_UP_MS_MAX:.0f} ms in {ENTRIES_WANTED:,} entries: {judged}. The p99 holds what "
-        "else the machine did; that of CPU time does not.",
+        f"- A p99 of at most {LOOK_UP_MS_MAX:.0f} ms in {ENTRIES_WANTED:,} entries: {judged}. The clock holds "
+        "what else the machine did; processor time does not.",
     ]
     return "\n".join([*lines, ""])
+
+
+def _verdict(p99_ms: float) -> str:
+    return "pass" if p99_ms <= LOOK_UP_MS_MAX else "fail"

@@ -66,6 +66,9 @@ SAID = {  # what is dear to look at, and is no secret
     "dates": "2031-05-17 12:30 " * 3500,
     "names": "John Smith and Mary Jones, " * 2200,
     "addresses": " ".join(f"10.0.{number % 200}.{number % 250}" for number in range(5000)),
+    "digits": "7" * 40_000,
+    "a token": "aB3/x9-Qz:" * 4000,
+    "white space": " \n" * 20_000,
 }
 EXPECTED = (200, 400, 404)
 ANSWER = msgspec.json.encode(behaviours.chat_answer())

@@ -60,6 +60,12 @@ class GrowingIndex:
             self._exact = None
 
 
+def load_graph() -> None:
+    """Have it ready, where it is installed: to read its library takes a while, in which nobody could be served."""
+    if has_graph():
+        import usearch.index  # noqa: F401, PLC0415 - an extra, absent from the base install
+
+
 def has_graph() -> bool:
     """Whether the extra `semantic` is installed."""
     return find_spec("usearch") is not None

@@ -14,6 +14,7 @@ from msgspec import Struct
 Vector = npt.NDArray[np.float32]
 
 _FIRST_ROWS: Final = 16
+_BLOCK_ROWS: Final = 256  # of each matrix; to copy them all for one more would take a while
 
 
 class Neighbour(Struct, frozen=True):
@@ -39,10 +40,11 @@ class NearestIndex(Protocol):
 
 
 class ExactIndex:
-    """All vectors in one matrix; a look-up multiplies it once."""
+    """All vectors in matrices; a look-up multiplies each once."""
 
     def __init__(self, dimensions: int) -> None:
-        self._rows = np.zeros((_FIRST_ROWS, dimensions), np.float32)
+        self._dimensions = dimensions
+        self._blocks: list[Vector] = []
         self._ids: list[int] = []  # of the rows in use, which are the first
         self._row_of: dict[int, int] = {}
 
@@ -50,9 +52,9 @@ class ExactIndex:
         """A vector under a number that is not in use."""
         assert entry_id not in self._row_of
         row = len(self._ids)
-        if row == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-        self._rows[row] = normalised(vector)
+        if row == sum(map(len, self._blocks)):
+            self._grow(row)
+        self._row(row)[:] = normalised(vector)
         self._ids.append(entry_id)
         self._row_of[entry_id] = row
 
@@ -61,15 +63,18 @@ class ExactIndex:
         row = self._row_of.pop(entry_id)
         last = self._ids.pop()
         if last != entry_id:
-            self._rows[row] = self._rows[len(self._ids)]
+            self._row(row)[:] = self._row(len(self._ids))
             self._ids[row] = last
             self._row_of[last] = row
+        if len(self._ids) <= _BLOCK_ROWS * (len(self._blocks) - 2):
+            self._blocks.pop()
 
     def nearest(self, vector: Vector, count: int) -> list[Neighbour]:
         """The nearest ones, the nearest first; of equally near ones the older row."""
         if not self._ids:
             return []
-        cosines = self._rows[: len(self._ids)] @ normalised(vector)
+        wanted = normalised(vector)
+        cosines = np.concatenate([block @ wanted for block in self._blocks])[: len(self._ids)]
         if count == 1:
             rows = [int(np.argmax(cosines))]
         else:
@@ -83,7 +88,18 @@ class ExactIndex:
 
     def vector(self, entry_id: int) -> Vector:
         """Of a number that is in use, at length 1."""
-        found: Vector = self._rows[self._row_of[entry_id]]
+        return self._row(self._row_of[entry_id])
+
+    def _grow(self, rows: int) -> None:
+        """Most hold a few vectors: the first matrix is small, and doubles until it is as large as the others."""
+        if 0 < rows < _BLOCK_ROWS:
+            self._blocks[0] = np.concatenate([self._blocks[0], np.zeros_like(self._blocks[0])])
+        else:
+            size = _BLOCK_ROWS if rows else _FIRST_ROWS
+            self._blocks.append(np.zeros((size, self._dimensions), np.float32))
+
+    def _row(self, row: int) -> Vector:
+        found: Vector = self._blocks[row // _BLOCK_ROWS][row % _BLOCK_ROWS]
         return found
 
     def __len__(self) -> int:
