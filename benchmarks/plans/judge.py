@@ -32,7 +32,7 @@ JUDGED_LOG, JUDGED_SEED, ROUTER_SEED = 5000, 2, 99
 BUCKETS = 4  # on each axis
 SCREENED = 700  # requests of a first look at a fleet
 SCREEN_SHARE = 0.95  # less than this in a first look is no fleet
-SIMULATIONS_MAX = 150  # of cheaper fleets
+SIMULATIONS_MAX = 1000  # of cheaper fleets
 FLEETS_MAX = 200_000  # that are looked at on paper
 OPTIMISM = 1.1  # times the rate at which mean times are just within the level: no replica keeps a promise beyond
 

@@ -40,8 +40,7 @@ def main() -> None:
     if left:
         print(f"{len(left)} cases are left")
     elif not options.only:
-        order = list(cases())
-        write(sorted(judgements, key=lambda one: order.index(one.case)))
+        write(judgements)
 
 
 def _kept(file: Path | None) -> list[Judgement]:
@@ -68,9 +67,11 @@ def _line(one: Judgement) -> str:
 
 
 def write(judgements: Sequence[Judgement]) -> None:
-    """The page and its pictures."""
-    PAGE.write_text(page(judgements), encoding="utf-8")
-    FLEETS.write_text(fleets_picture(judgements), encoding="utf-8")
+    """The page and its pictures, in the order of the cases."""
+    order = list(cases())
+    ordered = sorted(judgements, key=lambda one: order.index(one.case))
+    PAGE.write_text(page(ordered), encoding="utf-8")
+    FLEETS.write_text(fleets_picture(ordered), encoding="utf-8")
     FRONTIER.write_text(frontier_picture(), encoding="utf-8")
     WINS.write_text(wins_picture(), encoding="utf-8")
 
