@@ -16,7 +16,9 @@ DEARER_MAX, TURNS_MAX = 0.15, 4
 def page(known: Mapping[str, Load], cells: Sequence[Cell], at: str) -> str:
     """Markdown, to be wrapped."""
     by_name = {(one.load, one.scaler): one for one in cells}
-    busy = [one for one in known.values() if one.minimum and (one.name, OURS) in by_name]
+    busy = [
+        one for one in known.values() if one.minimum and {(one.name, OURS), (one.name, CLAIRVOYANT)} <= set(by_name)
+    ]
     zero = [one for one in known.values() if not one.minimum and (one.name, OURS) in by_name]
     return f"""# How well the autoscaler scales
 
@@ -35,11 +37,13 @@ minutes need, and one more. *Turns* are changes of direction in the hour that ha
 
 - **{CLAIRVOYANT}**: for every minute the fewest replicas that carry what comes, asked for a cold start ahead; its
   demand is scaled until the promise is just kept. The replica-hours of all others are compared with this.
-- **{HINDSIGHT}**: the same counts at factor 1, asked for in the very minute that needs them. What it misses, nobody
-  avoids who does not know what comes or keeps more in reserve.
+- **{HINDSIGHT}**: the same counts at factor 1, asked for in the very minute that needs them. It misses about
+  what anybody misses who does not know what comes and keeps nothing in reserve.
 - **{REACTIVE}**: ours without the slow loop.
 - Peers have the settings that they come with; KPA and APA are told how many requests a replica holds at capacity, which
   is the number that our capacity curve was found with. HPA by cache use aims at 50 %.
+
+{_together(busy, cells)}
 
 ## Loads the rules were shaped with
 
@@ -47,9 +51,13 @@ minutes need, and one more. *Turns* are changes of direction in the hour that ha
 
 ## Loads they were measured on once
 
-Nothing was changed after these were run.
+No rule was changed after these were run.
 
 {_tables([one for one in busy if not one.is_seen], by_name)}
+
+AIBrix published of its own cluster of eight V100 under the load of its name: HPA 478 failures at a cost of 2.01, KPA 68
+at 1.82, APA 105 at 1.14, its optimizer 190 at 1.52. Those are other replicas, other lengths and another count of
+failures; what can be compared is who is ahead of whom.
 
 ## From zero
 
@@ -70,6 +78,30 @@ def _verdict(busy: Sequence[Load], by_name: Mapping[tuple[str, str], Cell]) -> s
         f"**{kept} of {len(own)} loads kept {SHARE:.0%}, {lean} with at most {DEARER_MAX:.0%} more replica-hours than "
         f"the clairvoyant schedule, {calm} with at most {TURNS_MAX} turns an hour.**"
     )
+
+
+def _together(busy: Sequence[Load], cells: Sequence[Cell]) -> str:
+    """Sums over the loads that every scaler was measured on."""
+    names = [one.name for one in busy]
+    scalers = list(dict.fromkeys(one.scaler for one in cells if one.load in names))
+    whole = [name for name in names if all((name, one) in {(c.load, c.scaler) for c in cells} for one in scalers)]
+    rows = []
+    for scaler in scalers:
+        those = [one.report for one in cells if one.scaler == scaler and one.load in whole]
+        kept, requests = sum(one.attainment * one.requests for one in those), sum(one.requests for one in those)
+        mark = "**" if scaler == OURS else ""
+        rows.append(
+            f"| {mark}{scaler}{mark} | {kept / max(1, requests):.2%} | {sum(one.failures for one in those):,} | "
+            f"{sum(one.replica_hours for one in those):.1f} | {sum(one.usd for one in those):.2f} | "
+            f"{max((one.turns_per_hour for one in those), default=0.0):.0f} |"
+        )
+    return f"""## All of them together
+
+{", ".join(whole)}:
+
+| Scaler | Kept | Failures | Replica-hours | USD | Turns in the worst hour |
+|---|---:|---:|---:|---:|---:|
+{chr(10).join(rows)}"""
 
 
 def _tables(those: Sequence[Load], by_name: Mapping[tuple[str, str], Cell]) -> str:

@@ -24,6 +24,7 @@ MEASURED = {
     "contributing/hot-files.md": "needs a C compiler: tests/compiling",
     "guides/abuse.md": "tests/e2e/test_abuse.py has the commands",
     "guides/audit.md": "of a log of 184,201 entries: tests/e2e/test_admin_audit.py has the commands",
+    "guides/autoscaling.md": "simulates for ten seconds: tests/unit/cli/scale/test_plan.py has the command",
     "guides/batches.md": "tests/e2e/test_batch_command.py has the commands",
     "guides/calibrate.md": "of one engine on one chip: tests/e2e/test_calibrate_command.py has the command",
     "guides/dashboards.md": "prints nothing: tests/unit/cli/test_observability.py has the files",

@@ -4,98 +4,22 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from heterodyne.domain.fleet import PoolName, ReplicaId
-from heterodyne.planning.scaling.action import ActionKind, ScalingAction, ScalingReason
-from heterodyne.planning.scaling.autoscaler import ScalingDecision, scale
-from heterodyne.planning.scaling.capacity import CapacityCurve
-from heterodyne.planning.scaling.limits import PoolLimits, ScalingRules
-from heterodyne.planning.scaling.observation import Observation, PoolObservation, ReplicaStage, ScaledReplica
+from heterodyne.planning.scaling.action import ActionKind, ScalingReason
+from heterodyne.planning.scaling.autoscaler import scale
+from heterodyne.planning.scaling.observation import Observation, PoolObservation, ReplicaStage
 from heterodyne.planning.scaling.state import ScalingState
 from heterodyne.planning.scaling.steadiness import TURNS_MAX
-
-POOL = PoolName("l4")
-CURVE = CapacityCurve(points=((1, 1.0), (10, 10.0)), prompt_token=0.0, output_token=0.01, output_tokens=100.0)
-LOOK_S = 10.0
-
-
-def rules(**changed: object) -> ScalingRules:
-    """One pool whose replicas carry one request a second each."""
-    limits = {"minimum": 1, "maximum": 20, "usd_per_hour": 1.0, "cold_start_s": 60.0}
-    of_pool = {name: changed.pop(name) for name in list(changed) if name in PoolLimits.__struct_fields__}
-    pool = PoolLimits(pool=POOL, capacity=CURVE, **{**limits, **of_pool})  # type: ignore[arg-type]
-    return ScalingRules(pools=(pool,), **changed)  # type: ignore[arg-type]
-
-
-class Fleet:
-    """A pool that does at once what it is told, but for cold starts."""
-
-    def __init__(self, asked: ScalingRules, ready: int, *, cold_start_s: float = 60.0) -> None:
-        self.rules = asked
-        self.state = ScalingState()
-        self.cold_start_s = cold_start_s
-        self.now_s = 0.0
-        self.replicas = [ScaledReplica(id=ReplicaId(f"r{place}"), stage=ReplicaStage.READY) for place in range(ready)]
-        self._named = ready
-
-    def look(self, rate: float, **seen: object) -> ScalingDecision:
-        """Ten seconds of requests at this rate, and what is decided then."""
-        self.now_s += LOOK_S
-        self.replicas = [
-            structs.replace(one, stage=ReplicaStage.READY)
-            if one.stage is ReplicaStage.WARMING and one.asked_at_s + self.cold_start_s <= self.now_s
-            else one
-            for one in self.replicas
-            if one.stage is not ReplicaStage.DRAINING
-        ]
-        came = round(rate * LOOK_S)
-        decision = scale(
-            self.rules,
-            self.state,
-            Observation(
-                at_s=self.now_s,
-                span_s=LOOK_S,
-                arrivals=came,
-                ended=came,
-                output_tokens=100 * came,
-                pools=(PoolObservation(pool=POOL, replicas=tuple(self.replicas)),),
-                **seen,  # type: ignore[arg-type]
-            ),
-        )
-        self.state = decision.state
-        for action in decision.actions:
-            self._do(action)
-        return decision
-
-    def watch(self, rate: float, seconds: float) -> list[ScalingAction]:
-        """Everything that is decided in this time, holds left out."""
-        looks = (self.look(rate) for _ in range(int(seconds / LOOK_S)))
-        return [one for look in looks for one in look.actions if one.kind is not ActionKind.HOLD]
-
-    def _do(self, action: ScalingAction) -> None:
-        for _ in range(action.count):
-            self.replicas.append(
-                ScaledReplica(id=ReplicaId(f"r{self._named}"), stage=ReplicaStage.WARMING, asked_at_s=self.now_s)
-            )
-            self._named += 1
-        stage = ReplicaStage.DRAINING if action.kind is ActionKind.DRAIN else ReplicaStage.READY
-        self.replicas = [
-            structs.replace(one, stage=stage) if one.id in action.replicas else one for one in self.replicas
-        ]
-
-    @property
-    def count(self) -> int:
-        """Replicas that are there or coming, to stay."""
-        return sum(one.stage is not ReplicaStage.DRAINING for one in self.replicas)
+from tests.support.scaled_fleet import LOOK_S, POOL, ScaledFleet, scaling_rules
 
 
 def test_steady_demand_that_is_carried_changes_nothing() -> None:
-    fleet = Fleet(rules(), 5)
+    fleet = ScaledFleet(scaling_rules(), 5)
     assert fleet.watch(4.5, 3600) == []
     assert fleet.look(4.5).actions[0].reason is ScalingReason.ENOUGH
 
 
 def test_a_step_is_answered_within_a_minute_and_for_all_of_it() -> None:
-    fleet = Fleet(rules(), 4)
+    fleet = ScaledFleet(scaling_rules(), 4)
     fleet.watch(3.0, 900)
     actions = fleet.watch(9.0, 60)
     assert {one.kind for one in actions} == {ActionKind.ADD}
@@ -103,7 +27,7 @@ def test_a_step_is_answered_within_a_minute_and_for_all_of_it() -> None:
 
 
 def test_a_rise_is_met_before_it_is_there() -> None:
-    fleet = Fleet(rules(), 4)
+    fleet = ScaledFleet(scaling_rules(), 4)
     fleet.watch(3.0, 600)
     reasons = set()
     for place in range(180):
@@ -115,7 +39,7 @@ def test_a_rise_is_met_before_it_is_there() -> None:
 
 
 def test_less_demand_lets_replicas_go_once_it_has_lasted() -> None:
-    fleet = Fleet(rules(), 8)
+    fleet = ScaledFleet(scaling_rules(), 8)
     fleet.watch(7.0, 900)
     assert fleet.watch(3.0, 120) == []
     fleet.watch(3.0, 1500)
@@ -123,14 +47,14 @@ def test_less_demand_lets_replicas_go_once_it_has_lasted() -> None:
 
 
 def test_nothing_drains_before_demand_has_been_watched_for_a_while() -> None:
-    fleet = Fleet(rules(), 9)
+    fleet = ScaledFleet(scaling_rules(), 9)
     assert fleet.watch(2.0, 400) == []
     assert fleet.look(2.0).actions[0].reason is ScalingReason.UNSEEN
 
 
 @pytest.mark.parametrize("period", [300, 600, 900, 1500])
 def test_demand_that_swings_never_turns_the_fleet_more_than_four_times_an_hour(period: int) -> None:
-    fleet = Fleet(rules(), 4)
+    fleet = ScaledFleet(scaling_rules(), 4)
     turns: list[float] = []
     direction = 0
     for look in range(1440):
@@ -144,7 +68,7 @@ def test_demand_that_swings_never_turns_the_fleet_more_than_four_times_an_hour(p
 
 
 def test_requests_that_are_held_wake_a_pool_from_zero_and_idleness_puts_it_back() -> None:
-    fleet = Fleet(rules(minimum=0, idle_s=600.0), 0)
+    fleet = ScaledFleet(scaling_rules(minimum=0, idle_s=600.0), 0)
     assert fleet.look(0.0).actions[0].kind is ActionKind.HOLD
     [wake] = fleet.look(0.1, waiting=1, held=1).actions
     assert (wake.kind, wake.count, wake.reason) == (ActionKind.ADD, 1, ScalingReason.WAKE)
@@ -157,16 +81,16 @@ def test_requests_that_are_held_wake_a_pool_from_zero_and_idleness_puts_it_back(
 
 
 def test_the_last_replica_stays_while_requests_come() -> None:
-    fleet = Fleet(rules(minimum=0), 3)
+    fleet = ScaledFleet(scaling_rules(minimum=0), 3)
     fleet.watch(0.2, 7200)
     assert fleet.count == 1
 
 
 def test_a_minimum_is_kept_and_a_maximum_is_not_exceeded() -> None:
-    few = Fleet(rules(minimum=3), 1)
+    few = ScaledFleet(scaling_rules(minimum=3), 1)
     few.look(0.0)
     assert few.count == 3
-    many = Fleet(rules(maximum=5), 4)
+    many = ScaledFleet(scaling_rules(maximum=5), 4)
     many.watch(3.0, 600)
     many.watch(50.0, 600)
     assert many.count == 5
@@ -176,21 +100,21 @@ def test_a_minimum_is_kept_and_a_maximum_is_not_exceeded() -> None:
 
 
 def test_a_budget_is_not_exceeded() -> None:
-    fleet = Fleet(rules(budget_usd_per_hour=6.5), 4)
+    fleet = ScaledFleet(scaling_rules(budget_usd_per_hour=6.5), 4)
     fleet.watch(3.0, 600)
     fleet.watch(12.0, 600)
     assert fleet.count == 6
 
 
 def test_a_spare_replica_comes_on_top() -> None:
-    without, with_spare = Fleet(rules(), 4), Fleet(rules(spare=1), 4)
+    without, with_spare = ScaledFleet(scaling_rules(), 4), ScaledFleet(scaling_rules(spare=1), 4)
     for fleet in (without, with_spare):
         fleet.watch(6.5, 900)
     assert with_spare.count == without.count + 1
 
 
 def test_a_notice_drains_the_replica_and_asks_for_another_at_once() -> None:
-    fleet = Fleet(rules(), 4)
+    fleet = ScaledFleet(scaling_rules(), 4)
     fleet.watch(3.9, 900)
     fleet.replicas[0] = structs.replace(fleet.replicas[0], taken_at_s=fleet.now_s + 120)
     drain, add = fleet.look(3.9).actions
@@ -201,7 +125,7 @@ def test_a_notice_drains_the_replica_and_asks_for_another_at_once() -> None:
 
 
 def test_a_replica_that_still_drains_is_taken_back_before_another_is_started() -> None:
-    fleet = Fleet(rules(), 6)
+    fleet = ScaledFleet(scaling_rules(), 6)
     fleet.watch(5.0, 900)
     fleet.replicas[0] = structs.replace(fleet.replicas[0], stage=ReplicaStage.DRAINING)
     seen = Observation(
@@ -216,7 +140,7 @@ def test_a_replica_that_still_drains_is_taken_back_before_another_is_started() -
 
 
 def test_requests_that_are_late_although_there_is_room_lower_what_the_capacity_is_taken_for() -> None:
-    fleet = Fleet(rules(), 5)
+    fleet = ScaledFleet(scaling_rules(), 5)
     fleet.watch(4.6, 900)
     for _ in range(120):
         fleet.look(4.6, late=8)
@@ -225,20 +149,20 @@ def test_requests_that_are_late_although_there_is_room_lower_what_the_capacity_i
 
 
 def test_every_action_says_why_and_what_would_be_otherwise() -> None:
-    fleet = Fleet(rules(), 4)
+    fleet = ScaledFleet(scaling_rules(), 4)
     actions = [*fleet.watch(3.0, 900), *fleet.watch(9.0, 300), *fleet.watch(2.0, 2400)]
     assert {one.kind for one in actions} == {ActionKind.ADD, ActionKind.DRAIN}
     assert all(one.because and one.otherwise for one in actions)
 
 
 def test_the_state_is_a_value_that_can_be_written_down() -> None:
-    fleet = Fleet(rules(), 4)
+    fleet = ScaledFleet(scaling_rules(), 4)
     fleet.watch(3.0, 1800)
     assert msgspec.json.decode(msgspec.json.encode(fleet.state), type=ScalingState) == fleet.state
 
 
 def test_the_state_stays_bounded_over_weeks() -> None:
-    fleet = Fleet(rules(forecasts=False), 4)
+    fleet = ScaledFleet(scaling_rules(forecasts=False), 4)
     fleet.watch(3.0, 40_000)
     state = fleet.state
     assert len(state.samples) <= 100
