@@ -1,4 +1,7 @@
-"""How long a look-up in a large index takes: `python -m benchmarks.semantic_cache.look_up --entries 1000000`."""
+"""How long a look-up in a large index takes: `python -m benchmarks.semantic_cache.look_up --write FILE`.
+
+With `--page docs/semantic-cache-accuracy.md` as well, what FILE has is put into the page.
+"""
 
 import argparse
 import time
@@ -10,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.semantic_cache.report import LookUp
+from benchmarks.semantic_cache.report import LookUp, with_look_ups
 from heterodyne.caching.semantic.usearch_index import EXPANSION_ADD, EXPANSION_SEARCH, UsearchIndex
 
 Vectors = npt.NDArray[np.float32]
@@ -115,8 +118,14 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, default=DIMENSIONS)
     parser.add_argument("--dtypes", default="i8")
     parser.add_argument("--threads", type=int, default=2, help="that fill the index; one asks it")
-    parser.add_argument("--write", type=Path, default=None, help="JSON file for `--look-ups` of the page")
+    parser.add_argument("--write", type=Path, default=None, help="JSON file of what was measured")
+    parser.add_argument("--page", type=Path, default=None, help="page that was written, for its part about look-ups")
     options = parser.parse_args()
+    if options.page is not None:
+        assert options.write is not None
+        measured = msgspec.json.decode(options.write.read_bytes(), type=list[LookUp])
+        options.page.write_text(with_look_ups(options.page.read_text(), measured))
+        return
     print(f"{EXPANSION_ADD} candidates in view while entries are added", flush=True)
     measured = []
     for dtype in options.dtypes.split(","):

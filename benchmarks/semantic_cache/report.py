@@ -21,6 +21,7 @@ BOUND = 0.01
 PART_WANTED = 0.6
 ENTRIES_WANTED = 1_000_000
 LOOK_UP_MS_MAX = 1.0
+LOOK_UPS = "## Look-ups"
 
 HEAD = """\
 # How much the semantic cache serves within its bound
@@ -225,7 +226,7 @@ def _rules(rules: Sequence[tuple[str, int, int]]) -> str:
 
 
 def _look_ups(look_ups: Sequence[LookUp]) -> str:
-    lines = ["## Look-ups", ""]
+    lines = [LOOK_UPS, ""]
     if not look_ups:
         return "\n".join([*lines, "Not measured in this run (`--look-ups`).", ""])
     lines += [
@@ -260,6 +261,13 @@ def _look_ups(look_ups: Sequence[LookUp]) -> str:
         "what else the machine did; processor time does not.",
     ]
     return "\n".join([*lines, ""])
+
+
+def with_look_ups(page: str, look_ups: Sequence[LookUp]) -> str:
+    """A page that was written before, with other times of look-ups: the replays need not be repeated for them."""
+    before, _, rest = page.partition(LOOK_UPS)
+    behind = rest.partition("\n## ")[2]
+    return f"{before}{_look_ups(look_ups)}\n## {behind}"
 
 
 def _verdict(p99_ms: float) -> str:

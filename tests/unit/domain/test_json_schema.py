@@ -140,3 +140,23 @@ def test_what_is_wrong_with_a_schema_is_told_with_its_place(schema: object, word
     fault = try_fault(schema)
     assert fault is not None
     assert words in fault
+
+
+BOUNDS = st.dictionaries(
+    st.sampled_from(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]), st.integers(-3, 6), max_size=2
+)
+
+
+@given(st.lists(st.integers(-5, 9), max_size=12), BOUNDS, st.sampled_from(["integer", "number", "string", ["integer"]]))
+def test_a_list_of_numbers_fits_as_each_of_them_does(numbers: list[int], bounds: dict[str, int], kind: object) -> None:
+    items = {"type": kind, **bounds}
+    at = next((number for number, one in enumerate(numbers) if not fits(one, items)), None)
+    found = try_misfit(numbers, {"type": "array", "items": items})
+    assert (None if found is None else found.where) == (None if at is None else f"[{at}]")
+
+
+def test_a_long_list_of_numbers_takes_few_steps() -> None:
+    schema = {"type": "array", "items": {"type": "integer", "minimum": 0}}
+    assert try_misfit(list(range(100_000)), schema, steps_max=10_000) is None
+    with pytest.raises(SchemaTooCostly):
+        try_misfit([0.5, *range(100_000)], {"items": {"type": "number"}}, steps_max=10_000)

@@ -30,6 +30,10 @@ _LIMITS: Final = frozenset(
     | {"minProperties", "maxProperties"}
     | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
 )
+# What schemas of numbers say that is the same for all numbers between two that fit.
+_OF_NUMBERS: Final = frozenset(
+    {"type", "title", "description", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+)
 _COMBINING: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if"})
 
 
@@ -193,7 +197,8 @@ class _Check:
         items, first = schema.get("items", True), _schemas(schema, "prefixItems")
         if isinstance(items, list):  # as older schemas spell it
             items, first = schema.get("additionalItems", True), items
-        for number, item in enumerate(value):
+        fits_at_once = not first and self._fits_at_once(value, items, depth)
+        for number, item in enumerate(() if fits_at_once else value):
             wanted = first[number] if number < len(first) else items
             found = None if wanted is True else self.misfit(item, wanted, depth + 1)
             if found is not None:
@@ -203,6 +208,14 @@ class _Check:
             if not any(self._fits(one, wanted, depth) for one in value):
                 return SchemaMisfit("", "contains")
         return SchemaMisfit("", "uniqueItems") if schema.get("uniqueItems") is True and self._repeats(value) else None
+
+    def _fits_at_once(self, value: list[Any], items: object, depth: int) -> bool:
+        """Whether all are whole numbers of which the least and the greatest fit, so that the others do: lists of them
+        may be long."""
+        if not isinstance(items, dict) or not _OF_NUMBERS.issuperset(items) or set(map(type, value)) != {int}:
+            return False
+        self._steps_left -= len(value) >> 4
+        return self._fits(min(value), items, depth) and self._fits(max(value), items, depth)
 
     def _repeats(self, value: list[Any]) -> bool:
         for number, one in enumerate(value):
