@@ -10,7 +10,7 @@ from math import cos, exp, pi
 from pathlib import Path
 from random import Random
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.planning.traffic.trace_request import TraceRequest
@@ -63,7 +63,7 @@ def _unseen(data: Path) -> Iterator[Load]:
     yield _given("AIBrix", "25 minutes of AIBrix's own autoscaling runs", lambda: _aibrix(folder))
     yield _given("AIBrix 8 min", "up and down within 8 minutes, with its texts' lengths", lambda: _aibrix_8(data))
     azure = data / "traces" / "azure_llm_2023_conv.csv.gz"
-    yield _given("Azure", "an hour of Azure's conversations", lambda: list(read_request_log(azure)))
+    yield _given("Azure", "an hour of Azure's conversations", lambda: _from_zero(read_request_log(azure)))
     yield Load(
         name="GenTD26",
         title="9 hours of Alibaba's image gateway, half as many again",
@@ -106,6 +106,12 @@ def _drawn(
 
 def _given(name: str, title: str, requests: Callable[[], list[TraceRequest]]) -> Load:
     return Load(name=name, title=title, is_seen=False, requests=requests, warm_up_s=180.0)
+
+
+def _from_zero(log: Sequence[TraceRequest]) -> list[TraceRequest]:
+    """A log's clock begins with its first request."""
+    ordered = sorted(log, key=lambda one: one.at_s)
+    return [structs.replace(one, at_s=one.at_s - ordered[0].at_s) for one in ordered]
 
 
 def _drawn_from(rate: Callable[[float], float], span_s: float, seed: int) -> list[TraceRequest]:

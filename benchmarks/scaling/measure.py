@@ -18,6 +18,7 @@ from heterodyne.simulator.workload import workload
 
 COLD_START_SPREAD = 0.1
 FACTORS = (0.8, 1.1)  # of demand, between which the cheapest schedule that keeps the promise is looked for
+FACTOR_MAX, WIDER = 3.0, 1.3  # and beyond, where lengths are unlike those that the capacity was found with
 HALVINGS = 3
 FIRST_S = 300.0
 
@@ -95,7 +96,10 @@ def _cheapest(load: Load, log: list[TraceRequest]) -> tuple[float, GrowthTally]:
     """The schedule that keeps the promise with the least, by halving."""
     bounds = PeerBounds(pool=PoolName(POOL), minimum=load.minimum, maximum=MAXIMUM)
     low, high = FACTORS
-    best: GrowthTally | None = None
+    best = _simulated(load, log, Schedule(bounds, schedule(load, log, high)))
+    while best.report(load.warm_up_s).attainment < SHARE and high < FACTOR_MAX:
+        low, high = high, high * WIDER
+        best = _simulated(load, log, Schedule(bounds, schedule(load, log, high)))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         tally = _simulated(load, log, Schedule(bounds, schedule(load, log, middle)))
@@ -103,8 +107,6 @@ def _cheapest(load: Load, log: list[TraceRequest]) -> tuple[float, GrowthTally]:
             high, best = middle, tally
         else:
             low = middle
-    if best is None:
-        best = _simulated(load, log, Schedule(bounds, schedule(load, log, high)))
     return high, best
 
 
