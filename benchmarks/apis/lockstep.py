@@ -48,7 +48,7 @@ class Engine(upstream.Engine):
     def __init__(self, step: Step) -> None:
         self.step = step
 
-    async def stream(self) -> None:
+    async def stream(self, _gap_s: float) -> None:
         at_once = self.step.tokens or 1
         self.transport.write(upstream.STREAM_HEAD + upstream.STREAM_FIRST)
         await self.step.wait()

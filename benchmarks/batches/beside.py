@@ -4,7 +4,9 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
+import msgspec
 from msgspec import Struct, structs
 
 from benchmarks.batches.traffic import IN_FLIGHT_MAX, WARM_S, interactive, slo_of
@@ -20,6 +22,7 @@ from heterodyne.simulator.tally import SimulationTally
 from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import Workload, workload
 
+RESULTS = Path(__file__).with_name("beside.json")
 ALONE_S = 60.0  # of the batch alone: its pace is steady
 FEW_RPS = 1.0  # interactive requests, of a batch that is as good as alone
 PERCENT = 100.0
@@ -46,7 +49,7 @@ class Beside(Struct, frozen=True, kw_only=True):
     trace: str
     part: int
     load: float
-    load_at_steps: float = 1.0  # the same of what the fleet holds at the steps that lines are held to
+    load_at_steps: float  # the same of what the fleet holds at the steps that lines are held to
     seconds: float
     interactive_rps: float
     alone: Kept
@@ -75,6 +78,11 @@ class Beside(Struct, frozen=True, kw_only=True):
     def of_left_at_steps(self) -> float:
         """The same where interactive work is measured by the steps that lines are held to, as lines alone are."""
         return self.lines_per_s / ((1.0 - self.load_at_steps) * self.lines_alone_per_s)
+
+
+def read_kept() -> dict[str, Beside]:
+    """What `page.py` has measured, by case."""
+    return msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, Beside])
 
 
 def measure(options: argparse.Namespace, known: Beside | None = None) -> Beside:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from benchmarks.batches.beside import Beside, measure
+from benchmarks.batches.beside import RESULTS, Beside, measure, read_kept
 from benchmarks.batches.frontier import frontier_section
 from benchmarks.batches.killed import killed_section
 from benchmarks.batches.live import live_section
@@ -17,7 +17,6 @@ from heterodyne.routing.spare import ITL_SHARE
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "batches-beside.md"
-RESULTS = Path(__file__).with_name("beside.json")
 HEAD_LINES = 2  # of a table
 POINTS_MAX, OF_LEFT_MIN, CACHED_MIN = 0.5, 0.9, 0.8
 
@@ -59,7 +58,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="begin nothing after so many")
     parser.set_defaults(warm_s=30.0, groups=500)
     options, began_s = parser.parse_args(), time.monotonic()
-    kept = {} if options.anew or not RESULTS.exists() else _read()
+    kept = {} if options.anew or not RESULTS.exists() else read_kept()
     for case in (*TUNED, *OTHERS, *LOADS, *WHOLE):
         if case.key in kept:
             continue
@@ -71,10 +70,6 @@ def main() -> int:
         RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
     PAGE.write_text("\n".join([*_simulated(kept), *live_section(), *killed_section()]), encoding="utf-8")
     return 0
-
-
-def _read() -> dict[str, Beside]:
-    return msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, Beside])
 
 
 def _simulated(kept: dict[str, Beside]) -> list[str]:
@@ -101,8 +96,7 @@ def _simulated(kept: dict[str, Beside]) -> list[str]:
         "",
         "## In virtual time",
         "",
-        "The rule and its bounds were chosen by looking at the first rows, and at longer pieces of those parts; the rows "
-        "below them were measured once with each form of it.",
+        "The bounds of the rule were chosen by looking at the first rows; those below them were measured once.",
         "",
         *_table(kept, TUNED, "seen"),
         *_rows(kept, OTHERS, "unseen"),

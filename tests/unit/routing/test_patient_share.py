@@ -68,31 +68,6 @@ def test_it_rests_where_as_many_are_missed_as_may_be() -> None:
     assert missed / 40_000 == pytest.approx(MISSED_MAX, rel=0.3)
 
 
-def test_as_many_as_are_missed_without_batch_work_are_not_held_against_it() -> None:
-    usual, missed, shares = 0.005, 0, 0.0
-    share, chance = PatientShare(), Random(1).random
-    for number in range(20_000):
-        share.learn(chance() > usual, False, 20, number, number)
-    for number in range(60_000):
-        is_kept = chance() > usual + 2 * MISSED_MAX * share.share
-        share.learn(is_kept, True, 20, number, number)
-        shares += share.share / 60_000
-        missed += not is_kept
-    assert missed / 60_000 == pytest.approx(usual + MISSED_MAX, rel=0.3)
-    assert shares > 1.5 * SHARE_MIN
-
-
-def test_a_time_in_which_most_were_missed_is_no_licence_to_miss_as_many() -> None:
-    share, chance, missed = PatientShare(), Random(1).random, 0
-    for number in range(5_000):
-        share.learn(False, False, 20, number, number)
-    for number in range(60_000):
-        is_kept = chance() > 0.05 * share.share
-        share.learn(is_kept, True, 20, number, number)
-        missed += not is_kept and number >= 20_000
-    assert missed / 40_000 < 0.05 / 2
-
-
 @pytest.mark.parametrize(
     ("first_s", "took_s", "is_kept"),
     [(0.5, 0.5, True), (1.5, 0.5, False), (0.5, 1.5, False)],
