@@ -30,7 +30,7 @@ def day(*, gap_s: float, count: int = 400, seed: int = 7, **fields: object) -> t
     """So many requests at an even pace before one H100."""
     trial = Trial(policy="slo", seed=seed, slo=SLO, **fields)  # type: ignore[arg-type]
     traffic = workload(log(count, gap_s))
-    driven = _Run(pools(), traffic, trial)
+    driven = _Run(pools(), traffic, trial, None)
     return driven, driven.drive(traffic)
 
 

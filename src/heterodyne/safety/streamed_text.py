@@ -9,11 +9,12 @@ from heterodyne.safety.finding import Finding, Released, RuleFinding, Settled
 from heterodyne.safety.glance import Glance
 from heterodyne.safety.look import Found, verdict
 from heterodyne.safety.overlaps import covering, resolve
+from heterodyne.safety.piece_looks import PieceLooks
 from heterodyne.safety.placeholders import Masker, Placeholders, StreamRestorer
 from heterodyne.safety.policy import GuardRule, only_flag
 from heterodyne.safety.registry import Look
 from heterodyne.safety.texts import TextUnit
-from heterodyne.safety.window import PieceLooks, Settle, StreamWindow
+from heterodyne.safety.window import Settle, StreamWindow
 
 WINDOW: Final = 384  # characters, of a finding with spaces in it
 CONTEXT: Final = 96

@@ -1,15 +1,15 @@
 """Looks for findings in a text that comes in chunks, before any character of a finding is sent on."""
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec import structs
 
 from heterodyne.safety.finding import Finding, Released, Settled
+from heterodyne.safety.piece_looks import PieceLooks, TextLook
 from heterodyne.safety.settled import PLAIN, PLAIN_BEHIND, TELLING_ALONE, places
 from heterodyne.safety.settled import settle as plain_settle
 
-Look = Callable[[str], list[Finding]]
 Settle = Callable[[str], Settled]
 
 WINDOW_CHARACTERS: Final = 128
@@ -23,16 +23,7 @@ SPACES_MAX: Final = 64  # that wait for a word behind them; a model that has los
 # What keys, tokens and addresses are made of. Words of a text are too, and end soon.
 RUN: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+/=:@%~#&?"
 
-
 NOTHING_YET: Final = Released("")
-
-
-class PieceLooks(NamedTuple):
-    """Two looks that find together what one does, so that a long run need not be looked at in one turn."""
-
-    near: Look  # what is no longer than two windows
-    far: Look  # all that may be longer; quick
-    join: Callable[[list[Finding]], list[Finding]]  # of what both have found, what one look would
 
 
 class StreamWindow:
@@ -46,7 +37,7 @@ class StreamWindow:
 
     def __init__(
         self,
-        look: Look,
+        look: TextLook,
         *,
         window: int = WINDOW_CHARACTERS,
         context: int = CONTEXT_CHARACTERS,
@@ -129,7 +120,7 @@ class StreamWindow:
         return self._release(len(self._held), is_last=True) if self._held else NOTHING_YET
 
     def _look_ahead(self) -> None:
-        """Look at the pieces of a run behind which there is as much of it as a finding may have."""
+        """TextLook at the pieces of a run behind which there is as much of it as a finding may have."""
         if self._in_pieces is None:
             return
         while len(self._held) - self._looked >= PIECE_CHARACTERS + self._window:
@@ -140,7 +131,7 @@ class StreamWindow:
             self._known += [one for one in found if self._looked <= one.start < end]
             self._looked = end
 
-    def _seen(self, look: Look, start: int, end: int) -> list[Finding]:
+    def _seen(self, look: TextLook, start: int, end: int) -> list[Finding]:
         """What a look finds in a part of the held text, with what stands before that."""
         reach = self._context - start
         sent = self._sent[-reach:] if reach > 0 else ""

@@ -63,6 +63,16 @@ LONG = "pools.big.urls[12]: http://some-machine.some-zone.example.com:8000 is no
 REASON = "1.21 times the price; it holds 512 tokens of the prompt"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 TRACE = "\n".join(["timestamp,prompt_tokens,output_tokens", *(f"{n},{100 + n % 30},{20 + n % 7}" for n in range(300))])
+SCALED = """\
+[promise]
+ttft_ms = 2000
+itl_ms = 100
+
+[pools.l4]
+model = "llama-3.1-8b"
+hardware = "l4"
+autoscaling = { minimum = 1, maximum = 4, cold_start_s = 60 }
+"""
 SECRET = "-----BEGIN PRIVATE KEY-----\n" + "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo\n" * 20
 PLAN = ("--model", "llama-3.1-70b", "--precision", "fp8")
 
@@ -114,6 +124,7 @@ COMMANDS = [  # each that prints a table and needs nobody
     ("plan", "hardware", *PLAN),
     ("plan", "mix", *PLAN, "--traffic", "trace.csv"),
     ("plan", "traffic", "trace.csv"),
+    ("scale", "plan", "--fleet", "scaled.toml", "--trace", "trace.csv"),
     ("simulate", "--fleet", "fleet.toml", "--trace", "trace.csv", "--policy", "slo"),
     ("config", "show"),
     ("models", "list"),
@@ -132,6 +143,7 @@ COMMANDS = [  # each that prints a table and needs nobody
 def said(run, tmp_path: Path) -> Callable[..., str]:
     """What a command prints on a screen of that width, in a folder with something to show."""
     (tmp_path / "fleet.toml").write_text(FLEET)
+    (tmp_path / "scaled.toml").write_text(SCALED)
     (tmp_path / "trace.csv").write_text(TRACE)
     state = {"XDG_STATE_HOME": str(tmp_path / "state"), "HETERODYNE_CONSOLE__PORT": "9"}
     state |= {"XDG_DATA_HOME": str(tmp_path / "data"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
@@ -254,7 +266,7 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
         *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
         *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
         *("batch/batch_table", "cascade", "guards", "parity/verdict_table", "policies/tables"),
-        *("abuse", "simulate_batch"),
+        *("abuse", "scale/plan", "simulate_batch"),
         "rollout/rollout_table",
     }
     folder = Path(heterodyne.__file__).parent / "cli"

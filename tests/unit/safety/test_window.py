@@ -4,6 +4,7 @@ import re
 
 from heterodyne.safety.finding import Finding
 from heterodyne.safety.overlaps import resolve
+from heterodyne.safety.piece_looks import PieceLooks
 from heterodyne.safety.pii.finder import PIIFinder
 from heterodyne.safety.settled import settle
 from heterodyne.safety.window import (
@@ -11,7 +12,6 @@ from heterodyne.safety.window import (
     PIECE_CHARACTERS,
     SPACES_MAX,
     WINDOW_CHARACTERS,
-    PieceLooks,
     StreamWindow,
 )
 

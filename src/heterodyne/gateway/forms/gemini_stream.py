@@ -4,9 +4,9 @@ from typing import Any, Final
 
 import msgspec
 
-from heterodyne.domain.errors import HeterodyneError
+from heterodyne.domain.errors import EngineGarbage, HeterodyneError
 from heterodyne.domain.request import Request
-from heterodyne.gateway.forms.chat_answer import SaidCall, SaidChoice, plain_text_of, read_chat
+from heterodyne.gateway.forms.chat_answer import SaidCall, SaidChoice, arguments_of, plain_text_of, read_chat
 from heterodyne.gateway.forms.gemini_words import answer_of, call_part, candidate, error_of
 from heterodyne.gateway.forms.plain_text import PlainText
 from heterodyne.gateway.usage_fields import ReportedUsage
@@ -87,7 +87,18 @@ class GeminiStream:
 
     def _ended(self, index: int) -> Json:
         last = self._last[index]
-        is_cut = last.finish_reason == CUT_OFF  # perhaps in the middle of a call, which nobody may make then
-        places = [] if is_cut else [place for place in sorted(self._calls) if place[0] == index]
-        parts = [call_part(self._calls[place].function, self._calls[place].id or "") for place in places]
-        return candidate(index, parts, last)
+        calls = [self._calls[place] for place in sorted(self._calls) if place[0] == index]
+        if last.finish_reason == CUT_OFF:
+            calls = [call for call in calls if _is_whole(call)]
+        return candidate(index, [call_part(call.function, call.id or "") for call in calls], last)
+
+
+def _is_whole(call: SaidCall) -> bool:
+    """Whether an answer that was cut off, by a policy or by its maker, has this call: else nobody may make it."""
+    if not call.function.arguments:
+        return False
+    try:
+        arguments_of(call.function)
+    except EngineGarbage:
+        return False
+    return True
