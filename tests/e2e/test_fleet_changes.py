@@ -332,6 +332,14 @@ def test_a_renewed_certificate_is_served_without_a_reload(tmp_path: Path) -> Non
             wait_until(lambda: believes(second), 30, "the renewed certificate")
             with pytest.raises(urllib.error.URLError, match="certificate"):
                 urllib.request.urlopen(f"{serve.url}/health/ready", timeout=30, context=first)
+
+            def is_counted() -> bool:
+                with urllib.request.urlopen(f"{serve.url}/metrics", timeout=30, context=second) as answer:
+                    return b'\nheterodyne_certificate_expires_timestamp_seconds{setting="gateway.tls_certificate"}' in (
+                        answer.read()
+                    )
+
+            wait_until(is_counted, 30, "the day on which the certificate is over")
             # A file that cannot be read leaves the last certificate in place, and nothing else is changed meanwhile.
             certificate.write_text("torn")
             wait_until(lambda: "certificate_unreadable" in serve.log, 30, "a word about the torn file")

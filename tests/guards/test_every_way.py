@@ -22,7 +22,7 @@ from tests.guards.leaky_engine import PIECE, saying
 from tests.guards.matrix import TRIED, WAYS, counts, rows, tried
 from tests.support.cascades import ALIAS, CHEAP, EASY, fitted_file
 from tests.support.gateways import gateway_over
-from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET
+from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET, SERVED_WITH_BLOCKS
 from tests.support.raw_client import ask
 from tests.support.requests import MODEL
 from tests.support.threads import in_thread
@@ -31,16 +31,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "guard-matrix.md"
 TRYING = ("tests.guards.test_no_path_around", "tests.caching.test_policies_see_hits")
 BEGUN = SECRET[:8].encode()  # of it, nothing like this may be sent
 WAIT_S = 60.0
-CONFIG = """
-[pools.own]
-model = "scripted"
-engine = "vllm"
-urls = ["{url}"]
-
-[guards.no-secrets]
-guard = "secrets"
-action = "block"
-"""
 
 
 def test_every_way_is_tried_and_the_page_says_which() -> None:
@@ -205,7 +195,7 @@ async def test_neither_half_of_a_stream_that_another_replica_continues_leaks(ask
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAI]:
     folder = tmp_path_factory.mktemp("batches")
     engine = ScriptedEngine(saying(f"take {SECRET}"), model=MODEL)
-    with in_thread(engine), ServeProcess(folder, config=CONFIG.format(url=engine.url)) as running:
+    with in_thread(engine), ServeProcess(folder, config=SERVED_WITH_BLOCKS.format(url=engine.url)) as running:
         running.wait_ready()
         with OpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=0, timeout=60) as opened:
             yield opened

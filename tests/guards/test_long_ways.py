@@ -15,7 +15,7 @@ from heterodyne.testing.scripted_engine import EngineCall, ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
 from tests.guards.leaky_engine import saying
 from tests.support.gateways import gateway_over
-from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET
+from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET, SERVED_WITH_BLOCKS
 from tests.support.raw_client import ask
 from tests.support.requests import chat
 from tests.support.threads import in_thread
@@ -23,23 +23,13 @@ from tests.support.threads import in_thread
 MODEL = "scripted"
 CHAT = "/v1/chat/completions"
 WAIT_S = 60.0
-CONFIG = """
-[pools.own]
-model = "scripted"
-engine = "vllm"
-urls = ["{url}"]
-
-[guards.no-secrets]
-guard = "secrets"
-action = "block"
-"""
 
 
 @pytest.fixture(scope="module")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServeProcess]:
     folder = tmp_path_factory.mktemp("guards")
     engine = ScriptedEngine(saying(f"take {SECRET}"), model=MODEL)
-    with in_thread(engine), ServeProcess(folder, config=CONFIG.format(url=engine.url)) as running:
+    with in_thread(engine), ServeProcess(folder, config=SERVED_WITH_BLOCKS.format(url=engine.url)) as running:
         running.wait_ready()
         yield running
 

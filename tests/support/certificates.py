@@ -1,4 +1,4 @@
-"""An authority that issues certificates with any names and dates, and says which of them it has revoked."""
+"""An authority that issues what trustme does not: SPIFFE ids, dates that are over, and lists of what was revoked."""
 
 import datetime
 import ssl

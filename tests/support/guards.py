@@ -7,6 +7,16 @@ SECRET = "-".join(("sk", "ant", "api03", "Zx9kQ2mV7pL4tR8wY1nB6cD3fG5hJ0sA"))
 EMAIL = "jane.doe@example.com"
 BLOCKS = {"no-secrets": GuardSettings(guard="secrets", action="block")}
 MASKS = {"private": GuardSettings(guard="pii", action="mask", kinds=("email",))}
+SERVED_WITH_BLOCKS = """
+[pools.own]
+model = "scripted"
+engine = "vllm"
+urls = ["{url}"]
+
+[guards.no-secrets]
+guard = "secrets"
+action = "block"
+"""
 
 
 def plan(policies: dict[str, GuardSettings]) -> GuardPlan:

@@ -1,6 +1,7 @@
 """A client that sends exactly the bytes it is told to, and takes answers apart without forgiving anything."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
@@ -145,3 +146,14 @@ async def ask(port: int, *pieces: bytes) -> Answer:
     """One request on a connection of its own."""
     async with connected(port) as client:
         return await client.ask(*pieces)
+
+
+@asynccontextmanager
+async def speaking(port: int, tls: ssl.SSLContext) -> AsyncIterator[RawClient]:
+    """The same over TLS; it leaves without taking leave, as clients do."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls, server_hostname="127.0.0.1")
+    client = RawClient(reader, writer)
+    try:
+        yield client
+    finally:
+        client.leave()

@@ -16,7 +16,7 @@ from heterodyne.telemetry import metrics
 from heterodyne.testing import behaviours
 from tests.support.certificates import Authority, Issued
 from tests.support.gateways import Rig, gateway_over
-from tests.support.raw_client import Answer, RawClient
+from tests.support.raw_client import Answer, RawClient, speaking
 from tests.support.requests import chat, get
 
 KEY = "hd-search"
@@ -56,16 +56,6 @@ async def secured(folder: Path, *, lists_revoked: bool = False, **gateway: Any) 
     ) as rig:
         await rig.wait(lambda: bool(rig.holds().replicas_takeable))
         yield Secured(rig, door, clients)
-
-
-@asynccontextmanager
-async def speaking(port: int, tls: ssl.SSLContext) -> AsyncIterator[RawClient]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls, server_hostname="127.0.0.1")
-    client = RawClient(reader, writer)
-    try:
-        yield client
-    finally:
-        client.leave()
 
 
 def resumed(port: int, tls: ssl.SSLContext, session: ssl.SSLSession | None) -> ssl.SSLSession | None:

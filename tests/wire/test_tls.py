@@ -11,7 +11,7 @@ import trustme
 
 from heterodyne.testing import behaviours
 from tests.support.gateways import Rig, gateway_over
-from tests.support.raw_client import RawClient, connected
+from tests.support.raw_client import connected, speaking
 from tests.support.requests import chat, get, post
 
 
@@ -28,16 +28,6 @@ async def secured(folder: Path, **gateway: float) -> AsyncIterator[tuple[Rig, ss
     files = {"tls_certificate": str(certificate), "tls_key": str(key)}
     async with gateway_over(behaviours.answer(), gateway={**files, **gateway}, waits_ready=False) as rig:
         yield rig, trusting
-
-
-@asynccontextmanager
-async def speaking(port: int, tls: ssl.SSLContext) -> AsyncIterator[RawClient]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls, server_hostname="127.0.0.1")
-    client = RawClient(reader, writer)
-    try:
-        yield client
-    finally:
-        client.leave()
 
 
 async def test_a_handshake_that_does_not_come_is_given_up(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from heterodyne.admission.controller import AdmissionController
 from heterodyne.assembly.answer_store import try_shared_answers, try_shared_prompts
-from heterodyne.caching.semantic.growing_index import load_graph
 from heterodyne.config.settings import Settings
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.tenant import TenantSnapshot
@@ -91,8 +90,6 @@ def open_request_path(
     answer_cache = AnswerCache(gate, upstream, ready, wall_clock=wall_clock, chance=chance)
     answer_cache.shared = try_shared_answers(settings, stored, upstream.clock)
     answer_cache.semantic.shared = try_shared_prompts(settings, stored, upstream.clock)
-    if any(cache.semantic != "off" for cache in settings.caches.values()):
-        load_graph()
     return RequestPath(
         upstream=upstream,
         request_log=request_log,

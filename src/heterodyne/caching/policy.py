@@ -23,6 +23,7 @@ class CachePolicy:
         self._caches = tuple(NamedCache(name, one) for name, one in settings.items())
         self._choices: dict[tuple[str, str, str], NamedCache | None] = {}
         self.is_empty = not self._caches
+        self.compares_meanings = any(one.semantic != "off" for one in settings.values())
 
     def choice(self, project: str, asked_model: str, model: str) -> NamedCache | None:
         """None where nothing is kept; `asked_model` is the name the client used."""

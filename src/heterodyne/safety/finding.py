@@ -32,3 +32,8 @@ class Settled(NamedTuple):
 
     plain: int  # before it there is nothing to find
     judged: int  # before it everything can be judged; behind it something may be growing
+
+
+def place(finding: Finding) -> tuple[int, int]:
+    """What findings are put in order by: to compare all of each takes several times as long."""
+    return finding.start, finding.end

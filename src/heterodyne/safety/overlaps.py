@@ -6,17 +6,17 @@ from itertools import pairwise
 
 from msgspec import structs
 
-from heterodyne.safety.finding import Finding
+from heterodyne.safety.finding import Finding, place
 
 
 def resolve(findings: Iterable[Finding]) -> list[Finding]:
     """The surest findings first, then the longest; what overlaps one that was taken is left out. In order of place."""
-    placed = sorted(findings, key=_place)
+    placed = sorted(findings, key=place)
     if all(one.end <= other.start for one, other in pairwise(placed)):
         return placed  # as nearly always
     occupied = _Spans()
     ranked = sorted(placed, key=_rank)
-    return sorted((finding for finding in ranked if occupied.try_take(finding.start, finding.end)), key=_place)
+    return sorted((finding for finding in ranked if occupied.try_take(finding.start, finding.end)), key=place)
 
 
 def covering(findings: Iterable[Finding]) -> list[Finding]:
@@ -30,20 +30,16 @@ def covering(findings: Iterable[Finding]) -> list[Finding]:
         for other in [*_touching(standing, finding), None]:
             end = finding.end if other is None else min(other.start, finding.end)
             if at < end:
-                insort(standing, structs.replace(finding, start=at, end=end), key=_place)
+                insort(standing, structs.replace(finding, start=at, end=end), key=place)
             at = at if other is None else max(at, other.end)
     return standing
 
 
 def _touching(standing: list[Finding], finding: Finding) -> list[Finding]:
     """Those of findings that do not overlap that share a character with this one."""
-    first = max(0, bisect_left(standing, (finding.start, finding.start), key=_place) - 1)
-    last = bisect_left(standing, (finding.end, finding.end), key=_place)
+    first = max(0, bisect_left(standing, (finding.start, finding.start), key=place) - 1)
+    last = bisect_left(standing, (finding.end, finding.end), key=place)
     return [one for one in standing[first:last] if one.end > finding.start and one.start < finding.end]
-
-
-def _place(finding: Finding) -> tuple[int, int]:
-    return finding.start, finding.end
 
 
 def _rank(finding: Finding) -> tuple[float, int, int, str]:

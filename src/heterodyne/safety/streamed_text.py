@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final, final
 
 from heterodyne.domain.guard_verdict import GuardVerdict
-from heterodyne.safety.finding import Finding, Released, RuleFinding, Settled
+from heterodyne.safety.finding import Finding, Released, RuleFinding, Settled, place
 from heterodyne.safety.glance import Glance
 from heterodyne.safety.look import Found, verdict
 from heterodyne.safety.overlaps import covering, resolve
@@ -103,7 +103,7 @@ class StreamedText:
             self._released += end
             return text
         masks = []
-        for finding in sorted(released.findings, key=_place):
+        for finding in sorted(released.findings, key=place):
             if finding.start >= end:
                 break
             assert isinstance(finding, RuleFinding)
@@ -126,10 +126,6 @@ class StreamedText:
             made += [text[at : finding.start], self._masker.word(finding.rule, text[finding.start : finding.end])]
             at = finding.end
         return "".join((*made, text[at:end]))
-
-
-def _place(finding: Finding) -> tuple[int, int]:
-    return finding.start, finding.end
 
 
 def _joined(findings: list[Finding]) -> list[Finding]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import structs
 
-from heterodyne.safety.finding import Finding, Released, Settled
+from heterodyne.safety.finding import Finding, Released, Settled, place
 from heterodyne.safety.piece_looks import PieceLooks, TextLook
 from heterodyne.safety.settled import PLAIN, PLAIN_BEHIND, TELLING_ALONE, places
 from heterodyne.safety.settled import settle as plain_settle
@@ -170,7 +170,7 @@ class StreamWindow:
         found = [finding for finding in self._findings() if finding.end > 0]
         known: list[Finding] = []  # still, when what was found first is gone
         if len(found) > FINDINGS_MAX and not is_last:
-            found.sort(key=_place)
+            found.sort(key=place)
             settled, known = min(settled, found[FINDINGS_MAX].start), found[FINDINGS_MAX:]
         for finding in found:
             start, end = finding.start, finding.end
@@ -212,10 +212,6 @@ class StreamWindow:
         self._sent += text
         if len(self._sent) > KEPT_TIMES * self._context:  # seldom, as cutting costs more than keeping
             self._sent = self._sent[-self._context :] if self._context else ""
-
-
-def _place(finding: Finding) -> tuple[int, int]:
-    return finding.start, finding.end
 
 
 def _moved(finding: Finding, by: int) -> Finding:

@@ -1,7 +1,6 @@
 """Looks at every certificate that we show, now and then: when it is over, and whether it can be shown at all."""
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -50,11 +49,6 @@ class CertificateWatch:
 def certificates_of(settings: Settings) -> tuple[CertificateSeen, ...]:
     """Those that clients see, and those that engines do."""
     return tuple(_seen(*named) for named in _named(settings))
-
-
-def days_left(seen: CertificateSeen, now: float | None = None) -> float | None:
-    """Until it is over; below zero, it is."""
-    return None if seen.ends_at is None else (seen.ends_at - (time.time() if now is None else now)) / 86400
 
 
 def _named(settings: Settings) -> Iterator[tuple[str, str, str | None, bool]]:

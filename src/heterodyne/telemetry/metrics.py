@@ -58,7 +58,7 @@ handshake_failures = Counter(
     "the ciphers it speaks, or because it does not speak TLS.",
     ("reason",),
 )
-certificate_ends = SharedGauge(
+certificate_ends = Gauge(
     "heterodyne_certificate_expires_timestamp_seconds",
     "When a certificate that we show is over, by the setting that names it.",
     ("setting",),

@@ -1,11 +1,12 @@
 """Certificates that we show: to clients at our door, and to engines that ask for one."""
 
 from datetime import UTC, datetime
+from math import inf
 from typing import Final
 
 from heterodyne.alerts.alert import Alert, AlertMatch, Severity
 from heterodyne.alerts.settings import AlertSettings
-from heterodyne.alerts.signals import CertificateSignals, Signals
+from heterodyne.alerts.signals import Signals
 
 ENDING_DAYS: Final = 14
 DAY_S: Final = 86400
@@ -13,27 +14,22 @@ ENDS: Final = "min by (setting) (heterodyne_certificate_expires_timestamp_second
 
 
 def _judge_ending(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
-    if signals.certificates is None:
-        return None
-    return tuple(
-        AlertMatch(subject=one.setting, detail=f"It is over on {_day(one)}.")
-        for one in signals.certificates
-        if one.ends_at is not None and 0 < one.ends_at - signals.at < ENDING_DAYS * DAY_S
-    )
+    return _ending(signals, 0, ENDING_DAYS * DAY_S, "is over on")
 
 
 def _judge_over(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
+    return _ending(signals, -inf, 0, "was over on")
+
+
+def _ending(signals: Signals, more_than_s: float, up_to_s: float, words: str) -> tuple[AlertMatch, ...] | None:
+    """Those that end so long from now."""
     if signals.certificates is None:
         return None
     return tuple(
-        AlertMatch(subject=one.setting, detail=f"It was over on {_day(one)}.")
+        AlertMatch(subject=one.setting, detail=f"It {words} {datetime.fromtimestamp(one.ends_at, UTC):%Y-%m-%d}.")
         for one in signals.certificates
-        if one.ends_at is not None and one.ends_at <= signals.at
+        if one.ends_at is not None and more_than_s < one.ends_at - signals.at <= up_to_s
     )
-
-
-def _day(one: CertificateSignals) -> str:
-    return datetime.fromtimestamp(one.ends_at or 0.0, UTC).strftime("%Y-%m-%d")
 
 
 ALERTS = (

@@ -61,7 +61,7 @@ class GrowingIndex:
 
 
 def load_graph() -> None:
-    """Have it ready, where it is installed: to read its library takes a while, in which nobody could be served."""
+    """Have it ready, where it is installed: reading its library takes a tenth of a second of the loop."""
     if has_graph():
         import usearch.index  # noqa: F401, PLC0415 - an extra, absent from the base install
 

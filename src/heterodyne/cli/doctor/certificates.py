@@ -1,5 +1,6 @@
 """Whether every certificate that we show can be shown, and for how long."""
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -7,7 +8,7 @@ from heterodyne.alerts.families.certificates import ENDING_DAYS
 from heterodyne.cli.doctor.finding import DoctorFinding, FindingState
 from heterodyne.config.settings import Settings
 from heterodyne.domain.counted import counted
-from heterodyne.supervisor.certificates import CertificateSeen, certificates_of, days_left
+from heterodyne.supervisor.certificates import CertificateSeen, certificates_of
 
 TOPIC = "certificates"
 ADVICE = "write a newer one into the same file; it is taken within seconds, and no restart is needed"
@@ -16,7 +17,7 @@ ADVICE = "write a newer one into the same file; it is taken within seconds, and 
 def certificates(settings: Settings) -> Iterator[DoctorFinding]:
     """One for each; settings without TLS have none."""
     for seen in certificates_of(settings):
-        left = days_left(seen)
+        left = None if seen.ends_at is None else (seen.ends_at - time.time()) / 86400
         state = FindingState.GOOD
         if left is None or left <= 0:
             state = FindingState.BLOCKER

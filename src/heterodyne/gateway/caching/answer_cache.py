@@ -18,6 +18,7 @@ from heterodyne.caching.entry import CachedAnswer
 from heterodyne.caching.exact.kept_answers import KeptAnswers
 from heterodyne.caching.exact.key import is_deterministic, is_repeatable, request_key
 from heterodyne.caching.policy import CachePolicy, NamedCache
+from heterodyne.caching.semantic.growing_index import load_graph
 from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.cache_use import HIT, MISS, SIMILAR
 from heterodyne.domain.errors import HeterodyneError, NotCached
@@ -92,6 +93,8 @@ class AnswerCache:
     def configure(self, policy: CachePolicy, bytes_max: int) -> None:
         """Other policies from the next request on; what is kept under one that is gone is not found any more."""
         self._policy = policy
+        if policy.compares_meanings:
+            load_graph()
         self._kept.resize(bytes_max)
         if policy.is_empty:
             self._kept.clear()

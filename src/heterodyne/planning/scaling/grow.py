@@ -1,11 +1,11 @@
 """The way up: what is there or coming carries less than is needed."""
 
 from heterodyne.planning.scaling.action import ActionKind, ScalingAction, ScalingReason
-from heterodyne.planning.scaling.hardware_choice import additions, capacity
+from heterodyne.planning.scaling.hardware_choice import Counts, additions, capacity
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.scaling.need import Need
 from heterodyne.planning.scaling.observation import ReplicaStage
-from heterodyne.planning.scaling.situation import Counts, Situation
+from heterodyne.planning.scaling.situation import Situation
 
 DOUBTED = 0.95  # trust below which lateness is the reason, where the capacity as written would do
 ANY = 1e-6  # usual requests a second that one replica is needed for

@@ -6,12 +6,11 @@ from msgspec import Struct
 
 from heterodyne.domain.fleet import PoolName
 from heterodyne.planning.scaling.cold_start import ColdStarts
+from heterodyne.planning.scaling.hardware_choice import Counts
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.scaling.need import Need
 from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.state import ScalingState
-
-Counts = Mapping[PoolName, int]
 
 
 class Situation(Struct, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ OWN = (
     metrics.sign_ins_failed,
     metrics.abuse_findings,
     metrics.abuse_keys,
+    metrics.certificate_ends,
 )
 
 FleetSamples = Callable[[], Sequence[Sample]]  # what is measured of the fleet, as of now
