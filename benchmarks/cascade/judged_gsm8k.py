@@ -36,7 +36,7 @@ class JudgedBy(Struct, frozen=True, kw_only=True):
 
 
 WAYS = (
-    JudgedBy(name="the answer alone (form, sums)", samples=()),
+    JudgedBy(name="the answer alone (form, sums, numbers)", samples=()),
     JudgedBy(name="and a sample of a 6B model", samples=("6b_finetuning",)),
     JudgedBy(name="and a sample of a 6B and of a 175B model", samples=("6b_finetuning", "175b_finetuning")),
     JudgedBy(
@@ -66,7 +66,7 @@ def _row(line: dict[str, str], solutions: dict[str, dict[str, str]], way: Judged
     if way is None:
         return ObservedRow(prompt=prompt, models=models)
     samples = [solutions[name]["solution"] for name in way.samples]
-    answer = JudgedAnswer(text=line[f"{MIXTRAL}_response"], samples=tuple(samples))
+    answer = JudgedAnswer(text=line[f"{MIXTRAL}_response"], question=prompt, samples=tuple(samples))
     return ObservedRow(
         prompt=prompt,
         models=models,

@@ -169,6 +169,17 @@ async def test_samples_that_disagree_ask_the_big_model(tmp_path) -> None:
         assert told(await ask(rig.port, question(HARD))) == ("from the big one", "big; over_bound")
 
 
+async def test_an_answer_that_leaves_out_a_number_of_the_last_question_asks_the_big_model(tmp_path) -> None:
+    async def cheap(call: EngineCall) -> None:
+        call.whole(200, chat_answer("It is 1."))
+
+    before = [{"role": "user", "content": "And 77?"}, {"role": "assistant", "content": "It is 77."}]
+    async with cascaded(fitted_file(tmp_path, "left_out"), cheap) as rig:
+        asked = question(EASY, messages=[*before, {"role": "user", "content": EASY}])
+        assert told(await ask(rig.port, asked)) == ("It is 1.", "cheap; within_bound")
+        assert told(await ask(rig.port, question(HARD))) == ("from the big one", "big; over_bound")
+
+
 async def test_a_verifier_is_asked(tmp_path) -> None:
     async def cheap(call: EngineCall) -> None:
         call.whole(200, chat_answer("from the small one"))

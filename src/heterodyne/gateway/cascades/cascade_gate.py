@@ -30,7 +30,7 @@ from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.stored.inner_call import InnerAnswer
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
-from heterodyne.routing.cascade.chat import prompt_of, try_answer, verifier_body, without_logprobs
+from heterodyne.routing.cascade.chat import prompt_of, question_of, try_answer, verifier_body, without_logprobs
 from heterodyne.routing.cascade.decision import CascadeDecision, CascadeStep, StageTimes
 from heterodyne.routing.fallback import NO_REPLICAS
 from heterodyne.routing.routing_choice import RoutingChoice
@@ -145,7 +145,7 @@ class CascadeGate:
         began_s = self._clock()
 
         def judge(told: bytes | None, samples: bytes | None, verdict: bytes | None) -> None:
-            answer = None if told is None else try_answer(told, samples, verdict)
+            answer = None if told is None else try_answer(told, samples, verdict, question=question_of(body))
             arrival.waited_s += self._clock() - began_s
             decision = cascade.next(body, answer, elapsed_ms=arrival.waited_s * 1000, big_ms=times.big_ms)
             _note(request, cascade, decision)

@@ -23,6 +23,12 @@ def prompt_of(body: Mapping[str, Any]) -> str:
     return "\n".join(text for message in _maps(body.get("messages")) for text in _texts(message.get("content")))
 
 
+def question_of(body: Mapping[str, Any]) -> str:
+    """What its user said last."""
+    said = [message for message in _maps(body.get("messages")) if message.get("role") == "user"]
+    return "\n".join(_texts(said[-1].get("content"))) if said else ""
+
+
 def form_of(body: Mapping[str, Any]) -> AnswerForm:
     """What the answer has to look like, as far as the request says so."""
     wanted = body.get("response_format")
@@ -62,7 +68,9 @@ def verifier_body(model: str, prompt: str, answer: JudgedAnswer) -> Json:
     return {"model": model, "messages": messages, "temperature": 0, "max_tokens": VERDICT_TOKENS_MAX}
 
 
-def try_answer(body: bytes, samples: bytes | None = None, verdict: bytes | None = None) -> JudgedAnswer | None:
+def try_answer(
+    body: bytes, samples: bytes | None = None, verdict: bytes | None = None, *, question: str = ""
+) -> JudgedAnswer | None:
     """A whole answer with what came beside it; None: it is no chat with one choice."""
     choices = _choices(body)
     if len(choices) != 1:
@@ -72,6 +80,7 @@ def try_answer(body: bytes, samples: bytes | None = None, verdict: bytes | None 
     tokens = _maps(told.get("content")) if isinstance(told, Mapping) else []
     return JudgedAnswer(
         text=_text(message),
+        question=question,
         finish_reason=choice.get("finish_reason"),
         calls=tuple(_call(one.get("function")) for one in _maps(message.get("tool_calls"))),
         logprobs=tuple(float(one["logprob"]) for one in tokens if isinstance(one.get("logprob"), (int, float))),

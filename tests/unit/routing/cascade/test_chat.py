@@ -9,6 +9,7 @@ from heterodyne.routing.cascade.chat import (
     cheap_body,
     form_of,
     prompt_of,
+    question_of,
     samples_body,
     try_answer,
     verifier_body,
@@ -73,3 +74,14 @@ def test_whatever_stands_in_a_body_is_read(body: dict[str, object]) -> None:
     prompt_of(body)
     form_of(body)
     try_answer(msgspec.json.encode(body), msgspec.json.encode(body), msgspec.json.encode(body))
+
+
+def test_the_question_is_what_the_user_said_last() -> None:
+    turns = [
+        {"role": "user", "content": "What is 1 + 1?"},
+        {"role": "assistant", "content": "2"},
+        {"role": "user", "content": [{"type": "text", "text": "And 3"}, {"type": "text", "text": "times 4?"}]},
+    ]
+    assert question_of({"messages": turns}) == "And 3\ntimes 4?"
+    assert question_of({"messages": turns[1:2]}) == ""
+    assert question_of({}) == ""

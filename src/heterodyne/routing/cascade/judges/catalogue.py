@@ -4,7 +4,16 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from heterodyne.domain.nearest import unknown_name
-from heterodyne.routing.cascade.judges import arithmetic, consistency, logprobs, structure, verifier
+from heterodyne.routing.cascade.judges import (
+    arithmetic,
+    consistency,
+    left_out,
+    logprobs,
+    steps,
+    structure,
+    verifier,
+    whole_result,
+)
 from heterodyne.routing.cascade.judges.doubt import FREE_FORM, AnswerForm, Doubt, JudgedAnswer
 
 Judge = Callable[[JudgedAnswer, AnswerForm], Doubt | None]
@@ -12,6 +21,9 @@ Judge = Callable[[JudgedAnswer, AnswerForm], Doubt | None]
 JUDGES: Final[Mapping[str, Judge]] = {
     "structure": structure.judge,
     "arithmetic": arithmetic.judge,
+    "left_out": left_out.judge,
+    "steps": steps.judge,
+    "whole_result": whole_result.judge,
     "logprobs": logprobs.judge,
     "consistency": consistency.judge,
     "verifier": verifier.judge,

@@ -20,6 +20,7 @@ class JudgedAnswer(Struct, frozen=True, kw_only=True):
     """A cheap model's answer, and what came with it."""
 
     text: str
+    question: str = ""  # what its user said last
     finish_reason: str | None = None
     calls: tuple[WrittenCall, ...] = ()
     logprobs: tuple[float, ...] = ()  # of each token of the answer

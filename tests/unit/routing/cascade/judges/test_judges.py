@@ -5,7 +5,16 @@ import math
 import pytest
 
 from heterodyne.domain.errors import UnknownName
-from heterodyne.routing.cascade.judges import arithmetic, consistency, logprobs, structure, verifier
+from heterodyne.routing.cascade.judges import (
+    arithmetic,
+    consistency,
+    left_out,
+    logprobs,
+    steps,
+    structure,
+    verifier,
+    whole_result,
+)
 from heterodyne.routing.cascade.judges.catalogue import JUDGES, judged
 from heterodyne.routing.cascade.judges.doubt import FREE_FORM, UNUSABLE, AnswerForm, JudgedAnswer, WrittenCall
 from heterodyne.routing.cascade.judges.results import result_of
@@ -185,8 +194,50 @@ def test_a_verdict_is_read(verdict: str, risk: float, reason: str) -> None:
 
 def test_judges_are_asked_by_name_and_those_with_nothing_to_go_by_are_left_out() -> None:
     assert set(judged(JudgedAnswer(text="Paris"))) == {"structure"}
-    everything = JudgedAnswer(text="2 + 2 = 4", logprobs=(-0.1,), samples=("4",), verdict="yes")
+    everything = JudgedAnswer(
+        text="2 + 2 = 4", question="What is 2 + 2?", logprobs=(-0.1,), samples=("4",), verdict="yes"
+    )
     assert list(judged(everything)) == list(JUDGES)
     assert list(judged(everything, names=("verifier",))) == ["verifier"]
     with pytest.raises(UnknownName, match="consistency"):
         judged(everything, names=("consistent",))
+
+
+APPLES = "Jo has 12 apples and 3 baskets, and buys 1,200 more. How many are there?"
+
+
+@pytest.mark.parametrize(("question", "text", "found"), [
+    (APPLES, "12 + 1200 = 1212, in 3 baskets", (0.0, "all_numbers_used")),
+    (APPLES, "12 + 1,200 = 1212", (pytest.approx(1 / 3), "number_left_out")),
+    (APPLES, "It is 7.", (0.99, "number_left_out")),
+    (APPLES, "Many.", None),
+    ("How many are there?", "12", None),
+])  # fmt: skip
+def test_numbers_of_the_question_that_are_left_out_are_doubted(question: str, text: str, found: object) -> None:
+    doubt = left_out.judge(JudgedAnswer(text=text, question=question), FREE_FORM)
+    assert (doubt and (doubt.risk, doubt.reason)) == found
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("1 + 1 = 2", (1 / 16, "few_steps")),
+    ("1 + 1 = 2, " * 8, (0.5, "many_steps")),
+    ("1 + 1 = 2, " * 40, (0.99, "many_steps")),
+    ("It is 7.", None),
+])  # fmt: skip
+def test_more_steps_are_doubted_more(text: str, found: object) -> None:
+    doubt = steps.judge(JudgedAnswer(text=text), FREE_FORM)
+    assert (doubt and (doubt.risk, doubt.reason)) == found
+
+
+@pytest.mark.parametrize(("question", "text", "found"), [
+    (APPLES, "#### 1212", (0.0, "whole_result")),
+    (APPLES, "#### 404.5", (0.9, "fraction_or_negative")),
+    (APPLES, "#### -3", (0.9, "fraction_or_negative")),
+    (APPLES, "Answer: Paris", None),
+    ("It costs 2.50 now. And then?", "#### 404.5", None),
+    ("A third of 30% of 9?", "#### 0.9", None),
+    ("And then?", "#### 404.5", None),
+])  # fmt: skip
+def test_a_fraction_of_whole_numbers_is_doubted(question: str, text: str, found: object) -> None:
+    doubt = whole_result.judge(JudgedAnswer(text=text, question=question), FREE_FORM)
+    assert (doubt and (doubt.risk, doubt.reason)) == found
