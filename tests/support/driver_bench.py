@@ -1,6 +1,8 @@
 """A fleet driver on the bench: what the contract needs beside the port itself, for each platform once."""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -9,10 +11,24 @@ from msgspec import Struct
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.replica_stage import ReplicaStage
+from heterodyne.fleet.child_order import CommandOrder
+from heterodyne.fleet.local_child import LocalPool
+from heterodyne.fleet.local_driver import LocalDriver
 from heterodyne.ports.fleet_driver import DrivenPool, FleetDriver
 from heterodyne.testing.scripted_fleet_driver import ScriptedFleetDriver
 
 POLL_S = 0.02
+SERVER = """
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Ok(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+HTTPServer(("127.0.0.1", int(sys.argv[1])), Ok).serve_forever()
+"""
 
 
 class DriverBench(Struct, frozen=True, kw_only=True, eq=False):
@@ -69,6 +85,38 @@ async def scripted_bench() -> AsyncIterator[DriverBench]:
     finally:
         running.cancel()
         await asyncio.wait((running,))
+
+
+@asynccontextmanager
+async def local_bench() -> AsyncIterator[DriverBench]:
+    """Processes of this machine, each a small HTTP server."""
+    pool = PoolName("chat")
+    driver = LocalDriver({pool: small_server(pool)})
+
+    async def kill(replica: ReplicaId) -> None:
+        pid = driver.pid_of(replica)
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+
+    running = asyncio.create_task(driver.run())
+    bench = DriverBench(driver=driver, pool=pool, maximum=4, kill=kill, start_timeout_s=30.0)
+    try:
+        await bench.settled(1)
+        yield bench
+    finally:
+        running.cancel()
+        await asyncio.wait((running,))
+
+
+def small_server(pool: PoolName) -> LocalPool:
+    """A command that starts soon and is ready at once."""
+    return LocalPool(
+        replica=replica_of(pool, ReplicaId(f"{pool}-0")),
+        order=CommandOrder(words=("{python}", "-S", "-c", SERVER, "{port}"), health_path="/"),
+        first=1,
+        maximum=4,
+        start_timeout_s=20.0,
+    )
 
 
 def replica_of(pool: PoolName, id: ReplicaId) -> Replica:
