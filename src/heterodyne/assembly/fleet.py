@@ -1,14 +1,15 @@
 """Builds the fleet's owner: replicas, workers, reloads."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from heterodyne.config.settings import Settings
 from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.ports.fleet_driver import FleetDriver
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
-from heterodyne.supervisor.fleet.fleet_reload import Fetch, FleetReload, Reread
+from heterodyne.supervisor.fleet.fleet_reload import Fetch, FleetReload, OnSettings, Reread
 from heterodyne.supervisor.fleet.managed_fleet import ManagedFleet, ordered
 from heterodyne.supervisor.fleet.managed_replica import ManagedReplica
 from heterodyne.supervisor.fleet.reconcile import FleetMember
@@ -31,7 +32,8 @@ def build_fleet_owner(
     drops: tuple[CacheDrop, ...],
     reread: Reread,
     fetch: Fetch,
-    on_settings: Callable[[Settings], None],
+    on_settings: OnSettings,
+    drivers: Sequence[FleetDriver] = (),
 ) -> FleetOwner:
     """`began` is what was read at the start, `settings` the same with what the system chose, such as a port."""
     replicas = [ManagedReplica(member) for member in wanted]
@@ -40,4 +42,4 @@ def build_fleet_owner(
     )
     fleet = ManagedFleet(settings, replicas, workers)
     reload = FleetReload(began, fleet, reread=reread, fetch=fetch, on_settings=on_settings)
-    return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running))
+    return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running), drivers)

@@ -61,16 +61,22 @@ def pool_names_fit_a_header(settings: Settings, _: Mapping[str, str]) -> Iterato
 
 
 def a_pool_has_one_origin(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """Replicas are reached by URL or started here, not both and not neither."""
+    """Replicas are reached by URL, or started here from weights or by a command; one way, and one at least."""
     for name, pool in settings.pools.items():
-        rests_on = (dotted(POOLS, name, "urls"), dotted(POOLS, name, "weights"))
+        rests_on = tuple(dotted(POOLS, name, one) for one in ("urls", "weights", "command"))
         if pool.urls and pool.weights is not None:
             yield SettingProblem(
                 path=dotted(POOLS, name),
                 message="both urls and weights; keep urls for replicas that already run, weights to start some here",
                 rests_on=rests_on,
             )
-        elif not pool.urls and pool.weights is None:
+        elif pool.command and (pool.urls or pool.weights is not None):
+            yield SettingProblem(
+                path=dotted(POOLS, name),
+                message=f"both command and {'urls' if pool.urls else 'weights'}; keep one of them",
+                rests_on=rests_on,
+            )
+        elif not pool.urls and not pool.is_started_here:
             yield SettingProblem(
                 path=dotted(POOLS, name),
                 message="neither urls nor weights; give urls of replicas that already run, "
@@ -112,7 +118,7 @@ def weights_meet_an_engine_that_starts_here(settings: Settings, _: Mapping[str, 
 def only_replicas_started_here_are_counted(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """Replicas that already run are as many as their URLs."""
     for name, pool in settings.pools.items():
-        if pool.replicas > 1 and pool.weights is None:
+        if pool.replicas > 1 and not pool.is_started_here:
             yield SettingProblem(
                 path=dotted(POOLS, name, "replicas"),
                 message=f"{pool.replicas}, but only replicas started here from weights are counted; "

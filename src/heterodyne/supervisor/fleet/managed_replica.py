@@ -22,6 +22,7 @@ class ManagedReplica:
         self.is_drained = False  # by an operator
         self.is_superseded = False  # leaves as soon as those that take its place are ready
         self.is_leaving = False
+        self.is_given_up = False  # by the autoscaler; it takes nothing new, and may yet be kept
         self.is_restarting = False
         self.process = None if member.order is None else _engine(member)
         self._task: asyncio.Task[None] | None = None
@@ -45,7 +46,7 @@ class ManagedReplica:
     @property
     def is_draining(self) -> bool:
         """Whether it is to get nothing new."""
-        return self.is_drained or self.is_leaving or self.is_restarting
+        return self.is_drained or self.is_leaving or self.is_restarting or self.is_given_up
 
     def as_ordered(self) -> Replica:
         """As workers get it."""
@@ -55,7 +56,7 @@ class ManagedReplica:
         """What the operator's page needs of it."""
         return ManagedReplicaState(
             member=self.member,
-            is_drained=self.is_drained,
+            is_drained=self.is_drained or self.is_given_up,
             is_leaving=self.is_leaving,
             is_restarting=self.is_restarting,
             process_restarts=None if self.process is None else self.process.restarts,
