@@ -7,6 +7,8 @@ from heterodyne.config.settings import Settings
 from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.supervisor.fleet.discovered_fleet import DiscoveredFleet
+from heterodyne.supervisor.fleet.discovery import DiscoveryWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
 from heterodyne.supervisor.fleet.fleet_reload import Fetch, FleetReload, Reread
 from heterodyne.supervisor.fleet.managed_fleet import ManagedFleet, ordered
@@ -39,5 +41,9 @@ def build_fleet_owner(
         settings, ordered(replicas), run_dir, places, tenants, module=WORKER_MODULE, splits=splits, drops=drops
     )
     fleet = ManagedFleet(settings, replicas, workers)
-    reload = FleetReload(began, fleet, reread=reread, fetch=fetch, on_settings=on_settings)
-    return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running))
+    discovered = DiscoveredFleet(fleet)
+    reload = FleetReload(
+        began, fleet, reread=reread, fetch=fetch, on_settings=on_settings, discovered=discovered.members
+    )
+    discovery = DiscoveryWatch(lambda: fleet.settings, discovered, run_dir)
+    return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running), discovery)

@@ -128,6 +128,7 @@ async def run_supervisor(
         "drift": drifts.run,
         "abuse": abuse.run,
         "certificates": certificates.run,
+        "discovery": owner.discovery.run,
     }
     if alerts is not None:
         loops["alerts"] = alerts.run
@@ -174,6 +175,7 @@ def _try_alerts(
         drifts=drifts.snapshot,
         abuse=abuse.signals,
         certificates=certificates.snapshot,
+        discoveries=owner.discovery.snapshot,
     )
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 

@@ -21,6 +21,7 @@ from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.supervised_process import SupervisedProcess
 from heterodyne.supervisor.configured_replicas import remote_replicas
+from heterodyne.supervisor.fleet.discovery import DiscoveryWatch
 from heterodyne.supervisor.fleet.fleet_reload import FleetReload
 from heterodyne.supervisor.fleet.key_origins import check_key_origin
 from heterodyne.supervisor.fleet.managed_fleet import ManagedFleet, ordered
@@ -37,10 +38,13 @@ _log = log.get("assembly")
 class FleetOwner:
     """What the admin API knows as the fleet; one per supervisor."""
 
-    def __init__(self, fleet: ManagedFleet, reload: FleetReload, decisions: DecisionClient) -> None:
+    def __init__(
+        self, fleet: ManagedFleet, reload: FleetReload, decisions: DecisionClient, discovery: DiscoveryWatch
+    ) -> None:
         self._fleet = fleet
         self._reload = reload
         self.decisions = decisions
+        self.discovery = discovery
 
     @property
     def settings(self) -> Settings:

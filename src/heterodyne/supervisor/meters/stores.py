@@ -23,6 +23,8 @@ OWN = (
     metrics.abuse_findings,
     metrics.abuse_keys,
     metrics.certificate_ends,
+    metrics.discovery_heard,
+    metrics.discovery_problems,
 )
 
 FleetSamples = Callable[[], Sequence[Sample]]  # what is measured of the fleet, as of now
