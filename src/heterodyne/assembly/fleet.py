@@ -1,16 +1,17 @@
 """Builds the fleet's owner: replicas, workers, reloads."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from heterodyne.config.settings import Settings
 from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.ports.fleet_driver import FleetDriver
 from heterodyne.supervisor.fleet.discovered_fleet import DiscoveredFleet
 from heterodyne.supervisor.fleet.discovery import DiscoveryWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
-from heterodyne.supervisor.fleet.fleet_reload import Fetch, FleetReload, Reread
+from heterodyne.supervisor.fleet.fleet_reload import Fetch, FleetReload, OnSettings, Reread
 from heterodyne.supervisor.fleet.managed_fleet import ManagedFleet, ordered
 from heterodyne.supervisor.fleet.managed_replica import ManagedReplica
 from heterodyne.supervisor.fleet.reconcile import FleetMember
@@ -33,7 +34,8 @@ def build_fleet_owner(
     drops: tuple[CacheDrop, ...],
     reread: Reread,
     fetch: Fetch,
-    on_settings: Callable[[Settings], None],
+    on_settings: OnSettings,
+    drivers: Sequence[FleetDriver] = (),
 ) -> FleetOwner:
     """`began` is what was read at the start, `settings` the same with what the system chose, such as a port."""
     replicas = [ManagedReplica(member) for member in wanted]
@@ -46,4 +48,4 @@ def build_fleet_owner(
         began, fleet, reread=reread, fetch=fetch, on_settings=on_settings, discovered=discovered.members
     )
     discovery = DiscoveryWatch(lambda: fleet.settings, discovered, run_dir)
-    return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running), discovery)
+    return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running), discovery, drivers)

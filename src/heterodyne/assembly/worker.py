@@ -157,7 +157,8 @@ async def _write_views(gateway: LiveGateway, run_dir: Path, name: str, files: Ex
     while True:
         await asyncio.sleep(max(HASTE_INTERVAL_S, took_s / VIEW_SHARE_MAX))
         before, takeable = takeable, gateway.takeable()
-        if takeable != before or gateway.is_emptying() or time.monotonic() - left_at_s >= VIEW_INTERVAL_S:
+        is_awaited = takeable != before or gateway.is_emptying() or gateway.is_holding()
+        if is_awaited or time.monotonic() - left_at_s >= VIEW_INTERVAL_S:
             left_at_s = time.monotonic()
             view = gateway.view(name)
             took_s = time.monotonic() - left_at_s

@@ -43,6 +43,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "profiles": ["/var/lib/heterodyne/profiles.toml"],
     "engine_model": "Qwen/Qwen3-8B",
     "api_key_env": "UPSTREAM_API_KEY",
+    "budget_usd_per_hour": 20,
     "weights": "file:/srv/models/model.gguf",
     "weights_sha256": "0" * 64,
     "context_tokens": 8192,

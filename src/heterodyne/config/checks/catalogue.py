@@ -18,6 +18,7 @@ from heterodyne.config.checks import (
     place_checks,
     policy_checks,
     pool_checks,
+    scaling_checks,
     signing_checks,
     tier_checks,
     tls_checks,
@@ -106,4 +107,8 @@ CHECKS: tuple[Check, ...] = (
     cascade_checks.cascades_were_fitted,
     cascade_checks.a_cascade_is_asked_for_by_a_name_of_its_big_model,
     cascade_checks.a_cascade_has_its_models,
+    scaling_checks.autoscaling_tables_can_be,
+    scaling_checks.a_pool_that_grows_says_what_a_replica_carries,
+    scaling_checks.what_grows_can_be_started,
+    scaling_checks.commands_say_where_to_listen,
 )

@@ -17,7 +17,7 @@ from heterodyne.registry.sources.catalogue import SOURCES
 POOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 KNOWN = (*SOURCES, SCHEME)
 TOKEN_PRICES = ("price_usd_per_million_prompt_tokens", "price_usd_per_million_completion_tokens")
-ORIGINS = ("urls", "discover", "weights")
+ORIGINS = ("urls", "discover", "weights", "command")
 LONG_PROMPT = "price_long_prompt_tokens"
 LONG_PRICES = (
     "price_long_usd_per_million_prompt_tokens",
@@ -115,7 +115,7 @@ def weights_meet_an_engine_that_starts_here(settings: Settings, _: Mapping[str, 
 def only_replicas_started_here_are_counted(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """Replicas that already run are as many as their URLs."""
     for name, pool in settings.pools.items():
-        if pool.replicas > 1 and pool.weights is None:
+        if pool.replicas > 1 and not pool.is_started_here:
             yield SettingProblem(
                 path=dotted(POOLS, name, "replicas"),
                 message=f"{pool.replicas}, but only replicas started here from weights are counted; "

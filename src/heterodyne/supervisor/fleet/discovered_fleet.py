@@ -59,7 +59,8 @@ class DiscoveredFleet:
         return [
             managed
             for managed in self._fleet.serving()
-            if managed.member.replica.pool == name and not managed.member.is_added and not managed.is_superseded
+            if managed.member.replica.pool == name
+            and not (managed.member.is_added or managed.member.is_driven or managed.is_superseded)
         ]
 
     def _due(self, wanted: WantedReplicas) -> Sequence[FleetMember]:
