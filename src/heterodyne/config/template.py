@@ -70,6 +70,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "kubernetes_service": "vllm-chat",
     "kubernetes_selector": "app=vllm-chat",
     "kubernetes_port": "http",
+    "kubernetes_workload": "deployment/vllm-chat",
     "kubernetes_hardware_label": "nvidia.com/gpu.product",
     "price_list": "/etc/heterodyne/model_prices_and_context_window.json",
     "price_list_model": "gpt-5",

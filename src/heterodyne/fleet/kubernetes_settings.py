@@ -34,6 +34,13 @@ class KubernetesPoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_f
         Annotated[str, Meta(min_length=1)] | None,
         Meta(description="Name or number of the port that is called; absent, there must be one alone."),
     ] = None
+    kubernetes_workload: Annotated[
+        Annotated[str, Meta(pattern=r"^(deployment|statefulset|leaderworkerset)/[a-z0-9][-a-z0-9.]{0,252}$")] | None,
+        Meta(
+            description="What the autoscaler scales, as `deployment/NAME`, `statefulset/NAME` or "
+            "`leaderworkerset/NAME`: the pods that the Service or the selector chooses must be its own alone."
+        ),
+    ] = None
     kubernetes_tls: Annotated[
         bool, Meta(description="Whether the pods speak TLS; their certificates must name the pods' addresses.")
     ] = False

@@ -9,6 +9,7 @@ import copy
 import json
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -73,10 +74,10 @@ class KubernetesServer:
         verb = _verb(request, name)
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
         resource = f"{plural}/{sub}" if sub else plural
-        self.rights.check(token, Asked(verb, group, resource, namespace, name))
+        self.rights.check(token, Asked(verb, group, resource, namespace, name or _field_name(request)))
         key = (group, plural, namespace, name)
         if verb == "list":
-            return web.json_response(self._page(key, request.query))
+            return web.json_response(self._page(key, request))
         if verb == "watch":
             return await self._watch(request, key)
         if verb == "create":
@@ -94,9 +95,9 @@ class KubernetesServer:
         update = self.store.patch if verb == "patch" else self.store.update
         return web.json_response(await update(key, data))
 
-    def _page(self, key: Key, query: Any) -> Json:
-        group, plural, namespace, _ = key
-        found = self.store.list(group, plural, namespace, query.get("labelSelector", ""))
+    def _page(self, key: Key, request: web.Request) -> Json:
+        (group, plural, namespace, _), query = key, request.query
+        found = self.store.list(group, plural, namespace, query.get("labelSelector", ""), _field_name(request))
         begin, version = 0, self.store.version
         if query.get("continue"):
             begin, version = map(int, query["continue"].split("-"))
@@ -127,7 +128,7 @@ class KubernetesServer:
                 await _send(answer, "ERROR", expired.status)
             else:
                 async with asyncio.timeout(float(request.query.get("timeoutSeconds", 60))):
-                    await self._stream(answer, key, request.query, version)
+                    await self._stream(answer, key, request, version)
         except TimeoutError:
             pass
         finally:
@@ -135,13 +136,16 @@ class KubernetesServer:
         await answer.write_eof()
         return answer
 
-    async def _stream(self, answer: web.StreamResponse, key: Key, query: Any, version: int) -> None:
+    async def _stream(self, answer: web.StreamResponse, key: Key, request: web.Request, version: int) -> None:
+        query, name = request.query, _field_name(request)
         selector, has_bookmarks = query.get("labelSelector", ""), query.get("allowWatchBookmarks") == "true"
         while True:
             for at, type, of, made, before in list(self.store.history):
                 if at <= version or of[:2] != key[:2] or key[2] not in ("", of[2]):
                     continue
                 version = at
+                if name not in ("", of[3]):
+                    continue
                 event = _event(type, selector, made, before)
                 if event is not None:
                     await _send(answer, event, made)
@@ -188,7 +192,9 @@ class KubernetesServer:
 def _managed(held: Json, manager: str) -> list[Json]:
     others = [one for one in held["metadata"].get("managedFields", []) if one.get("subresource") != "scale"]
     fields = {"f:spec": {"f:replicas": {}}}
-    return [*others, {"manager": manager, "operation": "Update", "subresource": "scale", "fieldsV1": fields}]
+    now = datetime.now(UTC).isoformat()
+    scaled = {"manager": manager, "operation": "Update", "subresource": "scale", "time": now, "fieldsV1": fields}
+    return [*others, scaled]
 
 
 def _selector(held: Json) -> str:
@@ -217,6 +223,11 @@ def _verb(request: web.Request, name: str) -> str:
             return "get"
         return "watch" if request.query.get("watch") in ("1", "true", "True") else "list"
     return {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}[request.method]
+
+
+def _field_name(request: web.Request) -> str:
+    """That of a field selector, which rights for a single name are given by."""
+    return str(request.query.get("fieldSelector", "")).removeprefix("metadata.name=")
 
 
 def _parts(path: str) -> tuple[str, str, str, str, str]:

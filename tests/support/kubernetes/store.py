@@ -42,12 +42,13 @@ class ClusterStore:
         except KeyError:
             raise ApiFault(404, "NotFound", f'{key[1]} "{key[3]}" not found') from None
 
-    def list(self, group: str, plural: str, namespace: str, selector: str) -> list[Json]:
+    def list(self, group: str, plural: str, namespace: str, selector: str, name: str = "") -> list[Json]:
         return [
             one
-            for (of_group, of_plural, place, _), one in sorted(self.objects.items())
+            for (of_group, of_plural, place, of_name), one in sorted(self.objects.items())
             if (of_group, of_plural) == (group, plural)
             and namespace in ("", place)
+            and name in ("", of_name)
             and matches(selector, one["metadata"].get("labels") or {})
         ]
 

@@ -42,6 +42,21 @@ ERRORS: dict[int, type[ApiError]] = {
 Answer = TypeVar("Answer")
 
 
+class Choice(Struct, frozen=True, kw_only=True):
+    """Some objects of a kind; an empty selector means all."""
+
+    labels: str = ""
+    fields: str = ""
+
+    @property
+    def query(self) -> dict[str, str]:
+        said = {"labelSelector": self.labels, "fieldSelector": self.fields}
+        return {name: selector for name, selector in said.items() if selector}
+
+
+ALL = Choice()
+
+
 class Page(Struct, frozen=True, kw_only=True):
     """A whole collection, of one moment."""
 
@@ -72,10 +87,14 @@ class KubernetesApi:
         path = kind.path(namespace, quote(name, safe=""))
         return _decoded(await self._call("get", path), kind.type, "get", path)
 
-    async def list(self, kind: ObjectKind[Object], namespace: str, selector: str) -> Page:
-        """All objects that a label selector chooses; raises `ApiExpired` where they change faster than pages come."""
+    async def get_at(self, path: str, type: type[Answer]) -> Answer:
+        """One part of an object, such as its scale."""
+        return _decoded(await self._call("get", path), type, "get", path)
+
+    async def list(self, kind: ObjectKind[Object], namespace: str, chosen: Choice = ALL) -> Page:
+        """All objects that are chosen; raises `ApiExpired` where they change faster than pages come."""
         path = kind.path(namespace)
-        query = {"limit": str(PAGE_OBJECTS), "labelSelector": selector}
+        query = {"limit": str(PAGE_OBJECTS), **chosen.query}
         objects: list[msgspec.Raw] = []
         for _ in range(PAGES_MAX):
             page = _decoded(await self._call("list", path, query), ObjectList, "list", path)
@@ -86,13 +105,13 @@ class KubernetesApi:
         raise ApiRefused(f"list {path}: more than {PAGES_MAX * PAGE_OBJECTS} objects; choose fewer by their labels")
 
     async def watch(
-        self, kind: ObjectKind[Object], namespace: str, selector: str, resource_version: str, *, seconds: int
+        self, kind: ObjectKind[Object], namespace: str, chosen: Choice, resource_version: str, *, seconds: int
     ) -> AsyncGenerator[WatchEvent]:
         """What changes after that version, for so long; raises `ApiExpired` where the version is forgotten."""
         path = kind.path(namespace)
         query = {
             "watch": "1",
-            "labelSelector": selector,
+            **chosen.query,
             "resourceVersion": resource_version,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(seconds),

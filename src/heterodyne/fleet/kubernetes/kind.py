@@ -4,7 +4,15 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from heterodyne.fleet.kubernetes.objects import ClusterNode, ClusterObject, EndpointSlice, Pod, Service
+from heterodyne.fleet.kubernetes.objects import (
+    ClusterNode,
+    ClusterObject,
+    DisruptionBudget,
+    EndpointSlice,
+    Pod,
+    Service,
+    Workload,
+)
 
 Object = TypeVar("Object", bound=ClusterObject)
 
@@ -28,4 +36,12 @@ class ObjectKind(Struct, Generic[Object], frozen=True, kw_only=True):
 ENDPOINT_SLICES = ObjectKind(type=EndpointSlice, group="discovery.k8s.io", version="v1", plural="endpointslices")
 PODS = ObjectKind(type=Pod, group="", version="v1", plural="pods")
 SERVICES = ObjectKind(type=Service, group="", version="v1", plural="services")
+BUDGETS = ObjectKind(type=DisruptionBudget, group="policy", version="v1", plural="poddisruptionbudgets")
+WORKLOADS = {
+    "deployment": ObjectKind(type=Workload, group="apps", version="v1", plural="deployments"),
+    "statefulset": ObjectKind(type=Workload, group="apps", version="v1", plural="statefulsets"),
+    "leaderworkerset": ObjectKind(
+        type=Workload, group="leaderworkerset.x-k8s.io", version="v1", plural="leaderworkersets"
+    ),
+}
 NODES = ObjectKind(type=ClusterNode, group="", version="v1", plural="nodes", is_namespaced=False)

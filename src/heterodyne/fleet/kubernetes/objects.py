@@ -12,6 +12,15 @@ class OwnerReference(Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
 
 
+class ManagedFields(Struct, frozen=True, kw_only=True, rename={"fields": "fieldsV1"}):
+    """Which fields an author of changes has set last."""
+
+    manager: str = ""
+    subresource: str = ""
+    time: str = ""
+    fields: Raw = Raw(b"{}")
+
+
 class ObjectMeta(Struct, frozen=True, kw_only=True, rename="camel"):
     """What every object says of itself."""
 
@@ -23,6 +32,8 @@ class ObjectMeta(Struct, frozen=True, kw_only=True, rename="camel"):
     annotations: dict[str, str] | None = None
     owner_references: tuple[OwnerReference, ...] | None = None
     deletion_timestamp: str | None = None
+    creation_timestamp: str | None = None
+    managed_fields: tuple[ManagedFields, ...] | None = None
 
 
 class ClusterObject(Struct, frozen=True, kw_only=True):
@@ -115,13 +126,14 @@ class ContainerStatus(Struct, frozen=True, kw_only=True, rename="camel"):
     restart_count: int = 0
 
 
-class Condition(Struct, frozen=True, kw_only=True):
+class Condition(Struct, frozen=True, kw_only=True, rename="camel"):
     """A named yes or no."""
 
     type: str
     status: str
     reason: str | None = None
     message: str | None = None
+    last_transition_time: str | None = None
 
 
 class PodStatus(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -163,6 +175,59 @@ class Service(ClusterObject, frozen=True, kw_only=True):
     """One Service."""
 
     spec: ServiceSpec = ServiceSpec()
+
+
+class WorkloadSpec(Struct, frozen=True, kw_only=True):
+    """None: one, as the API has it."""
+
+    replicas: int | None = None
+
+
+class WorkloadStatus(Struct, frozen=True, kw_only=True):
+    """What keeps its pods from being made."""
+
+    conditions: tuple[Condition, ...] | None = None
+
+
+class Workload(ClusterObject, frozen=True, kw_only=True):
+    """A Deployment, a StatefulSet or a LeaderWorkerSet; or its scale, which has the same `spec.replicas`."""
+
+    spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
+
+    @property
+    def replicas(self) -> int:
+        """How many are asked for."""
+        return 1 if self.spec.replicas is None else self.spec.replicas
+
+
+class SelectorRequirement(Struct, frozen=True, kw_only=True):
+    """One term of a selector."""
+
+    key: str
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
+    values: tuple[str, ...] = ()
+
+
+class LabelSelector(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which pods are meant; an empty one means all."""
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: tuple[SelectorRequirement, ...] | None = None
+
+
+class DisruptionBudgetSpec(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One of the two: a number, or a share such as `50%`."""
+
+    selector: LabelSelector | None = None
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+
+
+class DisruptionBudget(ClusterObject, frozen=True, kw_only=True):
+    """A PodDisruptionBudget."""
+
+    spec: DisruptionBudgetSpec = DisruptionBudgetSpec()
 
 
 class ListMeta(

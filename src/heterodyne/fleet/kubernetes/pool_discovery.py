@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from msgspec import Struct
 
 from heterodyne.concurrency.deadline import deadline_at
-from heterodyne.fleet.kubernetes.api import KubernetesApi
+from heterodyne.fleet.kubernetes.api import Choice, KubernetesApi
 from heterodyne.fleet.kubernetes.endpoints import PodEndpoint, pod_endpoints, pod_problems, slice_endpoints
 from heterodyne.fleet.kubernetes.errors import ApiError
 from heterodyne.fleet.kubernetes.kind import ENDPOINT_SLICES, NODES, PODS, SERVICES, Object, ObjectKind
@@ -42,6 +42,7 @@ class DiscoveredPool(Struct, frozen=True, kw_only=True):
     """A pool as the cluster has it."""
 
     replicas: tuple[FoundReplica, ...] | None = None  # None: it is not known yet
+    pods: tuple[Pod, ...] = ()  # all of them, those that are none yet included
     problems: tuple[DiscoveryProblem, ...] = ()
     heard_at: float | None = None  # seconds since the epoch, when it was last known to be so; None: never yet
 
@@ -90,7 +91,8 @@ class PoolDiscovery:
         return runs
 
     def _reflector(self, kind: ObjectKind[Object], namespace: str, selector: str) -> Reflector[Object]:
-        return Reflector(self._api, kind, namespace, selector, resync_s=self._resync_s, on_change=self._changed.set)
+        chosen = Choice(labels=selector)
+        return Reflector(self._api, kind, namespace, chosen, resync_s=self._resync_s, on_change=self._changed.set)
 
     async def _place(self) -> tuple[str, str | None]:
         """The namespace, and the selector of the pods: None where somebody else writes the Service's slices."""
@@ -170,6 +172,7 @@ class PoolDiscovery:
                 replicas=tuple(FoundReplica(endpoint=one, node=self._nodes.get(one.node or "")) for one in endpoints)
                 if is_known
                 else None,
+                pods=() if self._pods is None else self._pods.objects,
                 problems=(
                     *(DiscoveryProblem(one.kind, str(one)) for one in errors if one is not None),
                     *(self._absences(endpoints) if is_known else ()),

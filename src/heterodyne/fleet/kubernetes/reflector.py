@@ -12,7 +12,7 @@ from typing import Generic
 
 import msgspec
 
-from heterodyne.fleet.kubernetes.api import KubernetesApi
+from heterodyne.fleet.kubernetes.api import Choice, KubernetesApi
 from heterodyne.fleet.kubernetes.errors import ApiError, ApiExpired, ApiRefused
 from heterodyne.fleet.kubernetes.kind import Object, ObjectKind
 
@@ -30,7 +30,7 @@ class Reflector(Generic[Object]):
         api: KubernetesApi,
         kind: ObjectKind[Object],
         namespace: str,
-        selector: str,
+        chosen: Choice,
         *,
         resync_s: float,
         on_change: Callable[[], None],
@@ -39,7 +39,7 @@ class Reflector(Generic[Object]):
         self._api = api
         self._kind = kind
         self._namespace = namespace
-        self._selector = selector
+        self._chosen = chosen
         self._resync_s = resync_s
         self._on_change = on_change
         self._objects: dict[str, Object] = {}
@@ -79,7 +79,7 @@ class Reflector(Generic[Object]):
         self._version = ""
 
     async def _list(self) -> None:
-        page = await self._api.list(self._kind, self._namespace, self._selector)
+        page = await self._api.list(self._kind, self._namespace, self._chosen)
         found = [self._decoded(one) for one in page.objects]
         self._objects = {one.metadata.name: one for one in found}
         self._version = page.resource_version
@@ -87,7 +87,7 @@ class Reflector(Generic[Object]):
         self._on_change()
 
     async def _watch(self, seconds: int) -> None:
-        events = self._api.watch(self._kind, self._namespace, self._selector, self._version, seconds=seconds)
+        events = self._api.watch(self._kind, self._namespace, self._chosen, self._version, seconds=seconds)
         async with aclosing(events):
             async for event in events:
                 found = self._decoded(event.object)
