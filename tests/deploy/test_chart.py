@@ -37,6 +37,7 @@ FULL: dict[str, Any] = {
     "env": [{"name": "PROVIDER_KEY", "secretName": "provider", "key": "token"}],
     "console": {"enabled": True, "operatorKeys": {"secretName": "operators"}},
     "discovery": {"enabled": True, "namespaces": ["llm", "batch"]},
+    "scaling": {"workloads": ["deployment/vllm-chat", "leaderworkerset/llama-405b"]},
     "autoscaling": {"enabled": True},
     "networkPolicy": {
         "ingress": [{"namespaceSelector": {}}],
@@ -172,6 +173,8 @@ def test_rules_and_dashboards_are_the_generated_ones(tmp_path: Path) -> None:
             "state.existingClaim is for one pod alone",
         ),
         ({"console": {"enabled": True}}, "name the Secret with the operators' keys"),
+        ({"scaling": {"workloads": ["deployment/chat"]}}, "what is scaled is discovered first"),
+        ({"discovery": {"enabled": True}, "scaling": {"workloads": ["job/chat"]}}, "scaling.workloads"),
         ({"replcias": 2}, "replcias"),
         ({"image": {"digest": "latest"}}, "image"),
         ({"env": [{"name": "KEY", "value": "secret"}]}, "env"),

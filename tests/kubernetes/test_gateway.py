@@ -1,6 +1,7 @@
 """`heterodyne serve` beside a cluster: pods come and go under load, and the cluster's API with them."""
 
 import json
+import signal
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -14,7 +15,16 @@ from prometheus_client.parser import text_string_to_metric_families
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import ScriptedEngine
 from heterodyne.testing.serve_process import ServeProcess
-from tests.support.kubernetes.objects import NAMESPACE, endpoint, endpoint_slice, kubeconfig, node, pod, service
+from tests.support.kubernetes.objects import (
+    NAMESPACE,
+    deployment,
+    endpoint,
+    endpoint_slice,
+    kubeconfig,
+    node,
+    pod,
+    service,
+)
 from tests.support.kubernetes.server import ADMIN, KubernetesServer, kubernetes_server
 from tests.support.kubernetes.store import Json
 from tests.support.threads import in_thread
@@ -102,13 +112,16 @@ def asked(engine: ScriptedEngine) -> int:
     return sum(call.path.endswith("completions") for call in engine.calls)
 
 
-def test_pods_come_and_go_without_a_broken_stream_and_the_api_may_be_away(tmp_path: Path, cluster: Cluster) -> None:
-    config = (
-        f'[fleet]\nkubeconfig = "{kubeconfig(tmp_path, cluster.server, ADMIN)}"\n'
-        '[pools.chat]\nmodel = "m"\ndiscover = "kubernetes"\nkubernetes_service = "chat"\n'
+def config_of(folder: Path, cluster: Cluster, more: str = "") -> str:
+    return (
+        f'[fleet]\nkubeconfig = "{kubeconfig(folder, cluster.server, ADMIN)}"\n'
+        f'[pools.chat]\nmodel = "m"\ndiscover = "kubernetes"\nkubernetes_service = "chat"\n{more}'
     )
+
+
+def test_pods_come_and_go_without_a_broken_stream_and_the_api_may_be_away(tmp_path: Path, cluster: Cluster) -> None:
     cluster.start("a")
-    with ServeProcess(tmp_path, config=config) as serve:
+    with ServeProcess(tmp_path, config=config_of(tmp_path, cluster)) as serve:
         serve.wait_ready(60)
         until(lambda: count(serve, "ready") == 1)
         with ask(serve) as on_a:
@@ -129,4 +142,27 @@ def test_pods_come_and_go_without_a_broken_stream_and_the_api_may_be_away(tmp_pa
         cluster.server.call(cluster.server.start())
         cluster.set("a", ready=True)  # a pod of the same name and address that came again
         until(lambda: count(serve, "ready") == 2)
+        assert serve.stop() == 0, serve.log
+
+
+def test_a_pool_that_may_be_scaled_is_served_as_its_driver_has_it_and_a_reload_hands_it_over(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    cluster.put(deployment("chat", replicas=2), "apps", "deployments")
+    cluster.start("a")
+    scaled = 'kubernetes_workload = "deployment/chat"\nautoscaling = { maximum = 4, requests_per_s = 1 }\n'
+    with ServeProcess(tmp_path, config=config_of(tmp_path, cluster, scaled)) as serve:
+        serve.wait_ready(60)
+        until(lambda: count(serve, "ready") == 1)
+        cluster.start("b")
+        until(lambda: count(serve, "ready") == 2)
+        with ask(serve) as stream:
+            cluster.set(stream.headers["x-heterodyne-replica"], ready=False, terminating=True)
+            assert is_whole(stream.read())
+        serve.config_file.write_text(config_of(tmp_path, cluster), encoding="utf-8")
+        serve.process.send_signal(signal.SIGHUP)
+        until(lambda: any(one["event"] == "reloaded" for one in serve.events()))
+        cluster.server.call(cluster.server.store.delete(("apps", "deployments", NAMESPACE, "chat")))
+        until(lambda: count(serve, "ready") == 1)
+        assert is_whole(ask(serve).read())
         assert serve.stop() == 0, serve.log

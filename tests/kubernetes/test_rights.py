@@ -5,7 +5,9 @@ from typing import Any
 
 from heterodyne.fleet.settings import PoolSettings
 from tests.kubernetes.test_discovery import SELECTOR, SERVICE, cluster
+from tests.kubernetes.test_scaling import settled
 from tests.support.kubernetes.chart import NAMESPACE, of_kind, rendered
+from tests.support.kubernetes.driver import POOL, driven_cluster
 from tests.support.kubernetes.followed import followed
 from tests.support.kubernetes.server import KubernetesServer
 
@@ -45,6 +47,23 @@ async def test_discovery_uses_every_right_of_the_role_and_no_other(tmp_path: Pat
         granted(server, roles, "gateway")
         assert await used(server, SERVICE, "gateway") == rights(roles)
         assert await used(server, SELECTOR, "gateway") < rights(roles)
+
+
+async def test_scaling_uses_every_right_of_its_role_and_no_other(tmp_path: Path) -> None:
+    values = {
+        "discovery": {"enabled": True, "namespaces": ["llm"]},
+        "scaling": {"workloads": ["deployment/chat"]},
+    }
+    objects = rendered(tmp_path, values)
+    roles = [*of_kind(objects, "Role"), *of_kind(objects, "ClusterRole")]
+    async with driven_cluster(token="gateway") as cluster:
+        granted(cluster.server, roles, "gateway")
+        await settled(cluster, 1)
+        await cluster.driver.scale(POOL, 2, seen=1)
+        ids = await settled(cluster, 2)
+        await cluster.driver.scale(POOL, 1, seen=2, leaving=ids[:1])
+        assert await settled(cluster, 1) == ids[1:]
+        assert {asked.right for asked in cluster.server.rights.asked} == rights(roles)
 
 
 def test_roles_are_bound_to_the_account_that_the_pod_has(tmp_path: Path) -> None:

@@ -49,12 +49,12 @@ class Controllers:
 
     def _going(self, pods: list[Json]) -> list[Json]:
         """In the order they would go: of a StatefulSet the last first, else those not ready, then the cheapest."""
-        if self._workload[1] == "statefulsets":
+        if self._workload[1] != "deployments":
             return sorted(pods, key=lambda one: -int(one["metadata"]["name"].rpartition("-")[2]))
         return sorted(pods, key=lambda one: (_is_ready(one), _cost(one), -int(one["metadata"]["resourceVersion"])))
 
     async def _create(self, taken: list[str]) -> None:
-        is_stateful = self._workload[1] == "statefulsets"
+        is_stateful = self._workload[1] != "deployments"
         number = next(one for one in itertools.count() if f"chat-{one}" not in taken) if is_stateful else None
         name = f"chat-{number if is_stateful else f'{next(self._numbers):x}pod'}"
         owner = {"kind": "StatefulSet" if is_stateful else "ReplicaSet", "name": "chat"}

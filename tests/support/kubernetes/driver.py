@@ -19,7 +19,11 @@ from tests.support.kubernetes.server import ADMIN, KubernetesServer, kubernetes_
 
 POOL = PoolName("chat")
 MAXIMUM = 4
-PLURALS = {"deployment": "deployments", "statefulset": "statefulsets"}
+PLACES = {
+    "deployment": ("apps", "deployments"),
+    "statefulset": ("apps", "statefulsets"),
+    "leaderworkerset": ("leaderworkerset.x-k8s.io", "leaderworkersets"),
+}
 
 
 class DrivenCluster(Struct, frozen=True, kw_only=True, eq=False):
@@ -48,7 +52,7 @@ class DrivenCluster(Struct, frozen=True, kw_only=True, eq=False):
 async def driven_cluster(kind: str = "deployment", *, token: str = ADMIN) -> AsyncIterator[DrivenCluster]:
     """A workload of one replica, followed; rights of other tokens are for who opens it to grant."""
     async with kubernetes_server() as server:
-        workload = ("apps", PLURALS[kind], NAMESPACE, "chat")
+        workload = (*PLACES[kind], NAMESPACE, "chat")
         await server.store.create(workload, objects.deployment("chat", replicas=1))
         await server.store.create(("", "services", NAMESPACE, "chat"), objects.service())
         await server.store.create(("", "nodes", "", "gpu-1"), objects.node("gpu-1"))

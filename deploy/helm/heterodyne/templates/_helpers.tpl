@@ -44,6 +44,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if and $many .Values.state.existingClaim }}
 {{- fail "state.existingClaim is for one pod alone, and there is more than one (replicas, autoscaling)" }}
 {{- end }}
+{{- if and .Values.scaling.workloads (not .Values.discovery.enabled) }}
+{{- fail "scaling.workloads: what is scaled is discovered first; set discovery.enabled" }}
+{{- end }}
 {{- if and .Values.console.enabled (not .Values.console.operatorKeys.secretName) }}
 {{- fail "console.enabled: name the Secret with the operators' keys in console.operatorKeys.secretName" }}
 {{- end }}

@@ -45,6 +45,23 @@ def only_discovered_pools_have_a_cluster(settings: Settings, _: Mapping[str, str
                 )
 
 
+def a_pool_that_grows_in_a_cluster_names_its_workload(
+    settings: Settings, _: Mapping[str, str]
+) -> Iterator[SettingProblem]:
+    """Without one there is nothing to scale, and one that nothing scales is named for nothing."""
+    for name, pool in settings.pools.items():
+        if pool.discover is None or bool(pool.autoscaling) == (pool.kubernetes_workload is not None):
+            continue
+        missing, given = "kubernetes_workload", "autoscaling"
+        if not pool.autoscaling:
+            missing, given = given, missing
+        yield SettingProblem(
+            path=dotted(POOLS, name, given),
+            message=f"says nothing without {missing}",
+            rests_on=(dotted(POOLS, name, missing),),
+        )
+
+
 def a_kubeconfig_is_there(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """A file that is named is one."""
     file = settings.fleet.kubeconfig

@@ -41,6 +41,7 @@ class ScaledPool(Struct, frozen=True, kw_only=True):
     pool: PoolName
     settings: KubernetesPoolSettings  # with a workload
     maximum: int
+    resync_s: float = 300.0
 
 
 class DrivenWorkload:
@@ -52,13 +53,12 @@ class DrivenWorkload:
         scaled: ScaledPool,
         describe: Describe,
         *,
-        resync_s: float,
         on_found: Callable[[PoolName, DiscoveredPool], None],
     ) -> None:
         assert scaled.settings.kubernetes_workload is not None
         kind, _, self._name = scaled.settings.kubernetes_workload.partition("/")
         self.scaled = scaled
-        self._api, self._describe, self._resync_s, self._on_found = api, describe, resync_s, on_found
+        self._api, self._describe, self._on_found = api, describe, on_found
         self._kind = WORKLOADS[kind]
         self._object = f"{KINDS[kind]} {self._name}"
         self._workload: Reflector[Workload] | None = None
@@ -66,11 +66,12 @@ class DrivenWorkload:
         self._pods = DrivenPods()
         self._rivalry = Rivalry(self._object)
         self._asked: tuple[int, str] | None = None  # a count, and the version that it was taken as
+        self.was_known = False  # whether it was ever seen
         self._error: ApiError | None = None  # before there is anything to follow
 
     async def run(self) -> None:
         """Until cancelled."""
-        discovery = PoolDiscovery(self._api, self.scaled.settings, resync_s=self._resync_s, on_found=self._take)
+        discovery = PoolDiscovery(self._api, self.scaled.settings, resync_s=self.scaled.resync_s, on_found=self._take)
         async with asyncio.TaskGroup() as group:
             group.create_task(discovery.run(), name="discovery")
             self._workload = Reflector(
@@ -78,7 +79,7 @@ class DrivenWorkload:
                 self._kind,
                 await self._namespace(),
                 Choice(fields=f"metadata.name={self._name}"),
-                resync_s=self._resync_s,
+                resync_s=self.scaled.resync_s,
                 on_change=self._note_count,
             )
             await self._workload.run()
@@ -86,6 +87,7 @@ class DrivenWorkload:
     def look(self) -> DrivenPool:
         """As it is now; raises `DriverUnavailable` where that is not known."""
         workload = self._known()
+        self.was_known = True
         return DrivenPool(
             pool=self.scaled.pool,
             wanted=workload.replicas if self._asked is None else self._asked[0],

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
+from heterodyne.domain.errors import DriverUnavailable
 from heterodyne.domain.fleet import PoolName, ReplicaId
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.fleet.kubernetes.api import KubernetesApi
@@ -23,13 +24,11 @@ class KubernetesDriver:
         pools: Sequence[ScaledPool],
         describe: Describe,
         *,
-        resync_s: float = 300.0,
         on_found: Callable[[PoolName, DiscoveredPool], None] = lambda _, __: None,
     ) -> None:
         """`describe` says how gateways reach what a pool's discovery has found; `on_found` is told all of that."""
         self._api = api
         self._describe = describe
-        self._resync_s = resync_s
         self._on_found = on_found
         self._workloads: dict[PoolName, DrivenWorkload] = {}
         self._tasks: dict[PoolName, asyncio.Task[None]] = {}
@@ -57,14 +56,26 @@ class KubernetesDriver:
                 task.cancel()
         for name, scaled in wanted.items():
             if name not in self._workloads:
-                self._workloads[name] = DrivenWorkload(
-                    self._api, scaled, self._describe, resync_s=self._resync_s, on_found=self._on_found
-                )
+                self._workloads[name] = DrivenWorkload(self._api, scaled, self._describe, on_found=self._on_found)
         self._begin()
 
     async def look(self) -> tuple[DrivenPool, ...]:
-        """Every pool, from what was told last; raises `DriverUnavailable` where one is not known."""
-        return tuple(one.look() for one in self._workloads.values())
+        """Every pool, from what was told last; raises `DriverUnavailable` where one is not known any more.
+
+        One that never was, as its workload is not there, keeps nobody from looking at the others.
+        """
+        known: list[DrivenPool] = []
+        unknown: list[DriverUnavailable] = []
+        for one in self._workloads.values():
+            try:
+                known.append(one.look())
+            except DriverUnavailable as error:
+                unknown.append(error)
+                if one.was_known:
+                    raise
+        if unknown and not known:
+            raise unknown[0]
+        return tuple(known)
 
     async def scale(self, pool: PoolName, count: int, *, seen: int, leaving: Sequence[ReplicaId] = ()) -> None:
         """Set the count of the pool's workload."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from heterodyne.config.settings import Settings
 from heterodyne.fleet.kubernetes.pool_discovery import DiscoveryProblem, FoundReplica
+from heterodyne.supervisor.fleet.cluster_pools import discovered_pools
 from heterodyne.supervisor.fleet.discovered_replicas import WantedReplicas, address_of, wanted_replicas
 from heterodyne.supervisor.fleet.managed_fleet import ManagedFleet
 from heterodyne.supervisor.fleet.managed_replica import ManagedReplica
@@ -22,11 +23,7 @@ class DiscoveredFleet:
 
     def members(self, settings: Settings) -> tuple[FleetMember, ...]:
         """Those of every pool that these settings discover, as they describe them; others are forgotten."""
-        self._found = {
-            name: found
-            for name, found in self._found.items()
-            if (pool := settings.pools.get(name)) is not None and pool.discover is not None
-        }
+        self._found = {name: found for name, found in self._found.items() if name in discovered_pools(settings)}
         return tuple(
             member
             for name, found in self._found.items()

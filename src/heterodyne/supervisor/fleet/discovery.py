@@ -16,7 +16,9 @@ from heterodyne.fleet.kubernetes.api import KubernetesApi
 from heterodyne.fleet.kubernetes.kubeconfig import kubeconfig_access
 from heterodyne.fleet.kubernetes.pool_discovery import DiscoveredPool, DiscoveryProblem, PoolDiscovery
 from heterodyne.fleet.settings import FleetSettings, PoolSettings
+from heterodyne.supervisor.fleet.cluster_pools import discovered_pools, scaled_pools
 from heterodyne.supervisor.fleet.discovered_fleet import DiscoveredFleet
+from heterodyne.supervisor.fleet.discovered_replicas import wanted_replicas
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.loops import keep_running
 
@@ -59,13 +61,12 @@ class DiscoveryWatch:
                 await asyncio.sleep(LOOK_S)
 
     def _move(self, group: asyncio.TaskGroup, settings: Settings) -> None:
-        wanted = {
-            name: (pool, settings.fleet) for name, pool in settings.pools.items() if pool.discover == "kubernetes"
-        }
+        wanted = {name: (pool, settings.fleet) for name, pool in discovered_pools(settings).items()}
+        driven = {one.pool for one in scaled_pools(settings)}
+        for name in self._seen.keys() - wanted.keys() - driven:
+            self._forget(name)
         for name in [name for name, (followed, _) in self._following.items() if followed != wanted.get(name)]:
             self._following.pop(name)[1].cancel()
-            if name not in wanted:
-                self._forget(name)
         for name, followed in wanted.items():
             if name not in self._following:
                 run = partial(self._follow, name, *followed)
@@ -82,8 +83,18 @@ class DiscoveryWatch:
 
     def _take(self, name: str, found: DiscoveredPool) -> None:
         problems = found.problems
-        if found.replicas is not None and name in self._settings().pools:
+        if found.replicas is not None and name in discovered_pools(self._settings()):
             problems = (*problems, *self._fleet.take(name, found.replicas))
+        self._note(name, found, problems)
+
+    def tell(self, name: str, found: DiscoveredPool) -> None:
+        """A driver follows this pool, and what is wrong with it is said as of all others."""
+        problems, settings = found.problems, self._settings()
+        if found.replicas is not None and name in settings.pools:
+            problems = (*problems, *wanted_replicas(settings, name, found.replicas).problems)
+        self._note(name, found, problems)
+
+    def _note(self, name: str, found: DiscoveredPool, problems: tuple[DiscoveryProblem, ...]) -> None:
         before = self._seen.get(name, DiscoverySeen(pool=name))
         seen = DiscoverySeen(
             pool=name,
