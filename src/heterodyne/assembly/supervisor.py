@@ -135,6 +135,7 @@ async def run_supervisor(
         "abuse": abuse.run,
         "certificates": certificates.run,
         "autoscaler": scaling.run,
+        "discovery": owner.discovery.run,
     }
     if alerts is not None:
         loops["alerts"] = alerts.run
@@ -181,6 +182,7 @@ def _try_alerts(
         drifts=drifts.snapshot,
         abuse=abuse.signals,
         certificates=certificates.snapshot,
+        discoveries=owner.discovery.snapshot,
     )
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 

@@ -63,6 +63,16 @@ certificate_ends = Gauge(
     "When a certificate that we show is over, by the setting that names it.",
     ("setting",),
 )
+discovery_heard = Gauge(
+    "heterodyne_fleet_discovery_heard_timestamp_seconds",
+    "When the cluster of a pool that is discovered was last known to be as it is here; it serves on as it was then.",
+    ("pool",),
+)
+discovery_problems = Gauge(
+    "heterodyne_fleet_discovery_problems",
+    "What keeps replicas of a discovered pool away, or is not known of them, by what it is.",
+    ("pool", "problem"),
+)
 certificate_failures = Counter(
     "heterodyne_certificate_failures_total",
     "Files of certificates that were written anew and could not be taken; the last ones go on to hold.",
@@ -560,6 +570,8 @@ ALL: tuple[Meter, ...] = (
     scaling_short,
     scaling_wanted,
     scaling_cold_start,
+    discovery_heard,
+    discovery_problems,
     cache_answers,
     cache_saved_usd,
     cache_entries_refused,
