@@ -143,6 +143,7 @@ class Signals(Struct, frozen=True, kw_only=True):
     worker_restarts: int | None = None  # of the gateway's workers, in the last half hour
     abuse: tuple[AbuseSignals, ...] | None = None
     certificates: tuple[CertificateSignals, ...] | None = None
+    reports_away: bool | None = None  # whether the store through which gateways tell each other of the fleet is away
     guard_failures: int | None = None  # texts that no guard could look at, in the last half hour
     books: BooksSignals | None = None
     audit: AuditSignals | None = None
