@@ -22,7 +22,6 @@ from heterodyne.control.adapter_loader import AdapterLoader
 from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.control.gossip_channel import GossipChannel
 from heterodyne.control.kv_listener import KvListener
-from heterodyne.control.report_loop import ReportLoop
 from heterodyne.control.shadow_caller import ShadowCaller
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
 from heterodyne.domain.tenant import TenantSnapshot
@@ -101,7 +100,6 @@ async def running_gateway(
     gateway = live_gateway(
         settings, path, handler, watch, priors, tenants=tenants, console_key_sha256=console_key_sha256, version=version
     )
-    reports = try_report_loop(settings, path, name=name, run_dir=run_dir, workers=workers)
     loops = {
         "clock": gateway.server.tick,
         "health checks": watch.run,
@@ -109,15 +107,13 @@ async def running_gateway(
         "kv events": listener.run,
         "leases": lease_client.run,
         "copies": ShadowCaller(request_log.shadow.next, lambda: upstream.fleet.snapshot, request_log.arms.add_copy).run,
-        **_shared_loops(gateway, path, reports, run_dir, name, workers=workers),
+        **_shared_loops(settings, gateway, path, run_dir, name, workers=workers),
     }
     try:
         async with _running(gateway, loops, reuse_port=reuse_port):
             yield gateway
     finally:
         await lease_client.close()
-        if reports is not None:
-            await reports.close()
         await path.answer_cache.close()
         records.close()
         if exporter is not None:
@@ -125,15 +121,10 @@ async def running_gateway(
 
 
 def _shared_loops(
-    gateway: LiveGateway,
-    path: RequestPath,
-    reports: ReportLoop | None,
-    run_dir: Path | None,
-    name: str,
-    *,
-    workers: int,
+    settings: Settings, gateway: LiveGateway, path: RequestPath, run_dir: Path | None, name: str, *, workers: int
 ) -> dict[str, Callable[[], Awaitable[object]]]:
     """What a worker tells the others, and the work that it shares with them."""
+    reports = try_report_loop(settings, path, name=name, run_dir=run_dir, workers=workers)
     loops: dict[str, Callable[[], Awaitable[object]]] = {} if reports is None else {"fleet reports": reports.run}
     if run_dir is None:
         return loops

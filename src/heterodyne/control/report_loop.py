@@ -76,7 +76,13 @@ class ReportLoop:
         self._trouble = Trouble(_log, "fleet_reports_away")
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Until cancelled; then others need not wait until this worker's report is too old."""
+        try:
+            await self._take_turns()
+        finally:
+            await self._withdraw()
+
+    async def _take_turns(self) -> None:
         retry_s, retry_at_s = RETRY_S_MIN, -inf
         while True:
             now_s = self._clock()
@@ -90,8 +96,7 @@ class ReportLoop:
             peers = len(self._reports.known())
             await asyncio.sleep(min(INTERVAL_MAX_S, INTERVAL_S * max(1.0, peers / PEERS_AT_ONCE)))
 
-    async def close(self) -> None:
-        """`run` has been cancelled: others need not wait until this worker's report is too old."""
+    async def _withdraw(self) -> None:
         try:
             await self._store.leave(self._sender)
         except StoreUnavailable as error:

@@ -155,11 +155,12 @@ async def test_while_the_store_is_away_it_is_asked_more_rarely_and_what_it_said_
         assert metrics.reports_away.cell(())[0] == 0
 
 
-async def test_a_worker_that_ends_withdraws_its_report_and_bears_that_it_cannot(bench: Bench) -> None:
-    await bench.loop.close()
-    bench.store.is_away = True
-    await bench.loop.close()
-    assert bench.store.left == ["me", "me"]
+@pytest.mark.parametrize("is_away", [False, True])
+async def test_a_worker_that_ends_withdraws_its_report_and_bears_that_it_cannot(bench: Bench, is_away: bool) -> None:
+    async with running(bench):
+        await until(bench, 1.0)
+        bench.store.is_away = is_away
+    assert bench.store.left == ["me"]
 
 
 def test_gossip_goes_to_neighbours_and_to_far_gateways() -> None:
