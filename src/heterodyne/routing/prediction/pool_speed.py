@@ -217,6 +217,9 @@ class PoolSpeed:
             itl_error_ratio=self.itl_band.error,
             slots=self.slots.slots,
             samples=self.samples,
+            covered=self.ttft_band.covered + self.ttft_band_waiting.covered,
+            itl_samples=self.itl_band.samples,
+            itl_covered=self.itl_band.covered,
             is_lost=self.is_lost,
         )
 
