@@ -118,6 +118,27 @@ def test_no_character_of_what_is_blocked_leaves_a_stream_however_it_is_cut(befor
     assert len(verdicts) == 1
 
 
+OVERLAPPING = plan(
+    {
+        "one": GuardSettings(guard="words", action="block", words=("project falcon",)),
+        "other": GuardSettings(guard="words", action="block", words=("falcon report of may",)),
+        "third": GuardSettings(guard="words", action="flag", words=("the project",)),
+    }
+).output
+
+
+@given(PLAIN.map("".join), st.sampled_from(["project falcon report of may", "falcon report of may"]), st.data())
+@settings(max_examples=100, deadline=None)
+def test_no_character_leaves_a_stream_where_what_two_policies_block_overlaps(before, planted, data):
+    check, sent = StreamCheck(OVERLAPPING, NOTHING, lambda _: None), []
+    for piece in chunks(data.draw, f"{before} {planted} and so on"):
+        sent += check(msgspec.json.encode({"choices": [{"index": 0, "delta": {"content": piece}}]}))
+    sent += all_of(check, b"[DONE]")
+    choices = [msgspec.json.decode(one)["choices"][0] for one in sent if one != b"[DONE]"]
+    assert "".join(one["delta"].get("content", "") for one in choices) == before + " "
+    assert choices[-1]["finish_reason"] == "content_filter"
+
+
 @given(st.lists(WORDS, max_size=12).map("".join), st.data())
 @settings(max_examples=60)
 def test_personal_data_leave_a_stream_whole(text, data):
