@@ -51,6 +51,13 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         tuple[str, ...],
         Meta(description="Replicas that already run, as `http://host:port` or `https://host:port`."),
     ] = ()
+    inference_pool: Annotated[
+        Annotated[str, Meta(pattern=r"^[a-z0-9.\-]+/[a-z0-9.\-]+$")] | None,
+        Meta(
+            description="The InferencePool whose endpoints the replicas are, as `namespace/name`, of those in "
+            "`endpoint_picker.manifests`; in place of `urls`."
+        ),
+    ] = None
     engine_model: Annotated[
         str | None, Meta(description="The name the engine knows the model by; the public name when absent.")
     ] = None

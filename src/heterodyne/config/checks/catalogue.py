@@ -14,6 +14,7 @@ from heterodyne.config.checks import (
     kv_checks,
     memory_checks,
     model_checks,
+    picker_checks,
     place_checks,
     policy_checks,
     pool_checks,
@@ -102,4 +103,9 @@ CHECKS: tuple[Check, ...] = (
     cascade_checks.cascades_were_fitted,
     cascade_checks.a_cascade_is_asked_for_by_a_name_of_its_big_model,
     cascade_checks.a_cascade_has_its_models,
+    picker_checks.an_endpoint_picker_can_run,
+    picker_checks.an_open_endpoint_picker_knows_its_callers,
+    picker_checks.an_open_endpoint_picker_speaks_tls,
+    picker_checks.endpoints_are_addresses,
+    picker_checks.no_policy_is_passed_by,
 )

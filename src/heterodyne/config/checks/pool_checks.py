@@ -70,7 +70,7 @@ def a_pool_has_one_origin(settings: Settings, _: Mapping[str, str]) -> Iterator[
                 message="both urls and weights; keep urls for replicas that already run, weights to start some here",
                 rests_on=rests_on,
             )
-        elif not pool.urls and pool.weights is None:
+        elif not pool.urls and pool.weights is None and pool.inference_pool is None:
             yield SettingProblem(
                 path=dotted(POOLS, name),
                 message="neither urls nor weights; give urls of replicas that already run, "
