@@ -28,6 +28,11 @@ class Engine(Struct, frozen=True, kw_only=True):
         """What starts a replica that answers on loopback."""
         return _COMMANDS[self.name](start)
 
+    def environment(self, start: Start) -> dict[str, str]:
+        """What it reads besides."""
+        share = {"XLA_PYTHON_CLIENT_MEM_FRACTION": f"{start.memory_share:.2f}"} if self.name == "jax" else {}
+        return {"HF_HUB_OFFLINE": "1", **share}
+
 
 def found_engines(wanted: tuple[str, ...] = ()) -> tuple[Engine, ...]:
     """Those that are installed, the fastest kind first; with names, these alone."""
@@ -58,6 +63,11 @@ def _tensorrt_llm(start: Start) -> list[str]:
     return [*own, "--kv_cache_free_gpu_memory_fraction", f"{start.memory_share:.2f}"]
 
 
+def _jax(start: Start) -> list[str]:
+    own = [sys.executable, "-m", "heterodyne", "jax", str(start.folder), *_address(start)]
+    return [*own, "--served-model", str(start.folder), "--slots", "64", "--context", "4096"]
+
+
 def _transformers(start: Start) -> list[str]:
     own = [sys.executable, "-m", "transformers.cli.transformers", "serve", str(start.folder), *_address(start)]
     batching = ["--continuous-batching"] if start.device == "cuda" else []
@@ -79,6 +89,7 @@ _COMMANDS = {
     "vllm": _vllm,
     "sglang": _sglang,
     "tensorrt-llm": _tensorrt_llm,
+    "jax": _jax,
     "transformers": _transformers,
     "transformers without graphs": _transformers_plain,
 }
@@ -87,6 +98,7 @@ _KINDS = {
     "vllm": ("vllm", "vllm", "vllm"),
     "sglang": ("sglang", "sglang", "sglang"),
     "tensorrt-llm": ("tensorrt_llm", "tensorrt-llm", "tensorrt-llm"),
+    "jax": ("jax", "jax", "vllm"),
     "transformers": ("transformers", "transformers", "transformers"),
     "transformers without graphs": ("transformers", "transformers", "transformers"),
 }

@@ -1,7 +1,10 @@
 """`heterodyne serve` before the replicas, and what it wrote down of what passed."""
 
+import re
 import subprocess
 import sys
+import time
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +15,13 @@ from msgspec import Struct
 from benchmarks.gpu.replicas import Replica
 from heterodyne.domain.record import RequestRecord
 from heterodyne.testing.serve_process import ServeProcess
+
+GAUGES_S = 2.5  # until each worker has brought its gauges up to date and written them down
+ASK_S_MAX = 10.0
+FORECASTS = re.compile(
+    r'^heterodyne_routing_forecasts_total\{outcome="(\w+)",pool="([^"]+)",what="(\w+)"\} (\S+)$', re.MULTILINE
+)
+Covered = dict[tuple[str, str, str], int]  # by pool, what is forecast (ttft, itl), and outcome (within, outside)
 
 
 class Rules(Struct, frozen=True, kw_only=True):
@@ -32,6 +42,15 @@ class Gateway:
         self.url = serve.url
         self._serve = serve
         self._folder = folder
+
+    def covered(self) -> Covered:
+        """How many forecasts it has learned from, and how many of what came was within the span that was told."""
+        time.sleep(GAUGES_S)
+        with urllib.request.urlopen(f"{self.url}/metrics", timeout=ASK_S_MAX) as answer:
+            return {
+                (pool, what, outcome): int(float(count))
+                for outcome, pool, what, count in FORECASTS.findall(answer.read().decode())
+            }
 
     def end(self) -> list[RequestRecord]:
         """Stopped; what it wrote down, in the order of ends."""

@@ -12,10 +12,10 @@ import uvloop
 from msgspec import structs
 
 from benchmarks.gpu.card import watched
-from benchmarks.gpu.gateway import Rules, calibrated, gateway
+from benchmarks.gpu.gateway import Covered, Rules, calibrated, gateway
 from benchmarks.gpu.replay import Reply, Target, closed_loop, open_loop
 from benchmarks.gpu.replicas import Replica
-from benchmarks.gpu.results import Forecasts, LoadRun, PolicyRun, Side
+from benchmarks.gpu.results import Forecasts, LoadRun, MixedReplica, MixRun, PolicyRun, Side
 from benchmarks.gpu.trace import Ask, asks
 from heterodyne.domain.record import RequestRecord
 
@@ -75,6 +75,38 @@ class Bench:
             _, records = self._through(asks(requests[run.at_once], seed=run.at_once), run.at_once, rules)
             done.append(structs.replace(run, calibrated=_forecasts(records[:FIRST])))
         return done, said
+
+    def alone(self, at_once: int, requests: int) -> list[Side]:
+        """Each replica with so many at once."""
+        made = asks(requests, seed=at_once)
+        return [self._replayed(partial(closed_loop, self._direct(one), made, at_once)) for one in self.replicas]
+
+    def mix(self, share: float, requests: int, per_s: float) -> MixRun:
+        """All replicas behind one name that has seen nothing yet: a hundred to learn from, and as many as count."""
+        began, counted = (asks(count, seed=count, per_s=per_s) for count in (LEARNED, requests))
+        with gateway(self.replicas, self.rules, self._folder()) as running:
+            self._replayed(partial(open_loop, self._gateway(running.url), began))
+            before = running.covered()
+            side = self._replayed(partial(open_loop, self._gateway(running.url), counted))
+            after = running.covered()
+            records = running.end()[-side.asked :]
+        added_ms = [one.overhead_ms + (one.connect_ms or 0.0) for one in records]
+        return MixRun(
+            share=share,
+            per_s=per_s,
+            side=side,
+            added_p50_ms=median(added_ms),
+            added_p99_ms=_at(added_ms, 99),
+            replicas=[
+                MixedReplica(
+                    replica=one.name,
+                    forecasts=_forecasts([record for record in records if record.pool == one.name]),
+                    ttft_covered=_covered(one.name, "ttft", before, after),
+                    itl_covered=_covered(one.name, "itl", before, after),
+                )
+                for one in self.replicas
+            ],
+        )
 
     def policy(self, policy: str, made: Sequence[Ask], slo: tuple[float, float]) -> PolicyRun:
         """All replicas behind one name, each request at its moment."""
@@ -140,6 +172,13 @@ def _forecasts(records: Sequence[RequestRecord]) -> Forecasts:
     return Forecasts(
         requests=len(records), ttft_error=median(ttft) if ttft else 1.0, itl_error=median(itl) if itl else 1.0
     )
+
+
+def _covered(pool: str, what: str, before: Covered, after: Covered) -> float | None:
+    within, outside = (
+        after.get((pool, what, outcome), 0) - before.get((pool, what, outcome), 0) for outcome in ("within", "outside")
+    )
+    return within / (within + outside) if within + outside else None
 
 
 def _off(said: float | None, was: float | None) -> float:

@@ -59,7 +59,7 @@ def running(wanted: Sequence[Wanted], logs: Path, *, device: str) -> Iterator[tu
                     stdout=log,
                     stderr=log,
                     start_new_session=True,  # engines have children of their own
-                    env={**os.environ, "HF_HUB_OFFLINE": "1"},
+                    env={**os.environ, **one.engine.environment(start)},
                 )
             children.append((one, port, child))
         yield tuple(

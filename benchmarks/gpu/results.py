@@ -38,6 +38,26 @@ class LoadRun(Struct, frozen=True, kw_only=True):
     calibrated: Forecasts | None = None
 
 
+class MixedReplica(Struct, frozen=True, kw_only=True):
+    """One of several behind one name, once its pool had learned from the first hundred requests of both."""
+
+    replica: str
+    forecasts: Forecasts
+    ttft_covered: float | None  # share of first tokens within the span that was told; None: nothing was learned from
+    itl_covered: float | None
+
+
+class MixRun(Struct, frozen=True, kw_only=True):
+    """All replicas behind one name, at so much of what they can do together."""
+
+    share: float
+    per_s: float
+    side: Side
+    replicas: list[MixedReplica]
+    added_p50_ms: float
+    added_p99_ms: float
+
+
 class PolicyRun(Struct, frozen=True, kw_only=True):
     """One policy on the trace that all of them had."""
 
@@ -68,6 +88,8 @@ class Results(Struct, kw_only=True):
     model: str
     replicas: list[ReplicaFacts]
     loads: list[LoadRun] = []
+    alone: list[Side] = []  # each replica at the largest load, direct
+    mixes: list[MixRun] = []
     calibration: list[str] = []  # the last lines of what it said
     policies_per_s: float = 0.0
     slo_ttft_ms: float = 0.0

@@ -18,8 +18,8 @@ from benchmarks.gpu.gateway import Rules
 from benchmarks.gpu.measure import Bench
 from benchmarks.gpu.page import page
 from benchmarks.gpu.replicas import Replica, Wanted, running
-from benchmarks.gpu.results import ReplicaFacts, Results
-from benchmarks.gpu.trace import ANSWER_MEDIAN, asks
+from benchmarks.gpu.results import ReplicaFacts, Results, Side
+from benchmarks.gpu.trace import ANSWER_MEAN, asks
 from benchmarks.gpu.weights import SHAPES, random_weights
 from benchmarks.machine import describe
 
@@ -28,7 +28,10 @@ PAGE = ROOT / "docs" / "gpu.md"
 RESULTS = Path(__file__).with_name("gpu.json")
 POLICIES = ("slo", "round-robin", "least-request")
 TRACE_SEED = 7
-TTFT_SHARE, LOAD_SHARE = 3.0, 1.6
+MIX_SHARES = (0.3, 0.6, 0.9)  # of what all replicas can do together
+POLICIES_SHARE = 0.75
+PROMISED_AT_ONCE = 4
+TTFT_SHARE, ITL_SHARE = 3.0, 1.25  # of what the slowest replica takes in the median at the least load
 
 
 def main() -> int:
@@ -43,7 +46,10 @@ def main() -> int:
     began_s = time.monotonic()
     engines = found_engines(tuple(options.engine))
     if not engines:
-        print("no engine is installed beside this Python: vLLM, SGLang, TensorRT-LLM or transformers", file=sys.stderr)
+        print(
+            "no engine is installed beside this Python: vLLM, SGLang, TensorRT-LLM, JAX or transformers",
+            file=sys.stderr,
+        )
         return 1
     with tempfile.TemporaryDirectory() as name:
         results = _measured(Path(name), engines, options, began_s)
@@ -72,7 +78,15 @@ def _measured(room: Path, engines: tuple[Engine, ...], options: argparse.Namespa
         for at_once in options.at_once:
             results.loads.append(bench.load(at_once, _requests(at_once, options.requests)))
             keep(results.loads[-1])
-        _promise(results)
+        if len(replicas) > 1:
+            most = max(options.at_once)
+            results.alone = bench.alone(most, _requests(most, options.requests))
+            keep(results.alone)
+            per_s = sum(side.tokens_per_s for side in results.alone) / ANSWER_MEAN
+            for share in MIX_SHARES:
+                results.mixes.append(bench.mix(share, options.trace, share * per_s))
+                keep(results.mixes[-1])
+            _promise(results, bench.alone(PROMISED_AT_ONCE, _requests(PROMISED_AT_ONCE, options.requests)), per_s)
         for policy in POLICIES if len(replicas) > 1 else ():
             made = asks(options.trace, seed=TRACE_SEED, per_s=results.policies_per_s)
             results.policies.append(bench.policy(policy, made, (results.slo_ttft_ms, results.slo_itl_ms)))
@@ -108,11 +122,11 @@ def _nothing_yet(replicas: Sequence[Replica], model: str, options: argparse.Name
     )
 
 
-def _promise(results: Results) -> None:
-    """What the first replica keeps in the median at the middle load, and so much to do that half of it is too much."""
-    middle = results.loads[len(results.loads) // 2].direct
-    results.slo_ttft_ms, results.slo_itl_ms = TTFT_SHARE * middle.ttft_p50_ms, middle.itl_p50_ms
-    results.policies_per_s = LOAD_SHARE * middle.tokens_per_s / ANSWER_MEDIAN
+def _promise(results: Results, light: Sequence[Side], per_s: float) -> None:
+    """What every replica keeps while it has little to do, and so much to do that the slow one cannot take its half."""
+    results.slo_ttft_ms = TTFT_SHARE * max(side.ttft_p50_ms for side in light)
+    results.slo_itl_ms = ITL_SHARE * max(side.itl_p50_ms for side in light)
+    results.policies_per_s = POLICIES_SHARE * per_s
 
 
 def _write(results: Results, options: argparse.Namespace) -> None:

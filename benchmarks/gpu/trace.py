@@ -1,5 +1,6 @@
 """What is asked: prompts and answers of mixed lengths, the same at every replay."""
 
+import math
 from random import Random
 
 import msgspec
@@ -7,6 +8,8 @@ from msgspec import Struct
 
 PROMPT_MEDIAN, PROMPT_SPREAD, PROMPT_TOKENS = 400, 0.6, (32, 2000)
 ANSWER_MEDIAN, ANSWER_SPREAD, ANSWER_TOKENS = 48, 0.5, (8, 160)
+
+ANSWER_MEAN = ANSWER_MEDIAN * math.exp(ANSWER_SPREAD**2 / 2)
 
 
 class Ask(Struct, frozen=True, kw_only=True):

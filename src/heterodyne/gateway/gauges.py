@@ -88,5 +88,12 @@ def _note_routing(router: Router, fleet: FleetSnapshot) -> None:
         if speed.samples:
             metrics.prediction_error.set((pool, "ttft"), speed.ttft_error_ratio)
             metrics.prediction_error.set((pool, "itl"), speed.itl_error_ratio)
+            _note_forecasts(pool, "ttft", speed.samples, speed.covered)
+            _note_forecasts(pool, "itl", speed.itl_samples, speed.itl_covered)
     if router.gossip_dropped:
         metrics.gossip_dropped.cell(("overflow",))[0] = router.gossip_dropped
+
+
+def _note_forecasts(pool: str, what: str, samples: int, covered: int) -> None:
+    metrics.forecasts.cell((pool, what, "within"))[0] = covered
+    metrics.forecasts.cell((pool, what, "outside"))[0] = samples - covered

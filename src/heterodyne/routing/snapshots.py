@@ -25,5 +25,8 @@ class PoolSpeedSnapshot(Struct, frozen=True, kw_only=True):
     ttft_error_ratio: float
     ttft_waiting_error_ratio: float
     itl_error_ratio: float
-    samples: int
+    samples: int  # of first tokens
+    covered: int  # of these, within the span that was told
+    itl_samples: int
+    itl_covered: int
     is_lost: bool

@@ -410,6 +410,12 @@ prediction_error = SharedGauge(
     "Smoothed |ln(actual / predicted)|: of the TTFT of requests that need not queue, and of the time between tokens.",
     ("pool", "what"),
 )
+forecasts = Counter(
+    "heterodyne_routing_forecasts_total",
+    "Forecasts that were learned from, by what of (ttft, itl), and whether what came was within the span that was "
+    "told (within, outside), which is to hold eight of ten.",
+    ("pool", "what", "outcome"),
+)
 prefix_entries = Gauge(
     "heterodyne_routing_prefix_entries",
     "Blocks in the prefix index, counted once for every replica that holds them and every worker that knows.",
@@ -605,6 +611,7 @@ ALL: tuple[Meter, ...] = (
     hedges_refused,
     decisions,
     prediction_error,
+    forecasts,
     prefix_entries,
     prefix_trust,
     kv_events,

@@ -47,12 +47,13 @@ class Band:
 
     __slots__ = (
         *("_above", "_age", "_below", "_offs", "_ordered", "_quiet_above", "_quiet_below", "_width"),
-        *("error", "high", "low", "middle", "samples", "steepness"),
+        *("covered", "error", "high", "low", "middle", "samples", "steepness"),
     )
 
     def __init__(self, doubt: float = 0.0) -> None:
         spread = max(SPREAD_PRIOR, SPREAD_OF_DOUBT * doubt)
         self.samples = 0
+        self.covered = 0  # of these, within the span that was told
         self.error = RISK_PRIOR / 2  # mean of |log(actual / predicted)|
         self._below, self._above = -RISK_PRIOR, RISK_PRIOR
         self._quiet_below = self._quiet_above = 0.0  # samples since the last one beyond each
@@ -76,7 +77,11 @@ class Band:
         # The first samples count for more: a mean from the start, a moving one later.
         self.error += max(ERROR_PACE, 1.0 / (self.samples + 1)) * (abs(off) - self.error)
         self._learn_risk(off)
-        width = self._width + WIDTH_PACE * ((0.0 if low_s <= actual_s <= high_s else 1.0) - 2 * TAIL)
+        if low_s <= actual_s <= high_s:
+            self.covered += 1
+            width = self._width - WIDTH_PACE * 2 * TAIL
+        else:
+            width = self._width + WIDTH_PACE * (1.0 - 2 * TAIL)
         self._width = min(max(width, WIDTH_LEAST), WIDTH_MOST)
         self._age += 1
         offs, ordered = self._offs, self._ordered

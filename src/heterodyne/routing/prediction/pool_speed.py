@@ -188,6 +188,9 @@ class PoolSpeed:
             itl_error_ratio=self.itl_band.error,
             slots=self.slots.slots,
             samples=self.ttft_band.samples + self.ttft_band_waiting.samples,
+            covered=self.ttft_band.covered + self.ttft_band_waiting.covered,
+            itl_samples=self.itl_band.samples,
+            itl_covered=self.itl_band.covered,
             is_lost=self.is_lost,
         )
 

@@ -147,6 +147,7 @@ def _predictions() -> Row:
             _chart(
                 "TTFT, actual over predicted", "short", *quantiles(metrics.ttft_prediction, (0.1, 0.5, 0.9), "pool")
             ),
+            _rates("Forecasts within the span that was told", "ops", metrics.forecasts, "pool", "what", "outcome"),
             _rates("Decisions per second", "ops", metrics.decisions, "pool", "reason"),
         ),
     )

@@ -22,12 +22,13 @@ ERRORS: dict[str, Error] = {
 
 
 def learn(band: Band, error: Error, samples: int, seed: int = 1) -> float:
-    """The share of samples that fell inside the band as it was before each."""
-    random, inside = Random(seed), 0
+    """The share of samples that fell inside the band as it was before each, as it counts them itself."""
+    random, inside, before = Random(seed), 0, band.covered
     for _ in range(samples):
         actual_s = error(random)
         inside += band.low <= actual_s <= band.high
         band.learn(1.0, actual_s, band.low, band.high)
+    assert band.covered - before == inside
     return inside / samples
 
 
