@@ -12,7 +12,14 @@ from heterodyne.domain.errors import BodyTooLarge, HeterodyneError, InternalErro
 from heterodyne.endpoint_picker import replies
 from heterodyne.endpoint_picker.forwarded import ForwardedHead
 from heterodyne.endpoint_picker.picker import EndpointPicker, Picked
-from heterodyne.endpoint_picker.protocol import TEST_SERVED, attribute, headers_of, served_endpoint, try_subset
+from heterodyne.endpoint_picker.protocol import (
+    TEST_SELECTED,
+    TEST_SERVED,
+    attribute,
+    headers_of,
+    served_endpoint,
+    try_subset,
+)
 from heterodyne.gateway.forms.passing import OPENAI
 
 MODE: Final = processing_mode_pb2.ProcessingMode
@@ -144,6 +151,7 @@ class Call:
         if self._head is not None:
             lines.append(("x-heterodyne-request-id", self._head.request_id.encode()))
         if self._picker.rules().settings.heeds_conformance_headers:
+            lines.append((TEST_SELECTED, picked.endpoint.encode()))
             lines.append((TEST_SERVED, served.encode() or b"fail: missing destination endpoint served metadata"))
         if picked.pick is not None:
             status, details = headers.get(b":status", b"0"), attribute(message, DETAILS)

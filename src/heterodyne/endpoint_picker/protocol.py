@@ -19,6 +19,7 @@ SLO_HEADERS: Final = {
 }
 POOL_METADATA: Final = "x-heterodyne-inference-pool"  # of the gRPC call: for which InferencePool a proxy asks
 TEST_SELECTION: Final = b"test-epp-endpoint-selection"  # of the conformance suite
+TEST_SELECTED: Final = "x-conformance-test-selected-endpoint"
 TEST_SERVED: Final = "x-conformance-test-served-endpoint"
 ATTRIBUTES: Final = "envoy.filters.http.ext_proc"  # where a proxy puts attributes that it was told to send
 
