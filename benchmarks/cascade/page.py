@@ -114,7 +114,7 @@ LOOKED_AT = """
 - Ranking by risk for the price, after calls fell on MMLU and dollars did not: risky prompts there are long ones.
 - The arithmetic judge and the final mark come from looking at development rows of GSM8K. The judges `left_out`,
   `steps` and `whole_result` are three of six that were tried on these rows in five folds, where the answer alone
-  took 55 % of the dollars without them and some 35 % with them; length, what stands behind the result and whether
+  took 54 % of the dollars without them and 36 to 38 % with them; length, what stands behind the result and whether
   the result is that of the last sum added little beside them. These rows are half of those of the five folds on
   top, so believe the held-back ones.
 - An order of thresholds by promise instead of from strict to lenient was tried and dropped: it changed nothing.
