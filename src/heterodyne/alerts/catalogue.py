@@ -7,6 +7,7 @@ from heterodyne.alerts.families import (
     budget,
     burn,
     certificates,
+    discovery,
     guards,
     latency,
     prediction,
@@ -25,4 +26,5 @@ ALERTS: tuple[Alert, ...] = (
     *guards.ALERTS,
     *abuse.ALERTS,
     *certificates.ALERTS,
+    *discovery.ALERTS,
 )

@@ -9,28 +9,21 @@ import msgspec
 from msgspec import Meta, Struct
 
 from heterodyne.domain.errors import InvalidSpec
+from heterodyne.fleet.kubernetes.objects import ObjectMeta, Pod
 
 GROUP: Final = "inference.networking.k8s.io/"
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 FILE_BYTES_MAX: Final = 16 << 20
 FILES_MAX: Final = 1000
 NAMESPACE: Final = "default"
+RUNS: Final = ("Running", "")  # a manifest written by hand need not say
 
 Shape = TypeVar("Shape")
 FolderStamp = tuple[tuple[str, int, int], ...]
 PortNumber = Annotated[int, Meta(ge=1, le=65535)]
 
 
-class ObjectMetadata(Struct, frozen=True, rename="camel"):
-    """Of any object."""
-
-    name: str
-    namespace: str = NAMESPACE
-    labels: dict[str, str] = {}
-    deletion_timestamp: str | None = None  # None: nobody has deleted it
-
-
-class LabelSelector(Struct, frozen=True, rename="camel"):
+class PoolSelector(Struct, frozen=True, rename="camel"):
     """An InferencePool's, which has no expressions."""
 
     match_labels: dict[str, str]
@@ -45,14 +38,14 @@ class TargetPort(Struct, frozen=True):
 class InferencePoolSpec(Struct, frozen=True, rename="camel"):
     """As far as an endpoint picker goes by it."""
 
-    selector: LabelSelector
+    selector: PoolSelector
     target_ports: Annotated[tuple[TargetPort, ...], Meta(min_length=1, max_length=8)]
 
 
 class InferencePool(Struct, frozen=True):
     """Which pods are endpoints."""
 
-    metadata: ObjectMetadata
+    metadata: ObjectMeta
     spec: InferencePoolSpec
 
 
@@ -65,22 +58,8 @@ class InferenceObjectiveSpec(Struct, frozen=True):
 class InferenceObjective(Struct, frozen=True):
     """How far requests that name it come when there is not enough for all."""
 
-    metadata: ObjectMetadata
+    metadata: ObjectMeta
     spec: InferenceObjectiveSpec
-
-
-class PodStatus(Struct, frozen=True):
-    """What the kubelet says of it."""
-
-    podIP: str = ""  # as Kubernetes spells it, which no rule for names does
-    phase: str = "Running"
-
-
-class Pod(Struct, frozen=True):
-    """Where an engine runs."""
-
-    metadata: ObjectMetadata
-    status: PodStatus = PodStatus()
 
 
 class InferenceManifests(Struct, frozen=True, kw_only=True):
@@ -92,15 +71,15 @@ class InferenceManifests(Struct, frozen=True, kw_only=True):
 
     def endpoints(self, pool: InferencePool) -> tuple[str, ...]:
         """Each port of each pod that the pool selects, as `ip:port`; the same pods give the same order."""
-        wanted, namespace = pool.spec.selector.match_labels, pool.metadata.namespace
+        wanted, namespace = pool.spec.selector.match_labels, _namespace(pool.metadata)
         addresses = (
-            pod.status.podIP
+            pod.status.pod_ip
             for _, pod in sorted(self.pods.items())
-            if pod.metadata.namespace == namespace
-            and pod.status.podIP
-            and pod.status.phase == "Running"
+            if _namespace(pod.metadata) == namespace
+            and pod.status.pod_ip
+            and pod.status.phase in RUNS
             and pod.metadata.deletion_timestamp is None
-            and wanted.items() <= pod.metadata.labels.items()
+            and wanted.items() <= (pod.metadata.labels or {}).items()
         )
         return tuple(
             f"[{address}]:{port.number}" if ":" in address else f"{address}:{port.number}"
@@ -162,7 +141,9 @@ def _objects(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 raise InvalidSpec(f"{file}: larger than {FILE_BYTES_MAX >> 20} MiB")
             documents = list(yaml.load_all(file.read_bytes(), Loader=loader))
         except (OSError, yaml.YAMLError, RecursionError) as error:
-            raise InvalidSpec(f"{file}: cannot be read: {str(error) or type(error).__name__}") from error
+            raise InvalidSpec(
+                f"{file}: cannot be read: {' '.join(str(error).split()) or type(error).__name__}"
+            ) from error
         for number, document in enumerate(documents, 1):
             yield from _items(document, f"{file}: document {number}")
 
@@ -190,5 +171,9 @@ def _converted(found: dict[str, Any], shape: type[Shape], place: str) -> Shape:
         raise InvalidSpec(f"{place}: {error}") from error
 
 
-def _key(metadata: ObjectMetadata) -> str:
-    return f"{metadata.namespace}/{metadata.name}"
+def _key(metadata: ObjectMeta) -> str:
+    return f"{_namespace(metadata)}/{metadata.name}"
+
+
+def _namespace(metadata: ObjectMeta) -> str:
+    return metadata.namespace or NAMESPACE
