@@ -135,9 +135,9 @@ async def run_supervisor(
         "drift": drifts.run,
         "abuse": abuse.run,
         "certificates": certificates.run,
-        "manifests": ManifestWatch(lambda: owner.settings.endpoint_picker, parts.reload.request).run,
         "autoscaler": scaling.run,
         "discovery": owner.discovery.run,
+        "manifests": ManifestWatch(lambda: owner.settings.endpoint_picker, parts.reload.request).run,
     }
     if alerts is not None:
         loops["alerts"] = alerts.run

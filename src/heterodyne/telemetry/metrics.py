@@ -480,6 +480,25 @@ gossip_dropped = Counter(
     "and prompts that were not told in time (overflow).",
     ("reason",),
 )
+report_peers = SharedGauge(
+    "heterodyne_routing_report_peers",
+    "Workers, of this and other gateways, whose reports of the fleet count now; 0 where `stores.fleet_url` is not set "
+    "or nobody else is heard.",
+)
+report_age = SharedGauge(
+    "heterodyne_routing_report_age_seconds", "How old the oldest report is that counts; older ones are forgotten."
+)
+reports_away = SharedGauge(
+    "heterodyne_routing_reports_away",
+    "1 while the store of `stores.fleet_url` does not answer a worker, which then goes by what it sends itself.",
+)
+report_bytes = Counter(
+    "heterodyne_routing_report_bytes_total", "What went to that store, and what was heard from it.", ("direction",)
+)
+report_failures = Counter(
+    "heterodyne_routing_report_failures_total", "Turns in which that store did not answer in time."
+)
+reports_malformed = Counter("heterodyne_routing_reports_malformed_total", "Reports that could not be read.")
 records_dropped = Counter(
     "heterodyne_telemetry_records_dropped_total", "Request records lost because the writer fell behind."
 )
@@ -664,6 +683,12 @@ ALL: tuple[Meter, ...] = (
     gossip_sent,
     gossip_received,
     gossip_dropped,
+    report_peers,
+    report_age,
+    reports_away,
+    report_bytes,
+    report_failures,
+    reports_malformed,
     records_dropped,
     writes_failed,
     batch_lines,
