@@ -320,3 +320,18 @@ async def test_health_is_told_by_service_until_it_drains() -> None:
         await rig.server.drain()
         assert await health(port, "liveness") == "SERVING"
         assert await health(port, "readiness") == "NOT_SERVING"
+
+
+async def test_draining_ends_what_waits_and_lets_what_runs_finish() -> None:
+    behaviour = behaviours.stream(tokens=40, delay_s=0.02)
+    gateway = {"drain_timeout_s": 20.0}
+    async with envoy_over(behaviour, pool={"in_flight_max": 1}, gateway=gateway) as (rig, proxy):
+        running = asyncio.create_task(ask(proxy.port, requests.chat(stream=True)))
+        await rig.wait(lambda: rig.holds().in_flight == 1)
+        waiting = asyncio.create_task(ask(proxy.port, requests.chat(stream=True)))
+        await rig.wait(lambda: rig.holds().exchanges == 2)
+        await rig.server.drain()
+        assert (await running).text == " hello" * 40
+        assert (await waiting).status in {200, 503}
+        late = await ask(proxy.port, requests.chat())
+        assert (late.status, late.json["error"]["code"]) == (503, "draining")

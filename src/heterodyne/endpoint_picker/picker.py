@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from heterodyne.admission.callers import LOCAL
-from heterodyne.domain.errors import CallerError, EngineUnavailable, HeterodyneError, InternalError, NotAllowed
+from heterodyne.domain.errors import CallerError, EngineUnavailable, HeterodyneError, InternalError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.domain.urgency import Urgency
@@ -123,12 +123,7 @@ class EndpointPicker:
 
 def _try_rewritten(request: Request, body: bytes, replica: Replica) -> bytes | None:
     """With the name that the engine knows the model by, and the length that its key allows; None: it is right."""
-    rewritten = body
-    if request.body is not body:
-        if request.received is None:
-            rewritten = request.body
-        elif request.output_tokens_max is not None and request.changes is not None:
-            raise NotAllowed("Say how long the answer may be: this key has a limit.")
+    rewritten = request.body if request.received is None else body
     name = replica.engine_model or replica.model
     if name != request.model and request.model not in replica.adapters and not request.media_type:
         rewritten = put(rewritten, {"model": msgspec.json.encode(name)})
