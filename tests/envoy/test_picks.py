@@ -255,6 +255,8 @@ async def test_keys_are_checked_and_stay_with_us() -> None:
         assert (refused.status, refused.json["error"]["code"]) == (401, "invalid_api_key")
         assert (await ask(proxy.port, requests.chat(f"authorization: Bearer {key}"))).status == 200
         assert "authorization" not in rig.engine.calls[-1].headers
+        assert (await ask(proxy.port, requests.get("/v1/models"))).status == 401
+        assert (await ask(proxy.port, requests.get("/v1/models", f"authorization: Bearer {key}"))).status == 200
 
 
 async def test_whoever_the_proxy_lets_in_has_the_tier_of_its_objective(tmp_path: Path) -> None:
