@@ -255,6 +255,8 @@ async def test_keys_are_checked_and_stay_with_us() -> None:
         assert (refused.status, refused.json["error"]["code"]) == (401, "invalid_api_key")
         assert (await ask(proxy.port, requests.chat(f"authorization: Bearer {key}"))).status == 200
         assert "authorization" not in rig.engine.calls[-1].headers
+        assert (await ask(proxy.port, requests.get("/v1/models"))).status == 401
+        assert (await ask(proxy.port, requests.get("/v1/models", f"authorization: Bearer {key}"))).status == 200
 
 
 async def test_whoever_the_proxy_lets_in_has_the_tier_of_its_objective(tmp_path: Path) -> None:
@@ -320,3 +322,18 @@ async def test_health_is_told_by_service_until_it_drains() -> None:
         await rig.server.drain()
         assert await health(port, "liveness") == "SERVING"
         assert await health(port, "readiness") == "NOT_SERVING"
+
+
+async def test_draining_ends_what_waits_and_lets_what_runs_finish() -> None:
+    behaviour = behaviours.stream(tokens=40, delay_s=0.02)
+    gateway = {"drain_timeout_s": 20.0}
+    async with envoy_over(behaviour, pool={"in_flight_max": 1}, gateway=gateway) as (rig, proxy):
+        running = asyncio.create_task(ask(proxy.port, requests.chat(stream=True)))
+        await rig.wait(lambda: rig.holds().in_flight == 1)
+        waiting = asyncio.create_task(ask(proxy.port, requests.chat(stream=True)))
+        await rig.wait(lambda: rig.holds().exchanges == 2)
+        await rig.server.drain()
+        assert (await running).text == " hello" * 40
+        assert (await waiting).status in {200, 503}
+        late = await ask(proxy.port, requests.chat())
+        assert (late.status, late.json["error"]["code"]) == (503, "draining")

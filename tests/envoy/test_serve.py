@@ -68,6 +68,7 @@ async def test_pods_that_come_and_go_are_followed_and_two_workers_share_the_port
                 write(folder, one)
                 await until(proxy.port, {"one"})
                 write(folder, other)
+                await until(proxy.port, {"other"})
                 (folder / "pool.yaml").write_text("a: [", encoding="utf-8")
                 async with asyncio.timeout(SOON_S):
                     while "reload_refused" not in serve.log:

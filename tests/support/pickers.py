@@ -33,9 +33,16 @@ async def envoy_over(
             yield rig, running
 
 
-async def health(port: int, service: str) -> str:
-    """What the picker's health service says of one of its names."""
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+async def health(port: int, service: str, root: bytes | None = None, name: str = "") -> str:
+    """What the picker's health service says of one of its names; with a root, over TLS to the server of this name."""
+    target = f"127.0.0.1:{port}"
+    options = (("grpc.ssl_target_name_override", name), ("grpc.use_local_subchannel_pool", 1))
+    credentials = grpc.ssl_channel_credentials(root)
+    async with (
+        grpc.aio.insecure_channel(target)
+        if root is None
+        else grpc.aio.secure_channel(target, credentials, options=options)
+    ) as channel:
         check = channel.unary_unary(
             "/grpc.health.v1.Health/Check",
             request_serializer=health_pb2.HealthCheckRequest.SerializeToString,

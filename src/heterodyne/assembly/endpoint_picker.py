@@ -85,5 +85,5 @@ def rules_of(settings: Settings) -> PickerRules:
     return PickerRules(
         settings=settings.endpoint_picker,
         inference_pools={name: pool.inference_pool or "" for name, pool in of_manifests.items()},
-        models=frozenset(pool.model for pool in of_manifests.values()),
+        models=frozenset(pool.model for pool in settings.pools.values() if pool.inference_pool or pool.discover),
     )

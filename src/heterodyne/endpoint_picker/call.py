@@ -42,7 +42,6 @@ class Call:
         self._body_bytes = 0
         self._request_mode = self._response_mode = MODE.FULL_DUPLEX_STREAMED  # where a proxy does not say
         self.is_over = False
-        picker.streams += 1
 
     @property
     def deadline_s(self) -> float | None:
@@ -73,7 +72,6 @@ class Call:
 
     def end(self) -> None:
         """The proxy says no more; whatever is held is given back."""
-        self._picker.streams -= 1
         self._let_go()
         if self._picked is not None and self._picked.pick is not None:
             self._picked.pick.gone()

@@ -6,7 +6,14 @@ from typing import Final, final
 import msgspec
 from msgspec import Struct
 
-from heterodyne.domain.errors import EngineUnavailable, HeterodyneError, MethodNotAllowed, UnknownModel, UnknownPath
+from heterodyne.domain.errors import (
+    EngineUnavailable,
+    HeterodyneError,
+    MethodNotAllowed,
+    NotAllowed,
+    UnknownModel,
+    UnknownPath,
+)
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
@@ -121,7 +128,10 @@ class ForwardedReader:
         hints = read_routing_hints(_with_promises(head.headers))
         routing_request = self._builder.routing_request(request, hints, head.caller.salt, fleet)
         if head.caller.scopes:
+            asked = request.output_tokens_max
             request, routing_request = scoped(request, routing_request, head.caller, self._builder)
+            if request.output_tokens_max != asked and request.received is not None:
+                raise NotAllowed("This key has a limit on answers; say in the request how long this one may be.")
         if head.among is not None:
             routing_request = routing_request.copied()
             routing_request.among = head.among
@@ -134,7 +144,7 @@ class ForwardedReader:
         fleet = self._handler.fleet
         model = fleet.aliases.get(request.model, request.model)
         if model in self._rules().models:
-            return EngineUnavailable(f"The InferencePool of {model!r} has no endpoint now.", retry_after_s=1)
+            return EngineUnavailable(f"The pool of {model!r} has no endpoint now.", retry_after_s=1)
         return no_such_model(request.model, head.caller, fleet)
 
     def _caller(self, headers: dict[bytes, bytes], route: Route | None, rules: PickerRules) -> Caller:

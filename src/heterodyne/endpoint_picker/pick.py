@@ -47,6 +47,12 @@ class Pick:
         self._upstream, self._in_flight, self._log, self._hold = upstream, in_flight, request_log, hold
         self._ended = ended
         self.began_at_s = now_s = upstream.clock()
+        place = upstream.place
+        self._slot = (  # before anything is held: whoever cannot be written down is not let through
+            None
+            if place is None
+            else place(request, routing_request, hold.caller, choice.forecast, started_at_s=now_s, slot=None)
+        )
         self._sent_at_s = 0.0  # when the proxy was told; 0: it has not been
         self._first_byte_at_s = 0.0
         self._status = 0  # of the answer; 0: its head has not come
@@ -64,11 +70,6 @@ class Pick:
         self._trial = self._health.on_start(now_s, routing_request.prompt_tokens)
         upstream.limit.occupy(wire.replica_id)
         in_flight.exchange_started(self)
-        self._slot = None
-        if upstream.place is not None:
-            self._slot = upstream.place(
-                request, routing_request, hold.caller, choice.forecast, started_at_s=now_s, slot=None
-            )
 
     @property
     def decided(self) -> Decided | None:

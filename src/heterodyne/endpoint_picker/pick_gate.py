@@ -8,7 +8,7 @@ from typing import Final
 from heterodyne.admission.controller import AdmissionController, Refuse, Start, Wait
 from heterodyne.admission.hold import Hold
 from heterodyne.admission.pending_request import PendingRequest
-from heterodyne.domain.errors import EngineError, InternalError
+from heterodyne.domain.errors import EngineError, HeterodyneError, InternalError
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.endpoint_picker.pick import Pick
@@ -25,6 +25,27 @@ _log = log.get("endpoint_picker")
 TICK_S: Final = 0.1
 
 Turn = asyncio.Future[Pick]
+
+
+class WaitingPick:
+    """A request whose turn has not come, as those see it that drain a worker or look for what is held for nobody."""
+
+    decided = None
+    kept_bytes = 0
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+
+    def forget_kept(self) -> None:
+        """There is no answer yet."""
+
+    def check(self, now_s: float) -> None:
+        """The queue and its caller keep its time."""
+
+    def give_up(self, error: HeterodyneError) -> None:
+        """Its turn will not come."""
+        if not self._turn.done():
+            self._turn.set_exception(error)
 
 
 class PickGate:
@@ -80,15 +101,19 @@ class PickGate:
     async def _turn(self, outcome: Start | Wait | Refuse, pending: PendingRequest) -> Pick:
         turn: Turn = asyncio.get_running_loop().create_future()
         pending.handle = turn
-        self._act(outcome)
+        waiting = WaitingPick(turn)
+        self._in_flight.exchanges.add(waiting)
         try:
+            self._act(outcome)
             return await turn
-        except asyncio.CancelledError:
+        except BaseException:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
                 turn.result().gone()  # its turn came in the moment in which its client left
             else:
                 self._controller.abandon(pending)
             raise
+        finally:
+            self._in_flight.exchanges.discard(waiting)
 
     def _act(self, outcome: Start | Wait | Refuse) -> None:
         pending = outcome.pending
@@ -110,17 +135,25 @@ class PickGate:
         """At once, so that whoever is looked at next finds the replica as full as it is."""
         try:
             pick = self._start(start.choice, pending.request, pending.routing_request, pending.hold)
+        except HeterodyneError as error:
+            self._act(self._controller.refuse(pending, error))
         except Exception as error:  # noqa: BLE001  # the root of a start: our mistake must not leave a client waiting
-            _log.error("pick_failed", request_id=pending.request.id, exc_info=error)
-            self._act(self._controller.refuse(pending, InternalError("An internal error; the log has the details.")))
-            return
-        if turn.done():
-            pick.gone()
+            self._fail(pending, error)
         else:
-            turn.set_result(pick)
+            if turn.done():
+                pick.gone()
+            else:
+                turn.set_result(pick)
 
     def _leased(self, pending: PendingRequest, answer: LeaseOutcome) -> None:
-        self._act(self._controller.leased(pending, answer, self._upstream.clock()))
+        try:
+            self._act(self._controller.leased(pending, answer, self._upstream.clock()))
+        except Exception as error:  # noqa: BLE001  # the root of a turn, as above
+            self._fail(pending, error)
+
+    def _fail(self, pending: PendingRequest, error: Exception) -> None:
+        _log.error("pick_failed", request_id=pending.request.id, exc_info=error)
+        self._act(self._controller.refuse(pending, InternalError("An internal error; the log has the details.")))
 
     def _start(self, choice: RoutingChoice, request: Request, routing_request: RoutingRequest, hold: Hold) -> Pick:
         return Pick(

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from heterodyne.admission.callers import LOCAL
-from heterodyne.domain.errors import CallerError, EngineUnavailable, HeterodyneError, InternalError, NotAllowed
+from heterodyne.domain.errors import CallerError, EngineUnavailable, HeterodyneError, InternalError
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
 from heterodyne.domain.urgency import Urgency
@@ -58,7 +58,6 @@ class EndpointPicker:
         self.rules = rules
         self._wall_clock = wall_clock
         self.body_bytes = 0  # of bodies that are being received
-        self.streams = 0  # calls of proxies that have not ended
 
     async def pick(self, head: ForwardedHead, body: bytes) -> Picked:
         """Raises a named error where it goes nowhere, which is written down."""
@@ -71,8 +70,8 @@ class EndpointPicker:
             pick = await self._gate.pick(request, routing_request, head.caller, arrived_s=head.arrived_s)
             try:
                 return self._picked(pick, head, body)
-            except BaseException as error:
-                pick.give_up(error if isinstance(error, HeterodyneError) else InternalError("It was not forwarded."))
+            except BaseException:
+                pick.give_up(InternalError("It was not forwarded."))
                 raise
         except HeterodyneError as error:
             shown = self.reader.explained(error, head, request)
@@ -105,7 +104,9 @@ class EndpointPicker:
                 error = why
                 continue
             wire = self._upstream.fleet.wire(choice.forecast.state.replica_id)
-            return Picked(endpoint=endpoint_of(wire.replica), pick=None, headers=_key_lines(wire))
+            return Picked(
+                endpoint=endpoint_of(wire.replica), pick=None, headers=_key_lines(wire), removed=self._removed(head)
+            )
         raise EngineUnavailable(error.message, retry_after_s=1)
 
     def _picked(self, pick: Pick, head: ForwardedHead, body: bytes) -> Picked:
@@ -116,19 +117,18 @@ class EndpointPicker:
             pick=pick,
             headers=_key_lines(wire),
             answer_headers=wire.answer_headers(pick.choice, asked_model=request.model),
-            removed=OUR_KEYS if self.rules().settings.access == "key" and head.caller.key != LOCAL.key else (),
+            removed=self._removed(head),
             body=_try_rewritten(request, body, wire.replica),
         )
+
+    def _removed(self, head: ForwardedHead) -> Sequence[str]:
+        """A key of ours is nothing for engines; whoever needs none of us may have one of theirs."""
+        return OUR_KEYS if self.rules().settings.access == "key" and head.caller.key != LOCAL.key else ()
 
 
 def _try_rewritten(request: Request, body: bytes, replica: Replica) -> bytes | None:
     """With the name that the engine knows the model by, and the length that its key allows; None: it is right."""
-    rewritten = body
-    if request.body is not body:
-        if request.received is None:
-            rewritten = request.body
-        elif request.output_tokens_max is not None and request.changes is not None:
-            raise NotAllowed("Say how long the answer may be: this key has a limit.")
+    rewritten = request.body if request.received is None else body
     name = replica.engine_model or replica.model
     if name != request.model and request.model not in replica.adapters and not request.media_type:
         rewritten = put(rewritten, {"model": msgspec.json.encode(name)})

@@ -13,7 +13,7 @@ class PickerRules(NamedTuple):
 
     settings: EndpointPickerSettings
     inference_pools: Mapping[PoolName, str]  # as `namespace/name`, of the pools that have their replicas from one
-    models: frozenset[str]  # of those pools, served by somebody now or not
+    models: frozenset[str]  # of pools whose replicas come and go, served by somebody now or not
 
     def replicas_of(self, inference_pool: str, fleet: FleetSnapshot) -> frozenset[ReplicaId]:
         """Those of one InferencePool; raises for one that no pool is of."""

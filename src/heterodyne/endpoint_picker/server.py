@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 import grpc
@@ -12,6 +11,7 @@ from grpc_health.v1 import health_pb2
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import DeadlineExceeded, HeterodyneError, InternalError, PortInUse, RequestTooSlow
 from heterodyne.endpoint_picker.call import Call
+from heterodyne.endpoint_picker.credentials import server_credentials
 from heterodyne.endpoint_picker.picker import EndpointPicker
 from heterodyne.endpoint_picker.protocol import POOL_METADATA
 from heterodyne.endpoint_picker.settings import EndpointPickerSettings
@@ -64,11 +64,11 @@ class PickerServer:
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         address = f"{host}:{settings.port}"
         try:
-            if settings.tls_certificate is None or settings.tls_key is None:
+            if settings.tls_certificate is None:
                 self.port = self._server.add_insecure_port(address)
             else:
-                pair = await asyncio.to_thread(_read_pair, settings.tls_certificate, settings.tls_key)
-                self.port = self._server.add_secure_port(address, grpc.ssl_server_credentials([pair]))
+                credentials = await asyncio.to_thread(server_credentials, settings.tls_files)
+                self.port = self._server.add_secure_port(address, credentials)
         except RuntimeError as error:
             raise PortInUse(f"endpoint_picker.port: cannot listen on {address}: {error}") from error
         await self._server.start()
@@ -142,7 +142,3 @@ class PickerServer:
     def _left_s(self, call: Call) -> float:
         until_s = call.deadline_s
         return self._gateway().body_timeout_s if until_s is None else max(until_s - self._clock(), 0.0)
-
-
-def _read_pair(certificate: str, key: str) -> tuple[bytes, bytes]:
-    return Path(key).read_bytes(), Path(certificate).read_bytes()

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from heterodyne.domain.tls_files import TlsFiles
+
 
 class EndpointPickerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where proxies ask for an endpoint (ext-proc over gRPC), and whom they may ask for."""
@@ -25,6 +27,12 @@ class EndpointPickerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_f
         str | None, Meta(description="PEM file with the certificate chain that proxies are shown.")
     ] = None
     tls_key: Annotated[str | None, Meta(description="PEM file with the private key of `tls_certificate`.")] = None
+    tls_client_authorities: Annotated[
+        str | None,
+        Meta(
+            description="PEM file with the authorities whose certificates a proxy has to show; absent, it shows none."
+        ),
+    ] = None
     is_plain: Annotated[
         bool, Meta(description="Whether an address beyond loopback may be listened on without TLS.")
     ] = False
@@ -66,3 +74,8 @@ class EndpointPickerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_f
             "choose replicas. For conformance runs alone."
         ),
     ] = False
+
+    @property
+    def tls_files(self) -> TlsFiles:
+        """Those that proxies are met with."""
+        return TlsFiles(certificate=self.tls_certificate, key=self.tls_key, authorities=self.tls_client_authorities)

@@ -9,25 +9,18 @@ import msgspec
 from msgspec import Meta, Struct
 
 from heterodyne.domain.errors import InvalidSpec
+from heterodyne.fleet.kubernetes.objects import ObjectMeta, Pod
 
 GROUP: Final = "inference.networking.k8s.io/"
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 FILE_BYTES_MAX: Final = 16 << 20
 FILES_MAX: Final = 1000
 NAMESPACE: Final = "default"
+RUNS: Final = ("Running", "")  # a manifest written by hand need not say
 
 Shape = TypeVar("Shape")
 FolderStamp = tuple[tuple[str, int, int], ...]
 PortNumber = Annotated[int, Meta(ge=1, le=65535)]
-
-
-class ObjectMetadata(Struct, frozen=True, rename="camel"):
-    """Of any object."""
-
-    name: str
-    namespace: str = NAMESPACE
-    labels: dict[str, str] = {}
-    deletion_timestamp: str | None = None  # None: nobody has deleted it
 
 
 class PoolSelector(Struct, frozen=True, rename="camel"):
@@ -52,7 +45,7 @@ class InferencePoolSpec(Struct, frozen=True, rename="camel"):
 class InferencePool(Struct, frozen=True):
     """Which pods are endpoints."""
 
-    metadata: ObjectMetadata
+    metadata: ObjectMeta
     spec: InferencePoolSpec
 
 
@@ -65,22 +58,8 @@ class InferenceObjectiveSpec(Struct, frozen=True):
 class InferenceObjective(Struct, frozen=True):
     """How far requests that name it come when there is not enough for all."""
 
-    metadata: ObjectMetadata
+    metadata: ObjectMeta
     spec: InferenceObjectiveSpec
-
-
-class EndpointPodStatus(Struct, frozen=True):
-    """What the kubelet says of it."""
-
-    podIP: str = ""  # as Kubernetes spells it, which no rule for names does
-    phase: str = "Running"
-
-
-class EndpointPod(Struct, frozen=True):
-    """Where an engine runs."""
-
-    metadata: ObjectMetadata
-    status: EndpointPodStatus = EndpointPodStatus()
 
 
 class InferenceManifests(Struct, frozen=True, kw_only=True):
@@ -88,19 +67,19 @@ class InferenceManifests(Struct, frozen=True, kw_only=True):
 
     pools: dict[str, InferencePool] = {}
     objectives: dict[str, int] = {}
-    pods: dict[str, EndpointPod] = {}
+    pods: dict[str, Pod] = {}
 
     def endpoints(self, pool: InferencePool) -> tuple[str, ...]:
         """Each port of each pod that the pool selects, as `ip:port`; the same pods give the same order."""
-        wanted, namespace = pool.spec.selector.match_labels, pool.metadata.namespace
+        wanted, namespace = pool.spec.selector.match_labels, _namespace(pool.metadata)
         addresses = (
-            pod.status.podIP
+            pod.status.pod_ip
             for _, pod in sorted(self.pods.items())
-            if pod.metadata.namespace == namespace
-            and pod.status.podIP
-            and pod.status.phase == "Running"
+            if _namespace(pod.metadata) == namespace
+            and pod.status.pod_ip
+            and pod.status.phase in RUNS
             and pod.metadata.deletion_timestamp is None
-            and wanted.items() <= pod.metadata.labels.items()
+            and wanted.items() <= (pod.metadata.labels or {}).items()
         )
         return tuple(
             f"[{address}]:{port.number}" if ":" in address else f"{address}:{port.number}"
@@ -113,7 +92,7 @@ def read_inference_manifests(folder: Path) -> InferenceManifests:
     """Of other kinds nothing is read. Raises InvalidSpec, with the file and the object's name, for what cannot be."""
     pools: dict[str, InferencePool] = {}
     objectives: dict[str, int] = {}
-    pods: dict[str, EndpointPod] = {}
+    pods: dict[str, Pod] = {}
     for place, found in _objects(folder):
         kind, version = found.get("kind"), str(found.get("apiVersion", ""))
         if kind == "InferencePool":
@@ -125,7 +104,7 @@ def read_inference_manifests(folder: Path) -> InferenceManifests:
             objective = _converted(found, InferenceObjective, place)
             objectives[objective.metadata.name] = objective.spec.priority
         elif kind == "Pod":
-            pod = _converted(found, EndpointPod, place)
+            pod = _converted(found, Pod, place)
             pods[_key(pod.metadata)] = pod
     return InferenceManifests(pools=pools, objectives=objectives, pods=pods)
 
@@ -162,7 +141,9 @@ def _objects(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 raise InvalidSpec(f"{file}: larger than {FILE_BYTES_MAX >> 20} MiB")
             documents = list(yaml.load_all(file.read_bytes(), Loader=loader))
         except (OSError, yaml.YAMLError, RecursionError) as error:
-            raise InvalidSpec(f"{file}: cannot be read: {str(error) or type(error).__name__}") from error
+            raise InvalidSpec(
+                f"{file}: cannot be read: {' '.join(str(error).split()) or type(error).__name__}"
+            ) from error
         for number, document in enumerate(documents, 1):
             yield from _items(document, f"{file}: document {number}")
 
@@ -190,5 +171,9 @@ def _converted(found: dict[str, Any], shape: type[Shape], place: str) -> Shape:
         raise InvalidSpec(f"{place}: {error}") from error
 
 
-def _key(metadata: ObjectMetadata) -> str:
-    return f"{metadata.namespace}/{metadata.name}"
+def _key(metadata: ObjectMeta) -> str:
+    return f"{_namespace(metadata)}/{metadata.name}"
+
+
+def _namespace(metadata: ObjectMeta) -> str:
+    return metadata.namespace or NAMESPACE

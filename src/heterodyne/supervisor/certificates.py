@@ -55,6 +55,9 @@ def _named(settings: Settings) -> Iterator[tuple[str, str, str | None, bool]]:
     gateway = settings.gateway
     if gateway.tls_certificate is not None:
         yield "gateway.tls_certificate", gateway.tls_certificate, gateway.tls_key, True
+    picker = settings.endpoint_picker
+    if picker.tls_certificate is not None:
+        yield "endpoint_picker.tls_certificate", picker.tls_certificate, picker.tls_key, True
     for name, pool in settings.pools.items():
         if pool.tls_certificate is not None:
             yield dotted(POOLS, name, "tls_certificate"), pool.tls_certificate, pool.tls_key, False

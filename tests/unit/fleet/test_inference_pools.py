@@ -23,12 +23,14 @@ spec: {priority: -10, poolRef: {name: chat}}
 """
 
 
-def pod(name: str, address: str, *, app: str = "vllm", namespace: str = "serving", more: str = "") -> str:
+def pod(
+    name: str, address: str, *, app: str = "vllm", namespace: str = "serving", more: str = "", phase: str = "Running"
+) -> str:
     return f"""
 apiVersion: v1
 kind: Pod
 metadata: {{name: {name}, namespace: {namespace}, labels: {{app: {app}, zone: a}}{more}}}
-status: {{podIP: "{address}", phase: Running}}
+status: {{podIP: "{address}", phase: {phase}}}
 ---
 """
 
@@ -41,6 +43,7 @@ def test_the_endpoints_of_a_pool_are_the_ports_of_the_pods_it_selects(tmp_path: 
         + pod("other-app", "10.0.0.3", app="web")
         + pod("other-namespace", "10.0.0.4", namespace="default")
         + pod("leaving", "10.0.0.5", more=", deletionTimestamp: '2026-01-01T00:00:00Z'")
+        + pod("done", "10.0.0.6", phase="Succeeded")
         + pod("without-address", "")
     )
     manifests = read_inference_manifests(tmp_path)

@@ -10,7 +10,6 @@ from heterodyne.config.checks.gateway_checks import is_loopback
 from heterodyne.config.fields import POOLS, dotted
 from heterodyne.config.problems import SettingProblem
 from heterodyne.config.settings import Settings
-from heterodyne.domain.tls_files import TlsFiles
 from heterodyne.wire.tls.contexts import door_context
 
 LISTENS = "endpoint_picker.listens"
@@ -60,14 +59,22 @@ def an_open_endpoint_picker_speaks_tls(settings: Settings, _: Mapping[str, str])
             path="endpoint_picker.tls_certificate", message="tls_certificate and tls_key come together"
         )
     elif picker.tls_certificate is not None:
-        missing = [file for file in (picker.tls_certificate, picker.tls_key) if file and not Path(file).is_file()]
+        files = picker.tls_files
+        named = [file for file in (files.certificate, files.key, files.authorities) if file is not None]
+        missing = [file for file in named if not Path(file).is_file()]
         for file in missing:
             yield SettingProblem(path="endpoint_picker.tls_certificate", message=f'no file "{file}"')
         if not missing:
             try:
-                door_context(TlsFiles(certificate=picker.tls_certificate, key=picker.tls_key))
+                door_context(files)
             except OSError as error:
                 yield SettingProblem(path="endpoint_picker.tls_certificate", message=f"cannot be used: {error}")
+    elif picker.tls_client_authorities is not None:
+        yield SettingProblem(
+            path="endpoint_picker.tls_client_authorities",
+            message="needs tls_certificate: proxies show theirs over TLS alone",
+            rests_on=("endpoint_picker.tls_certificate",),
+        )
     elif not picker.is_plain and not is_loopback(picker.host):
         yield SettingProblem(
             path="endpoint_picker.host",

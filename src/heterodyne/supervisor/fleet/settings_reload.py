@@ -27,7 +27,15 @@ RESTART_FIELDS = {
     ),
     "alerts": ("is_on", "webhooks"),
     "console": ("listens", "host", "port", "host_names", "is_behind_tls"),
-    "endpoint_picker": ("listens", "host", "port", "tls_certificate", "tls_key", "streams_max"),
+    "endpoint_picker": (
+        "listens",
+        "host",
+        "port",
+        "tls_certificate",
+        "tls_key",
+        "tls_client_authorities",
+        "streams_max",
+    ),
 }
 
 

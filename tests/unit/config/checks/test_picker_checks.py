@@ -53,6 +53,8 @@ def test_beyond_loopback_it_speaks_tls(tmp_path: Path) -> None:
         assert found(check, Settings(endpoint_picker=listening(host="10.0.0.1", **unfit))) == [
             "endpoint_picker.tls_certificate"
         ]
+    alone = listening(tls_client_authorities=pair["tls_certificate"])
+    assert found(check, Settings(endpoint_picker=alone)) == ["endpoint_picker.tls_client_authorities"]
 
 
 def test_endpoints_are_addresses_and_nothing_more() -> None:
