@@ -9,6 +9,7 @@ from msgspec import Struct
 from heterodyne.assembly.abuse import build_abuse
 from heterodyne.assembly.batches import batch_clerk
 from heterodyne.assembly.console import AdminAccess, build_instruments
+from heterodyne.assembly.fleet import answer_keda
 from heterodyne.assembly.policies import PolicyParts, build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
@@ -129,6 +130,7 @@ async def run_supervisor(
         "abuse": abuse.run,
         "certificates": certificates.run,
         "discovery": owner.discovery.run,
+        "keda": lambda: answer_keda(owner),
     }
     if alerts is not None:
         loops["alerts"] = alerts.run

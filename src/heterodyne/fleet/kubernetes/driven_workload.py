@@ -15,13 +15,13 @@ from heterodyne.fleet.kubernetes.driven_pods import DrivenPods
 from heterodyne.fleet.kubernetes.endpoints import life_id
 from heterodyne.fleet.kubernetes.errors import ApiAway, ApiConflict, ApiError, ApiMissing
 from heterodyne.fleet.kubernetes.kind import BUDGETS, PODS, WORKLOADS
-from heterodyne.fleet.kubernetes.objects import DisruptionBudget, Workload
+from heterodyne.fleet.kubernetes.objects import DisruptionBudget, PodWorkload
 from heterodyne.fleet.kubernetes.pool_discovery import DiscoveredPool, FoundReplica, PoolDiscovery
 from heterodyne.fleet.kubernetes.reflector import PAUSE_FIRST_S, PAUSE_MAX_S, Reflector
 from heterodyne.fleet.kubernetes.rivals import Rivalry, last_scaler
 from heterodyne.fleet.kubernetes_settings import KubernetesPoolSettings
 from heterodyne.ports.fleet_driver import DrivenPool
-from heterodyne.telemetry import log
+from heterodyne.telemetry import log, metrics
 
 COST = "controller.kubernetes.io/pod-deletion-cost"  # of a Deployment's pods the cheapest go first
 LEAVES_FIRST = "-1000"
@@ -61,10 +61,11 @@ class DrivenWorkload:
         self._api, self._describe, self._on_found = api, describe, on_found
         self._kind = WORKLOADS[kind]
         self._object = f"{KINDS[kind]} {self._name}"
-        self._workload: Reflector[Workload] | None = None
+        self._workload: Reflector[PodWorkload] | None = None
         self._found = DiscoveredPool()
         self._pods = DrivenPods()
         self._rivalry = Rivalry(self._object)
+        self.told: int | None = None  # what another scaler is told; None: there is none, or nothing to tell yet
         self._asked: tuple[int, str] | None = None  # a count, and the version that it was taken as
         self.was_known = False  # whether it was ever seen
         self._error: ApiError | None = None  # before there is anything to follow
@@ -90,7 +91,7 @@ class DrivenWorkload:
         self.was_known = True
         return DrivenPool(
             pool=self.scaled.pool,
-            wanted=workload.replicas if self._asked is None else self._asked[0],
+            wanted=self._wanted(workload),
             replicas=self._pods.replicas,
             maximum=self.scaled.maximum,
             problem=self._problem(workload),
@@ -103,32 +104,48 @@ class DrivenWorkload:
             raise InvalidSpec(f"{place}: {count} replicas; give 0 or more")
         if count > self.scaled.maximum:
             raise DriverRefused(f"{place}: {count} replicas, and {self.scaled.maximum} is the most its settings allow")
-        if (fight := self._rivalry.complaint(time.time())) is not None:
-            raise ScalerConflict(f"{place}: {fight}")
         known = self._known()
-        namespace = known.metadata.namespace
-        path = f"{self._kind.path(namespace, self._name)}/scale"
         try:
-            for _ in range(TRIES_MAX):
-                now = await self._api.get_at(path, Workload)
-                if now.replicas != seen:
-                    whom = last_scaler(known) or "somebody else"
-                    raise ScalerConflict(f"{place}: {self._object}: {whom} wants {now.replicas} by now, not {seen}")
-                if now.replicas == count:
-                    return
-                if count < now.replicas:
-                    await self._prepare_shrinking(namespace, count, frozenset(leaving))
-                try:
-                    await self._set(path, now, count)
-                except ApiConflict:
-                    await asyncio.sleep(TRY_PAUSE_S)  # its status may have changed alone
-                else:
-                    return
+            if self.scaled.settings.kubernetes_scaler == "heterodyne":
+                await self._set_count(known, count, seen=seen, leaving=frozenset(leaving))
+            else:
+                await self._tell_count(known, count, seen=seen, leaving=frozenset(leaving))
         except ApiAway as error:
             raise DriverUnavailable(f"{place}: {error}") from error
         except ApiError as error:
             raise DriverRefused(f"{place}: {error}") from error
+
+    async def _set_count(self, known: PodWorkload, count: int, *, seen: int, leaving: frozenset[ReplicaId]) -> None:
+        """By its scale, with the version that was read: who was there before is seen, and named."""
+        place, namespace = f"pools.{self.scaled.pool}", known.metadata.namespace
+        if (fight := self._rivalry.complaint(time.time())) is not None:
+            raise ScalerConflict(f"{place}: {fight}")
+        path = f"{self._kind.path(namespace, self._name)}/scale"
+        for _ in range(TRIES_MAX):
+            now = await self._api.get_at(path, PodWorkload)
+            if now.replicas != seen:
+                whom = last_scaler(known) or "somebody else"
+                raise ScalerConflict(f"{place}: {self._object}: {whom} wants {now.replicas} by now, not {seen}")
+            if now.replicas == count:
+                return
+            if count < now.replicas:
+                await self._prepare_shrinking(namespace, count, leaving)
+            try:
+                await self._set(path, now, count)
+            except ApiConflict:
+                await asyncio.sleep(TRY_PAUSE_S)  # its status may have changed alone
+            else:
+                return
         raise ScalerConflict(f"{place}: {self._object} was changed {TRIES_MAX} times meanwhile")
+
+    async def _tell_count(self, known: PodWorkload, count: int, *, seen: int, leaving: frozenset[ReplicaId]) -> None:
+        """For another scaler, which asks for it or reads it as a metric."""
+        told = self._wanted(known)
+        if told != seen:
+            raise ScalerConflict(f"pools.{self.scaled.pool}: {self._object}: {told} are wanted by now, not {seen}")
+        if count < told:
+            await self._prepare_shrinking(known.metadata.namespace, count, leaving)
+        self._note_told(count)
 
     async def _prepare_shrinking(self, namespace: str, count: int, leaving: frozenset[ReplicaId]) -> None:
         """Disruption budgets hold, and those that were drained are the cheapest to delete."""
@@ -152,14 +169,23 @@ class DrivenWorkload:
         except ApiMissing:
             return  # it is gone already
 
-    async def _set(self, path: str, now: Workload, count: int) -> None:
+    async def _set(self, path: str, now: PodWorkload, count: int) -> None:
         change = {"metadata": {"resourceVersion": now.metadata.resource_version}, "spec": {"replicas": count}}
-        taken = msgspec.json.decode(await self._api.patch(path, change), type=Workload)
+        taken = msgspec.json.decode(await self._api.patch(path, change), type=PodWorkload)
         self._rivalry.ask(count)
         self._asked = count, taken.metadata.resource_version
         _log.info("workload_scaled", pool=self.scaled.pool, workload=self._object, wanted=count, before=now.replicas)
 
-    def _known(self) -> Workload:
+    def forget(self) -> None:
+        """It is not looked at any more."""
+        metrics.replicas_told.forget((self.scaled.pool,))
+
+    def _wanted(self, workload: PodWorkload) -> int:
+        if self.scaled.settings.kubernetes_scaler != "heterodyne":
+            return workload.replicas if self.told is None else self.told
+        return workload.replicas if self._asked is None else self._asked[0]
+
+    def _known(self) -> PodWorkload:
         """The workload as it was seen last; raises `DriverUnavailable` where nothing was heard for too long."""
         reflector = self._workload
         if reflector is not None and is_heard(reflector.heard_at) and is_heard(self._found.heard_at):
@@ -169,6 +195,10 @@ class DrivenWorkload:
         errors = [None if reflector is None else reflector.error, self._error]
         said = [str(one) for one in errors if one is not None] + [one.text for one in self._found.problems]
         raise DriverUnavailable(f"pools.{self.scaled.pool}: {self._object}: {'; '.join(said) or 'not read yet'}")
+
+    def _note_told(self, count: int) -> None:
+        self.told = count
+        metrics.replicas_told.set((self.scaled.pool,), count)
 
     def _take(self, found: DiscoveredPool) -> None:
         self._found = found
@@ -184,6 +214,8 @@ class DrivenWorkload:
             if self._asked is not None and is_before(workload.metadata.resource_version, self._asked[1]):
                 continue  # from before ours
             self._asked = None
+            if self.told is None and self.scaled.settings.kubernetes_scaler != "heterodyne":
+                self._note_told(workload.replicas)  # until there is something better to say, what there is
             rival = self._rivalry.see(workload.replicas, last_scaler(workload), time.time())
             if rival is not None:
                 _log.warning(
@@ -195,7 +227,7 @@ class DrivenWorkload:
                     fight=self._rivalry.complaint(time.time()),
                 )
 
-    def _problem(self, workload: Workload) -> str | None:
+    def _problem(self, workload: PodWorkload) -> str | None:
         """Of the pool as a whole: a fight, pods that may not be made, or what is wrong with their discovery."""
         fight = self._rivalry.complaint(time.time())
         if fight is not None:

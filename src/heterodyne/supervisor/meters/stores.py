@@ -25,6 +25,7 @@ OWN = (
     metrics.certificate_ends,
     metrics.discovery_heard,
     metrics.discovery_problems,
+    metrics.replicas_told,
 )
 
 FleetSamples = Callable[[], Sequence[Sample]]  # what is measured of the fleet, as of now
