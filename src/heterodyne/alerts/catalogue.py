@@ -8,6 +8,7 @@ from heterodyne.alerts.families import (
     burn,
     certificates,
     discovery,
+    gateways,
     guards,
     latency,
     prediction,
@@ -27,4 +28,5 @@ ALERTS: tuple[Alert, ...] = (
     *abuse.ALERTS,
     *certificates.ALERTS,
     *discovery.ALERTS,
+    *gateways.ALERTS,
 )

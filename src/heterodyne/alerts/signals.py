@@ -151,6 +151,7 @@ class Signals(Struct, frozen=True, kw_only=True):
     abuse: tuple[AbuseSignals, ...] | None = None
     certificates: tuple[CertificateSignals, ...] | None = None
     discoveries: tuple[DiscoverySignals, ...] | None = None
+    reports_away: bool | None = None  # whether the store through which gateways tell each other of the fleet is away
     guard_failures: int | None = None  # texts that no guard could look at, in the last half hour
     books: BooksSignals | None = None
     audit: AuditSignals | None = None

@@ -55,6 +55,7 @@ async def _serve(
 ) -> None:
     def on_settings(new: Settings, weights: Mapping[str, Path]) -> None:
         local.take(driven_pools(new, weights))
+        owner.driven.take_settings()
         if access is not None:
             access.guard.take(new.console)
 

@@ -13,6 +13,7 @@ from heterodyne.assembly.fleet import answer_keda
 from heterodyne.assembly.policies import PolicyParts, build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
+from heterodyne.assembly.scaling import build_autoscaler
 from heterodyne.config.settings import Settings
 from heterodyne.console.abuse.service import AbuseService
 from heterodyne.console.app import admin_app
@@ -22,6 +23,7 @@ from heterodyne.console.fleet.audited_changes import FleetChanges
 from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rollouts.service import RolloutService
+from heterodyne.console.scaling.service import ScalingService
 from heterodyne.console.server import AdminServer
 from heterodyne.console.services import StoreServices
 from heterodyne.console.tenants.service import TenantService
@@ -66,6 +68,7 @@ def build_store_parts(
     registry: RegistryService | None = None,
     abuse: AbuseService | None = None,
     policies: PolicyParts | None = None,
+    scaling: ScalingService | None = None,
 ) -> StoreParts:
     """`publish` takes tenants to the workers, `samples` is what is measured of the fleet."""
     recorder = ChangeRecorder(stores.audit)
@@ -91,6 +94,7 @@ def build_store_parts(
         abuse=abuse,
         policies=None if policies is None else policies.reader,
         drops=None if policies is None else policies.dropper,
+        scaling=scaling,
     )
     return StoreParts(publisher=publisher, services=services, reload=reload, loops=loops)
 
@@ -107,6 +111,7 @@ async def run_supervisor(
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse, certificates=certificates)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
+    scaling = build_autoscaler(owner)
     parts = build_store_parts(
         stores,
         owner,
@@ -117,6 +122,7 @@ async def run_supervisor(
         registry=registry,
         policies=policies,
         abuse=abuse,
+        scaling=scaling,
     )
     clerk = batch_clerk(owner, stores, run_dir)
     loops = {
@@ -129,6 +135,7 @@ async def run_supervisor(
         "drift": drifts.run,
         "abuse": abuse.run,
         "certificates": certificates.run,
+        "autoscaler": scaling.run,
         "discovery": owner.discovery.run,
         "keda": lambda: answer_keda(owner),
     }

@@ -35,6 +35,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "ram_dir": "/mnt/ram/heterodyne",
     "ram_max_gib": 100.0,
     "redis_url": "redis://localhost:6379/0",
+    "fleet_url": "redis://localhost:6379/2",
     "spool_dir": "/var/lib/heterodyne/spool",
     "dir": "/var/lib/heterodyne/audit",
     "key_file": "/etc/heterodyne/audit.key",

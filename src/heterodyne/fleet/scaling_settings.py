@@ -33,6 +33,15 @@ class ScalingSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         float,
         Meta(gt=0, description="A replica that is given up ends what it has within this time; then it is ended."),
     ] = 600.0
+    speed: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=1000,
+            description="For rehearsals of a day that is pressed into minutes: so many times faster than the clock on "
+            "the wall the autoscaler's own windows pass. What is said in seconds here and of pools stays as it is.",
+        ),
+    ] = 1.0
     forecasts: Annotated[
         bool, Meta(description="Whether the usual of the time of day and of the weekday sets a floor.")
     ] = True

@@ -83,6 +83,33 @@ certificate_failures = Counter(
     "Files of certificates that were written anew and could not be taken; the last ones go on to hold.",
     ("setting",),
 )
+scaling_steps = Counter(
+    "heterodyne_scaling_steps_total",
+    "Steps of the autoscaler, by pool, what was to be done, why, and whether it was (`done`, or `not-done` in a dry "
+    "run, while paused, or because the driver refused).",
+    ("pool", "step", "reason", "outcome"),
+)
+scaling_needed = Gauge(
+    "heterodyne_scaling_needed_requests_per_second",
+    "What has to be carried by the time that another replica is ready, in requests of the usual length.",
+    ("model",),
+)
+scaling_carried = Gauge(
+    "heterodyne_scaling_carried_requests_per_second",
+    "What the replicas that are there or coming carry within the promise, as far as that is believed.",
+    ("model",),
+)
+scaling_short = Gauge(
+    "heterodyne_scaling_is_short",
+    "1 while more is needed than is carried and no replica is coming.",
+    ("model",),
+)
+scaling_wanted = Gauge("heterodyne_scaling_replicas_wanted", "Replicas that were asked for.", ("pool",))
+scaling_cold_start = Gauge(
+    "heterodyne_scaling_cold_start_seconds",
+    "The usual time from asking for a replica to its being ready: the median of those measured.",
+    ("pool",),
+)
 abuse_findings = Counter(
     "heterodyne_abuse_findings_total",
     "Keys that a policy against abuse has found, by what it watches, the rule, and what follows.",
@@ -458,6 +485,25 @@ gossip_dropped = Counter(
     "and prompts that were not told in time (overflow).",
     ("reason",),
 )
+report_peers = SharedGauge(
+    "heterodyne_routing_report_peers",
+    "Workers, of this and other gateways, whose reports of the fleet count now; 0 where `stores.fleet_url` is not set "
+    "or nobody else is heard.",
+)
+report_age = SharedGauge(
+    "heterodyne_routing_report_age_seconds", "How old the oldest report is that counts; older ones are forgotten."
+)
+reports_away = SharedGauge(
+    "heterodyne_routing_reports_away",
+    "1 while the store of `stores.fleet_url` does not answer a worker, which then goes by what it sends itself.",
+)
+report_bytes = Counter(
+    "heterodyne_routing_report_bytes_total", "What went to that store, and what was heard from it.", ("direction",)
+)
+report_failures = Counter(
+    "heterodyne_routing_report_failures_total", "Turns in which that store did not answer in time."
+)
+reports_malformed = Counter("heterodyne_routing_reports_malformed_total", "Reports that could not be read.")
 records_dropped = Counter(
     "heterodyne_telemetry_records_dropped_total", "Request records lost because the writer fell behind."
 )
@@ -542,6 +588,12 @@ ALL: tuple[Meter, ...] = (
     handshake_failures,
     certificate_ends,
     certificate_failures,
+    scaling_steps,
+    scaling_needed,
+    scaling_carried,
+    scaling_short,
+    scaling_wanted,
+    scaling_cold_start,
     discovery_heard,
     discovery_problems,
     replicas_told,
@@ -637,6 +689,12 @@ ALL: tuple[Meter, ...] = (
     gossip_sent,
     gossip_received,
     gossip_dropped,
+    report_peers,
+    report_age,
+    reports_away,
+    report_bytes,
+    report_failures,
+    reports_malformed,
     records_dropped,
     writes_failed,
     batch_lines,

@@ -238,6 +238,11 @@ def test_guards_that_cannot_look(failures: int, is_firing: bool) -> None:
     assert bool(fires("guards_failing", Signals(at=0.0, guard_failures=failures))) is is_firing
 
 
+@pytest.mark.parametrize(("away", "is_firing"), [(False, False), (True, True)])
+def test_gateways_that_do_not_hear_of_each_other(away: bool, is_firing: bool) -> None:
+    assert bool(fires("gateways_apart", Signals(at=0.0, reports_away=away))) is is_firing
+
+
 def test_a_policy_that_holds_keys_fires_and_one_that_holds_none_does_not() -> None:
     held = (AbuseSignals(policy="spread", keys=3), AbuseSignals(policy="cost", keys=0))
     assert fires("abuse_found", Signals(at=0.0, abuse=held)) == ["spread"]

@@ -53,6 +53,7 @@ class WorkerCounts(Struct, frozen=True, kw_only=True):
 
     queue_depths: dict[str, float]  # requests that wait here for their turn, by model
     guard_failures: float  # since they began
+    reports_away: bool  # the store of reports does not answer one of them
 
 
 class SignalMaker:
@@ -110,6 +111,7 @@ class SignalMaker:
                 CertificateSignals(setting=one.setting, ends_at=one.ends_at) for one in self._certificates()
             ),
             discoveries=tuple(DiscoverySignals(pool=one.pool, heard_at=one.heard_at) for one in self._discoveries()),
+            reports_away=None if counted is None else counted.reports_away,
             guard_failures=None if counted is None else grown(_GUARDS),
             worker_restarts=None if page is None else grown(_WORKERS),
             books=None if books is None else _books_of(books, grown(_DAMAGED)),
@@ -164,14 +166,16 @@ class SignalMaker:
 
 def worker_counts(run_dir: Path) -> WorkerCounts:
     """What the workers have counted."""
-    place, failures = metrics.queue_depth.labels.index("model"), 0.0
+    place, failures, is_away = metrics.queue_depth.labels.index("model"), 0.0, False
     depths: dict[str, float] = {}
     for sample in exposition.gather(run_dir, "", ()):
         if sample.meter == metrics.queue_depth.name:
             depths[sample.labels[place]] = depths.get(sample.labels[place], 0.0) + sample.values[0]
         elif sample.meter == metrics.guard_failures.name:
             failures += sample.values[0]
-    return WorkerCounts(queue_depths=depths, guard_failures=failures)
+        elif sample.meter == metrics.reports_away.name:
+            is_away = is_away or sample.values[0] > 0.0
+    return WorkerCounts(queue_depths=depths, guard_failures=failures, reports_away=is_away)
 
 
 def pools_of(page: FleetPage) -> tuple[PoolSignals, ...]:

@@ -34,7 +34,9 @@ class DrivenFleet:
         self._pools: dict[PoolName, tuple[FleetDriver, DrivenPool]] = {}
         self._given_up: dict[ReplicaId, tuple[int, float]] = {}  # by which version, and until when it may take
         self._tasks: list[asyncio.Task[None]] = []
-        self.problems: dict[str, str] = {}  # by driver; none where it answers
+        self._problems: dict[str, str] = {}  # by driver; none where it answers
+        self._asked: dict[PoolName, int] = {}  # what each pool was asked for last from here
+        self.conflicts: dict[PoolName, str] = {}  # pools that somebody else has changed, until it is taken note of
 
     def start(self, group: asyncio.TaskGroup) -> None:
         """Have the drivers run, and follow them."""
@@ -53,6 +55,18 @@ class DrivenFleet:
         """As they were seen last."""
         return {name: pool for name, (_, pool) in self._pools.items()}
 
+    def driver_of(self, pool: PoolName) -> str | None:
+        """Who starts its replicas; None: nobody from here."""
+        return self._pools[pool][0].name if pool in self._pools else None
+
+    def problem_of(self, pool: PoolName) -> str | None:
+        """Why its driver does not answer; None: it does."""
+        return self._problems.get(self.driver_of(pool) or "")
+
+    def take_settings(self) -> None:
+        """Others hold from now on, and may have other counts: that is no other scaler."""
+        self._asked.clear()
+
     def given_up(self) -> frozenset[ReplicaId]:
         """Those that end what they have."""
         return frozenset(self._given_up)
@@ -65,14 +79,15 @@ class DrivenFleet:
             try:
                 pools = await driver.look()
             except HeterodyneError as error:
-                if driver.name not in self.problems:
+                if driver.name not in self._problems:
                     _log.warning("driver_away", driver=driver.name, error=str(error))
-                self.problems[driver.name] = str(error)
+                self._problems[driver.name] = str(error)
                 known |= {name: (one, pool) for name, (one, pool) in self._pools.items() if one is driver}
                 continue
-            self.problems.pop(driver.name, None)
+            self._problems.pop(driver.name, None)
             known |= {pool.pool: (driver, pool) for pool in pools}
         self._pools = known
+        self._note_others()
         self._take(replica for _, pool in known.values() for replica in pool.replicas)
 
     async def scale(self, pool: PoolName, count: int, *, seen: int, leaving: Sequence[ReplicaId] = ()) -> None:
@@ -81,6 +96,7 @@ class DrivenFleet:
             raise unknown_name("pool that is driven", pool, self._pools)
         driver, _ = self._pools[pool]
         await driver.scale(pool, count, seen=seen, leaving=leaving)
+        self._asked[pool] = count
         _log.info("pool_scaled", driver=driver.name, pool=pool, wanted=count, before=seen, leaving=list(leaving))
         await self.follow()
 
@@ -98,6 +114,14 @@ class DrivenFleet:
             managed.is_given_up = False
             self._given_up.pop(managed.member.replica.id, None)
         self._fleet.publish()
+
+    def _note_others(self) -> None:
+        """A count that nobody here has asked for is somebody else's."""
+        for name, (driver, pool) in self._pools.items():
+            asked = self._asked.get(name)
+            if asked is not None and pool.wanted != asked:
+                self.conflicts[name] = f"another scaler of {driver.name} wants {pool.wanted} of {name}, not {asked}"
+                self._asked[name] = pool.wanted
 
     def _managed(self, replicas: Sequence[ReplicaId]) -> list[ManagedReplica]:
         return [one for one in self._fleet.replicas if one.member.is_driven and one.member.replica.id in replicas]
@@ -117,8 +141,10 @@ class DrivenFleet:
             if pool not in self._pools:
                 continue  # its driver has not been seen yet
             driver, seen = self._pools[pool]
+            count = max(0, seen.wanted - len(leaving))
             try:
-                await driver.scale(pool, max(0, seen.wanted - len(leaving)), seen=seen.wanted, leaving=leaving)
+                await driver.scale(pool, count, seen=seen.wanted, leaving=leaving)
+                self._asked[pool] = count
             except HeterodyneError as error:
                 _log.warning("replica_not_ended", pool=pool, replicas=leaving, error=str(error))
                 continue  # after the next look it is tried again
