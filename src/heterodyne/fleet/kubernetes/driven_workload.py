@@ -63,7 +63,7 @@ class DrivenWorkload:
         self._object = f"{KINDS[kind]} {self._name}"
         self._workload: Reflector[PodWorkload] | None = None
         self._found = DiscoveredPool()
-        self._pods = DrivenPods()
+        self._pods = DrivenPods(self._name)
         self._rivalry = Rivalry(self._object)
         self.told: int | None = None  # what another scaler is told; None: there is none, or nothing to tell yet
         self._asked: tuple[int, str] | None = None  # a count, and the version that it was taken as
@@ -89,10 +89,11 @@ class DrivenWorkload:
         """As it is now; raises `DriverUnavailable` where that is not known."""
         workload = self._known()
         self.was_known = True
+        wanted = self._wanted(workload)
         return DrivenPool(
             pool=self.scaled.pool,
-            wanted=self._wanted(workload),
-            replicas=self._pods.replicas,
+            wanted=wanted,
+            replicas=self._pods.replicas(wanted, time.time()),
             maximum=self.scaled.maximum,
             problem=self._problem(workload),
         )
