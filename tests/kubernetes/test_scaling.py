@@ -187,7 +187,17 @@ async def test_a_right_that_is_missing_is_named() -> None:
             await cluster.driver.scale(POOL, 2, seen=1)
 
 
-async def test_a_workload_that_is_not_there_is_named() -> None:
+async def test_a_workload_that_goes_wants_nothing_and_is_named() -> None:
+    async with driven_cluster() as cluster:
+        await settled(cluster, 1)
+        await cluster.server.store.delete(cluster.workload)
+        pool = await when(cluster, lambda pool: pool.wanted == 0)
+        assert pool.problem == "there is no Deployment chat"
+        with pytest.raises(DriverRefused, match=r"pools\.chat: there is no Deployment chat"):
+            await cluster.driver.scale(POOL, 2, seen=0)
+
+
+async def test_a_workload_that_never_was_there_is_named() -> None:
     async with driven_cluster() as cluster:
         await cluster.server.store.delete(cluster.workload)
         async with deadline(WAIT_S):

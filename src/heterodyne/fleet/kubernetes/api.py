@@ -137,9 +137,10 @@ class KubernetesApi:
         except WireError as error:
             raise ApiAway(f"watch {path}: {error.describe('API server')}") from error
 
-    async def patch(self, path: str, body: object) -> bytes:
+    async def patch(self, path: str, body: object, type: type[Answer]) -> Answer:
         """A merge patch; one that has a `resourceVersion` raises `ApiConflict` where the object is another by now."""
-        return await self._call("patch", path, {"fieldManager": FIELD_MANAGER}, msgspec.json.encode(body))
+        answer = await self._call("patch", path, {"fieldManager": FIELD_MANAGER}, msgspec.json.encode(body))
+        return _decoded(answer, type, "patch", path)
 
     async def _call(
         self, verb: str, path: str, query: dict[str, str] | None = None, body: bytes | None = None

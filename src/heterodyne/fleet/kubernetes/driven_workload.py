@@ -13,9 +13,9 @@ from heterodyne.fleet.kubernetes.api import Choice, KubernetesApi
 from heterodyne.fleet.kubernetes.disruption import against_shrinking
 from heterodyne.fleet.kubernetes.driven_pods import DrivenPods
 from heterodyne.fleet.kubernetes.endpoints import life_id
-from heterodyne.fleet.kubernetes.errors import ApiAway, ApiConflict, ApiError, ApiMissing
+from heterodyne.fleet.kubernetes.errors import ApiAway, ApiConflict, ApiError, ApiMissing, ApiRefused
 from heterodyne.fleet.kubernetes.kind import BUDGETS, PODS, WORKLOADS
-from heterodyne.fleet.kubernetes.objects import DisruptionBudget, PodWorkload
+from heterodyne.fleet.kubernetes.objects import ClusterObject, DisruptionBudget, PodWorkload
 from heterodyne.fleet.kubernetes.pool_discovery import DiscoveredPool, FoundReplica, PoolDiscovery
 from heterodyne.fleet.kubernetes.reflector import PAUSE_FIRST_S, PAUSE_MAX_S, Reflector
 from heterodyne.fleet.kubernetes.rivals import Rivalry, last_scaler
@@ -87,15 +87,18 @@ class DrivenWorkload:
 
     def look(self) -> DrivenPool:
         """As it is now; raises `DriverUnavailable` where that is not known."""
-        workload = self._known()
+        workload = self._try_known()
+        if workload is None and not self.was_known:
+            raise DriverUnavailable(f"pools.{self.scaled.pool}: {self._absence}")
         self.was_known = True
-        wanted = self._wanted(workload)
+        # One that is deleted wants nothing, and its pods go with it.
+        wanted = 0 if workload is None else self._wanted(workload)
         return DrivenPool(
             pool=self.scaled.pool,
             wanted=wanted,
             replicas=self._pods.replicas(wanted, time.time()),
             maximum=self.scaled.maximum,
-            problem=self._problem(workload),
+            problem=self._absence if workload is None else self._problem(workload),
         )
 
     async def scale(self, count: int, *, seen: int, leaving: Sequence[ReplicaId]) -> None:
@@ -105,7 +108,9 @@ class DrivenWorkload:
             raise InvalidSpec(f"{place}: {count} replicas; give 0 or more")
         if count > self.scaled.maximum:
             raise DriverRefused(f"{place}: {count} replicas, and {self.scaled.maximum} is the most its settings allow")
-        known = self._known()
+        known = self._try_known()
+        if known is None:
+            raise DriverRefused(f"{place}: {self._absence}")
         try:
             if self.scaled.settings.kubernetes_scaler == "heterodyne":
                 await self._set_count(known, count, seen=seen, leaving=frozenset(leaving))
@@ -152,7 +157,10 @@ class DrivenWorkload:
         """Disruption budgets hold, and those that were drained are the cheapest to delete."""
         pods = self._found.pods
         page = await self._api.list(BUDGETS, namespace)
-        budgets = [msgspec.json.decode(one, type=DisruptionBudget) for one in page.objects]
+        try:
+            budgets = [msgspec.json.decode(one, type=DisruptionBudget) for one in page.objects]
+        except msgspec.DecodeError as error:
+            raise ApiRefused(f"list {BUDGETS.path(namespace)}: not as the API has it: {error}") from error
         refusal = against_shrinking(budgets, pods, count)
         if refusal is not None:
             raise DriverRefused(f"pools.{self.scaled.pool}: {refusal}")
@@ -166,13 +174,13 @@ class DrivenWorkload:
 
     async def _mark(self, path: str, cost: str | None) -> None:
         try:
-            await self._api.patch(path, {"metadata": {"annotations": {COST: cost}}})
+            await self._api.patch(path, {"metadata": {"annotations": {COST: cost}}}, ClusterObject)
         except ApiMissing:
             return  # it is gone already
 
     async def _set(self, path: str, now: PodWorkload, count: int) -> None:
         change = {"metadata": {"resourceVersion": now.metadata.resource_version}, "spec": {"replicas": count}}
-        taken = msgspec.json.decode(await self._api.patch(path, change), type=PodWorkload)
+        taken = await self._api.patch(path, change, PodWorkload)
         self._rivalry.ask(count)
         self._asked = count, taken.metadata.resource_version
         _log.info("workload_scaled", pool=self.scaled.pool, workload=self._object, wanted=count, before=now.replicas)
@@ -186,13 +194,15 @@ class DrivenWorkload:
             return workload.replicas if self.told is None else self.told
         return workload.replicas if self._asked is None else self._asked[0]
 
-    def _known(self) -> PodWorkload:
-        """The workload as it was seen last; raises `DriverUnavailable` where nothing was heard for too long."""
+    @property
+    def _absence(self) -> str:
+        return f"there is no {self._object}"
+
+    def _try_known(self) -> PodWorkload | None:
+        """As it was seen last, None: it is not there; raises `DriverUnavailable` where that was too long ago."""
         reflector = self._workload
         if reflector is not None and is_heard(reflector.heard_at) and is_heard(self._found.heard_at):
-            if reflector.objects:
-                return reflector.objects[0]
-            raise DriverUnavailable(f"pools.{self.scaled.pool}: there is no {self._object}")
+            return reflector.objects[0] if reflector.objects else None
         errors = [None if reflector is None else reflector.error, self._error]
         said = [str(one) for one in errors if one is not None] + [one.text for one in self._found.problems]
         raise DriverUnavailable(f"pools.{self.scaled.pool}: {self._object}: {'; '.join(said) or 'not read yet'}")

@@ -22,9 +22,9 @@ class ManagedFields(Struct, frozen=True, kw_only=True, rename={"fields": "fields
 
 
 class ObjectMeta(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What every object says of itself."""
+    """What every object says of itself; a bookmark has a version alone."""
 
-    name: str
+    name: str = ""
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
