@@ -34,6 +34,7 @@ from heterodyne.supervisor.alerts.signals import SignalMaker
 from heterodyne.supervisor.alerts.watch import AlertWatch
 from heterodyne.supervisor.certificates import CertificateWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
+from heterodyne.supervisor.fleet.manifest_watch import ManifestWatch
 from heterodyne.supervisor.fleet.signal_reload import SignalReload
 from heterodyne.supervisor.meters.stores import FleetSamples, write_meters
 from heterodyne.supervisor.meters.supervisor import SupervisorMeters
@@ -138,6 +139,7 @@ async def run_supervisor(
         "autoscaler": scaling.run,
         "discovery": owner.discovery.run,
         "keda": lambda: answer_keda(owner),
+        "manifests": ManifestWatch(lambda: owner.settings.endpoint_picker, parts.reload.request).run,
     }
     if alerts is not None:
         loops["alerts"] = alerts.run

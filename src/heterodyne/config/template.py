@@ -54,6 +54,8 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "shape": "llama-3.1-70b",
     "precision": "fp8",
     "kv_link": "h100-sxm",
+    "inference_pool": "serving/llama",
+    "manifests": "/etc/heterodyne/manifests",
     "price_usd_per_hour": 2.5,
     "price_usd_per_million_prompt_tokens": 0.6,
     "price_usd_per_million_completion_tokens": 1.8,

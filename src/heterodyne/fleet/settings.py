@@ -67,7 +67,7 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class PoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One pool: replicas by URL (`urls`), found in a cluster (`discover`), or started here (`weights`, `command`)."""
+    """One pool: replicas by `urls`, found (`discover`, `inference_pool`), or started here (`weights`, `command`)."""
 
     model: Annotated[str, Meta(min_length=1, description="The public name clients ask for.")]
     engine: Annotated[EngineName, Meta(description="The engine dialect the replicas speak.")] = "openai"
@@ -80,6 +80,13 @@ class PoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, fo
         Meta(
             description="Finds the replicas in a Kubernetes cluster in place of `urls`, and follows them as they come "
             "and go: by `kubernetes_service` or `kubernetes_selector`."
+        ),
+    ] = None
+    inference_pool: Annotated[
+        Annotated[str, Meta(pattern=r"^[a-z0-9.\-]+/[a-z0-9.\-]+$")] | None,
+        Meta(
+            description="The InferencePool whose endpoints the replicas are, as `namespace/name`, of those in "
+            "`endpoint_picker.manifests`; in place of `urls`."
         ),
     ] = None
     engine_model: Annotated[

@@ -15,6 +15,7 @@ from heterodyne.config.checks import (
     kv_checks,
     memory_checks,
     model_checks,
+    picker_checks,
     place_checks,
     policy_checks,
     pool_checks,
@@ -113,4 +114,9 @@ CHECKS: tuple[Check, ...] = (
     scaling_checks.a_pool_that_grows_says_what_a_replica_carries,
     scaling_checks.what_grows_can_be_started,
     scaling_checks.commands_say_where_to_listen,
+    picker_checks.an_endpoint_picker_can_run,
+    picker_checks.an_open_endpoint_picker_knows_its_callers,
+    picker_checks.an_open_endpoint_picker_speaks_tls,
+    picker_checks.endpoints_are_addresses,
+    picker_checks.no_policy_is_passed_by,
 )

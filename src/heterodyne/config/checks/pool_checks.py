@@ -73,7 +73,7 @@ def a_pool_has_one_origin(settings: Settings, _: Mapping[str, str]) -> Iterator[
                 "a cluster knows, weights to start some here",
                 rests_on=rests_on,
             )
-        elif not given:
+        elif not given and pool.inference_pool is None:
             yield SettingProblem(
                 path=dotted(POOLS, name),
                 message="neither urls nor weights; give urls of replicas that already run, "

@@ -15,7 +15,7 @@ from heterodyne.fleet.kubernetes.driven_pods import DrivenPods
 from heterodyne.fleet.kubernetes.endpoints import life_id
 from heterodyne.fleet.kubernetes.errors import ApiAway, ApiConflict, ApiError, ApiMissing, ApiRefused
 from heterodyne.fleet.kubernetes.kind import BUDGETS, PODS, WORKLOADS
-from heterodyne.fleet.kubernetes.objects import ClusterObject, DisruptionBudget, PodWorkload
+from heterodyne.fleet.kubernetes.objects import ClusterObject, DisruptionBudget, ScaledWorkload
 from heterodyne.fleet.kubernetes.pool_discovery import DiscoveredPool, FoundReplica, PoolDiscovery
 from heterodyne.fleet.kubernetes.reflector import PAUSE_FIRST_S, PAUSE_MAX_S, Reflector
 from heterodyne.fleet.kubernetes.rivals import Rivalry, last_scaler
@@ -61,7 +61,7 @@ class DrivenWorkload:
         self._api, self._describe, self._on_found = api, describe, on_found
         self._kind = WORKLOADS[kind]
         self._object = f"{KINDS[kind]} {self._name}"
-        self._workload: Reflector[PodWorkload] | None = None
+        self._workload: Reflector[ScaledWorkload] | None = None
         self._found = DiscoveredPool()
         self._pods = DrivenPods(self._name)
         self._rivalry = Rivalry(self._object)
@@ -121,14 +121,14 @@ class DrivenWorkload:
         except ApiError as error:
             raise DriverRefused(f"{place}: {error}") from error
 
-    async def _set_count(self, known: PodWorkload, count: int, *, seen: int, leaving: frozenset[ReplicaId]) -> None:
+    async def _set_count(self, known: ScaledWorkload, count: int, *, seen: int, leaving: frozenset[ReplicaId]) -> None:
         """By its scale, with the version that was read: who was there before is seen, and named."""
         place, namespace = f"pools.{self.scaled.pool}", known.metadata.namespace
         if (fight := self._rivalry.complaint(time.time())) is not None:
             raise ScalerConflict(f"{place}: {fight}")
         path = f"{self._kind.path(namespace, self._name)}/scale"
         for _ in range(TRIES_MAX):
-            now = await self._api.get_at(path, PodWorkload)
+            now = await self._api.get_at(path, ScaledWorkload)
             if now.replicas != seen:
                 whom = last_scaler(known) or "somebody else"
                 raise ScalerConflict(f"{place}: {self._object}: {whom} wants {now.replicas} by now, not {seen}")
@@ -144,7 +144,7 @@ class DrivenWorkload:
                 return
         raise ScalerConflict(f"{place}: {self._object} was changed {TRIES_MAX} times meanwhile")
 
-    async def _tell_count(self, known: PodWorkload, count: int, *, seen: int, leaving: frozenset[ReplicaId]) -> None:
+    async def _tell_count(self, known: ScaledWorkload, count: int, *, seen: int, leaving: frozenset[ReplicaId]) -> None:
         """For another scaler, which asks for it or reads it as a metric."""
         told = self._wanted(known)
         if told != seen:
@@ -178,9 +178,9 @@ class DrivenWorkload:
         except ApiMissing:
             return  # it is gone already
 
-    async def _set(self, path: str, now: PodWorkload, count: int) -> None:
+    async def _set(self, path: str, now: ScaledWorkload, count: int) -> None:
         change = {"metadata": {"resourceVersion": now.metadata.resource_version}, "spec": {"replicas": count}}
-        taken = await self._api.patch(path, change, PodWorkload)
+        taken = await self._api.patch(path, change, ScaledWorkload)
         self._rivalry.ask(count)
         self._asked = count, taken.metadata.resource_version
         _log.info("workload_scaled", pool=self.scaled.pool, workload=self._object, wanted=count, before=now.replicas)
@@ -189,7 +189,7 @@ class DrivenWorkload:
         """It is not looked at any more."""
         metrics.replicas_told.forget((self.scaled.pool,))
 
-    def _wanted(self, workload: PodWorkload) -> int:
+    def _wanted(self, workload: ScaledWorkload) -> int:
         if self.scaled.settings.kubernetes_scaler != "heterodyne":
             return workload.replicas if self.told is None else self.told
         return workload.replicas if self._asked is None else self._asked[0]
@@ -198,7 +198,7 @@ class DrivenWorkload:
     def _absence(self) -> str:
         return f"there is no {self._object}"
 
-    def _try_known(self) -> PodWorkload | None:
+    def _try_known(self) -> ScaledWorkload | None:
         """As it was seen last, None: it is not there; raises `DriverUnavailable` where that was too long ago."""
         reflector = self._workload
         if reflector is not None and is_heard(reflector.heard_at) and is_heard(self._found.heard_at):
@@ -238,7 +238,7 @@ class DrivenWorkload:
                     fight=self._rivalry.complaint(time.time()),
                 )
 
-    def _problem(self, workload: PodWorkload) -> str | None:
+    def _problem(self, workload: ScaledWorkload) -> str | None:
         """Of the pool as a whole: a fight, pods that may not be made, or what is wrong with their discovery."""
         fight = self._rivalry.complaint(time.time())
         if fight is not None:

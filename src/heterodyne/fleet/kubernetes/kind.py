@@ -10,7 +10,7 @@ from heterodyne.fleet.kubernetes.objects import (
     DisruptionBudget,
     EndpointSlice,
     Pod,
-    PodWorkload,
+    ScaledWorkload,
     Service,
 )
 
@@ -38,10 +38,10 @@ PODS = ObjectKind(type=Pod, group="", version="v1", plural="pods")
 SERVICES = ObjectKind(type=Service, group="", version="v1", plural="services")
 BUDGETS = ObjectKind(type=DisruptionBudget, group="policy", version="v1", plural="poddisruptionbudgets")
 WORKLOADS = {
-    "deployment": ObjectKind(type=PodWorkload, group="apps", version="v1", plural="deployments"),
-    "statefulset": ObjectKind(type=PodWorkload, group="apps", version="v1", plural="statefulsets"),
+    "deployment": ObjectKind(type=ScaledWorkload, group="apps", version="v1", plural="deployments"),
+    "statefulset": ObjectKind(type=ScaledWorkload, group="apps", version="v1", plural="statefulsets"),
     "leaderworkerset": ObjectKind(
-        type=PodWorkload, group="leaderworkerset.x-k8s.io", version="v1", plural="leaderworkersets"
+        type=ScaledWorkload, group="leaderworkerset.x-k8s.io", version="v1", plural="leaderworkersets"
     ),
 }
 NODES = ObjectKind(type=ClusterNode, group="", version="v1", plural="nodes", is_namespaced=False)
