@@ -75,8 +75,9 @@ class KubernetesApi:
 
     async def close(self) -> None:
         """End every call."""
-        if self._pool is not None:
-            await self._pool.close()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
 
     async def namespace(self) -> str:
         """The one that is meant where none is named."""
