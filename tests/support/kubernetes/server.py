@@ -178,7 +178,7 @@ class KubernetesServer:
                 for one in ("name", "namespace", "uid", "resourceVersion", "managedFields")
                 if one in held["metadata"]
             },
-            "spec": {"replicas": held["spec"].get("replicas", 1)},
+            "spec": {"replicas": count} if (count := held["spec"].get("replicas", 1)) else {},  # as none is written
             "status": {"replicas": held.get("status", {}).get("replicas", 0), "selector": _selector(held)},
         }
 

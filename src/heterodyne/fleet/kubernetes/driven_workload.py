@@ -15,7 +15,7 @@ from heterodyne.fleet.kubernetes.driven_pods import DrivenPods
 from heterodyne.fleet.kubernetes.endpoints import life_id
 from heterodyne.fleet.kubernetes.errors import ApiAway, ApiConflict, ApiError, ApiMissing, ApiRefused
 from heterodyne.fleet.kubernetes.kind import BUDGETS, PODS, WORKLOADS
-from heterodyne.fleet.kubernetes.objects import ClusterObject, DisruptionBudget, ScaledWorkload
+from heterodyne.fleet.kubernetes.objects import ClusterObject, DisruptionBudget, ScaledWorkload, WorkloadScale
 from heterodyne.fleet.kubernetes.pool_discovery import DiscoveredPool, FoundReplica, PoolDiscovery
 from heterodyne.fleet.kubernetes.reflector import PAUSE_FIRST_S, PAUSE_MAX_S, Reflector
 from heterodyne.fleet.kubernetes.rivals import Rivalry, last_scaler
@@ -128,13 +128,13 @@ class DrivenWorkload:
             raise ScalerConflict(f"{place}: {fight}")
         path = f"{self._kind.path(namespace, self._name)}/scale"
         for _ in range(TRIES_MAX):
-            now = await self._api.get_at(path, ScaledWorkload)
-            if now.replicas != seen:
+            now = await self._api.get_at(path, WorkloadScale)
+            if now.spec.replicas != seen:
                 whom = last_scaler(known) or "somebody else"
-                raise ScalerConflict(f"{place}: {self._object}: {whom} wants {now.replicas} by now, not {seen}")
-            if now.replicas == count:
+                raise ScalerConflict(f"{place}: {self._object}: {whom} wants {now.spec.replicas} by now, not {seen}")
+            if now.spec.replicas == count:
                 return
-            if count < now.replicas:
+            if count < now.spec.replicas:
                 await self._prepare_shrinking(namespace, count, leaving)
             try:
                 await self._set(path, now, count)
@@ -178,12 +178,14 @@ class DrivenWorkload:
         except ApiMissing:
             return  # it is gone already
 
-    async def _set(self, path: str, now: ScaledWorkload, count: int) -> None:
+    async def _set(self, path: str, now: WorkloadScale, count: int) -> None:
         change = {"metadata": {"resourceVersion": now.metadata.resource_version}, "spec": {"replicas": count}}
-        taken = await self._api.patch(path, change, ScaledWorkload)
+        taken = await self._api.patch(path, change, WorkloadScale)
         self._rivalry.ask(count)
         self._asked = count, taken.metadata.resource_version
-        _log.info("workload_scaled", pool=self.scaled.pool, workload=self._object, wanted=count, before=now.replicas)
+        _log.info(
+            "workload_scaled", pool=self.scaled.pool, workload=self._object, wanted=count, before=now.spec.replicas
+        )
 
     def forget(self) -> None:
         """It is not looked at any more."""
