@@ -38,9 +38,11 @@ FULL: dict[str, Any] = {
     "console": {"enabled": True, "operatorKeys": {"secretName": "operators"}},
     "discovery": {"enabled": True, "namespaces": ["llm", "batch"]},
     "scaling": {"workloads": ["deployment/vllm-chat", "leaderworkerset/llama-405b"]},
+    "keda": {"enabled": True},
     "autoscaling": {"enabled": True},
     "networkPolicy": {
         "ingress": [{"namespaceSelector": {}}],
+        "kedaIngress": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "keda"}}}],
         "consoleIngress": [{"podSelector": {"matchLabels": {"app": "proxy"}}}],
         "egress": [{"to": [{"namespaceSelector": {}}]}],
     },

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from heterodyne.fleet.kubernetes import api, reflector
+from heterodyne.fleet.kubernetes import api, pool_discovery, reflector
 from heterodyne.fleet.settings import PoolSettings
 from tests.support.kubernetes.followed import followed
 from tests.support.kubernetes.objects import NAMESPACE, endpoint, endpoint_slice, node, pod, service
@@ -184,3 +184,22 @@ async def test_a_service_that_selects_other_pods_is_followed_to_them() -> None:
             return any(one.endpoint.labels.get("team") == "x" for one in pool.found.replicas or ())
 
         await pool.until(has_labels)
+
+
+async def test_that_nothing_changes_is_heard_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reflector, "WATCH_S", 1.0)
+    monkeypatch.setattr(pool_discovery, "TELL_S", 0.1)
+    async with cluster("a") as server, followed(server, SERVICE) as pool:
+        await pool.until(lambda: bool(pool.ready))
+        first = pool.found.heard_at
+        assert first is not None
+        await pool.until(lambda: (pool.found.heard_at or 0) > first + 0.5)
+        assert server.watches == 2
+
+
+async def test_watches_that_end_at_once_are_not_begun_in_a_rush() -> None:
+    async with cluster("a") as server, followed(server, SELECTOR) as pool:
+        server.is_ending_watches = True
+        await pool.until(lambda: bool(pool.ready))
+        await asyncio.sleep(1.0)
+        assert sum(one.verb == "watch" for one in server.rights.asked) <= 4

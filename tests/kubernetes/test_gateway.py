@@ -30,7 +30,7 @@ from tests.support.kubernetes.store import Json
 from tests.support.threads import in_thread
 
 TOKENS = 60
-WAIT_S = 20.0
+WAIT_S = 60.0  # on a busy machine a process takes its time to start
 
 
 class Cluster:
@@ -164,5 +164,27 @@ def test_a_pool_that_may_be_scaled_is_served_as_its_driver_has_it_and_a_reload_h
         until(lambda: any(one["event"] == "reloaded" for one in serve.events()))
         cluster.server.call(cluster.server.store.delete(("apps", "deployments", NAMESPACE, "chat")))
         until(lambda: count(serve, "ready") == 1)
+        assert is_whole(ask(serve).read())
+        assert serve.stop() == 0, serve.log
+
+
+def test_the_autoscaler_sets_the_count_of_a_deployment(tmp_path: Path, cluster: Cluster) -> None:
+    cluster.put(deployment("chat", replicas=1), "apps", "deployments")
+    cluster.start("a")
+    config = config_of(
+        tmp_path,
+        cluster,
+        'kubernetes_workload = "deployment/chat"\n'
+        "autoscaling = { minimum = 2, maximum = 4, requests_per_s = 1 }\n"
+        '[autoscaling]\nmode = "act"\ninterval_s = 1\n',
+    )
+    key = ("apps", "deployments", NAMESPACE, "chat")
+    with ServeProcess(tmp_path, config=config) as serve:
+        serve.wait_ready(60)
+        until(lambda: cluster.server.store.get(key)["spec"]["replicas"] == 2)
+        [field] = cluster.server.store.get(key)["metadata"]["managedFields"]
+        assert (field["manager"], field["subresource"]) == ("heterodyne", "scale")
+        cluster.start("b")
+        until(lambda: count(serve, "ready") == 2)
         assert is_whole(ask(serve).read())
         assert serve.stop() == 0, serve.log

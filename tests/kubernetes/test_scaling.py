@@ -138,7 +138,7 @@ async def test_why_a_pod_does_not_come_is_told_of_it() -> None:
         await settled(cluster, 1)
         cluster.controllers.is_starting = False
         await cluster.driver.scale(POOL, 2, seen=1)
-        pool = await when(cluster, lambda pool: len(pool.replicas) == 2)
+        pool = await when(cluster, lambda pool: [one.id for one in pool.replicas if "not-made" not in one.id][1:] != [])
         (coming,) = [one for one in pool.replicas if one.stage is ReplicaStage.PENDING]
         assert (coming.ready_at_s, coming.replica) == (None, None)
         waits = {"name": "engine", "image": "nope", "state": {"waiting": {"reason": "ErrImagePull", "message": "404"}}}
@@ -187,7 +187,17 @@ async def test_a_right_that_is_missing_is_named() -> None:
             await cluster.driver.scale(POOL, 2, seen=1)
 
 
-async def test_a_workload_that_is_not_there_is_named() -> None:
+async def test_a_workload_that_goes_wants_nothing_and_is_named() -> None:
+    async with driven_cluster() as cluster:
+        await settled(cluster, 1)
+        await cluster.server.store.delete(cluster.workload)
+        pool = await when(cluster, lambda pool: pool.wanted == 0)
+        assert pool.problem == "there is no Deployment chat"
+        with pytest.raises(DriverRefused, match=r"pools\.chat: there is no Deployment chat"):
+            await cluster.driver.scale(POOL, 2, seen=0)
+
+
+async def test_a_workload_that_never_was_there_is_named() -> None:
     async with driven_cluster() as cluster:
         await cluster.server.store.delete(cluster.workload)
         async with deadline(WAIT_S):
@@ -208,3 +218,20 @@ async def test_times_of_pods_that_were_there_before_are_their_own() -> None:
         assert one.ready_at_s is not None
         assert 0 <= one.ready_at_s - one.asked_at_s < 5
         assert abs(time.time() - one.ready_at_s) < 5
+
+
+async def test_pods_that_are_not_made_yet_are_coming_since_they_were_asked_for() -> None:
+    async with driven_cluster() as cluster:
+        await settled(cluster, 1)
+        cluster.controllers.is_making = False
+        await cluster.driver.scale(POOL, 3, seen=1)
+        asked_at_s = time.time()
+        (pool,) = await cluster.driver.look()
+        coming = [one for one in pool.replicas if one.stage is ReplicaStage.PENDING]
+        assert len(coming) == 2
+        assert all(abs(one.asked_at_s - asked_at_s) < 1 for one in coming)
+        await asyncio.sleep(0.3)
+        cluster.controllers.is_making = True
+        await settled(cluster, 3)
+        (pool,) = await cluster.driver.look()
+        assert max(one.asked_at_s for one in pool.replicas) < asked_at_s + 0.2

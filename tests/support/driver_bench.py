@@ -6,6 +6,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
+import grpc
 from msgspec import Struct
 
 from heterodyne.concurrency.deadline import deadline
@@ -13,10 +14,12 @@ from heterodyne.domain.errors import DriverUnavailable
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.fleet.child_order import CommandOrder
+from heterodyne.fleet.kubernetes.keda.server import serve_keda
 from heterodyne.fleet.local_child import LocalPool
 from heterodyne.fleet.local_driver import LocalDriver
 from heterodyne.ports.fleet_driver import DrivenPool, FleetDriver
 from heterodyne.testing.scripted_fleet_driver import ScriptedFleetDriver
+from tests.support.keda.client import KedaClient
 from tests.support.kubernetes.driver import MAXIMUM, POOL, driven_cluster
 
 POLL_S = 0.02
@@ -128,6 +131,35 @@ async def kubernetes_bench() -> AsyncIterator[DriverBench]:
         )
         await bench.settled(1)
         yield bench
+
+
+@asynccontextmanager
+async def keda_bench() -> AsyncIterator[DriverBench]:
+    """The same Deployment, whose count is set by what KEDA is told over gRPC."""
+    async with driven_cluster(scaler="keda") as cluster:
+        bound: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        answering = asyncio.create_task(serve_keda("127.0.0.1", 0, cluster.driver.told, bound=bound.set_result))
+
+        async def ask() -> None:
+            async with grpc.aio.insecure_channel(f"127.0.0.1:{await bound}") as channel:
+                keda = KedaClient(channel, POOL)
+                while True:
+                    with suppress(grpc.aio.AioRpcError):  # it is not known yet
+                        await cluster.set_count(await keda.wanted(), manager="kube-controller-manager")
+                    await asyncio.sleep(POLL_S)
+
+        async def kill(replica: ReplicaId) -> None:
+            await cluster.controllers.kill(replica)
+
+        asking = asyncio.create_task(ask())
+        bench = DriverBench(driver=cluster.driver, pool=POOL, maximum=MAXIMUM, kill=kill)
+        try:
+            await bench.settled(1)
+            yield bench
+        finally:
+            for task in (asking, answering):
+                task.cancel()
+            await asyncio.wait((asking, answering))
 
 
 def small_server(pool: PoolName) -> LocalPool:

@@ -58,7 +58,19 @@ def build_fleet_owner(
         on_settings(new, weights)
 
     reload = FleetReload(began, fleet, reread=reread, fetch=fetch, on_settings=on_reload, discovered=discovered.members)
-    return FleetOwner(fleet, reload, DecisionClient(run_dir, workers.running), discovery, (*drivers, cluster))
+    return FleetOwner(
+        fleet, reload, DecisionClient(run_dir, workers.running), discovery=discovery, cluster=cluster, drivers=drivers
+    )
+
+
+async def answer_keda(owner: FleetOwner) -> None:
+    """Until cancelled; nothing where no port is set."""
+    fleet = owner.settings.fleet
+    if fleet.keda_port is None:
+        return
+    from heterodyne.fleet.kubernetes.keda.server import serve_keda  # noqa: PLC0415  # an extra
+
+    await serve_keda(fleet.keda_host, fleet.keda_port, owner.cluster.told)
 
 
 def build_cluster_driver(fleet: ManagedFleet, discovery: DiscoveryWatch, run_dir: Path) -> KubernetesDriver:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from heterodyne.assembly.abuse import build_abuse
 from heterodyne.assembly.batches import batch_clerk
 from heterodyne.assembly.console import AdminAccess, build_instruments
+from heterodyne.assembly.fleet import answer_keda
 from heterodyne.assembly.policies import PolicyParts, build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
@@ -137,6 +138,7 @@ async def run_supervisor(
         "certificates": certificates.run,
         "autoscaler": scaling.run,
         "discovery": owner.discovery.run,
+        "keda": lambda: answer_keda(owner),
         "manifests": ManifestWatch(lambda: owner.settings.endpoint_picker, parts.reload.request).run,
     }
     if alerts is not None:

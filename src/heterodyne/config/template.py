@@ -67,6 +67,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "price_long_usd_per_million_cached_tokens": 0.12,
     "price_long_usd_per_million_cache_write_tokens": 1.5,
     "kubeconfig": "/etc/heterodyne/kubeconfig",
+    "keda_port": 9090,
     "kubeconfig_context": "production",
     "discover": "kubernetes",
     "kubernetes_namespace": "llm",

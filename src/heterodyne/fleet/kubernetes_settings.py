@@ -1,6 +1,6 @@
 """Settings of pools whose replicas a Kubernetes cluster knows."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -41,6 +41,13 @@ class KubernetesPoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_f
             "`leaderworkerset/NAME`: the pods that the Service or the selector chooses must be its own alone."
         ),
     ] = None
+    kubernetes_scaler: Annotated[
+        Literal["heterodyne", "keda", "hpa"],
+        Meta(
+            description="Who sets the count of `kubernetes_workload`: the autoscaler itself, or KEDA, which asks it at "
+            "`fleet.keda_port`, or a HorizontalPodAutoscaler by the metric heterodyne_fleet_replicas_told."
+        ),
+    ] = "heterodyne"
     kubernetes_tls: Annotated[
         bool, Meta(description="Whether the pods speak TLS; their certificates must name the pods' addresses.")
     ] = False

@@ -53,6 +53,14 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Annotated[str, Meta(min_length=1)] | None,
         Meta(description="Its context; absent, the current one."),
     ] = None
+    keda_host: Annotated[str, Meta(description="Address on which KEDA's questions are answered.")] = "127.0.0.1"
+    keda_port: Annotated[
+        Annotated[int, Meta(ge=0, le=65535)] | None,
+        Meta(
+            description="Port of the external scaler that KEDA asks over gRPC, for pools with `kubernetes_scaler = "
+            '"keda"`; absent, nobody listens. It takes heterodyne[keda].'
+        ),
+    ] = None
     kubernetes_resync_s: Annotated[
         float, Meta(ge=10, le=3600, description="How often everything is read anew, beside what is told as it changes.")
     ] = 300.0

@@ -68,6 +68,11 @@ discovery_heard = Gauge(
     "When the cluster of a pool that is discovered was last known to be as it is here; it serves on as it was then.",
     ("pool",),
 )
+replicas_told = Gauge(
+    "heterodyne_fleet_replicas_told",
+    "How many replicas a pool should have that KEDA or a HorizontalPodAutoscaler scales, as the autoscaler has it.",
+    ("pool",),
+)
 discovery_problems = Gauge(
     "heterodyne_fleet_discovery_problems",
     "What keeps replicas of a discovered pool away, or is not known of them, by what it is.",
@@ -591,6 +596,7 @@ ALL: tuple[Meter, ...] = (
     scaling_cold_start,
     discovery_heard,
     discovery_problems,
+    replicas_told,
     cache_answers,
     cache_saved_usd,
     cache_entries_refused,

@@ -23,6 +23,7 @@ class Controllers:
         self._numbers = itertools.count()
         self._starting: dict[str, float] = {}
         self._ending: dict[str, float] = {}
+        self.is_making = True  # whether pods are made that are missing
         self.is_starting = True  # whether pods come to be ready
 
     async def run(self) -> None:
@@ -40,7 +41,7 @@ class Controllers:
         pods = self._store.list("", "pods", NAMESPACE, ",".join(f"{name}={value}" for name, value in LABELS.items()))
         staying = [one for one in pods if "deletionTimestamp" not in one["metadata"]]
         wanted = self._store.get(self._workload)["spec"]["replicas"]
-        for _ in range(wanted - len(staying)):
+        for _ in range(wanted - len(staying) if self.is_making else 0):
             await self._create([one["metadata"]["name"] for one in pods])
         for one in self._going(staying)[: max(0, len(staying) - wanted)]:
             await self._end(one)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Literal
 
 from msgspec import Struct
 
@@ -49,7 +50,9 @@ class DrivenCluster(Struct, frozen=True, kw_only=True, eq=False):
 
 
 @asynccontextmanager
-async def driven_cluster(kind: str = "deployment", *, token: str = ADMIN) -> AsyncIterator[DrivenCluster]:
+async def driven_cluster(
+    kind: str = "deployment", *, token: str = ADMIN, scaler: Literal["heterodyne", "keda", "hpa"] = "heterodyne"
+) -> AsyncIterator[DrivenCluster]:
     """A workload of one replica, followed; rights of other tokens are for who opens it to grant."""
     async with kubernetes_server() as server:
         workload = (*PLACES[kind], NAMESPACE, "chat")
@@ -58,7 +61,11 @@ async def driven_cluster(kind: str = "deployment", *, token: str = ADMIN) -> Asy
         await server.store.create(("", "nodes", "", "gpu-1"), objects.node("gpu-1"))
         controllers = Controllers(server.store, workload)
         settings = PoolSettings(
-            model="m", discover="kubernetes", kubernetes_service="chat", kubernetes_workload=f"{kind}/chat"
+            model="m",
+            discover="kubernetes",
+            kubernetes_service="chat",
+            kubernetes_workload=f"{kind}/chat",
+            kubernetes_scaler=scaler,
         )
         driver = KubernetesDriver(
             api_of(server, token), [ScaledPool(pool=POOL, settings=settings, maximum=MAXIMUM)], described

@@ -32,6 +32,7 @@ class KubernetesServer:
         self.rights.grant(ADMIN, "", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}])
         self.has_expiry_in_stream = False  # whether a forgotten version is told as an event of a watch, or as a status
         self.conflicts_left = 0  # updates that find that somebody else was there before
+        self.is_ending_watches = False  # each as soon as it has begun, as a proxy between may
         self.port = 0
         self.watches = 0  # open now
         self._runner: web.AppRunner | None = None
@@ -126,7 +127,7 @@ class KubernetesServer:
         try:
             if version < self.store.forgotten:
                 await _send(answer, "ERROR", expired.status)
-            else:
+            elif not self.is_ending_watches:
                 async with asyncio.timeout(float(request.query.get("timeoutSeconds", 60))):
                     await self._stream(answer, key, request, version)
         except TimeoutError:
@@ -155,7 +156,7 @@ class KubernetesServer:
                     await self.store.changed.wait_for(lambda since=version: self.store.version > since)
             except TimeoutError:
                 if has_bookmarks:
-                    await _send(answer, "BOOKMARK", {"metadata": {"name": "", "resourceVersion": str(version)}})
+                    await _send(answer, "BOOKMARK", {**_bookmark(key[1]), "metadata": _at(version)})
 
     async def _scale(self, request: web.Request, key: Key, verb: str) -> Json:
         held = self.store.get(key)
@@ -177,7 +178,7 @@ class KubernetesServer:
                 for one in ("name", "namespace", "uid", "resourceVersion", "managedFields")
                 if one in held["metadata"]
             },
-            "spec": {"replicas": held["spec"].get("replicas", 1)},
+            "spec": {"replicas": count} if (count := held["spec"].get("replicas", 1)) else {},  # as none is written
             "status": {"replicas": held.get("status", {}).get("replicas", 0), "selector": _selector(held)},
         }
 
@@ -200,6 +201,19 @@ def _managed(held: Json, manager: str) -> list[Json]:
 def _selector(held: Json) -> str:
     labels = held["spec"].get("selector", {}).get("matchLabels", {})
     return ",".join(f"{name}={value}" for name, value in labels.items())
+
+
+def _bookmark(plural: str) -> Json:
+    """An object of the kind with nothing in it, as the server writes those."""
+    empty: dict[str, Json] = {
+        "pods": {"spec": {"containers": None}, "status": {}},
+        "endpointslices": {"addressType": "", "endpoints": None, "ports": None},
+    }
+    return empty.get(plural, {"spec": {"selector": None, "template": {}}, "status": {}})
+
+
+def _at(version: int) -> Json:
+    return {"resourceVersion": str(version), "creationTimestamp": None}
 
 
 def _event(type: str, selector: str, made: Json, before: Json | None) -> str | None:

@@ -34,6 +34,12 @@
   value: "true"
 {{ include "heterodyne.secret" (merge (dict "name" "HETERODYNE_CONSOLE__OPERATOR_KEYS_SHA256") .Values.console.operatorKeys) }}
 {{- end }}
+{{- if .Values.keda.enabled }}
+- name: HETERODYNE_FLEET__KEDA_HOST
+  value: "0.0.0.0"
+- name: HETERODYNE_FLEET__KEDA_PORT
+  value: "9090"
+{{- end }}
 {{- if .Values.database.secretName }}
 {{ include "heterodyne.secret" (merge (dict "name" "HETERODYNE_STORES__URL") .Values.database) }}
 {{- end }}

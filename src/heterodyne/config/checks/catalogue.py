@@ -65,6 +65,7 @@ CHECKS: tuple[Check, ...] = (
     kubernetes_checks.a_cluster_is_asked_for_one_set_of_pods,
     kubernetes_checks.only_discovered_pools_have_a_cluster,
     kubernetes_checks.a_pool_that_grows_in_a_cluster_names_its_workload,
+    kubernetes_checks.keda_can_ask,
     kubernetes_checks.a_kubeconfig_is_there,
     adapter_checks.adapters_meet_an_engine_that_takes_them,
     adapter_checks.adapter_names_are_free,

@@ -1,6 +1,7 @@
 """Checks of pools whose replicas a Kubernetes cluster knows."""
 
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec.structs import fields
@@ -60,6 +61,26 @@ def a_pool_that_grows_in_a_cluster_names_its_workload(
             message=f"says nothing without {missing}",
             rests_on=(dotted(POOLS, name, missing),),
         )
+
+
+def keda_can_ask(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """A pool that KEDA scales has somebody whom KEDA asks, and that somebody speaks gRPC."""
+    if settings.fleet.keda_port is not None and find_spec("grpc") is None:
+        message = "takes gRPC, which is not installed: pip install 'heterodyne[keda]'"
+        yield SettingProblem(path="fleet.keda_port", message=message)
+    for name, pool in settings.pools.items():
+        if pool.kubernetes_scaler == "keda" and settings.fleet.keda_port is None:
+            yield SettingProblem(
+                path=dotted(POOLS, name, "kubernetes_scaler"),
+                message="KEDA has nobody to ask; set fleet.keda_port",
+                rests_on=("fleet.keda_port",),
+            )
+        if pool.kubernetes_scaler != "heterodyne" and pool.discover is not None and pool.kubernetes_workload is None:
+            yield SettingProblem(
+                path=dotted(POOLS, name, "kubernetes_scaler"),
+                message="says nothing without kubernetes_workload",
+                rests_on=(dotted(POOLS, name, "kubernetes_workload"),),
+            )
 
 
 def a_kubeconfig_is_there(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:

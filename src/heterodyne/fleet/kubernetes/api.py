@@ -75,8 +75,9 @@ class KubernetesApi:
 
     async def close(self) -> None:
         """End every call."""
-        if self._pool is not None:
-            await self._pool.close()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
 
     async def namespace(self) -> str:
         """The one that is meant where none is named."""
@@ -137,9 +138,10 @@ class KubernetesApi:
         except WireError as error:
             raise ApiAway(f"watch {path}: {error.describe('API server')}") from error
 
-    async def patch(self, path: str, body: object) -> bytes:
+    async def patch(self, path: str, body: object, type: type[Answer]) -> Answer:
         """A merge patch; one that has a `resourceVersion` raises `ApiConflict` where the object is another by now."""
-        return await self._call("patch", path, {"fieldManager": FIELD_MANAGER}, msgspec.json.encode(body))
+        answer = await self._call("patch", path, {"fieldManager": FIELD_MANAGER}, msgspec.json.encode(body))
+        return _decoded(answer, type, "patch", path)
 
     async def _call(
         self, verb: str, path: str, query: dict[str, str] | None = None, body: bytes | None = None

@@ -1,4 +1,4 @@
-"""How far the pods of a pool are, between being asked for and being gone, and when they were first seen so."""
+"""How far the pods of a pool are, between being asked for and being gone, and since when."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -17,11 +17,13 @@ DISRUPTED = "DisruptionTarget"  # the cluster is about to take the pod away
 class DrivenPods:
     """One per pool; pure but for what it remembers."""
 
-    def __init__(self) -> None:
+    def __init__(self, workload: str) -> None:
+        self._workload = workload
         self._is_begun = False
         self._asked_at_s: dict[ReplicaId, float] = {}
         self._ready_at_s: dict[ReplicaId, float] = {}
-        self.replicas: tuple[DrivenReplica, ...] = ()
+        self._missing_since_s: list[float] = []  # of pods that were asked for and are not made yet, the oldest first
+        self._replicas: tuple[DrivenReplica, ...] = ()
 
     def take(
         self,
@@ -36,17 +38,37 @@ class DrivenPods:
             ReplicaId(one.endpoint.id) for one in found if one.endpoint.is_ready and not one.endpoint.is_terminating
         }
         for id, pod in there.items():
-            # What was there before us says itself when it came; of the others we know it to the millisecond.
-            self._asked_at_s.setdefault(
-                id, now_s if self._is_begun else _seconds(pod.metadata.creation_timestamp, now_s)
-            )
+            # What was there before us says itself when it came; the others came for those that were missing.
+            if id not in self._asked_at_s:
+                created_s = _seconds(pod.metadata.creation_timestamp, now_s)
+                self._asked_at_s[id] = self._came_for(now_s) if self._is_begun else created_s
             if id in serving:
                 self._ready_at_s.setdefault(id, now_s if self._is_begun else _ready_since(pod, now_s))
         self._is_begun = True
         for times in (self._asked_at_s, self._ready_at_s):
             for gone in times.keys() - there.keys():
                 del times[gone]
-        self.replicas = tuple(self._driven(id, pod, id in serving, described) for id, pod in there.items())
+        self._replicas = tuple(self._driven(id, pod, id in serving, described) for id, pod in there.items())
+
+    def replicas(self, wanted: int, now_s: float) -> tuple[DrivenReplica, ...]:
+        """All of them, those included that no pod was made for yet: a controller takes its time, or has no quota."""
+        staying = sum(one.stage is not ReplicaStage.DRAINING for one in self._replicas)
+        missing = max(0, wanted - staying)
+        del self._missing_since_s[missing:]
+        self._missing_since_s += [now_s] * (missing - len(self._missing_since_s))
+        return (
+            *self._replicas,
+            *(
+                DrivenReplica(
+                    id=ReplicaId(f"{self._workload}-not-made-{index}"), stage=ReplicaStage.PENDING, asked_at_s=at_s
+                )
+                for index, at_s in enumerate(self._missing_since_s)
+            ),
+        )
+
+    def _came_for(self, now_s: float) -> float:
+        """Since when one was missing that is there now."""
+        return self._missing_since_s.pop(0) if self._missing_since_s else now_s
 
     def _driven(
         self, id: ReplicaId, pod: Pod, is_serving: bool, described: Mapping[ReplicaId, Replica]

@@ -13,15 +13,15 @@ from heterodyne.fleet.kubernetes.api import Choice, KubernetesApi
 from heterodyne.fleet.kubernetes.disruption import against_shrinking
 from heterodyne.fleet.kubernetes.driven_pods import DrivenPods
 from heterodyne.fleet.kubernetes.endpoints import life_id
-from heterodyne.fleet.kubernetes.errors import ApiAway, ApiConflict, ApiError, ApiMissing
+from heterodyne.fleet.kubernetes.errors import ApiAway, ApiConflict, ApiError, ApiMissing, ApiRefused
 from heterodyne.fleet.kubernetes.kind import BUDGETS, PODS, WORKLOADS
-from heterodyne.fleet.kubernetes.objects import DisruptionBudget, ScaledWorkload
+from heterodyne.fleet.kubernetes.objects import ClusterObject, DisruptionBudget, ScaledWorkload, WorkloadScale
 from heterodyne.fleet.kubernetes.pool_discovery import DiscoveredPool, FoundReplica, PoolDiscovery
 from heterodyne.fleet.kubernetes.reflector import PAUSE_FIRST_S, PAUSE_MAX_S, Reflector
 from heterodyne.fleet.kubernetes.rivals import Rivalry, last_scaler
 from heterodyne.fleet.kubernetes_settings import KubernetesPoolSettings
 from heterodyne.ports.fleet_driver import DrivenPool
-from heterodyne.telemetry import log
+from heterodyne.telemetry import log, metrics
 
 COST = "controller.kubernetes.io/pod-deletion-cost"  # of a Deployment's pods the cheapest go first
 LEAVES_FIRST = "-1000"
@@ -63,8 +63,9 @@ class DrivenWorkload:
         self._object = f"{KINDS[kind]} {self._name}"
         self._workload: Reflector[ScaledWorkload] | None = None
         self._found = DiscoveredPool()
-        self._pods = DrivenPods()
+        self._pods = DrivenPods(self._name)
         self._rivalry = Rivalry(self._object)
+        self.told: int | None = None  # what another scaler is told; None: there is none, or nothing to tell yet
         self._asked: tuple[int, str] | None = None  # a count, and the version that it was taken as
         self.was_known = False  # whether it was ever seen
         self._error: ApiError | None = None  # before there is anything to follow
@@ -86,14 +87,18 @@ class DrivenWorkload:
 
     def look(self) -> DrivenPool:
         """As it is now; raises `DriverUnavailable` where that is not known."""
-        workload = self._known()
+        workload = self._try_known()
+        if workload is None and not self.was_known:
+            raise DriverUnavailable(f"pools.{self.scaled.pool}: {self._absence}")
         self.was_known = True
+        # One that is deleted wants nothing, and its pods go with it.
+        wanted = 0 if workload is None else self._wanted(workload)
         return DrivenPool(
             pool=self.scaled.pool,
-            wanted=workload.replicas if self._asked is None else self._asked[0],
-            replicas=self._pods.replicas,
+            wanted=wanted,
+            replicas=self._pods.replicas(wanted, time.time()),
             maximum=self.scaled.maximum,
-            problem=self._problem(workload),
+            problem=self._absence if workload is None else self._problem(workload),
         )
 
     async def scale(self, count: int, *, seen: int, leaving: Sequence[ReplicaId]) -> None:
@@ -103,38 +108,59 @@ class DrivenWorkload:
             raise InvalidSpec(f"{place}: {count} replicas; give 0 or more")
         if count > self.scaled.maximum:
             raise DriverRefused(f"{place}: {count} replicas, and {self.scaled.maximum} is the most its settings allow")
-        if (fight := self._rivalry.complaint(time.time())) is not None:
-            raise ScalerConflict(f"{place}: {fight}")
-        known = self._known()
-        namespace = known.metadata.namespace
-        path = f"{self._kind.path(namespace, self._name)}/scale"
+        known = self._try_known()
+        if known is None:
+            raise DriverRefused(f"{place}: {self._absence}")
         try:
-            for _ in range(TRIES_MAX):
-                now = await self._api.get_at(path, ScaledWorkload)
-                if now.replicas != seen:
-                    whom = last_scaler(known) or "somebody else"
-                    raise ScalerConflict(f"{place}: {self._object}: {whom} wants {now.replicas} by now, not {seen}")
-                if now.replicas == count:
-                    return
-                if count < now.replicas:
-                    await self._prepare_shrinking(namespace, count, frozenset(leaving))
-                try:
-                    await self._set(path, now, count)
-                except ApiConflict:
-                    await asyncio.sleep(TRY_PAUSE_S)  # its status may have changed alone
-                else:
-                    return
+            if self.scaled.settings.kubernetes_scaler == "heterodyne":
+                await self._set_count(known, count, seen=seen, leaving=frozenset(leaving))
+            else:
+                await self._tell_count(known, count, seen=seen, leaving=frozenset(leaving))
         except ApiAway as error:
             raise DriverUnavailable(f"{place}: {error}") from error
         except ApiError as error:
             raise DriverRefused(f"{place}: {error}") from error
+
+    async def _set_count(self, known: ScaledWorkload, count: int, *, seen: int, leaving: frozenset[ReplicaId]) -> None:
+        """By its scale, with the version that was read: who was there before is seen, and named."""
+        place, namespace = f"pools.{self.scaled.pool}", known.metadata.namespace
+        if (fight := self._rivalry.complaint(time.time())) is not None:
+            raise ScalerConflict(f"{place}: {fight}")
+        path = f"{self._kind.path(namespace, self._name)}/scale"
+        for _ in range(TRIES_MAX):
+            now = await self._api.get_at(path, WorkloadScale)
+            if now.spec.replicas != seen:
+                whom = last_scaler(known) or "somebody else"
+                raise ScalerConflict(f"{place}: {self._object}: {whom} wants {now.spec.replicas} by now, not {seen}")
+            if now.spec.replicas == count:
+                return
+            if count < now.spec.replicas:
+                await self._prepare_shrinking(namespace, count, leaving)
+            try:
+                await self._set(path, now, count)
+            except ApiConflict:
+                await asyncio.sleep(TRY_PAUSE_S)  # its status may have changed alone
+            else:
+                return
         raise ScalerConflict(f"{place}: {self._object} was changed {TRIES_MAX} times meanwhile")
+
+    async def _tell_count(self, known: ScaledWorkload, count: int, *, seen: int, leaving: frozenset[ReplicaId]) -> None:
+        """For another scaler, which asks for it or reads it as a metric."""
+        told = self._wanted(known)
+        if told != seen:
+            raise ScalerConflict(f"pools.{self.scaled.pool}: {self._object}: {told} are wanted by now, not {seen}")
+        if count < told:
+            await self._prepare_shrinking(known.metadata.namespace, count, leaving)
+        self._note_told(count)
 
     async def _prepare_shrinking(self, namespace: str, count: int, leaving: frozenset[ReplicaId]) -> None:
         """Disruption budgets hold, and those that were drained are the cheapest to delete."""
         pods = self._found.pods
         page = await self._api.list(BUDGETS, namespace)
-        budgets = [msgspec.json.decode(one, type=DisruptionBudget) for one in page.objects]
+        try:
+            budgets = [msgspec.json.decode(one, type=DisruptionBudget) for one in page.objects]
+        except msgspec.DecodeError as error:
+            raise ApiRefused(f"list {BUDGETS.path(namespace)}: not as the API has it: {error}") from error
         refusal = against_shrinking(budgets, pods, count)
         if refusal is not None:
             raise DriverRefused(f"pools.{self.scaled.pool}: {refusal}")
@@ -148,27 +174,44 @@ class DrivenWorkload:
 
     async def _mark(self, path: str, cost: str | None) -> None:
         try:
-            await self._api.patch(path, {"metadata": {"annotations": {COST: cost}}})
+            await self._api.patch(path, {"metadata": {"annotations": {COST: cost}}}, ClusterObject)
         except ApiMissing:
             return  # it is gone already
 
-    async def _set(self, path: str, now: ScaledWorkload, count: int) -> None:
+    async def _set(self, path: str, now: WorkloadScale, count: int) -> None:
         change = {"metadata": {"resourceVersion": now.metadata.resource_version}, "spec": {"replicas": count}}
-        taken = msgspec.json.decode(await self._api.patch(path, change), type=ScaledWorkload)
+        taken = await self._api.patch(path, change, WorkloadScale)
         self._rivalry.ask(count)
         self._asked = count, taken.metadata.resource_version
-        _log.info("workload_scaled", pool=self.scaled.pool, workload=self._object, wanted=count, before=now.replicas)
+        _log.info(
+            "workload_scaled", pool=self.scaled.pool, workload=self._object, wanted=count, before=now.spec.replicas
+        )
 
-    def _known(self) -> ScaledWorkload:
-        """The workload as it was seen last; raises `DriverUnavailable` where nothing was heard for too long."""
+    def forget(self) -> None:
+        """It is not looked at any more."""
+        metrics.replicas_told.forget((self.scaled.pool,))
+
+    def _wanted(self, workload: ScaledWorkload) -> int:
+        if self.scaled.settings.kubernetes_scaler != "heterodyne":
+            return workload.replicas if self.told is None else self.told
+        return workload.replicas if self._asked is None else self._asked[0]
+
+    @property
+    def _absence(self) -> str:
+        return f"there is no {self._object}"
+
+    def _try_known(self) -> ScaledWorkload | None:
+        """As it was seen last, None: it is not there; raises `DriverUnavailable` where that was too long ago."""
         reflector = self._workload
         if reflector is not None and is_heard(reflector.heard_at) and is_heard(self._found.heard_at):
-            if reflector.objects:
-                return reflector.objects[0]
-            raise DriverUnavailable(f"pools.{self.scaled.pool}: there is no {self._object}")
+            return reflector.objects[0] if reflector.objects else None
         errors = [None if reflector is None else reflector.error, self._error]
         said = [str(one) for one in errors if one is not None] + [one.text for one in self._found.problems]
         raise DriverUnavailable(f"pools.{self.scaled.pool}: {self._object}: {'; '.join(said) or 'not read yet'}")
+
+    def _note_told(self, count: int) -> None:
+        self.told = count
+        metrics.replicas_told.set((self.scaled.pool,), count)
 
     def _take(self, found: DiscoveredPool) -> None:
         self._found = found
@@ -184,6 +227,8 @@ class DrivenWorkload:
             if self._asked is not None and is_before(workload.metadata.resource_version, self._asked[1]):
                 continue  # from before ours
             self._asked = None
+            if self.told is None and self.scaled.settings.kubernetes_scaler != "heterodyne":
+                self._note_told(workload.replicas)  # until there is something better to say, what there is
             rival = self._rivalry.see(workload.replicas, last_scaler(workload), time.time())
             if rival is not None:
                 _log.warning(

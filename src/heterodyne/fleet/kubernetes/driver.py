@@ -51,7 +51,7 @@ class KubernetesDriver:
         """Other settings: workloads are followed anew where theirs are others."""
         wanted = {one.pool: one for one in pools}
         for name in [name for name, one in self._workloads.items() if wanted.get(name) != one.scaled]:
-            del self._workloads[name]
+            self._workloads.pop(name).forget()
             if (task := self._tasks.pop(name, None)) is not None:
                 task.cancel()
         for name, scaled in wanted.items():
@@ -83,6 +83,18 @@ class KubernetesDriver:
         if workload is None:
             raise unknown_name("pool", pool, self._workloads)
         await workload.scale(count, seen=seen, leaving=leaving)
+
+    def told(self, pool: PoolName) -> int:
+        """What the scaler of a pool that is not ours to scale is told; raises LookupError before that is known."""
+        workload = self._workloads.get(pool)
+        if workload is None or workload.scaled.settings.kubernetes_scaler == "heterodyne":
+            told = [
+                name for name, one in self._workloads.items() if one.scaled.settings.kubernetes_scaler != "heterodyne"
+            ]
+            raise unknown_name("pool that another scales", pool, told)
+        if workload.told is None:
+            raise LookupError(f"pools.{pool}: its workload was not read yet")
+        return workload.told
 
     def _begin(self) -> None:
         if self._group is None:

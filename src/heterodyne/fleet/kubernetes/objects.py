@@ -22,9 +22,9 @@ class ManagedFields(Struct, frozen=True, kw_only=True, rename={"fields": "fields
 
 
 class ObjectMeta(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What every object says of itself."""
+    """What every object says of itself; a bookmark has a version alone."""
 
-    name: str
+    name: str = ""
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
@@ -190,7 +190,7 @@ class WorkloadStatus(Struct, frozen=True, kw_only=True):
 
 
 class ScaledWorkload(ClusterObject, frozen=True, kw_only=True):
-    """A Deployment, a StatefulSet or a LeaderWorkerSet; or its scale, which has the same `spec.replicas`."""
+    """A Deployment, a StatefulSet or a LeaderWorkerSet."""
 
     spec: WorkloadSpec = WorkloadSpec()
     status: WorkloadStatus = WorkloadStatus()
@@ -199,6 +199,18 @@ class ScaledWorkload(ClusterObject, frozen=True, kw_only=True):
     def replicas(self) -> int:
         """How many are asked for."""
         return 1 if self.spec.replicas is None else self.spec.replicas
+
+
+class ScaleSpec(Struct, frozen=True, kw_only=True):
+    """None are left out, unlike in a workload."""
+
+    replicas: int = 0
+
+
+class WorkloadScale(ClusterObject, frozen=True, kw_only=True):
+    """What its `scale` says of a workload."""
+
+    spec: ScaleSpec = ScaleSpec()
 
 
 class SelectorRequirement(Struct, frozen=True, kw_only=True):

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
-from heterodyne.concurrency.deadline import deadline_at
+from heterodyne.concurrency.deadline import deadline
 from heterodyne.fleet.kubernetes.api import Choice, KubernetesApi
 from heterodyne.fleet.kubernetes.endpoints import PodEndpoint, pod_endpoints, pod_problems, slice_endpoints
 from heterodyne.fleet.kubernetes.errors import ApiError
@@ -15,6 +16,7 @@ from heterodyne.fleet.kubernetes.reflector import PAUSE_FIRST_S, PAUSE_MAX_S, Re
 from heterodyne.fleet.kubernetes_settings import KubernetesPoolSettings
 
 SERVICE_LABEL = "kubernetes.io/service-name"
+TELL_S = 15.0  # without a change: that it is still so is news as well
 SETTLE_S = 0.05  # a rollout changes many objects in one breath
 NODES_MAX = 5000
 
@@ -119,10 +121,10 @@ class PoolDiscovery:
         loop = asyncio.get_running_loop()
         look_at_s = loop.time() + self._resync_s
         while True:
-            try:
-                async with deadline_at(look_at_s):
+            with suppress(TimeoutError):
+                async with deadline(TELL_S):
                     await self._changed.wait()
-            except TimeoutError:
+            if loop.time() >= look_at_s:
                 look_at_s = loop.time() + self._resync_s
                 self._nodes.clear()
                 if await self._is_moved(namespace, selector):

@@ -8,18 +8,22 @@ import random
 import time
 from collections.abc import Callable
 from contextlib import aclosing
-from typing import Generic
+from typing import Generic, TypeVar
 
 import msgspec
 
 from heterodyne.fleet.kubernetes.api import Choice, KubernetesApi
 from heterodyne.fleet.kubernetes.errors import ApiError, ApiExpired, ApiRefused
 from heterodyne.fleet.kubernetes.kind import Object, ObjectKind
+from heterodyne.fleet.kubernetes.objects import ClusterObject
 
 PAUSE_FIRST_S = 0.5
 PAUSE_MAX_S = 30.0
 WATCH_S = 60.0  # a watch is ended after so long and the next goes on from there: that far apart the API is heard
+WATCH_MIN_S = 0.5
 OBJECTS_MAX = 10_000  # a list of more is refused
+
+Read = TypeVar("Read", bound=ClusterObject)
 
 
 class Reflector(Generic[Object]):
@@ -60,6 +64,7 @@ class Reflector(Generic[Object]):
                 await self._follow()
             except ApiExpired:
                 self._version = ""
+                await asyncio.sleep(PAUSE_FIRST_S * random.uniform(0.5, 1.0))  # noqa: S311  # of many gateways at once
             except ApiError as error:
                 self.error = error
                 self._on_change()
@@ -74,13 +79,15 @@ class Reflector(Generic[Object]):
         if not self._version:
             await self._list()
         while (left_s := resync_at_s - loop.time()) > 0:
+            ends_at_s = loop.time() + WATCH_MIN_S
             await self._watch(max(1, round(min(WATCH_S, left_s))))
             self._heard()
+            await asyncio.sleep(ends_at_s - loop.time())  # something between may end every watch at once
         self._version = ""
 
     async def _list(self) -> None:
         page = await self._api.list(self._kind, self._namespace, self._chosen)
-        found = [self._decoded(one) for one in page.objects]
+        found = [self._decoded(one, self._kind.type) for one in page.objects]
         self._objects = {one.metadata.name: one for one in found}
         self._version = page.resource_version
         self._heard()
@@ -90,20 +97,22 @@ class Reflector(Generic[Object]):
         events = self._api.watch(self._kind, self._namespace, self._chosen, self._version, seconds=seconds)
         async with aclosing(events):
             async for event in events:
-                found = self._decoded(event.object)
+                if event.type == "BOOKMARK":
+                    self._version = self._decoded(event.object, ClusterObject).metadata.resource_version
+                    self._heard()
+                    continue
+                found = self._decoded(event.object, self._kind.type)
                 self._version = found.metadata.resource_version
                 self._heard()
-                if event.type == "BOOKMARK":
-                    continue
                 if event.type == "DELETED":
                     self._objects.pop(found.metadata.name, None)
                 elif found.metadata.name in self._objects or len(self._objects) < OBJECTS_MAX:
                     self._objects[found.metadata.name] = found
                 self._on_change()
 
-    def _decoded(self, data: msgspec.Raw) -> Object:
+    def _decoded(self, data: msgspec.Raw, type: type[Read]) -> Read:
         try:
-            return msgspec.json.decode(data, type=self._kind.type)
+            return msgspec.json.decode(data, type=type)
         except msgspec.DecodeError as error:
             raise ApiRefused(f"list {self._kind.path(self._namespace)}: not as the API has it: {error}") from error
 

@@ -19,6 +19,7 @@ from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.fleet.kubernetes.driver import KubernetesDriver
 from heterodyne.fleet.supervised_process import SupervisedProcess
 from heterodyne.ports.fleet_driver import FleetDriver
 from heterodyne.supervisor.configured_replicas import remote_replicas
@@ -45,14 +46,17 @@ class FleetOwner:
         fleet: ManagedFleet,
         reload: FleetReload,
         decisions: DecisionClient,
+        *,
         discovery: DiscoveryWatch,
+        cluster: KubernetesDriver,
         drivers: Sequence[FleetDriver] = (),
     ) -> None:
         self._fleet = fleet
-        self.driven = DrivenFleet(fleet, drivers)
+        self.driven = DrivenFleet(fleet, (*drivers, cluster))
         self._reload = reload
         self.decisions = decisions
         self.discovery = discovery
+        self.cluster = cluster
 
     @property
     def settings(self) -> Settings:

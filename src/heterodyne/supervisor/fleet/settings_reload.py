@@ -25,6 +25,7 @@ RESTART_FIELDS = {
         "engine_connections_idle_max",
         "files_url",
     ),
+    "fleet": ("keda_host", "keda_port"),
     "alerts": ("is_on", "webhooks"),
     "console": ("listens", "host", "port", "host_names", "is_behind_tls"),
     "endpoint_picker": (

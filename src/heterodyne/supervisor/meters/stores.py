@@ -31,6 +31,7 @@ OWN = (
     metrics.scaling_cold_start,
     metrics.discovery_heard,
     metrics.discovery_problems,
+    metrics.replicas_told,
 )
 
 FleetSamples = Callable[[], Sequence[Sample]]  # what is measured of the fleet, as of now

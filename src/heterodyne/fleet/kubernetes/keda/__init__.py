@@ -1,0 +1,1 @@
+"""What KEDA asks of an external scaler: how many replicas a pool should have."""

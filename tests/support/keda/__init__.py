@@ -1,0 +1,1 @@
+"""KEDA's side of an external scaler."""
