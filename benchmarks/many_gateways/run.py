@@ -1,4 +1,4 @@
-"""`make bench-many-gateways`: four gateways that share what they know beside one that decides alone. Writes its page."""
+"""`make bench-many-gateways`: four gateways that share what they know beside one alone. Writes its page."""
 
 import argparse
 import sys
