@@ -9,7 +9,10 @@ import pytest
 pytest.importorskip("jax", reason="needs the extra `jax`; `make test-jax` installs it")
 pytest.importorskip("tokenizers", reason="needs the extra `jax`; `make test-jax` installs it")
 
+from jax import monitoring
+
 from heterodyne.engines.vllm import VllmDialect
+from heterodyne.jax_engine.ahead import compile_ahead
 from heterodyne.jax_engine.served_model import JaxModel, model_of_folder
 from heterodyne.jax_engine.server import JaxOrder, JaxServer
 from heterodyne.registry.conversion.decoders import open_safetensors
@@ -21,6 +24,7 @@ from tests.support.jax_models import servable_model
 from tests.support.raw_client import Answer, ask, connected
 
 PROMPT = [5, 17, 40, 3, 99, 63, 12, 200, 8, 31, 77, 150, 9]
+LONG = JaxOrder(name=requests.MODEL, slots=3, context_tokens=512, chunk_tokens=16)
 ORDER = JaxOrder(name=requests.MODEL, slots=3, context_tokens=128, chunk_tokens=16)
 
 
@@ -52,6 +56,23 @@ async def test_tokens_and_log_probabilities_are_the_references(model: JaxModel, 
         assert (answer["choices"][0]["finish_reason"], len(told["tokens"])) == ("length", 4)
         assert all(len(one) in (2, 3) for one in told["top_logprobs"])
         assert answer["usage"]["prompt_tokens"] == len(PROMPT)
+
+
+async def test_no_usual_request_waits_for_a_program_that_was_compiled_ahead(folder: Path, model: JaxModel) -> None:
+    wanted = {"temperature": 0.7, "seed": 5}
+    async with JaxServer(model, LONG) as server:
+        before = [(await completed(server.port, **fields)).json["choices"] for fields in ({}, wanted)]
+    ready = model_of_folder(folder, "fp32")
+    assert compile_ahead(ready.programs, slots=3, context_tokens=512, chunk_tokens=16, steps=1) == 12
+    async with JaxServer(ready, LONG) as server:
+        compiled: list[str] = []
+        monitoring.register_event_duration_secs_listener(lambda name, _, **__: compiled.append(name))
+        after = [(await completed(server.port, **fields)).json["choices"] for fields in ({}, wanted)]
+        long = [(await completed(server.port, prompt=PROMPT * times)).status for times in (3, 22, 35, 2, 22)]
+        both = await asyncio.gather(*(completed(server.port, prompt=PROMPT * 5, max_tokens=30) for _ in range(3)))
+        assert (after, long) == (before, [200] * 5)
+        assert [answer.status for answer in both] == [200] * 3
+        assert not [name for name in compiled if "compile" in name]
 
 
 async def test_a_stream_says_what_the_whole_answer_says_and_finds_its_prefix(model: JaxModel) -> None:

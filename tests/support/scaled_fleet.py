@@ -3,11 +3,12 @@
 from msgspec import structs
 
 from heterodyne.domain.fleet import PoolName, ReplicaId
+from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.planning.scaling.action import ActionKind, ScalingAction
 from heterodyne.planning.scaling.autoscaler import ScalingDecision, scale
 from heterodyne.planning.scaling.capacity import CapacityCurve
 from heterodyne.planning.scaling.limits import PoolLimits, ScalingRules
-from heterodyne.planning.scaling.observation import Observation, PoolObservation, ReplicaStage, ScaledReplica
+from heterodyne.planning.scaling.observation import Observation, PoolObservation, ScaledReplica
 from heterodyne.planning.scaling.state import ScalingState
 
 POOL = PoolName("l4")

@@ -165,6 +165,10 @@ class ModelQueues:
         counts = Counter(waiting.tenant for queue in self._queues.values() for waiting in queue.all_waiting())
         return dict(counts.most_common(most))
 
+    def depths(self) -> dict[str, int]:
+        """How many wait for each model."""
+        return {model: len(queue) for model, queue in self._queues.items() if len(queue)}
+
     def pending(self) -> list[PendingRequest]:
         """All that wait."""
         return [pending_of(waiting) for queue in self._queues.values() for waiting in queue.all_waiting()]

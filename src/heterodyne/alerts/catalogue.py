@@ -7,6 +7,7 @@ from heterodyne.alerts.families import (
     budget,
     burn,
     certificates,
+    discovery,
     gateways,
     guards,
     latency,
@@ -26,5 +27,6 @@ ALERTS: tuple[Alert, ...] = (
     *guards.ALERTS,
     *abuse.ALERTS,
     *certificates.ALERTS,
+    *discovery.ALERTS,
     *gateways.ALERTS,
 )

@@ -15,6 +15,7 @@ from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.assembly.documents import stored_room
 from heterodyne.assembly.fleet_reports import machine_name, try_report_loop
+from heterodyne.assembly.picking import picking
 from heterodyne.assembly.request_path import RequestPath, batch_runner, live_gateway, open_request_path, request_handler
 from heterodyne.assembly.traces import tracer_of, try_exporter
 from heterodyne.config.settings import Settings
@@ -110,7 +111,7 @@ async def running_gateway(
         **_shared_loops(settings, gateway, path, run_dir, name, workers=workers),
     }
     try:
-        async with _running(gateway, loops, reuse_port=reuse_port):
+        async with _running(gateway, loops, reuse_port=reuse_port), picking(gateway, path, lease_client, handler):
             yield gateway
     finally:
         await lease_client.close()

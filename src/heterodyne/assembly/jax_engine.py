@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+import time
 from pathlib import Path
 
 import jax
@@ -12,12 +13,20 @@ from heterodyne.assembly.listening import cannot_listen
 from heterodyne.config.checks.gateway_checks import is_loopback
 from heterodyne.domain.counted import counted
 from heterodyne.domain.errors import PortInUse
+from heterodyne.jax_engine.ahead import compile_ahead
 from heterodyne.jax_engine.served_model import JaxModel, model_of_folder, random_model
 from heterodyne.jax_engine.server import JaxOrder, JaxServer
 
 
 def run_jax_engine(
-    order: JaxOrder, *, folder: Path | None, random_shape: str | None, precision: str | None, host: str, port: int
+    order: JaxOrder,
+    *,
+    folder: Path | None,
+    random_shape: str | None,
+    precision: str | None,
+    host: str,
+    port: int,
+    compiles_ahead: bool | None,
 ) -> None:
     """Serve `folder`, or random weights of a shape, until SIGTERM or Ctrl-C."""
     precision = precision or ("fp32" if jax.default_backend() == "cpu" else "bf16")
@@ -26,7 +35,21 @@ def run_jax_engine(
     else:
         assert random_shape is not None
         model = random_model(random_shape, precision)
+    if jax.default_backend() != "cpu" if compiles_ahead is None else compiles_ahead:
+        _compile_ahead(model, order)
     uvloop.run(_run(model, order, host, port))
+
+
+def _compile_ahead(model: JaxModel, order: JaxOrder) -> None:
+    began_s = time.monotonic()
+    made = compile_ahead(
+        model.programs,
+        slots=order.slots,
+        context_tokens=min(order.context_tokens, model.programs.shape.context_tokens),
+        chunk_tokens=order.chunk_tokens,
+        steps=order.steps,
+    )
+    sys.stderr.write(f"{order.name}: {counted(made, 'program')} compiled in {time.monotonic() - began_s:.0f} s\n")
 
 
 async def _run(model: JaxModel, order: JaxOrder, host: str, port: int) -> None:

@@ -3,7 +3,8 @@
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import uvloop
@@ -15,9 +16,10 @@ from heterodyne.assembly.pool_weights import pool_weights
 from heterodyne.assembly.stores import open_supervisor_stores
 from heterodyne.assembly.supervisor import run_supervisor
 from heterodyne.config.settings import Settings
+from heterodyne.fleet.local_driver import LocalDriver
 from heterodyne.ports.weights import Progress
 from heterodyne.stores.open_store import state_folder
-from heterodyne.supervisor.configured_replicas import local_replicas, remote_replicas
+from heterodyne.supervisor.configured_replicas import driven_pools, local_replicas, remote_replicas
 from heterodyne.supervisor.fleet.fleet_reload import Reread
 from heterodyne.supervisor.fleet.reconcile import FleetMember, members
 from heterodyne.supervisor.listen_address import claim, claim_alone
@@ -30,13 +32,20 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
     """Serve until SIGINT or SIGTERM; SIGHUP has `reread` read the settings again. The exit code is for the shell."""
     log.configure(settings.telemetry)
     state_dir = state_folder(os.environ)
-    with claim(settings.gateway.host, settings.gateway.port) as holder, run_folder(state_dir, os.environ) as run_dir:
+    picker = settings.endpoint_picker
+    with (
+        claim(settings.gateway.host, settings.gateway.port) as holder,
+        claim(picker.host, picker.port, "endpoint_picker") if picker.listens else nullcontext(),
+        run_folder(state_dir, os.environ) as run_dir,
+    ):
         port: int = holder.getsockname()[1]
         running = structs.replace(settings, gateway=structs.replace(settings.gateway, port=port))
         console = settings.console
         listener = claim_alone(console.host, console.port) if console.listens else None
-        wanted = members(remote_replicas(running), local_replicas(running, pool_weights(running, progress)))
-        uvloop.run(_serve(settings, running, wanted, run_dir=run_dir, reread=reread, listener=listener))
+        weights = pool_weights(running, progress)
+        wanted = members(remote_replicas(running), local_replicas(running, weights))
+        local = LocalDriver(driven_pools(running, weights))
+        uvloop.run(_serve(settings, running, wanted, local=local, run_dir=run_dir, reread=reread, listener=listener))
     return 0
 
 
@@ -45,10 +54,17 @@ async def _serve(
     settings: Settings,
     wanted: Sequence[FleetMember],
     *,
+    local: LocalDriver,
     run_dir: Path,
     reread: Reread,
     listener: socket.socket | None,
 ) -> None:
+    def on_settings(new: Settings, weights: Mapping[str, Path]) -> None:
+        local.take(driven_pools(new, weights))
+        owner.driven.take_settings()
+        if access is not None:
+            access.guard.take(new.console)
+
     # What serves ends before the books are closed.
     async with open_supervisor_stores(settings, run_dir) as stores:
         access = None if listener is None else AdminAccess(listener=listener, guard=build_guard(settings.console))
@@ -63,7 +79,8 @@ async def _serve(
             drops=await stores.policies.drops(time.time()),
             reread=reread,
             fetch=lambda new: pool_weights(new, _unseen),
-            on_settings=lambda new: None if access is None else access.guard.take(new.console),
+            on_settings=on_settings,
+            drivers=(local,),
         )
         await run_supervisor(settings, owner, stores, run_dir, access)
 

@@ -12,6 +12,7 @@ from heterodyne.assembly.console import AdminAccess, build_instruments
 from heterodyne.assembly.policies import PolicyParts, build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
+from heterodyne.assembly.scaling import build_autoscaler
 from heterodyne.config.settings import Settings
 from heterodyne.console.abuse.service import AbuseService
 from heterodyne.console.app import admin_app
@@ -21,6 +22,7 @@ from heterodyne.console.fleet.audited_changes import FleetChanges
 from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rollouts.service import RolloutService
+from heterodyne.console.scaling.service import ScalingService
 from heterodyne.console.server import AdminServer
 from heterodyne.console.services import StoreServices
 from heterodyne.console.tenants.service import TenantService
@@ -31,6 +33,7 @@ from heterodyne.supervisor.alerts.signals import SignalMaker
 from heterodyne.supervisor.alerts.watch import AlertWatch
 from heterodyne.supervisor.certificates import CertificateWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
+from heterodyne.supervisor.fleet.manifest_watch import ManifestWatch
 from heterodyne.supervisor.fleet.signal_reload import SignalReload
 from heterodyne.supervisor.meters.stores import FleetSamples, write_meters
 from heterodyne.supervisor.meters.supervisor import SupervisorMeters
@@ -65,6 +68,7 @@ def build_store_parts(
     registry: RegistryService | None = None,
     abuse: AbuseService | None = None,
     policies: PolicyParts | None = None,
+    scaling: ScalingService | None = None,
 ) -> StoreParts:
     """`publish` takes tenants to the workers, `samples` is what is measured of the fleet."""
     recorder = ChangeRecorder(stores.audit)
@@ -90,6 +94,7 @@ def build_store_parts(
         abuse=abuse,
         policies=None if policies is None else policies.reader,
         drops=None if policies is None else policies.dropper,
+        scaling=scaling,
     )
     return StoreParts(publisher=publisher, services=services, reload=reload, loops=loops)
 
@@ -106,6 +111,7 @@ async def run_supervisor(
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse, certificates=certificates)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
+    scaling = build_autoscaler(owner)
     parts = build_store_parts(
         stores,
         owner,
@@ -116,6 +122,7 @@ async def run_supervisor(
         registry=registry,
         policies=policies,
         abuse=abuse,
+        scaling=scaling,
     )
     clerk = batch_clerk(owner, stores, run_dir)
     loops = {
@@ -128,6 +135,9 @@ async def run_supervisor(
         "drift": drifts.run,
         "abuse": abuse.run,
         "certificates": certificates.run,
+        "autoscaler": scaling.run,
+        "discovery": owner.discovery.run,
+        "manifests": ManifestWatch(lambda: owner.settings.endpoint_picker, parts.reload.request).run,
     }
     if alerts is not None:
         loops["alerts"] = alerts.run
@@ -174,6 +184,7 @@ def _try_alerts(
         drifts=drifts.snapshot,
         abuse=abuse.signals,
         certificates=certificates.snapshot,
+        discoveries=owner.discovery.snapshot,
     )
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 

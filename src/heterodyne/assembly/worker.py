@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 
 import msgspec
@@ -124,6 +125,7 @@ def _take_lines(
     """In a thread, as the pipe blocks; an order is taken by the loop itself, between two requests."""
 
     taken = ""  # the tenants that the gateway has
+    context = copy_context()  # a thread has none, and log lines of what an order begins are to name their worker
 
     def take(line: bytes) -> None:
         nonlocal taken
@@ -143,7 +145,7 @@ def _take_lines(
 
     def watch() -> None:
         while (line := lines.try_next()) is not None:
-            loop.call_soon_threadsafe(take, line)
+            loop.call_soon_threadsafe(take, line, context=context)
         loop.call_soon_threadsafe(leave.set)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()
@@ -155,7 +157,8 @@ async def _write_views(gateway: LiveGateway, run_dir: Path, name: str, files: Ex
     while True:
         await asyncio.sleep(max(HASTE_INTERVAL_S, took_s / VIEW_SHARE_MAX))
         before, takeable = takeable, gateway.takeable()
-        if takeable != before or gateway.is_emptying() or time.monotonic() - left_at_s >= VIEW_INTERVAL_S:
+        is_awaited = takeable != before or gateway.is_emptying() or gateway.is_holding()
+        if is_awaited or time.monotonic() - left_at_s >= VIEW_INTERVAL_S:
             left_at_s = time.monotonic()
             view = gateway.view(name)
             took_s = time.monotonic() - left_at_s

@@ -15,6 +15,8 @@ from heterodyne.console.fleet.forms import Addition, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 from heterodyne.console.rollouts.forms import RolloutOf, RolloutStart
 from heterodyne.console.rollouts.pages import RolloutPage
+from heterodyne.console.scaling.forms import ScalingOf
+from heterodyne.console.scaling.pages import Paused, ScalingPage
 from heterodyne.domain.errors import CallerError, HeterodyneError, OperatorError, SettingsInvalid, UnknownName
 from heterodyne.rollout.machine import Rollout
 from heterodyne.routing.explanation.explanation import Explanation, PastDecision
@@ -99,6 +101,15 @@ class AdminClient:
     def change_rollout(self, name: str, body: RolloutStart | RolloutOf) -> Rollout:
         """Start, pause, resume, promote or abort."""
         return self.call("POST", f"/admin/rollouts/{name}", body, Rollout)
+
+    def scaling(self, model: str | None, limit: int) -> ScalingPage:
+        """What the autoscaler decided lately, of one model or of all."""
+        query = "" if model is None else f"&model={quote(model, safe='')}"
+        return self.call("GET", f"/admin/scaling?limit={limit}{query}", None, ScalingPage)
+
+    def change_scaling(self, name: str, model: str | None) -> Paused:
+        """Pause or resume."""
+        return self.call("POST", f"/admin/scaling/{name}", ScalingOf(model=model), Paused)
 
     def abuse(self) -> AbusePage:
         """The keys that policies against abuse have found."""

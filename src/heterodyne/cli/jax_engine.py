@@ -29,6 +29,7 @@ class JaxOptions(Struct, frozen=True, kw_only=True):
     slots: int
     chunk: int
     steps: int
+    compiles_ahead: bool | None
 
 
 @click.command()
@@ -40,6 +41,12 @@ class JaxOptions(Struct, frozen=True, kw_only=True):
 @click.option("--context", type=click.IntRange(16), default=4096, show_default=True, help="Longest sequence.")
 @click.option("--slots", type=click.IntRange(1), default=64, show_default=True, help="Sequences at once.")
 @click.option("--chunk", type=click.IntRange(16), default=512, show_default=True, help="Prompt tokens read at once.")
+@click.option(
+    "--compile-ahead/--no-compile-ahead",
+    "compiles_ahead",
+    default=None,
+    help="All programs before it is ready, so that no request waits for one; else on accelerators, not on a CPU.",
+)
 @click.option("--steps", type=click.IntRange(1, 64), default=1, show_default=True, help="Steps of one device call.")
 def jax(**options: Any) -> None:
     """Serve FOLDER, a model in SafeTensors or as the registry's JAX checkpoint, as vLLM would.
@@ -66,6 +73,7 @@ def jax(**options: Any) -> None:
         precision=given.precision,
         host=given.host,
         port=given.port,
+        compiles_ahead=given.compiles_ahead,
     )
 
 

@@ -11,7 +11,9 @@ from heterodyne.batches.settings import BatchSettings
 from heterodyne.books.settings import BookSettings
 from heterodyne.caching.settings import CacheSettings
 from heterodyne.console.settings import ConsoleSettings
+from heterodyne.endpoint_picker.settings import EndpointPickerSettings
 from heterodyne.fleet.model_settings import ModelSettings
+from heterodyne.fleet.scaling_settings import ScalingSettings
 from heterodyne.fleet.settings import FleetSettings, PoolSettings
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.physics.settings import PhysicsSettings
@@ -30,6 +32,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
+    endpoint_picker: EndpointPickerSettings = field(default_factory=EndpointPickerSettings)
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     routing: RoutingSettings = field(default_factory=RoutingSettings)
     stores: StoreSettings = field(default_factory=StoreSettings)
@@ -41,6 +44,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     registry: RegistrySettings = field(default_factory=RegistrySettings)
     physics: PhysicsSettings = field(default_factory=PhysicsSettings)
     fleet: FleetSettings = field(default_factory=FleetSettings)
+    autoscaling: ScalingSettings = field(default_factory=ScalingSettings)
     pools: Annotated[
         dict[str, PoolSettings], Meta(description="Pools by name; the default pools when none is declared.")
     ] = field(default_factory=lambda: dict(DEFAULT_POOLS))
@@ -65,6 +69,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 SECTIONS: dict[str, type[Struct]] = {
     "gateway": GatewaySettings,
     "console": ConsoleSettings,
+    "endpoint_picker": EndpointPickerSettings,
     "admission": AdmissionSettings,
     "routing": RoutingSettings,
     "stores": StoreSettings,
@@ -76,6 +81,7 @@ SECTIONS: dict[str, type[Struct]] = {
     "registry": RegistrySettings,
     "physics": PhysicsSettings,
     "fleet": FleetSettings,
+    "autoscaling": ScalingSettings,
 }
 NAMED: dict[str, type[Struct]] = {  # tables of sections that the operator names: [pools.NAME], [models.NAME] and so on
     "pools": PoolSettings,

@@ -31,6 +31,8 @@ from heterodyne.console.rehearsal.routes import rehearsal_routes
 from heterodyne.console.render import answer, error_answer
 from heterodyne.console.rollouts.routes import rollout_routes
 from heterodyne.console.rollouts.service import RolloutChanges
+from heterodyne.console.scaling.routes import scaling_routes
+from heterodyne.console.scaling.service import ScalingChanges
 from heterodyne.console.services import ConsoleServices, Instruments, StoreServices
 from heterodyne.console.session.routes import session_routes
 from heterodyne.console.settings import ConsoleSettings
@@ -73,6 +75,8 @@ def admin_app(
             routes += rollout_routes(guard, stores.rollouts, RolloutChanges(stores.rollouts, stores.recorder))
         if stores.registry is not None:
             routes += registry_routes(guard, stores.registry, RegistryChanges(stores.registry, stores.recorder))
+        if stores.scaling is not None:
+            routes += scaling_routes(guard, stores.scaling, ScalingChanges(stores.scaling, stores.recorder))
         if stores.policies is not None:
             routes += policy_routes(guard, stores.policies, time.time)
         if stores.drops is not None:

@@ -14,6 +14,7 @@ from heterodyne.console.policies.service import DropService, PolicyService
 from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rehearsal.service import RehearsalService
 from heterodyne.console.rollouts.service import RolloutService
+from heterodyne.console.scaling.service import ScalingService
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.console.tenants_now.service import TenantsNowService
 from heterodyne.ports.books import BookStore
@@ -31,6 +32,7 @@ class StoreServices(Struct, frozen=True, kw_only=True):
     abuse: AbuseService | None = None  # None: nobody looks
     policies: PolicyService | None = None  # of guards, caches and cascades; None: nobody follows them
     drops: DropService | None = None  # of kept answers; None: nobody drops any
+    scaling: ScalingService | None = None  # None: nothing grows and shrinks
 
 
 class ConsoleServices(Struct, frozen=True, kw_only=True):

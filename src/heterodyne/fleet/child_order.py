@@ -30,3 +30,13 @@ class ChildFailed(Struct, frozen=True, kw_only=True):
     """The child's answer when it cannot serve; its exit code is then 1."""
 
     error: str
+
+
+class CommandOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One replica to run by a command of the operator's."""
+
+    words: tuple[str, ...]  # with `{port}` and `{python}` where those belong
+    health_path: str  # answers 200 once it takes work
+    host: str = "127.0.0.1"
+    port: int = 0
+    stop_timeout_s: float = 5.0  # to end by itself when it is told to

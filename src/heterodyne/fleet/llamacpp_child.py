@@ -13,7 +13,8 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from heterodyne.fleet.child_order import ChildFailed, ChildListening, ChildOrder
+from heterodyne.fleet.child_answer import claim_stdout, fail
+from heterodyne.fleet.child_order import ChildListening, ChildOrder
 
 PROMPT_CACHE_MIB = 256  # llama.cpp would keep up to 8 GiB of old prompts
 # New requests, cancellations and the other slots' tokens wait for a running batch. On a CPU 64 tokens are already
@@ -26,30 +27,23 @@ def main() -> NoReturn:
     """Serve one order, then leave."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    answer = _claim_stdout()
+    answer = claim_stdout()
     try:
         order = msgspec.json.decode(sys.stdin.buffer.readline(), type=ChildOrder)
     except msgspec.MsgspecError as error:
-        _fail(answer, f"unreadable order: {error}")
+        fail(answer, f"unreadable order: {error}")
     problem = _problem(order)
     if problem is not None:
-        _fail(answer, problem)
+        fail(answer, problem)
     watcher = threading.Thread(target=_leave_at_end_of_input, daemon=True)
     watcher.start()
     try:
         server = _start(order)
     except (RuntimeError, ValueError, OSError) as error:
-        _fail(answer, f"llama.cpp does not start {order.model_path} on {order.host}:{order.port}: {error}")
+        fail(answer, f"llama.cpp does not start {order.model_path} on {order.host}:{order.port}: {error}")
     os.write(answer, msgspec.json.encode(ChildListening(listening=server.listening_address)) + b"\n")
     watcher.join()
     os._exit(0)
-
-
-def _claim_stdout() -> int:
-    """Keep standard output for our answer alone; what libraries print there goes to standard error."""
-    answer = os.dup(1)
-    os.dup2(2, 1)
-    return answer
 
 
 def _leave_at_end_of_input() -> None:
@@ -57,11 +51,6 @@ def _leave_at_end_of_input() -> None:
         pass
     # The engine's own threads would finish their answers first; no reader is left.
     os._exit(0)
-
-
-def _fail(answer: int, message: str) -> NoReturn:
-    os.write(answer, msgspec.json.encode(ChildFailed(error=message)) + b"\n")
-    os._exit(1)
 
 
 def _problem(order: ChildOrder) -> str | None:

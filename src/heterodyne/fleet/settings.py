@@ -2,9 +2,11 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, convert
 
 from heterodyne.domain.tls_files import TlsFiles
+from heterodyne.fleet.kubernetes_settings import KubernetesPoolSettings
+from heterodyne.fleet.pool_scaling import PoolScaling
 
 EngineName = Literal[
     "llamacpp",
@@ -40,10 +42,24 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "pools that say no price of their own."
         ),
     ] = None
+    kubeconfig: Annotated[
+        Annotated[str, Meta(min_length=1)] | None,
+        Meta(
+            description="Kubeconfig file of the cluster that pools with `discover` are in; absent, the service account "
+            "of the gateway's own pod. Programs that it names to get tokens from are not run."
+        ),
+    ] = None
+    kubeconfig_context: Annotated[
+        Annotated[str, Meta(min_length=1)] | None,
+        Meta(description="Its context; absent, the current one."),
+    ] = None
+    kubernetes_resync_s: Annotated[
+        float, Meta(ge=10, le=3600, description="How often everything is read anew, beside what is told as it changes.")
+    ] = 300.0
 
 
-class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One pool: either replicas reached by URL (`urls`) or some started here from `weights`."""
+class PoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One pool: replicas by URL (`urls`), found (`discover`, `inference_pool`), or started here (`weights`, `command`)."""
 
     model: Annotated[str, Meta(min_length=1, description="The public name clients ask for.")]
     engine: Annotated[EngineName, Meta(description="The engine dialect the replicas speak.")] = "openai"
@@ -51,6 +67,20 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         tuple[str, ...],
         Meta(description="Replicas that already run, as `http://host:port` or `https://host:port`."),
     ] = ()
+    discover: Annotated[
+        Literal["kubernetes"] | None,
+        Meta(
+            description="Finds the replicas in a Kubernetes cluster in place of `urls`, and follows them as they come "
+            "and go: by `kubernetes_service` or `kubernetes_selector`."
+        ),
+    ] = None
+    inference_pool: Annotated[
+        Annotated[str, Meta(pattern=r"^[a-z0-9.\-]+/[a-z0-9.\-]+$")] | None,
+        Meta(
+            description="The InferencePool whose endpoints the replicas are, as `namespace/name`, of those in "
+            "`endpoint_picker.manifests`; in place of `urls`."
+        ),
+    ] = None
     engine_model: Annotated[
         str | None, Meta(description="The name the engine knows the model by; the public name when absent.")
     ] = None
@@ -114,12 +144,28 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         str | None,
         Meta(description="Jinja chat template: a file, or `builtin:NAME`; the one inside the weights when absent."),
     ] = None
+    command: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Command that starts a replica on this machine, one word after the other; `{port}` is where it "
+            "has to listen on loopback, `{python}` this Python. It ends with the gateway."
+        ),
+    ] = ()
+    autoscaling: Annotated[
+        dict[str, float],
+        Meta(
+            description="How the pool may grow and shrink by itself: `minimum`, `maximum`, `requests_per_s` that one "
+            "replica carries within the promise, with `prompt_tokens` and `output_tokens` of those, `cold_start_s`, "
+            "`loss_per_hour` on spot capacity, `memory_gib` a replica takes. Empty, it keeps its replicas."
+        ),
+    ] = {}
     replicas: Annotated[
         int,
         Meta(
             ge=1,
             le=64,
-            description="How many replicas are started here from `weights`; with `threads` 0 each takes every core.",
+            description="How many replicas are started here from `weights` or by `command`, at first where they grow "
+            "and shrink; with `threads` 0 each takes every core.",
         ),
     ] = 1
     version: Annotated[str | None, Meta(description="Name of the weights' version, for records and headers.")] = None
@@ -263,6 +309,16 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     warm_up_timeout_s: Annotated[
         float, Meta(gt=0, description="How long each of them may take; one that fails is asked again.")
     ] = 300.0
+
+    @property
+    def is_started_here(self) -> bool:
+        """Whether its replicas are processes on this machine."""
+        return self.weights is not None or bool(self.command)
+
+    @property
+    def scaling(self) -> PoolScaling | None:
+        """How it grows and shrinks; None: it keeps its replicas."""
+        return convert(self.autoscaling, PoolScaling, strict=False) if self.autoscaling else None
 
     @property
     def tls_files(self) -> TlsFiles | None:

@@ -33,6 +33,7 @@ class SupervisedProcess:
         *,
         start_timeout_s: float,
         stop_timeout_s: float,
+        on_start: Callable[[], None] | None = None,
         on_exit: Callable[[str], None] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
@@ -42,6 +43,7 @@ class SupervisedProcess:
         self._order = order
         self._start_timeout_s = start_timeout_s
         self.stop_timeout_s = stop_timeout_s
+        self._on_start = on_start
         self._on_exit = on_exit
         self._environment = environment or {}
         self._process: asyncio.subprocess.Process | None = None
@@ -128,6 +130,8 @@ class SupervisedProcess:
         else:
             _log.info("process_started", process=self.name, pid=process.pid)
             self.started.set()
+            if self._on_start is not None:
+                self._on_start()
         code = await process.wait()
         _log.warning("process_exited", process=self.name, pid=process.pid, code=code)
         if self._on_exit is not None:

@@ -18,6 +18,7 @@ from heterodyne.gateway.arm_tallies import ArmTallies
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.cascade_costs import count_ended
 from heterodyne.gateway.decision_log import Decided, DecisionLog, is_unusual
+from heterodyne.gateway.demand_tally import DemandTally
 from heterodyne.gateway.ended import ended_of
 from heterodyne.gateway.finished import Finished, count_usage, end_hold, settle_cache
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
@@ -69,6 +70,7 @@ class RequestLog:
         self.arms = ArmTallies()
         self.shadow = ShadowSampler(clock)
         self.abuse: SignRecorder | None = None  # None: no policy looks for it
+        self.demand: DemandTally | None = None  # None: no pool grows and shrinks
 
     @property
     def keeps_answers(self) -> bool:
@@ -109,6 +111,8 @@ class RequestLog:
         """Write down a request that no replica was asked for; of unknown callers there is only a line in the log."""
         self._meters.refused(record)
         self._records.write((record,))
+        if self.demand is not None and caller is not None:
+            self.demand.refused(record)
         if caller is not None and self._usage_recorder is not None:
             self._usage_recorder.refused(record, caller, urgency)
         if caller is not None and self._audit_recorder is not None:
@@ -160,6 +164,8 @@ class RequestLog:
             self.shadow.offer(finished, ended)
         if self.abuse is not None:
             self.abuse.ended(finished, ended)
+        if self.demand is not None:
+            self.demand.ended(finished, ended)
         self._learn(finished, ended)
         if choice is not None and (is_unusual(ended) or self.decisions.has_room(now_s)):
             self.decisions.add(Decided(ended.id, routing_request, choice, ended))

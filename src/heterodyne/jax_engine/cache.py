@@ -12,8 +12,13 @@ from heterodyne.registry.families.decoder_shape import DecoderShape
 
 def new_cache(shape: DecoderShape, slots: int, length: int, kind: Any) -> Cache:
     """All zeros."""
+    return [new_layer(shape, slots, length, kind) for _ in range(shape.layers)]
+
+
+def new_layer(shape: DecoderShape, slots: int, length: int, kind: Any) -> tuple[Any, Any]:
+    """Keys and values of one."""
     sides = (slots, shape.kv_heads, length, shape.head_dim)
-    return [(jnp.zeros(sides, kind), jnp.zeros(sides, kind)) for _ in range(shape.layers)]
+    return jnp.zeros(sides, kind), jnp.zeros(sides, kind)
 
 
 def with_length(cache: Cache, length: int) -> Cache:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from heterodyne.jax_engine.cache import copied, new_cache, with_length
+from heterodyne.jax_engine.cache import new_cache, with_length
 from heterodyne.jax_engine.lengths import chunk_length
 from heterodyne.jax_engine.programs import DecoderPrograms, TokenChunk, new_state, one_slots_rules
 from heterodyne.jax_engine.scheduler import ChunkWork, CopyWork, SlotScheduler, StepWork
@@ -108,7 +108,7 @@ class JaxEngine:
         self._take_orders()
         work = self.scheduler.next_work()
         if isinstance(work, CopyWork):
-            self._cache = copied(self._cache, np.int32(work.source), np.int32(work.slot))
+            self._cache = self._programs.copy(self._cache, work.source, work.slot)
         elif work is not None:
             self._send(work)
         elif not self._sent:

@@ -12,6 +12,14 @@ def cache_length(tokens: int, most: int) -> int:
     return min(-(-tokens // step) * step, most)
 
 
+def cache_lengths(most: int) -> tuple[int, ...]:
+    """All that a cache may have."""
+    lengths = [cache_length(1, most)]
+    while lengths[-1] < most:
+        lengths.append(cache_length(lengths[-1] + 1, most))
+    return tuple(lengths)
+
+
 def next_length(now: int, tokens: int, most: int) -> int:
     """Of the cache when `tokens` places of a slot are needed: longer at once, shorter when it is four times too long.
 
@@ -24,3 +32,11 @@ def next_length(now: int, tokens: int, most: int) -> int:
 def chunk_length(tokens: int, most: int) -> int:
     """The power of two that a chunk of a prompt is filled up to."""
     return min(max(CHUNK_MIN, 1 << (tokens - 1).bit_length()), most)
+
+
+def chunk_lengths(most: int) -> tuple[int, ...]:
+    """All that a chunk may be filled up to."""
+    lengths = [chunk_length(1, most)]
+    while lengths[-1] < most:
+        lengths.append(chunk_length(lengths[-1] + 1, most))
+    return tuple(lengths)

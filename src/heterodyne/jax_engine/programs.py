@@ -5,6 +5,7 @@ made before this one has ended. Each combination of static arguments and lengths
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from heterodyne.jax_engine.attention import Cache, attend_chunk, attend_slots
+from heterodyne.jax_engine.cache import copied, new_cache
 from heterodyne.jax_engine.model import hidden_rows, logits_of
 from heterodyne.jax_engine.sampling import SampledTokens, SamplingRules, sampled
 from heterodyne.registry.families.decoder_shape import DecoderShape
@@ -47,6 +49,17 @@ class TokenChunk(NamedTuple):
     rules: SamplingRules  # of the slot, numbers
 
 
+class ProgramKey(NamedTuple):
+    """What one program is compiled for: a chunk where it has tokens, else steps; where it has neither, a row's copy."""
+
+    cache_tokens: int
+    chunk_tokens: int = 0
+    steps: int = 0
+    is_last: bool = True
+    draws: bool = False
+    top: int = 0
+
+
 class DecoderPrograms:
     """Of one model."""
 
@@ -59,6 +72,7 @@ class DecoderPrograms:
         self._steps = jax.jit(
             functools.partial(_steps, shape), static_argnames=("steps", "draws", "top"), donate_argnums=(1, 2)
         )
+        self._ahead: dict[ProgramKey, Callable[..., Any]] = {}
         # GPUs and TPUs would multiply numbers of 32 bits in fewer than they have.
         self._precision = "float32" if weights["embedding"].dtype == jnp.float32 else None
 
@@ -66,21 +80,53 @@ class DecoderPrograms:
         self, cache: Cache, state: SlotState, chunk: TokenChunk, *, is_last: bool, draws: bool, top: int
     ) -> tuple[Cache, SlotState, SampledTokens]:
         """Read tokens into a slot; after the last chunk of a prompt comes the first token of its answer."""
-        with jax.default_matmul_precision(self._precision):
-            made: tuple[Cache, SlotState, SampledTokens] = self._chunk(
-                self.weights, cache, state, chunk, is_last=is_last, draws=draws, top=top
-            )
-        return made
+        key = ProgramKey(cache[0][0].shape[2], len(chunk.tokens), 0, is_last, draws, top)
+        return self._call(key, cache, state, chunk)
 
     def steps(
         self, cache: Cache, state: SlotState, live: Any, *, steps: int, draws: bool, top: int
     ) -> tuple[Cache, SlotState, SampledTokens]:
         """`steps` tokens more for each `live` slot; what comes back has steps in front."""
-        with jax.default_matmul_precision(self._precision):
-            made: tuple[Cache, SlotState, SampledTokens] = self._steps(
-                self.weights, cache, state, live, steps=steps, draws=draws, top=top
-            )
+        return self._call(ProgramKey(cache[0][0].shape[2], 0, steps, True, draws, top), cache, state, live)
+
+    def copy(self, cache: Cache, source: int, target: int) -> Cache:
+        """What slot `source` holds, in slot `target` too."""
+        program = self._ahead.get(ProgramKey(cache[0][0].shape[2]), copied)
+        made: Cache = program(cache, np.int32(source), np.int32(target))
         return made
+
+    def compile_ahead(self, key: ProgramKey, slots: int) -> None:
+        """So that the first call like this one need not wait for it; several threads may do so at once."""
+        kind = self.weights["embedding"].dtype
+        cache = jax.eval_shape(lambda: new_cache(self.shape, slots, key.cache_tokens, kind))
+        if not key.chunk_tokens and not key.steps:
+            self._ahead[key] = copied.lower(cache, np.int32(0), np.int32(0)).compile()
+            return
+        state = jax.eval_shape(lambda: new_state(self.shape, slots))
+        what: Any = np.zeros(slots, bool)
+        if key.chunk_tokens:
+            rules = one_slots_rules(0.0, 1.0, 1, 0.0, 0)
+            what = TokenChunk(np.zeros(key.chunk_tokens, np.int32), np.zeros(3, np.int32), rules)
+        with jax.default_matmul_precision(self._precision):
+            program, chosen = self._program(key)
+            self._ahead[key] = program.lower(self.weights, cache, state, what, **chosen).compile()
+
+    def _call(self, key: ProgramKey, *given: Any) -> tuple[Cache, SlotState, SampledTokens]:
+        made: tuple[Cache, SlotState, SampledTokens]
+        ahead = self._ahead.get(key)
+        if ahead is not None:
+            made = ahead(self.weights, *given)
+            return made
+        with jax.default_matmul_precision(self._precision):
+            program, chosen = self._program(key)
+            made = program(self.weights, *given, **chosen)
+        return made
+
+    def _program(self, key: ProgramKey) -> tuple[Any, dict[str, Any]]:
+        sampled_by = {"draws": key.draws, "top": key.top}
+        if key.chunk_tokens:
+            return self._chunk, {"is_last": key.is_last, **sampled_by}
+        return self._steps, {"steps": key.steps, **sampled_by}
 
 
 def _chunk(

@@ -10,11 +10,11 @@ from msgspec import Meta, Struct
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.nearest import unknown_name
+from heterodyne.fleet.pool_scaling import PoolScaling
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.step_time import Speculation
-from heterodyne.simulator.autoscaling_table import AutoscalingTable
 from heterodyne.simulator.promise import Promise
 
 REPLICAS_MAX = 4096
@@ -52,7 +52,7 @@ class SimulatedPool(Struct, frozen=True, kw_only=True):
     in_flight_max: Annotated[int, Meta(ge=1)] | None = None
     speculation: Speculation | None = None  # tokens guessed ahead, and the chance that one is right
     slowdown: Annotated[float, Meta(gt=0)] = 1.0  # its steps take so many times what is predicted
-    autoscaling: AutoscalingTable | None = None  # None: it keeps its replicas
+    autoscaling: PoolScaling | None = None  # None: it keeps its replicas
 
 
 class FleetFile(Struct, frozen=True, kw_only=True):

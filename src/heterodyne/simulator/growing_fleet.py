@@ -14,16 +14,10 @@ from msgspec import Struct, structs
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.fleet import Health, PoolName, Replica, ReplicaId
+from heterodyne.domain.replica_stage import COMING, PROVIDED, ReplicaStage
 from heterodyne.physics.serving import Slo
 from heterodyne.planning.scaling.action import ActionKind, ScalingAction
-from heterodyne.planning.scaling.observation import (
-    COMING,
-    PROVIDED,
-    Observation,
-    PoolObservation,
-    ReplicaStage,
-    ScaledReplica,
-)
+from heterodyne.planning.scaling.observation import Observation, PoolObservation, ScaledReplica
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.growth_tally import GrowthTally
 from heterodyne.simulator.replica import SimulatedReplica

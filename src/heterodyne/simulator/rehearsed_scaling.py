@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
+from heterodyne.fleet.pool_scaling import PoolScaling
 from heterodyne.planning.scaling.action import ActionKind
 from heterodyne.planning.scaling.autoscaler import ScalingDecision
 from heterodyne.planning.scaling.capacity import CapacityCurve
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.traffic.trace_request import TraceRequest
-from heterodyne.simulator.autoscaling_table import AutoscalingTable
+from heterodyne.simulator.autoscaling_table import pool_limits
 from heterodyne.simulator.capacity_curve import capacity_curve, counts_to, evenly
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.growing_fleet import GrowingFleet, GrowingPool
@@ -59,7 +60,7 @@ class ScalingTerms(Struct, frozen=True, kw_only=True):
 
 def rehearse_scaling(
     pools: Sequence[LaidOutPool],
-    tables: dict[str, AutoscalingTable],
+    tables: dict[str, PoolScaling],
     log: Sequence[TraceRequest],
     terms: ScalingTerms,
     *,
@@ -79,7 +80,7 @@ def rehearse_scaling(
     scaler = OwnScaler(
         ScalingRules(
             pools=tuple(
-                tables[pool.name].limits(pool.name, curves[pool.name], pool.replicas[0].price.usd_per_hour or 0.0)
+                pool_limits(tables[pool.name], pool.name, curves[pool.name], pool.replicas[0].price.usd_per_hour or 0.0)
                 for pool in pools
             ),
             share=terms.promise.share,
@@ -110,7 +111,7 @@ def rehearse_scaling(
     )
 
 
-def _growing(pool: LaidOutPool, table: AutoscalingTable, first: int) -> GrowingPool:
+def _growing(pool: LaidOutPool, table: PoolScaling, first: int) -> GrowingPool:
     return GrowingPool(
         pool=pool, first=first, cold_start_s=table.cold_start_s, cold_start_spread=table.cold_start_spread
     )
@@ -118,7 +119,7 @@ def _growing(pool: LaidOutPool, table: AutoscalingTable, first: int) -> GrowingP
 
 def _first(
     pools: Sequence[LaidOutPool],
-    tables: dict[str, AutoscalingTable],
+    tables: dict[str, PoolScaling],
     curves: dict[str, CapacityCurve],
     log: Sequence[TraceRequest],
 ) -> dict[str, int]:

@@ -1,8 +1,6 @@
 """From the settings to the fleet: replicas that run, orders for those to be started here, and rules of models."""
 
-import socket
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,17 +9,20 @@ from msgspec import Struct, structs
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId, WarmUp
 from heterodyne.domain.routing_rule import KvStrategy, Requirement, RoutingRule
+from heterodyne.engines.catalogue import ENGINES
 from heterodyne.engines.open_inference import OpenInferenceDialect
 from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_template
-from heterodyne.fleet.child_order import ChildOrder
+from heterodyne.fleet.child_order import ChildOrder, CommandOrder
+from heterodyne.fleet.free_ports import LOOPBACK, free_ports
 from heterodyne.fleet.kv_publishers import kv_publishers
+from heterodyne.fleet.local_child import LocalPool
+from heterodyne.fleet.machine_memory import GIB
 from heterodyne.fleet.model_settings import ModelSettings
+from heterodyne.fleet.pool_scaling import PoolScaling
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.catalogue import accelerator, accelerators, with_overrides
 from heterodyne.physics.hardware import Accelerator
 from heterodyne.planning.hardware.replica_price import replica_price
-
-LOOPBACK = "127.0.0.1"
 
 
 class LocalReplica(Struct, frozen=True, kw_only=True):
@@ -42,15 +43,26 @@ def remote_replicas(settings: Settings) -> tuple[Replica, ...]:
     )
 
 
+def driven_pools(settings: Settings, weights: Mapping[str, Path]) -> dict[PoolName, LocalPool]:
+    """The pools whose replicas the driver of this machine starts: those of a command, and all that grow and shrink."""
+    catalogue = _catalogue(settings)
+    return {
+        PoolName(name): _driven(_described(name, pool, 0, catalogue), pool, weights.get(name))
+        for name, pool in settings.pools.items()
+        if pool.command or (pool.autoscaling and name in weights)
+    }
+
+
 def local_replicas(settings: Settings, weights: Mapping[str, Path]) -> tuple[LocalReplica, ...]:
-    """The replicas of every pool whose weights are at hand, each on a port of its own."""
+    """Of every pool whose weights are at hand and that keeps its replicas, all, each on a port of its own."""
     catalogue = _catalogue(settings)
     described = [
         (_described(name, settings.pools[name], index, catalogue), settings.pools[name], path)
         for name, path in weights.items()
+        if not settings.pools[name].autoscaling
         for index in range(settings.pools[name].replicas)
     ]
-    ports = _free_ports(len(described))
+    ports = free_ports(len(described))
     return tuple(
         _local(replica, pool, path, port) for (replica, pool, path), port in zip(described, ports, strict=True)
     )
@@ -158,11 +170,42 @@ def _remote(replica: Replica, pool: PoolSettings, index: int) -> Replica:
 
 
 def _local(replica: Replica, pool: PoolSettings, weights: Path, port: int) -> LocalReplica:
-    order = ChildOrder(
+    order = structs.replace(_llamacpp_order(pool, weights), port=port)
+    started = structs.replace(_of_weights(replica, pool), port=port)
+    return LocalReplica(replica=started, order=order, start_timeout_s=pool.start_timeout_s)
+
+
+def _driven(replica: Replica, pool: PoolSettings, weights: Path | None) -> LocalPool:
+    scaling = pool.scaling or PoolScaling(minimum=pool.replicas, maximum=pool.replicas)
+    if weights is None:
+        health_path = ENGINES[pool.engine].health_path
+        order: ChildOrder | CommandOrder = CommandOrder(words=pool.command, health_path=health_path)
+        started = structs.replace(replica, engine_model=pool.engine_model, api_key_env=pool.api_key_env)
+    else:
+        order, started = _llamacpp_order(pool, weights), _of_weights(replica, pool)
+    return LocalPool(
+        replica=started,
+        order=order,
+        first=min(max(pool.replicas, scaling.minimum), scaling.maximum),
+        maximum=scaling.maximum,
+        start_timeout_s=pool.start_timeout_s,
+        memory_bytes=None if scaling.memory_gib is None else int(scaling.memory_gib * GIB),
+    )
+
+
+def _of_weights(replica: Replica, pool: PoolSettings) -> Replica:
+    return structs.replace(
+        replica,
+        purpose=Purpose(pool.purpose),
+        tool_call_opening=TOOL_CALL_OPENINGS.get(pool.chat_template or ""),
+    )
+
+
+def _llamacpp_order(pool: PoolSettings, weights: Path) -> ChildOrder:
+    return ChildOrder(
         model_path=str(weights),
         alias=pool.model,
         host=LOOPBACK,
-        port=port,
         context_tokens=pool.context_tokens,
         slots=pool.slots,
         threads=pool.threads,
@@ -170,19 +213,3 @@ def _local(replica: Replica, pool: PoolSettings, weights: Path, port: int) -> Lo
         purpose=pool.purpose,
         chat_template=read_chat_template(pool.chat_template),
     )
-    started = structs.replace(
-        replica,
-        port=port,
-        purpose=Purpose(pool.purpose),
-        tool_call_opening=TOOL_CALL_OPENINGS.get(pool.chat_template or ""),
-    )
-    return LocalReplica(replica=started, order=order, start_timeout_s=pool.start_timeout_s)
-
-
-def _free_ports(count: int) -> list[int]:
-    """Loopback ports that are free now; all are held until the last is found, so none comes twice."""
-    with ExitStack() as held:
-        probes = [held.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind((LOOPBACK, 0))
-        return [probe.getsockname()[1] for probe in probes]

@@ -63,10 +63,47 @@ certificate_ends = Gauge(
     "When a certificate that we show is over, by the setting that names it.",
     ("setting",),
 )
+discovery_heard = Gauge(
+    "heterodyne_fleet_discovery_heard_timestamp_seconds",
+    "When the cluster of a pool that is discovered was last known to be as it is here; it serves on as it was then.",
+    ("pool",),
+)
+discovery_problems = Gauge(
+    "heterodyne_fleet_discovery_problems",
+    "What keeps replicas of a discovered pool away, or is not known of them, by what it is.",
+    ("pool", "problem"),
+)
 certificate_failures = Counter(
     "heterodyne_certificate_failures_total",
     "Files of certificates that were written anew and could not be taken; the last ones go on to hold.",
     ("setting",),
+)
+scaling_steps = Counter(
+    "heterodyne_scaling_steps_total",
+    "Steps of the autoscaler, by pool, what was to be done, why, and whether it was (`done`, or `not-done` in a dry "
+    "run, while paused, or because the driver refused).",
+    ("pool", "step", "reason", "outcome"),
+)
+scaling_needed = Gauge(
+    "heterodyne_scaling_needed_requests_per_second",
+    "What has to be carried by the time that another replica is ready, in requests of the usual length.",
+    ("model",),
+)
+scaling_carried = Gauge(
+    "heterodyne_scaling_carried_requests_per_second",
+    "What the replicas that are there or coming carry within the promise, as far as that is believed.",
+    ("model",),
+)
+scaling_short = Gauge(
+    "heterodyne_scaling_is_short",
+    "1 while more is needed than is carried and no replica is coming.",
+    ("model",),
+)
+scaling_wanted = Gauge("heterodyne_scaling_replicas_wanted", "Replicas that were asked for.", ("pool",))
+scaling_cold_start = Gauge(
+    "heterodyne_scaling_cold_start_seconds",
+    "The usual time from asking for a replica to its being ready: the median of those measured.",
+    ("pool",),
 )
 abuse_findings = Counter(
     "heterodyne_abuse_findings_total",
@@ -546,6 +583,14 @@ ALL: tuple[Meter, ...] = (
     handshake_failures,
     certificate_ends,
     certificate_failures,
+    scaling_steps,
+    scaling_needed,
+    scaling_carried,
+    scaling_short,
+    scaling_wanted,
+    scaling_cold_start,
+    discovery_heard,
+    discovery_problems,
     cache_answers,
     cache_saved_usd,
     cache_entries_refused,

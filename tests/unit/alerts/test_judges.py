@@ -10,6 +10,7 @@ from heterodyne.alerts.signals import (
     AuditSignals,
     BooksSignals,
     CertificateSignals,
+    DiscoverySignals,
     DriftSignals,
     LimitSignals,
     ModelSignals,
@@ -256,6 +257,11 @@ def test_certificates_that_are_soon_over_and_those_that_are() -> None:
     signals = Signals(at=0.0, certificates=seen)
     assert fires("certificate_ending", signals) == ["soon"]
     assert fires("certificate_over", signals) == ["over"]
+
+
+def test_a_cluster_that_was_not_heard_for_long() -> None:
+    seen = tuple(DiscoverySignals(pool=pool, heard_at=at) for pool, at in (("a", 999.0), ("b", 600.0), ("never", None)))
+    assert fires("discovery_silent", Signals(at=1000.0, discoveries=seen)) == ["b"]
 
 
 @pytest.mark.parametrize("name", BY_NAME)

@@ -30,13 +30,17 @@ from heterodyne.cli.output import print_table
 from heterodyne.cli.parity import verdict_table
 from heterodyne.cli.policies import tables as policy_tables
 from heterodyne.cli.rollout import rollout_table
+from heterodyne.cli.scale.explain import print_scaling
 from heterodyne.cli.simulate_batch import print_batch as print_simulated_batch
 from heterodyne.console.abuse.pages import AbuseCase
 from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.console.rollouts.standing import standing_of
+from heterodyne.console.scaling.pages import DecisionRow, ModelNowRow, PoolNowRow, ScalingPage, StepRow
 from heterodyne.domain.artifact import Artifact, ArtifactProvenance, Recipe, StoredArtifact, WeightFormat
+from heterodyne.domain.fleet import PoolName
 from heterodyne.domain.parity import ParityMeasures, ParityVerdict
 from heterodyne.planning.calibration.points import CalibrationPoint
+from heterodyne.planning.scaling.action import ActionKind, ScalingReason
 from heterodyne.rollout.groups import TrialGroups
 from heterodyne.rollout.machine import observed, split_of
 from heterodyne.routing.cascade.fitting import fit_cascade
@@ -204,6 +208,7 @@ def test_tables_of_a_running_gateway_fit_too(
     groups = TrialGroups(("new-0",), ("old-2",))
     standing = standing_of(in_canary(), split_of(in_canary(), groups))
     rollout_table.print_rollout(in_canary(), as_json=False, standing=standing)
+    print_scaling(SCALING)
     shown = capsys.readouterr().out
     assert "times are compared at the same load: new-0 with old-2" in shown
     assert max(len(line) for line in shown.splitlines()) <= WIDTH
@@ -223,9 +228,58 @@ def test_tables_of_a_running_gateway_fit_too(
         "shadow",
         "$13",
         "mixtral",
+        "another scaler",
     )
     assert all(word in shown for word in words)
 
+
+SCALING = ScalingPage(
+    mode="act",
+    models=(
+        ModelNowRow(
+            model="mixtral-8x7b",
+            is_paused=False,
+            needed=31.25,
+            carried=28.0,
+            yields="another scaler of kubernetes wants 2 of chat, not 5",
+            pools=(
+                PoolNowRow(
+                    pool=PoolName("chat-mi300x-us-east"),
+                    driver="kubernetes",
+                    minimum=1,
+                    maximum=16,
+                    wanted=5,
+                    ready=4,
+                    warming=1,
+                    draining=0,
+                    cold_start_s=140.0,
+                    cold_starts=7,
+                    problem="Pod llm/chat-7: ImagePullBackOff",
+                ),
+            ),
+        ),
+    ),
+    decisions=(
+        DecisionRow(
+            at=1_793_534_400.0,
+            model="mixtral-8x7b",
+            is_dry_run=False,
+            needed=31.25,
+            carried=28.0,
+            steps=(
+                StepRow(
+                    kind=ActionKind.ADD,
+                    pool=PoolName("chat-mi300x-us-east"),
+                    count=1,
+                    reason=ScalingReason.TREND,
+                    because="28.41 usual requests/s come, 31.25 by the time another is ready, and 4 carry 28.00",
+                    otherwise="10% of what comes would be more than the promise bears",
+                    outcome="pools.chat-mi300x-us-east: 6 replicas, and 5 is the most",
+                ),
+            ),
+        ),
+    ),
+)
 
 CASE = AbuseCase(
     key="key_0123456789abcdef",
@@ -266,7 +320,7 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
         *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
         *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
         *("batch/batch_table", "cascade", "guards", "parity/verdict_table", "policies/tables"),
-        *("abuse", "scale/plan", "simulate_batch"),
+        *("abuse", "scale/explain", "scale/plan", "simulate_batch"),
         "rollout/rollout_table",
     }
     folder = Path(heterodyne.__file__).parent / "cli"

@@ -17,6 +17,7 @@ from heterodyne.registry.sources.catalogue import SOURCES
 POOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 KNOWN = (*SOURCES, SCHEME)
 TOKEN_PRICES = ("price_usd_per_million_prompt_tokens", "price_usd_per_million_completion_tokens")
+ORIGINS = ("urls", "discover", "weights", "command")
 LONG_PROMPT = "price_long_prompt_tokens"
 LONG_PRICES = (
     "price_long_usd_per_million_prompt_tokens",
@@ -61,20 +62,22 @@ def pool_names_fit_a_header(settings: Settings, _: Mapping[str, str]) -> Iterato
 
 
 def a_pool_has_one_origin(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """Replicas are reached by URL or started here, not both and not neither."""
+    """Replicas are reached by URL, found in a cluster, or started here: one of them."""
     for name, pool in settings.pools.items():
-        rests_on = (dotted(POOLS, name, "urls"), dotted(POOLS, name, "weights"))
-        if pool.urls and pool.weights is not None:
+        rests_on = tuple(dotted(POOLS, name, origin) for origin in ORIGINS)
+        given = [origin for origin in ORIGINS if getattr(pool, origin)]
+        if len(given) > 1:
             yield SettingProblem(
                 path=dotted(POOLS, name),
-                message="both urls and weights; keep urls for replicas that already run, weights to start some here",
+                message=f"both {' and '.join(given)}; keep urls for replicas that already run, discover for those that "
+                "a cluster knows, weights to start some here",
                 rests_on=rests_on,
             )
-        elif not pool.urls and pool.weights is None:
+        elif not given and pool.inference_pool is None:
             yield SettingProblem(
                 path=dotted(POOLS, name),
                 message="neither urls nor weights; give urls of replicas that already run, "
-                "or weights to start one here",
+                "discover for those that a cluster knows, or weights to start one here",
                 rests_on=rests_on,
             )
 
@@ -112,7 +115,7 @@ def weights_meet_an_engine_that_starts_here(settings: Settings, _: Mapping[str, 
 def only_replicas_started_here_are_counted(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """Replicas that already run are as many as their URLs."""
     for name, pool in settings.pools.items():
-        if pool.replicas > 1 and pool.weights is None:
+        if pool.replicas > 1 and not pool.is_started_here:
             yield SettingProblem(
                 path=dotted(POOLS, name, "replicas"),
                 message=f"{pool.replicas}, but only replicas started here from weights are counted; "

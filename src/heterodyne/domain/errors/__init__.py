@@ -53,7 +53,10 @@ HeterodyneError
     ├── InvalidSpec                 invalid_spec
     ├── PlanImpossible              plan_impossible
     ├── StoreInvalid                store_invalid
-    └── AuditBroken                 audit_broken
+    ├── AuditBroken                 audit_broken
+    ├── DriverUnavailable           driver_unavailable    what runs replicas does not answer
+    ├── DriverRefused               driver_refused        it says no: rights, a quota, a bound
+    └── ScalerConflict              scaler_conflict       another scaler changes the same pool
 
 A class answers four questions beside its name: code, HTTP status, worth a retry, whose turn it is to act.
 """
@@ -107,9 +110,12 @@ from heterodyne.domain.errors.gateway import (
 )
 from heterodyne.domain.errors.operator import (
     AuditBroken,
+    DriverRefused,
+    DriverUnavailable,
     InvalidSpec,
     PlanImpossible,
     PortInUse,
+    ScalerConflict,
     SettingsInvalid,
     StoreInvalid,
     UnknownName,
@@ -128,6 +134,8 @@ __all__ = [
     "ContextExceeded",
     "DeadlineExceeded",
     "Draining",
+    "DriverRefused",
+    "DriverUnavailable",
     "EngineBroke",
     "EngineError",
     "EngineGarbage",
@@ -158,6 +166,7 @@ __all__ = [
     "PortInUse",
     "QueueFull",
     "RequestTooSlow",
+    "ScalerConflict",
     "SettingsInvalid",
     "Shed",
     "SlowedDown",

@@ -56,3 +56,22 @@ class AuditBroken(OperatorError):
     """The audit log was altered, or an entry is missing; the message says where."""
 
     code = "audit_broken"
+
+
+class DriverUnavailable(OperatorError):
+    """What runs replicas, a cluster's API or this machine, does not answer; what runs goes on running."""
+
+    code = "driver_unavailable"
+    retryable = True
+
+
+class DriverRefused(OperatorError):
+    """What runs replicas says no: rights, a quota, a bound of the machine; the message names the object."""
+
+    code = "driver_refused"
+
+
+class ScalerConflict(OperatorError):
+    """Somebody else has asked for another number of replicas meanwhile; nothing was changed."""
+
+    code = "scaler_conflict"

@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from msgspec import Struct, structs
 
 from heterodyne.domain.fleet import PoolName
+from heterodyne.domain.replica_stage import PROVIDED, ReplicaStage
 from heterodyne.planning.scaling.action import ActionKind, ScalingAction, ScalingReason
 from heterodyne.planning.scaling.grow import growth
 from heterodyne.planning.scaling.hardware_choice import capacity
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.scaling.need import Need, need_of
-from heterodyne.planning.scaling.observation import PROVIDED, Observation, ReplicaStage
+from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.shrink import shrinkage
 from heterodyne.planning.scaling.situation import Situation
 from heterodyne.planning.scaling.state import ScalingState, observed

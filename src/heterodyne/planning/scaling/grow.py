@@ -1,10 +1,10 @@
 """The way up: what is there or coming carries less than is needed."""
 
+from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.planning.scaling.action import ActionKind, ScalingAction, ScalingReason
 from heterodyne.planning.scaling.hardware_choice import Counts, additions, capacity
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.scaling.need import Need
-from heterodyne.planning.scaling.observation import ReplicaStage
 from heterodyne.planning.scaling.situation import Situation
 
 DOUBTED = 0.95  # trust below which lateness is the reason, where the capacity as written would do

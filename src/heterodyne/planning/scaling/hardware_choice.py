@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
 from heterodyne.domain.fleet import PoolName, ReplicaId
+from heterodyne.domain.replica_stage import PROVIDED, ReplicaStage
 from heterodyne.planning.scaling.cold_start import ColdStarts
 from heterodyne.planning.scaling.limits import PoolLimits, ScalingRules
-from heterodyne.planning.scaling.observation import PROVIDED, PoolObservation, ReplicaStage, ScaledReplica
+from heterodyne.planning.scaling.observation import PoolObservation, ScaledReplica
 
 HORIZON_S = 3600.0
 ORDER = (ReplicaStage.PENDING, ReplicaStage.WARMING, ReplicaStage.READY)  # in which replicas are given up

@@ -1,23 +1,9 @@
 """What an autoscaler sees of one model: what came and what became of it since the last look, and every replica."""
 
-from enum import StrEnum
-
 from msgspec import Struct
 
 from heterodyne.domain.fleet import PoolName, ReplicaId
-
-
-class ReplicaStage(StrEnum):
-    """Where a replica is between being asked for and being gone."""
-
-    PENDING = "pending"  # asked for, no machine yet
-    WARMING = "warming"  # a machine, its engine not ready
-    READY = "ready"
-    DRAINING = "draining"  # finishes what it has
-
-
-COMING = (ReplicaStage.PENDING, ReplicaStage.WARMING)
-PROVIDED = (*COMING, ReplicaStage.READY)  # what is there to stay
+from heterodyne.domain.replica_stage import ReplicaStage
 
 
 class ScaledReplica(Struct, frozen=True, kw_only=True):

@@ -1,10 +1,10 @@
 """The way down: less has been enough for a whole window, and will be."""
 
 from heterodyne.domain.fleet import PoolName
+from heterodyne.domain.replica_stage import COMING, ReplicaStage
 from heterodyne.planning.scaling.action import ActionKind, ScalingAction, ScalingReason
 from heterodyne.planning.scaling.hardware_choice import capacity, given_up, removals, usd_per_hour
 from heterodyne.planning.scaling.need import FLOOR_MIN
-from heterodyne.planning.scaling.observation import COMING, ReplicaStage
 from heterodyne.planning.scaling.situation import Situation
 from heterodyne.planning.scaling.steadiness import DOWN, window_s
 

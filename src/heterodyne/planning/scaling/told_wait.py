@@ -2,8 +2,9 @@
 
 from msgspec import Struct
 
+from heterodyne.domain.replica_stage import COMING
 from heterodyne.planning.scaling.cold_start import ColdStarts
-from heterodyne.planning.scaling.observation import COMING, PoolObservation
+from heterodyne.planning.scaling.observation import PoolObservation
 
 
 class ToldWait(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from heterodyne.alerts.signals import (
     AuditSignals,
     BooksSignals,
     CertificateSignals,
+    DiscoverySignals,
     DriftSignals,
     LimitSignals,
     ModelSignals,
@@ -31,6 +32,7 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.supervisor.alerts.history import AlertHistory, HistorySource
 from heterodyne.supervisor.alerts.recent_samples import RecentSamples
 from heterodyne.supervisor.certificates import CertificateSeen
+from heterodyne.supervisor.fleet.discovery import DiscoverySeen
 from heterodyne.telemetry import exposition, log, metrics
 
 READ_TIMEOUT_S = 10.0
@@ -69,6 +71,7 @@ class SignalMaker:
         drifts: Callable[[], Sequence[DriftSeen]] = tuple,
         abuse: Callable[[], tuple[AbuseSignals, ...]] = tuple,
         certificates: Callable[[], Sequence[CertificateSeen]] = tuple,
+        discoveries: Callable[[], Sequence[DiscoverySeen]] = tuple,
     ) -> None:
         """`limits` gives those of organisations and projects that are used most; without it there are none."""
         self._history = AlertHistory(history)
@@ -80,6 +83,7 @@ class SignalMaker:
         self._drifts = drifts
         self._abuse = abuse
         self._certificates = certificates
+        self._discoveries = discoveries
         self._depths = RecentSamples()
         self._counters = RecentSamples()
 
@@ -106,6 +110,7 @@ class SignalMaker:
             certificates=tuple(
                 CertificateSignals(setting=one.setting, ends_at=one.ends_at) for one in self._certificates()
             ),
+            discoveries=tuple(DiscoverySignals(pool=one.pool, heard_at=one.heard_at) for one in self._discoveries()),
             reports_away=None if counted is None else counted.reports_away,
             guard_failures=None if counted is None else grown(_GUARDS),
             worker_restarts=None if page is None else grown(_WORKERS),

@@ -20,7 +20,10 @@ from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.supervised_process import SupervisedProcess
+from heterodyne.ports.fleet_driver import FleetDriver
 from heterodyne.supervisor.configured_replicas import remote_replicas
+from heterodyne.supervisor.fleet.discovery import DiscoveryWatch
+from heterodyne.supervisor.fleet.driven_fleet import DrivenFleet
 from heterodyne.supervisor.fleet.fleet_reload import FleetReload
 from heterodyne.supervisor.fleet.key_origins import check_key_origin
 from heterodyne.supervisor.fleet.managed_fleet import ManagedFleet, ordered
@@ -37,10 +40,19 @@ _log = log.get("assembly")
 class FleetOwner:
     """What the admin API knows as the fleet; one per supervisor."""
 
-    def __init__(self, fleet: ManagedFleet, reload: FleetReload, decisions: DecisionClient) -> None:
+    def __init__(
+        self,
+        fleet: ManagedFleet,
+        reload: FleetReload,
+        decisions: DecisionClient,
+        discovery: DiscoveryWatch,
+        drivers: Sequence[FleetDriver] = (),
+    ) -> None:
         self._fleet = fleet
+        self.driven = DrivenFleet(fleet, drivers)
         self._reload = reload
         self.decisions = decisions
+        self.discovery = discovery
 
     @property
     def settings(self) -> Settings:
@@ -55,10 +67,12 @@ class FleetOwner:
     def start(self, group: asyncio.TaskGroup) -> None:
         """Begin what is to run here; everything that follows is a child of the group."""
         self._fleet.start(group)
+        self.driven.start(group)
 
     def close(self) -> None:
         """Change nothing more and end what runs here."""
         self._fleet.close()
+        self.driven.close()
 
     def engines(self) -> dict[SupervisedProcess, str]:
         """The processes of replicas that were started here, and their models."""
@@ -180,6 +194,12 @@ class FleetOwner:
     async def remove(self, selection: Selection) -> Changed:
         """Take them out of the fleet, when their last answers are complete, until the next reload."""
         chosen = self._fleet.choose(selection)
+        for managed in chosen:
+            if managed.member.is_driven:
+                raise ChangeRefused(
+                    f'"{managed.member.replica.id}" comes and goes by its driver, which would start another. Drain it, '
+                    "or change the pool's `autoscaling` and reload."
+                )
         for managed in chosen:
             managed.is_leaving = True
         self._fleet.spawn(self._fleet.retire(chosen, self._fleet.publish()), "remove")

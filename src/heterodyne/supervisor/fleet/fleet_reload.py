@@ -6,7 +6,7 @@ A replica that takes the place of another is ready before the other begins to le
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import structs
@@ -25,6 +25,7 @@ _log = log.get("assembly")
 
 Reread = Callable[[], Settings]
 Fetch = Callable[[Settings], dict[str, Path]]
+OnSettings = Callable[[Settings, Mapping[str, Path]], None]  # with the weights of its pools
 
 
 class FleetReload:
@@ -37,7 +38,8 @@ class FleetReload:
         *,
         reread: Reread,
         fetch: Fetch,
-        on_settings: Callable[[Settings], None],
+        on_settings: OnSettings,
+        discovered: Callable[[Settings], Sequence[FleetMember]] = lambda _: (),
     ) -> None:
         """`began` is what was read at the start; `on_settings` gets what every good reload has read."""
         self._began = began
@@ -45,6 +47,7 @@ class FleetReload:
         self._reread = reread
         self._fetch = fetch
         self._on_settings = on_settings
+        self._discovered = discovered
         self._reloading = asyncio.Lock()
         self.last: ReloadRow | None = None  # None: there was none yet
 
@@ -52,7 +55,7 @@ class FleetReload:
         """Read the settings again and work by them; bad ones are refused as a whole."""
         async with self._reloading:
             try:
-                new, settings, wanted = await asyncio.to_thread(self._read)
+                new, settings, wanted, weights = await asyncio.to_thread(self._read)
             except HeterodyneError as error:
                 problems = tuple(error.message.splitlines())
                 for problem in problems:
@@ -62,21 +65,21 @@ class FleetReload:
             lasting = needs_restart(self._began, new)
             self.last = ReloadRow(at=time.time(), is_good=True, needs_restart=lasting)
             self._fleet.settings = settings
-            self._on_settings(settings)
-            return await self._move_to(wanted, lasting)
+            self._on_settings(settings, weights)
+            return await self._move_to((*wanted, *self._discovered(settings)), lasting)
 
-    def _read(self) -> tuple[Settings, Settings, tuple[FleetMember, ...]]:
+    def _read(self) -> tuple[Settings, Settings, tuple[FleetMember, ...], Mapping[str, Path]]:
         """In a thread: files are read, and weights fetched that are not here yet."""
         new = self._reread()
         settings = merged_settings(self._fleet.settings, new, os.environ)
         weights = self._fetch(settings)
-        return new, settings, members(remote_replicas(settings), local_replicas(settings, weights))
+        return new, settings, members(remote_replicas(settings), local_replicas(settings, weights)), weights
 
     async def _move_to(self, wanted: Sequence[FleetMember], lasting: tuple[str, ...]) -> Reloaded:
         fleet = self._fleet
-        serving = [managed.member for managed in fleet.serving()]
-        leaving = [managed.member.replica.id for managed in fleet.replicas if managed.is_leaving]
-        plan = reconcile(serving, wanted, taken=leaving)
+        serving = [managed.member for managed in fleet.serving() if not managed.member.is_driven]
+        others = [one.member.replica.id for one in fleet.replicas if one.is_leaving or one.member.is_driven]
+        plan = reconcile(serving, wanted, taken=others)
         for member in plan.retained:
             managed = fleet.of(member.replica.id)
             managed.member, managed.is_superseded = member, False

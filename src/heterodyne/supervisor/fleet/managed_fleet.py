@@ -88,6 +88,10 @@ class ManagedFleet:
         if self._group is not None:
             managed.start(self._group)
 
+    def forget(self, id: ReplicaId) -> None:
+        """One that is gone; workers hear of it with the next `publish`."""
+        del self._managed[id]
+
     def publish(self) -> int:
         """Give every worker the fleet as it is now; its version."""
         return self.workers.publish(self.settings, ordered(self._managed.values()))

@@ -20,6 +20,7 @@ class FleetMember(Struct, frozen=True, kw_only=True):
     order: ChildOrder | None = None  # None: it was started elsewhere
     start_timeout_s: float = 10.0  # how long others wait for it to be ready before they leave
     is_added: bool = False  # while running; the settings do not know it
+    is_driven: bool = False  # it comes and goes by its driver, whatever is reloaded
 
 
 class ReconcilePlan(Struct, frozen=True, kw_only=True):

@@ -23,6 +23,14 @@ OWN = (
     metrics.abuse_findings,
     metrics.abuse_keys,
     metrics.certificate_ends,
+    metrics.scaling_steps,
+    metrics.scaling_needed,
+    metrics.scaling_carried,
+    metrics.scaling_short,
+    metrics.scaling_wanted,
+    metrics.scaling_cold_start,
+    metrics.discovery_heard,
+    metrics.discovery_problems,
 )
 
 FleetSamples = Callable[[], Sequence[Sample]]  # what is measured of the fleet, as of now

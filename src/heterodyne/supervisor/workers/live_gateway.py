@@ -22,6 +22,7 @@ from heterodyne.gateway.abuse.sign_sender import SignSender
 from heterodyne.gateway.caching.answer_cache import AnswerCache
 from heterodyne.gateway.cascades.cascade_gate import CascadeGate
 from heterodyne.gateway.cascades.load import read_cascades
+from heterodyne.gateway.demand_tally import DemandSeen, DemandTally
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.guards.hits import GuardHits
 from heterodyne.gateway.guards.input_guard import InputGuard
@@ -38,7 +39,8 @@ from heterodyne.telemetry import log, metrics
 
 _log = log.get("assembly")
 
-POLICIES = ("guards", "abuse", "caches", "cascades", "gateway")  # sections that say what happens to texts on their way
+# Sections that say what happens to texts on their way, and whose demand is followed.
+POLICIES = ("guards", "abuse", "caches", "cascades", "gateway", "pools")
 
 
 class LiveGateway:
@@ -67,6 +69,7 @@ class LiveGateway:
         self.tenants = tenants
         self.server = server
         self.version = version  # of the fleet it works by
+        self.endpoint_picker_port = 0  # where proxies ask for an endpoint; 0: nowhere
         self.explainer = explainer
         self.guard_hits = GuardHits(time.time)
         self.note_gauges = request_handler.note_gauges
@@ -162,6 +165,10 @@ class LiveGateway:
         if self._signs is not None and not abuse.is_empty:
             self._signs.start()
             self._request_log.abuse = SignRecorder(abuse, self._signs.add)
+        if not any(pool.autoscaling for pool in settings.pools.values()):
+            self._request_log.demand = None
+        elif self._request_log.demand is None:
+            self._request_log.demand = DemandTally()
         self._cascades.configure(read_cascades(settings.cascades))
         handler.cascades = self._cascades if settings.cascades else None
 
@@ -183,7 +190,25 @@ class LiveGateway:
             in_flight_by_replica=dict(limit.by_replica),
             rollouts=self._request_log.arms.snapshot(),
             queued_by_project=self._controller.queues.waiting_by_project(QUEUED_PROJECTS_MAX),
+            demand=self._demand(),
         )
+
+    def _demand(self) -> dict[str, DemandSeen]:
+        tally = self._request_log.demand
+        return {} if tally is None else tally.snapshot(self._controller.queues.depths(), self._held_models())
+
+    def _held_models(self) -> set[str]:
+        """Models that requests wait for while no replica is ready."""
+        ready = self._upstream.fleet.snapshot.by_model
+        return {
+            model
+            for model in self._controller.queues.depths()
+            if not any(replica.is_takeable for replica in ready.get(model, ()))
+        }
+
+    def is_holding(self) -> bool:
+        """Whether requests wait for a first replica, which the supervisor has to hear of."""
+        return self._request_log.demand is not None and bool(self._held_models())
 
     def takeable(self) -> int:
         """How many replicas may be given work, as far as this worker knows."""

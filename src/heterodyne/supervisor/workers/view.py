@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from heterodyne.control.replica_seen import FleetSeen
 from heterodyne.domain.fleet import ReplicaId
+from heterodyne.gateway.demand_tally import DemandSeen
 from heterodyne.rollout.arms_seen import ArmsSeen
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.telemetry import log
@@ -30,6 +31,7 @@ class WorkerView(Struct, frozen=True, kw_only=True):
     in_flight_by_replica: dict[ReplicaId, int]
     rollouts: dict[str, ArmsSeen] = {}  # by id, what it has seen of both sides since it began
     queued_by_project: dict[str, int] = {}  # those that wait for their turn here, of the projects with the most
+    demand: dict[str, DemandSeen] = {}  # by model, since it began; empty: no pool grows and shrinks
 
 
 _decode = msgspec.msgpack.Decoder(WorkerView).decode

@@ -4,9 +4,10 @@ import msgspec
 import pytest
 from msgspec import structs
 
+from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.planning.scaling.action import ActionKind, ScalingReason
 from heterodyne.planning.scaling.autoscaler import scale
-from heterodyne.planning.scaling.observation import Observation, PoolObservation, ReplicaStage
+from heterodyne.planning.scaling.observation import Observation, PoolObservation
 from heterodyne.planning.scaling.state import ScalingState
 from heterodyne.planning.scaling.steadiness import TURNS_MAX
 from tests.support.scaled_fleet import LOOK_S, POOL, ScaledFleet, scaling_rules

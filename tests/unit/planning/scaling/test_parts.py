@@ -7,13 +7,14 @@ import pytest
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.fleet import PoolName, ReplicaId
+from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.planning.scaling.capacity import CapacityCurve
 from heterodyne.planning.scaling.cold_start import KEPT, ColdStarts
 from heterodyne.planning.scaling.demand import LoadSample, demand_of
 from heterodyne.planning.scaling.floor import floor_of
 from heterodyne.planning.scaling.hardware_choice import additions, given_up, removals
 from heterodyne.planning.scaling.limits import PoolLimits, ScalingRules
-from heterodyne.planning.scaling.observation import PoolObservation, ReplicaStage, ScaledReplica
+from heterodyne.planning.scaling.observation import PoolObservation, ScaledReplica
 from heterodyne.planning.scaling.told_wait import told_wait
 
 A, B = PoolName("a"), PoolName("b")

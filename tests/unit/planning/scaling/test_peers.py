@@ -1,8 +1,9 @@
 """The rules of other systems do what their documentation says."""
 
 from heterodyne.domain.fleet import PoolName, ReplicaId
+from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.planning.scaling.action import ActionKind, ScalingAction
-from heterodyne.planning.scaling.observation import Observation, PoolObservation, ReplicaStage, ScaledReplica
+from heterodyne.planning.scaling.observation import Observation, PoolObservation, ScaledReplica
 from heterodyne.planning.scaling.peers.apa import Apa
 from heterodyne.planning.scaling.peers.hpa import Hpa
 from heterodyne.planning.scaling.peers.kpa import Kpa

@@ -3,8 +3,9 @@
 from collections import deque
 from math import ceil
 
+from heterodyne.domain.replica_stage import PROVIDED, ReplicaStage
 from heterodyne.planning.scaling.action import ScalingAction
-from heterodyne.planning.scaling.observation import PROVIDED, Observation, ReplicaStage
+from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.peers.resize import PeerBounds, resized
 
 LOOK_S = 15.0

@@ -1,8 +1,9 @@
 """llm-d's variant autoscaler, saturation rule: one more when the spare cache or queue of the unsaturated is low, one
 less when those that stay would have enough."""
 
+from heterodyne.domain.replica_stage import COMING, PROVIDED, ReplicaStage
 from heterodyne.planning.scaling.action import ScalingAction
-from heterodyne.planning.scaling.observation import COMING, PROVIDED, Observation, ReplicaStage
+from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.peers.resize import PeerBounds, resized
 
 LOOK_S = 30.0

@@ -1,7 +1,8 @@
 """A threshold on the engines' queues: one more when requests wait, one less when none has for minutes."""
 
+from heterodyne.domain.replica_stage import COMING, PROVIDED, ReplicaStage
 from heterodyne.planning.scaling.action import ScalingAction
-from heterodyne.planning.scaling.observation import COMING, PROVIDED, Observation, ReplicaStage
+from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.peers.resize import PeerBounds, resized
 
 LOOK_S = 15.0

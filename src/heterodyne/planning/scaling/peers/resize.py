@@ -3,9 +3,10 @@
 from msgspec import Struct
 
 from heterodyne.domain.fleet import PoolName
+from heterodyne.domain.replica_stage import PROVIDED
 from heterodyne.planning.scaling.action import ActionKind, ScalingAction, ScalingReason
 from heterodyne.planning.scaling.hardware_choice import given_up
-from heterodyne.planning.scaling.observation import PROVIDED, Observation
+from heterodyne.planning.scaling.observation import Observation
 
 
 class PeerBounds(Struct, frozen=True, kw_only=True):

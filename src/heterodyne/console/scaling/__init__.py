@@ -1,0 +1,1 @@
+"""Pools that grow and shrink by themselves: what was decided, and who may stop it."""

@@ -1,0 +1,73 @@
+"""What the admin API says of pools that grow and shrink by themselves."""
+
+from msgspec import Struct
+
+from heterodyne.domain.fleet import PoolName, ReplicaId
+from heterodyne.planning.scaling.action import ActionKind, ScalingReason
+
+
+class StepRow(Struct, frozen=True, kw_only=True):
+    """One step that was decided, and what became of it."""
+
+    kind: ActionKind
+    pool: PoolName | None = None  # None: of the whole model, as a hold is
+    count: int = 0
+    replicas: tuple[ReplicaId, ...] = ()
+    reason: ScalingReason
+    because: str
+    otherwise: str = ""  # what would happen without it
+    outcome: str = ""  # why it was not carried out; empty: it was, or there was nothing to carry out
+
+
+class DecisionRow(Struct, frozen=True, kw_only=True):
+    """One look that decided something else than the one before."""
+
+    at: float  # seconds since the epoch
+    model: str
+    is_dry_run: bool
+    needed: float  # usual requests a second
+    carried: float  # by the replicas that are there or coming
+    steps: tuple[StepRow, ...]
+
+
+class PoolNowRow(Struct, frozen=True, kw_only=True):
+    """One pool now."""
+
+    pool: PoolName
+    driver: str | None  # who starts its replicas; None: nobody, so decisions are only said
+    minimum: int
+    maximum: int
+    wanted: int
+    ready: int
+    warming: int
+    draining: int
+    cold_start_s: float  # the usual one
+    cold_starts: int  # that were measured
+    problem: str | None = None  # why it is not as it should be
+
+
+class ModelNowRow(Struct, frozen=True, kw_only=True):
+    """One model now."""
+
+    model: str
+    is_paused: bool
+    needed: float
+    carried: float
+    held: int = 0  # requests that wait for a first replica
+    told_wait_s: float | None = None  # what one that comes now would be told; None: a replica is ready
+    yields: str | None = None  # to which other scaler; None: to none
+    pools: tuple[PoolNowRow, ...]
+
+
+class ScalingPage(Struct, frozen=True, kw_only=True):
+    """All of it, the latest decisions first."""
+
+    mode: str
+    models: tuple[ModelNowRow, ...]
+    decisions: tuple[DecisionRow, ...]
+
+
+class Paused(Struct, frozen=True, kw_only=True):
+    """Which models are paused after a change."""
+
+    paused: tuple[str, ...]

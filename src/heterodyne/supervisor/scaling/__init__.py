@@ -1,0 +1,1 @@
+"""The autoscaler over a fleet that serves: what it sees, what it does, and what it writes down."""

@@ -1,0 +1,266 @@
+"""The autoscaler over a fleet that serves: looks every few seconds, decides by the pure code, and carries it out.
+
+Steps are written down, and what is not carried out, or is a hold, when it is another than the last. A driver that
+refuses, is away, or changes the same pool for somebody else leaves the fleet as it is; the next look decides by what it
+finds.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from heterodyne.config.settings import Settings
+from heterodyne.console.scaling.pages import DecisionRow, ModelNowRow, Paused, PoolNowRow, ScalingPage, StepRow
+from heterodyne.domain.fleet import PoolName
+from heterodyne.domain.nearest import unknown_name
+from heterodyne.domain.replica_stage import COMING, ReplicaStage
+from heterodyne.fleet.pool_scaling import PoolScaling
+from heterodyne.fleet.scaling_settings import ScalingSettings
+from heterodyne.planning.scaling.action import ActionKind
+from heterodyne.planning.scaling.autoscaler import ScalingDecision, scale
+from heterodyne.planning.scaling.limits import ScalingRules
+from heterodyne.planning.scaling.observation import Observation
+from heterodyne.planning.scaling.state import ScalingState
+from heterodyne.planning.scaling.told_wait import told_wait
+from heterodyne.supervisor.scaling import meters
+from heterodyne.supervisor.scaling.memory import ScalingMemory
+from heterodyne.supervisor.scaling.observer import ModelObserver
+from heterodyne.supervisor.scaling.rules import scaled_pools, scaling_rules
+from heterodyne.supervisor.scaling.scaled_fleet import NOBODY, ScaledFleet
+from heterodyne.telemetry import log
+
+TICK_S = 0.25  # between two looks at whether a request is held
+SAVE_INTERVAL_S = 60.0
+YIELD_S = 300.0  # for so long a pool is left to another scaler that was seen at it
+ACT = "act"
+OFF = "off"
+
+_log = log.get("assembly")
+
+
+class _Latest(Struct, frozen=True, kw_only=True):
+    """The last look at one model."""
+
+    seen: Observation
+    rules: ScalingRules
+    decision: ScalingDecision
+    speed: float  # of its times
+
+
+class Autoscaler:
+    """One per supervisor."""
+
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        fleet: ScaledFleet,
+        memory: ScalingMemory,
+        *,
+        wall_clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._settings = settings
+        self._fleet = fleet
+        self._memory = memory
+        self._wall_clock = wall_clock
+        self._observers: dict[str, ModelObserver] = {}
+        self._latest: dict[str, _Latest] = {}
+        self._yields: dict[str, tuple[float, str]] = {}  # by model, until when and to whom
+        self._said: dict[str, tuple[StepRow, ...]] = {}
+        self._held: set[str] = set()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        looks_at_s = saves_at_s = self._wall_clock()
+        saves_at_s += SAVE_INTERVAL_S
+        try:
+            while True:
+                now_s = self._wall_clock()
+                if now_s >= looks_at_s or self._is_woken():
+                    await self.look(now_s)
+                    looks_at_s = now_s + self._settings().autoscaling.interval_s
+                if now_s >= saves_at_s:
+                    saves_at_s = now_s + SAVE_INTERVAL_S
+                    await asyncio.to_thread(self._memory.save)
+                await asyncio.sleep(TICK_S)
+        finally:
+            self._memory.save()
+
+    async def look(self, now_s: float) -> None:
+        """Once, at every model."""
+        settings = self._settings()
+        models = {} if settings.autoscaling.mode == OFF else scaled_pools(settings)
+        for gone in self._observers.keys() - models.keys():
+            del self._observers[gone]
+            meters.forget(gone)
+            self._latest.pop(gone, None)
+            self._said.pop(gone, None)
+        for model, tables in models.items():
+            await self._look_at(model, tables, settings, now_s)
+        meters.note(self.page(None, 0))
+
+    def page(self, model: str | None, most: int) -> ScalingPage:
+        """What stands now, and the latest decisions."""
+        settings = self._settings()
+        models = scaled_pools(settings)
+        if model is not None and model not in models:
+            raise unknown_name("model that grows and shrinks", model, models)
+        decisions = [one for one in reversed(self._memory.decisions) if model in {None, one.model}]
+        return ScalingPage(
+            mode=settings.autoscaling.mode,
+            models=tuple(
+                self._row(name, self._latest[name]) for name in models if name in self._latest and model in {None, name}
+            ),
+            decisions=tuple(decisions[:most]),
+        )
+
+    def pause(self, model: str | None, *, is_paused: bool) -> Paused:
+        """Whether anything is carried out, of one model or of all."""
+        models = scaled_pools(self._settings())
+        if model is not None and model not in models:
+            raise unknown_name("model that grows and shrinks", model, models)
+        chosen = set(models) if model is None else {model}
+        self._memory.paused = self._memory.paused | chosen if is_paused else self._memory.paused - chosen
+        self._memory.save()
+        return Paused(paused=tuple(sorted(self._memory.paused)))
+
+    def _is_woken(self) -> bool:
+        """Whether a request has begun to be held since the last look."""
+        held = {model for view in self._fleet.views() for model, demand in view.demand.items() if demand.held}
+        before, self._held = self._held, held
+        return bool(held - before)
+
+    async def _look_at(self, model: str, tables: dict[PoolName, PoolScaling], settings: Settings, now_s: float) -> None:
+        speed = settings.autoscaling.speed
+        rules = scaling_rules(settings, tables, self._fleet.pictures(), self._fleet.driven.pools())
+        observer = self._observers.setdefault(model, ModelObserver(model))
+        seen = observer.observe(now_s * speed, self._fleet.views(), self._fleet.members(tuple(tables), speed))
+        decision = scale(rules, self._memory.states.get(model, ScalingState()), seen)
+        self._memory.states[model] = decision.state
+        self._latest[model] = _Latest(seen=seen, rules=rules, decision=decision, speed=speed)
+        self._yield_to_others(model, tables, now_s)
+        idle = self._why_idle(model, settings, now_s)
+        steps = []
+        for action in decision.actions:
+            outcome = ""
+            if action.kind is not ActionKind.HOLD:
+                outcome = idle or await self._fleet.carry_out(action, seen, settings.autoscaling.drain_timeout_s)
+            steps.append(
+                StepRow(
+                    kind=action.kind,
+                    pool=action.pool,
+                    count=action.count or len(action.replicas),
+                    replicas=action.replicas,
+                    reason=action.reason,
+                    because=action.because,
+                    otherwise=action.otherwise,
+                    outcome=outcome,
+                )
+            )
+        self._write_down(model, tuple(steps), decision, settings.autoscaling)
+
+    def _why_idle(self, model: str, settings: Settings, now_s: float) -> str:
+        """Why nothing is carried out; empty: it is."""
+        if settings.autoscaling.mode != ACT:
+            return f'autoscaling.mode is "{settings.autoscaling.mode}"'
+        if model in self._memory.paused:
+            return "an operator has paused it"
+        until_s, whom = self._yields.get(model, (0.0, ""))
+        return whom if now_s < until_s else ""
+
+    def _yield_to_others(self, model: str, tables: dict[PoolName, PoolScaling], now_s: float) -> None:
+        """Another that changes the same pool is left alone with it for a while: two would undo each other's steps."""
+        for pool in tables:
+            whom = self._fleet.driven.conflicts.pop(pool, None)
+            if whom is not None:
+                self._yields[model] = (now_s + YIELD_S, whom)
+                _log.warning("scaler_yields", model=model, pool=pool, to=whom, for_s=YIELD_S)
+
+    def _write_down(
+        self, model: str, steps: tuple[StepRow, ...], decision: ScalingDecision, settings: ScalingSettings
+    ) -> None:
+        speed = settings.speed
+        is_carried_out = any(one.kind is not ActionKind.HOLD and not one.outcome for one in steps)
+        if not is_carried_out and _kind_of(steps) == _kind_of(self._said.get(model, ())):
+            return
+        self._said[model] = steps
+        self._memory.decisions.append(
+            DecisionRow(
+                at=decision.at_s / speed,
+                model=model,
+                is_dry_run=settings.mode != ACT,
+                needed=decision.need.requests_per_s * speed,
+                carried=decision.capacity * speed,
+                steps=steps,
+            )
+        )
+        for one in steps:
+            meters.count(one)
+            _log.info(
+                "scaling_decided",
+                model=model,
+                kind=one.kind.value,
+                pool=one.pool,
+                count=one.count,
+                reason=one.reason.value,
+                because=one.because,
+                outcome=one.outcome,
+            )
+
+    def _row(self, model: str, latest: _Latest) -> ModelNowRow:
+        until_s, whom = self._yields.get(model, (0.0, ""))
+        return ModelNowRow(
+            model=model,
+            is_paused=model in self._memory.paused,
+            needed=latest.decision.need.requests_per_s * latest.speed,
+            carried=latest.decision.capacity * latest.speed,
+            held=latest.seen.held,
+            told_wait_s=self._told_wait_s(latest),
+            yields=whom if self._wall_clock() < until_s else None,
+            pools=tuple(self._pool_row(one.pool, latest) for one in latest.rules.pools),
+        )
+
+    def _told_wait_s(self, latest: _Latest) -> float | None:
+        """What a request that comes now is told, by the pool that is ready first; None: a replica is ready."""
+        seen, rules, state = latest.seen, latest.rules, latest.decision.state
+        if any(one.count(ReplicaStage.READY) for one in seen.pools):
+            return None
+        now_s = self._wall_clock() * latest.speed
+        waits = [
+            told_wait(
+                seen.pool(one.pool),
+                state.starts(rules, one.pool),
+                now_s,
+                ahead=0,
+                requests_per_s=0.0,
+                decides_in_s=TICK_S * latest.speed,
+            )
+            for one in rules.pools
+        ]
+        return min(one.expected_s for one in waits) / latest.speed
+
+    def _pool_row(self, name: PoolName, latest: _Latest) -> PoolNowRow:
+        driven = self._fleet.driven
+        pool, seen, limits = driven.pools().get(name), latest.seen.pool(name), latest.rules.limits(name)
+        starts = latest.decision.state.starts(latest.rules, name)
+        problems = [] if pool is None else [one.problem for one in pool.replicas if one.problem is not None]
+        away = driven.problem_of(name)
+        return PoolNowRow(
+            pool=name,
+            driver=driven.driver_of(name),
+            minimum=limits.minimum,
+            maximum=limits.maximum,
+            wanted=len(seen.replicas) if pool is None else pool.wanted,
+            ready=seen.count(ReplicaStage.READY),
+            warming=seen.count(*COMING),
+            draining=seen.count(ReplicaStage.DRAINING),
+            cold_start_s=starts.usual_s / latest.speed,
+            cold_starts=len(starts.measured_s),
+            problem=away or (pool.problem if pool is not None else NOBODY) or next(iter(problems), None),
+        )
+
+
+def _kind_of(steps: tuple[StepRow, ...]) -> tuple[object, ...]:
+    """What makes a decision another one: not the figures in its sentences."""
+    return tuple((one.kind, one.pool, one.count, one.reason, one.outcome) for one in steps)
