@@ -20,7 +20,7 @@ from heterodyne.simulator.workload import Workload
 ROOT = Path(__file__).resolve().parents[2]
 FLEET = "16 each of H100, MI300X, 4 x TPU v5e, L4"
 GATEWAYS = 4
-CELLS = ((AZURE, 0.6, 25_000), (AZURE, 0.9, 25_000), (TOOL_AGENT, 0.5, 12_000), (TOOL_AGENT, 0.8, 12_000))
+CELLS = ((AZURE, 0.6, 15_000), (AZURE, 0.9, 15_000), (TOOL_AGENT, 0.5, 8_000), (TOOL_AGENT, 0.8, 8_000))
 ONE, SHARED = "one gateway", "four, reports every 0.2 s"
 ALONE, STALE, AWAY = (
     "four that tell each other nothing",
