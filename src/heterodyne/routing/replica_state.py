@@ -30,18 +30,19 @@ class ReplicaState:
         *("_load_at_s", "_most", "_price", "_sequence_area", "_work_done_s", "all_context_tokens"),
         *("all_patient", "all_waiting", "all_waiting_tokens", "batch_s", "belief", "context_tokens"),
         *("decoding", "floor_s", "free_at_s", "in_flight", "is_by_token", "is_gone", "key", "kv_tokens"),
+        *("least_s", "others", "own_work_done_s", "patient", "patient_max", "patient_seen_s", "place"),
         *(
-            "least_s",
-            "others",
-            "own_work_done_s",
-            "patient",
-            "patient_max",
-            "patient_seen_s",
-            "place",
             "replica",
             "replica_id",
+            "room_s",
+            "slots",
+            "speed",
+            "trust",
+            "usd_per_s",
+            "waiting",
+            "waiting_tokens",
+            "waiting_work_s",
         ),
-        *("room_s", "slots", "speed", "trust", "usd_per_s", "waiting", "waiting_tokens", "waiting_work_s"),
     )
 
     def __init__(self, replica: Replica, place: int, speed: PoolSpeed, now_s: float, key: str = "") -> None:
