@@ -30,7 +30,7 @@ class ObjectMetadata(Struct, frozen=True, rename="camel"):
     deletion_timestamp: str | None = None  # None: nobody has deleted it
 
 
-class LabelSelector(Struct, frozen=True, rename="camel"):
+class PoolSelector(Struct, frozen=True, rename="camel"):
     """An InferencePool's, which has no expressions."""
 
     match_labels: dict[str, str]
@@ -45,7 +45,7 @@ class TargetPort(Struct, frozen=True):
 class InferencePoolSpec(Struct, frozen=True, rename="camel"):
     """As far as an endpoint picker goes by it."""
 
-    selector: LabelSelector
+    selector: PoolSelector
     target_ports: Annotated[tuple[TargetPort, ...], Meta(min_length=1, max_length=8)]
 
 
@@ -69,18 +69,18 @@ class InferenceObjective(Struct, frozen=True):
     spec: InferenceObjectiveSpec
 
 
-class PodStatus(Struct, frozen=True):
+class EndpointPodStatus(Struct, frozen=True):
     """What the kubelet says of it."""
 
     podIP: str = ""  # as Kubernetes spells it, which no rule for names does
     phase: str = "Running"
 
 
-class Pod(Struct, frozen=True):
+class EndpointPod(Struct, frozen=True):
     """Where an engine runs."""
 
     metadata: ObjectMetadata
-    status: PodStatus = PodStatus()
+    status: EndpointPodStatus = EndpointPodStatus()
 
 
 class InferenceManifests(Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class InferenceManifests(Struct, frozen=True, kw_only=True):
 
     pools: dict[str, InferencePool] = {}
     objectives: dict[str, int] = {}
-    pods: dict[str, Pod] = {}
+    pods: dict[str, EndpointPod] = {}
 
     def endpoints(self, pool: InferencePool) -> tuple[str, ...]:
         """Each port of each pod that the pool selects, as `ip:port`; the same pods give the same order."""
@@ -113,7 +113,7 @@ def read_inference_manifests(folder: Path) -> InferenceManifests:
     """Of other kinds nothing is read. Raises InvalidSpec, with the file and the object's name, for what cannot be."""
     pools: dict[str, InferencePool] = {}
     objectives: dict[str, int] = {}
-    pods: dict[str, Pod] = {}
+    pods: dict[str, EndpointPod] = {}
     for place, found in _objects(folder):
         kind, version = found.get("kind"), str(found.get("apiVersion", ""))
         if kind == "InferencePool":
@@ -125,7 +125,7 @@ def read_inference_manifests(folder: Path) -> InferenceManifests:
             objective = _converted(found, InferenceObjective, place)
             objectives[objective.metadata.name] = objective.spec.priority
         elif kind == "Pod":
-            pod = _converted(found, Pod, place)
+            pod = _converted(found, EndpointPod, place)
             pods[_key(pod.metadata)] = pod
     return InferenceManifests(pools=pools, objectives=objectives, pods=pods)
 

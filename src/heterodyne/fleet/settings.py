@@ -59,7 +59,7 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class PoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One pool: replicas by URL (`urls`), found (`discover`, `inference_pool`), or started here (`weights`, `command`)."""
+    """One pool: replicas by `urls`, found (`discover`, `inference_pool`), or started here (`weights`, `command`)."""
 
     model: Annotated[str, Meta(min_length=1, description="The public name clients ask for.")]
     engine: Annotated[EngineName, Meta(description="The engine dialect the replicas speak.")] = "openai"

@@ -15,7 +15,7 @@ from heterodyne.fleet.kubernetes.driven_pods import DrivenPods
 from heterodyne.fleet.kubernetes.endpoints import life_id
 from heterodyne.fleet.kubernetes.errors import ApiAway, ApiConflict, ApiError, ApiMissing
 from heterodyne.fleet.kubernetes.kind import BUDGETS, PODS, WORKLOADS
-from heterodyne.fleet.kubernetes.objects import DisruptionBudget, Workload
+from heterodyne.fleet.kubernetes.objects import DisruptionBudget, ScaledWorkload
 from heterodyne.fleet.kubernetes.pool_discovery import DiscoveredPool, FoundReplica, PoolDiscovery
 from heterodyne.fleet.kubernetes.reflector import PAUSE_FIRST_S, PAUSE_MAX_S, Reflector
 from heterodyne.fleet.kubernetes.rivals import Rivalry, last_scaler
@@ -61,7 +61,7 @@ class DrivenWorkload:
         self._api, self._describe, self._on_found = api, describe, on_found
         self._kind = WORKLOADS[kind]
         self._object = f"{KINDS[kind]} {self._name}"
-        self._workload: Reflector[Workload] | None = None
+        self._workload: Reflector[ScaledWorkload] | None = None
         self._found = DiscoveredPool()
         self._pods = DrivenPods()
         self._rivalry = Rivalry(self._object)
@@ -110,7 +110,7 @@ class DrivenWorkload:
         path = f"{self._kind.path(namespace, self._name)}/scale"
         try:
             for _ in range(TRIES_MAX):
-                now = await self._api.get_at(path, Workload)
+                now = await self._api.get_at(path, ScaledWorkload)
                 if now.replicas != seen:
                     whom = last_scaler(known) or "somebody else"
                     raise ScalerConflict(f"{place}: {self._object}: {whom} wants {now.replicas} by now, not {seen}")
@@ -152,14 +152,14 @@ class DrivenWorkload:
         except ApiMissing:
             return  # it is gone already
 
-    async def _set(self, path: str, now: Workload, count: int) -> None:
+    async def _set(self, path: str, now: ScaledWorkload, count: int) -> None:
         change = {"metadata": {"resourceVersion": now.metadata.resource_version}, "spec": {"replicas": count}}
-        taken = msgspec.json.decode(await self._api.patch(path, change), type=Workload)
+        taken = msgspec.json.decode(await self._api.patch(path, change), type=ScaledWorkload)
         self._rivalry.ask(count)
         self._asked = count, taken.metadata.resource_version
         _log.info("workload_scaled", pool=self.scaled.pool, workload=self._object, wanted=count, before=now.replicas)
 
-    def _known(self) -> Workload:
+    def _known(self) -> ScaledWorkload:
         """The workload as it was seen last; raises `DriverUnavailable` where nothing was heard for too long."""
         reflector = self._workload
         if reflector is not None and is_heard(reflector.heard_at) and is_heard(self._found.heard_at):
@@ -195,7 +195,7 @@ class DrivenWorkload:
                     fight=self._rivalry.complaint(time.time()),
                 )
 
-    def _problem(self, workload: Workload) -> str | None:
+    def _problem(self, workload: ScaledWorkload) -> str | None:
         """Of the pool as a whole: a fight, pods that may not be made, or what is wrong with their discovery."""
         fight = self._rivalry.complaint(time.time())
         if fight is not None:

@@ -10,8 +10,8 @@ from heterodyne.fleet.kubernetes.objects import (
     DisruptionBudget,
     EndpointSlice,
     Pod,
+    ScaledWorkload,
     Service,
-    Workload,
 )
 
 Object = TypeVar("Object", bound=ClusterObject)
@@ -38,10 +38,10 @@ PODS = ObjectKind(type=Pod, group="", version="v1", plural="pods")
 SERVICES = ObjectKind(type=Service, group="", version="v1", plural="services")
 BUDGETS = ObjectKind(type=DisruptionBudget, group="policy", version="v1", plural="poddisruptionbudgets")
 WORKLOADS = {
-    "deployment": ObjectKind(type=Workload, group="apps", version="v1", plural="deployments"),
-    "statefulset": ObjectKind(type=Workload, group="apps", version="v1", plural="statefulsets"),
+    "deployment": ObjectKind(type=ScaledWorkload, group="apps", version="v1", plural="deployments"),
+    "statefulset": ObjectKind(type=ScaledWorkload, group="apps", version="v1", plural="statefulsets"),
     "leaderworkerset": ObjectKind(
-        type=Workload, group="leaderworkerset.x-k8s.io", version="v1", plural="leaderworkersets"
+        type=ScaledWorkload, group="leaderworkerset.x-k8s.io", version="v1", plural="leaderworkersets"
     ),
 }
 NODES = ObjectKind(type=ClusterNode, group="", version="v1", plural="nodes", is_namespaced=False)

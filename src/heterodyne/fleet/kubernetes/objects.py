@@ -189,7 +189,7 @@ class WorkloadStatus(Struct, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] | None = None
 
 
-class Workload(ClusterObject, frozen=True, kw_only=True):
+class ScaledWorkload(ClusterObject, frozen=True, kw_only=True):
     """A Deployment, a StatefulSet or a LeaderWorkerSet; or its scale, which has the same `spec.replicas`."""
 
     spec: WorkloadSpec = WorkloadSpec()

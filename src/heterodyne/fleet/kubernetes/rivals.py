@@ -4,14 +4,14 @@ from collections import deque
 
 import msgspec
 
-from heterodyne.fleet.kubernetes.objects import ManagedFields, Workload
+from heterodyne.fleet.kubernetes.objects import ManagedFields, ScaledWorkload
 
 FIGHT_CHANGES = 3  # so many of a rival's, each after one of ours
 FIGHT_S = 1800.0  # within so long; and for so long the workload is left alone then
 HPA_MANAGER = "kube-controller-manager"
 
 
-def last_scaler(workload: Workload) -> str | None:
+def last_scaler(workload: ScaledWorkload) -> str | None:
     """Who has set the count last, as the API keeps it; None: it does not say."""
     said = [one for one in workload.metadata.managed_fields or () if _sets_replicas(one)]
     if not said:

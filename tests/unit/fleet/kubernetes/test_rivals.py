@@ -2,17 +2,17 @@
 
 import msgspec
 
-from heterodyne.fleet.kubernetes.objects import Workload
+from heterodyne.fleet.kubernetes.objects import ScaledWorkload
 from heterodyne.fleet.kubernetes.rivals import FIGHT_S, Rivalry, last_scaler
 
 
-def workload(*managers: tuple[str, str, bool]) -> Workload:
+def workload(*managers: tuple[str, str, bool]) -> ScaledWorkload:
     fields = [
         {"manager": name, "time": at, "fieldsV1": {"f:spec": {"f:replicas" if scales else "f:template": {}}}}
         for name, at, scales in managers
     ]
     made = {"metadata": {"name": "chat", "managedFields": fields}}
-    return msgspec.json.decode(msgspec.json.encode(made), type=Workload)
+    return msgspec.json.decode(msgspec.json.encode(made), type=ScaledWorkload)
 
 
 def fought(*at_s: float) -> Rivalry:
