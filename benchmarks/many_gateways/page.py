@@ -17,6 +17,7 @@ class Run(Struct, frozen=True, kw_only=True):
     way: str
     requests: int
     seconds: float
+    at_once: float  # requests that come in one moment with a request, itself among them, on average
     attainment: float
     ttft_p99_s: float
     itl_p99_s: float
@@ -63,11 +64,17 @@ having to find out; no request fails while Redis is away, and what others have i
 after its return; a gateway killed by SIGKILL costs its clients one retry at another, and the books have
 each request once. 64 live engines and four gateways are more than the machine of this page carries.
 
+## What no report can tell
+
+Requests that come at one moment. Four gateways that each get a few of them decide before any of them can hear of the
+others' choice, whatever the interval. In the log of the tool agents nearly all requests share their time with a dozen
+others: there a gateway that sees all of them is ahead by what the others cannot know.
+
 ## What is not shown
 
 Queues before the fleet, limits on concurrency and budgets of retries and hedges are each gateway's own, and
-the simulation has no failures. One seed is one draw: where a fleet is near its capacity, two runs that
-differ in nothing but chance differ by up to a point.
+the simulation has no failures. One seed is one
+draw.
 """
 
 
@@ -87,7 +94,7 @@ def _section(runs: Sequence[Run], cell: tuple[str, float], one: str, shared: str
     trace, load = cell
     return f"""## {trace}, {load:.0%} of capacity
 
-{those[0].requests:,} requests in {those[0].seconds:.0f} s. {verdict}
+{those[0].requests:,} requests in {those[0].seconds:.0f} s, {those[0].at_once:.1f} at one moment. {verdict}
 
 | | within SLO | TTFT p99 | ITL p99 | prompt tokens cached | hottest replica / mean |
 |---|---:|---:|---:|---:|---:|

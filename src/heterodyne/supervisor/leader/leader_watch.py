@@ -14,7 +14,7 @@ from msgspec import structs
 from heterodyne.batches.batch import EVERYBODY
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.ports.document_store import Document, DocumentStore
-from heterodyne.supervisor.leader.lease_rule import RENEW_S, LeaderLease, LeaseRule, Step
+from heterodyne.supervisor.leader.lease_rule import RENEW_S, LeaderLease, LeaseRule, LeaseStep
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.trouble import Trouble
 
@@ -80,9 +80,9 @@ class LeaderWatch:
             return
         lease = _decode(found.body)
         step = self._rule.step(lease, found.revision, self._clock())
-        if step is Step.WAIT:
+        if step is LeaseStep.WAIT:
             return
-        term = lease.term if step is Step.RENEW else lease.term + 1
+        term = lease.term if step is LeaseStep.RENEW else lease.term + 1
         if await self._replace(found, LeaderLease(holder=self._holder, term=term)):
             self._rule.kept(term, began_at_s)
         else:

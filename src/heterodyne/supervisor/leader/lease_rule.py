@@ -23,7 +23,7 @@ class LeaderLease(Struct, frozen=True, kw_only=True):
     term: int  # the fence: one higher with every other leader, and what is told to whatever a leader changes
 
 
-class Step(Enum):
+class LeaseStep(Enum):
     """What to do about the lease now."""
 
     RENEW = "renew"
@@ -41,16 +41,16 @@ class LeaseRule:
         self._leads_until_s = -inf
         self._term = 0
 
-    def step(self, lease: LeaderLease, revision: int, now_s: float) -> Step:
+    def step(self, lease: LeaderLease, revision: int, now_s: float) -> LeaseStep:
         """The lease was read just now; its revision grows with every change."""
         if revision != self._seen_revision:
             self._seen_revision, self._seen_at_s = revision, now_s
         if lease.holder == self._holder:
-            return Step.RENEW
+            return LeaseStep.RENEW
         self._leads_until_s = -inf
         if not lease.holder or now_s - self._seen_at_s >= LEASE_S:
-            return Step.TAKE
-        return Step.WAIT
+            return LeaseStep.TAKE
+        return LeaseStep.WAIT
 
     def kept(self, term: int, began_at_s: float) -> None:
         """The store took the renewal, or the taking, that was begun then."""

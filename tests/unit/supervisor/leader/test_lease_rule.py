@@ -3,25 +3,25 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heterodyne.supervisor.leader.lease_rule import LEADS_S, LEASE_S, TAKEOVER_S, LeaderLease, LeaseRule, Step
+from heterodyne.supervisor.leader.lease_rule import LEADS_S, LEASE_S, TAKEOVER_S, LeaderLease, LeaseRule, LeaseStep
 
 
 def test_a_lease_that_changes_is_left_to_its_holder() -> None:
     rule = LeaseRule("me")
     for second in range(20):
-        assert rule.step(LeaderLease(holder="you", term=1), second, float(second)) is Step.WAIT
+        assert rule.step(LeaderLease(holder="you", term=1), second, float(second)) is LeaseStep.WAIT
     assert rule.fence(19.0) is None
 
 
 def test_a_lease_that_nobody_renews_is_taken_and_not_sooner() -> None:
     rule, stuck = LeaseRule("me"), LeaderLease(holder="you", term=1)
-    assert rule.step(stuck, 5, 100.0) is Step.WAIT
-    assert rule.step(stuck, 5, 100.0 + LEASE_S - 0.1) is Step.WAIT
-    assert rule.step(stuck, 5, 100.0 + LEASE_S) is Step.TAKE
+    assert rule.step(stuck, 5, 100.0) is LeaseStep.WAIT
+    assert rule.step(stuck, 5, 100.0 + LEASE_S - 0.1) is LeaseStep.WAIT
+    assert rule.step(stuck, 5, 100.0 + LEASE_S) is LeaseStep.TAKE
 
 
 def test_a_lease_that_was_given_back_is_taken_at_once() -> None:
-    assert LeaseRule("me").step(LeaderLease(holder="", term=3), 9, 0.0) is Step.TAKE
+    assert LeaseRule("me").step(LeaderLease(holder="", term=3), 9, 0.0) is LeaseStep.TAKE
 
 
 def test_a_leader_that_cannot_renew_stops_before_another_may_begin() -> None:
@@ -56,9 +56,9 @@ def test_never_two_lead_at_once_and_terms_only_grow(turns: list[tuple[int, float
         rule, offset = rules[who], offsets[who]
         began_at_s, lease, revision = now_s, store.lease, store.revision
         step = rule.step(lease, revision, now_s + offset)
-        if step is Step.WAIT:
+        if step is LeaseStep.WAIT:
             continue
-        term = lease.term if step is Step.RENEW else lease.term + 1
+        term = lease.term if step is LeaseStep.RENEW else lease.term + 1
         store.lease, store.revision = LeaderLease(holder="abc"[who], term=term), revision + 1
         now_s += takes_s
         if is_answered:
