@@ -88,6 +88,10 @@ bench-scaling: install  ## fleets that grow and shrink by our rules and others' 
 	$(BIN)/python -m benchmarks.scaling.run $(ARGS)
 	$(WRAP) docs/autoscaling-accuracy.md
 
+bench-many-gateways: install  ## four gateways that share what they know beside one alone, regenerate docs/many-gateways.md
+	$(BIN)/python -m benchmarks.many_gateways.run $(ARGS)
+	$(WRAP) docs/many-gateways.md
+
 bench-plan-speed: install  ## processor time of whole plan commands, and of what they do after their imports
 	$(BIN)/python -m benchmarks.plans.speed
 

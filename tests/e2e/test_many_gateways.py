@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
@@ -148,7 +149,7 @@ def _hears(rig: Rig) -> bool:
     return any(state.has_heard for state in states)
 
 
-async def test_a_gateway_that_is_killed_costs_a_retry_elsewhere_and_the_books_are_exact(
+async def test_the_leading_gateway_is_killed_and_costs_a_retry_elsewhere_the_books_are_exact_and_another_leads(
     tmp_path: Path, redis: RedisServer
 ) -> None:
     with ExitStack() as stack:
@@ -166,15 +167,25 @@ async def test_a_gateway_that_is_killed_costs_a_retry_elsewhere_and_the_books_ar
         first, second = (stack.enter_context(ServeProcess(folder, config=config)) for folder in folders)
         for serve in (first, second):
             serve.wait_ready()
+        async with asyncio.timeout(DEADLINE_S):
+            while _leads(first) is _leads(second):
+                await asyncio.sleep(0.1)
+        if _leads(second):
+            first, second, folders = second, first, folders[::-1]
         ports = [int(serve.url.rpartition(":")[2]) for serve in (first, second)]
         streams = [asyncio.create_task(_streamed(ports)) for _ in range(6)]
         await asyncio.sleep(0.2)
         for pid in (first.process.pid, *first.children()):
             os.kill(pid, signal.SIGKILL)
+        killed_at_s = time.monotonic()
         results = await asyncio.wait_for(asyncio.gather(*streams), DEADLINE_S)
         assert all(whole for whole, _ in results), "each was answered by the other gateway"
         broken = sum(tries - 1 for _, tries in results)
         assert broken > 0, "some were under way"
+        async with asyncio.timeout(DEADLINE_S):
+            while not _leads(second):
+                await asyncio.sleep(0.1)
+        print(f"another leads after {time.monotonic() - killed_at_s:.1f} s")
         again = stack.enter_context(ServeProcess(folders[0], config=config))
         again.wait_ready()
         opened = await open_database(url, os.environ)
@@ -192,6 +203,11 @@ async def test_a_gateway_that_is_killed_costs_a_retry_elsewhere_and_the_books_ar
         assert len(killed) == broken, "what the killed one had begun is in the books, once"
         assert all(one.completion_tokens == 20 for one in whole)
         assert all(one.completion_tokens < 20 for one in killed)
+
+
+def _leads(serve: ServeProcess) -> bool:
+    with urllib.request.urlopen(f"{serve.url}/metrics", timeout=5) as page:
+        return "\nheterodyne_supervisor_leader 1" in page.read().decode()
 
 
 async def _streamed(ports: list[int]) -> tuple[bool, int]:

@@ -1,5 +1,6 @@
 """Builds what the supervisor runs, over the stores it has open and the owner of its fleet."""
 
+import secrets
 import socket
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,7 @@ from heterodyne.supervisor.certificates import CertificateWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
 from heterodyne.supervisor.fleet.manifest_watch import ManifestWatch
 from heterodyne.supervisor.fleet.signal_reload import SignalReload
+from heterodyne.supervisor.leader.leader_watch import LeaderWatch
 from heterodyne.supervisor.meters.stores import FleetSamples, write_meters
 from heterodyne.supervisor.meters.supervisor import SupervisorMeters
 from heterodyne.supervisor.run import AdminPort, Loops, supervise
@@ -46,6 +48,7 @@ from heterodyne.supervisor.stores.shared_audit_log import take_audit_log
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
 from heterodyne.supervisor.stores.tenant_publisher import PublishTenants, TenantPublisher
 
+LEADER_NAME_BYTES = 8
 LIMITS_MAX = 500  # the most used of all limits: those that are not in dollars are often full
 
 
@@ -125,6 +128,7 @@ async def run_supervisor(
         abuse=abuse,
         scaling=scaling,
     )
+    leader = LeaderWatch(stores.documents, secrets.token_hex(LEADER_NAME_BYTES))
     clerk = batch_clerk(owner, stores, run_dir)
     loops = {
         **parts.loops,
@@ -136,6 +140,7 @@ async def run_supervisor(
         "drift": drifts.run,
         "abuse": abuse.run,
         "certificates": certificates.run,
+        "leader": leader.run,
         "autoscaler": scaling.run,
         "discovery": owner.discovery.run,
         "keda": lambda: answer_keda(owner),

@@ -30,8 +30,19 @@ class ReplicaState:
         *("_load_at_s", "_most", "_price", "_sequence_area", "_work_done_s", "all_context_tokens"),
         *("all_patient", "all_waiting", "all_waiting_tokens", "batch_s", "belief", "context_tokens"),
         *("decoding", "floor_s", "free_at_s", "in_flight", "is_by_token", "is_gone", "key", "kv_tokens"),
-        *("least_s", "others", "patient", "patient_max", "patient_seen_s", "place", "replica", "replica_id"),
-        *("room_s", "slots", "speed", "trust", "usd_per_s", "waiting", "waiting_tokens", "waiting_work_s"),
+        *("least_s", "others", "own_work_done_s", "patient", "patient_max", "patient_seen_s", "place"),
+        *(
+            "replica",
+            "replica_id",
+            "room_s",
+            "slots",
+            "speed",
+            "trust",
+            "usd_per_s",
+            "waiting",
+            "waiting_tokens",
+            "waiting_work_s",
+        ),
     )
 
     def __init__(self, replica: Replica, place: int, speed: PoolSpeed, now_s: float, key: str = "") -> None:
@@ -66,6 +77,7 @@ class ReplicaState:
         self._most = 0  # of ours in flight, since its gauges were last read
         self._sequence_area = self._context_area = self._work_done_s = 0.0
         self._heard = HeardLoad(now_s)
+        self.own_work_done_s = 0.0  # of prompts, by the prior, of this worker's alone
         # Ours and theirs, worked out with the rest.
         self.all_context_tokens = self.all_waiting_tokens = 0.0
         self.all_waiting = self.all_patient = 0
@@ -100,10 +112,15 @@ class ReplicaState:
         """Whether other workers have something there, by what was heard last."""
         return self._heard.in_flight > 0
 
+    @property
+    def has_load(self) -> bool:
+        """Whether others are to hear of it: what was computed there is told as a sum, which must not come and go."""
+        return self.in_flight > 0 or self.own_work_done_s > 0.0
+
     def hear(self, load: ReplicaLoad, now_s: float) -> None:
         """What other workers have in flight there, by their reports; it takes the place of what was heard before."""
         self._pass(now_s)
-        self._heard.hear(load, now_s)
+        self._work_done_s += self._heard.hear(load, now_s)
         self.others = self._heard.sequences()
         self._settle(now_s)
 
@@ -118,6 +135,7 @@ class ReplicaState:
             waiting_tokens=max(0.0, self.waiting_tokens),
             context_tokens=max(0.0, self.context_tokens),
             backlog_s=max(0.0, own_s - heard_s if heard_s > 0.0 else own_s),
+            work_done_s=self.own_work_done_s,
         )
 
     # What happens to its requests.
@@ -170,6 +188,7 @@ class ReplicaState:
         self.decoding += 1
         self._head_since_s = now_s
         self._work_done_s += forecast.work_s
+        self.own_work_done_s += forecast.work_s
         self._settle(now_s)
         return self._sequence_area, self._context_area, self._work_done_s
 
@@ -269,7 +288,6 @@ class ReplicaState:
                 self._context_area += passed_s * self.context_tokens * self.decoding / self.in_flight
             if heard.in_flight:
                 self._context_area += passed_s * heard.decoding_tokens
-                self._work_done_s += passed_s * self.speed.heard_prompt_share
             self._at_s = now_s
 
     def _settle(self, now_s: float) -> None:

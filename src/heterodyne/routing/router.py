@@ -206,7 +206,7 @@ class Router:
 
     def loads(self, now_s: float) -> dict[str, ReplicaLoad]:
         """What this worker has in flight, for others: by engine, of those that have something."""
-        return {key: state.load(now_s) for key, state in self._by_key.items() if state.in_flight}
+        return {key: state.load(now_s) for key, state in self._by_key.items() if state.has_load}
 
     def hear_loads(self, loads: Mapping[str, ReplicaLoad], now_s: float) -> None:
         """What all other workers have in flight; it takes the place of what was heard before."""

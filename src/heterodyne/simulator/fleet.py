@@ -134,7 +134,7 @@ def _replica(name: str, pool: SimulatedPool, chip: Accelerator, context_tokens: 
         pool=PoolName(name),
         model=pool.model,
         engine=pool.engine,
-        host="simulated",
+        host=f"{name}.simulated",
         port=number + 1,
         context_tokens=context_tokens,
         version=pool.version,

@@ -6,6 +6,7 @@ pages say. The same fleet, traffic, policy and seed give the same run, to the la
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from math import inf
 from random import Random
@@ -30,6 +31,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.simulator.admission import AdmittedRequest, SimulatedAdmission
 from heterodyne.simulator.batch import SimulatedLines, is_line
 from heterodyne.simulator.fleet import LaidOutPool
+from heterodyne.simulator.gateways import try_gateways
 from heterodyne.simulator.growing_fleet import GrowingFleet
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.running_request import RunningRequest
@@ -104,7 +106,11 @@ class _Run:
 
         chance = Random(trial.seed).random  # noqa: S311 (no secret)
         fleet = self._fleet()
-        self._router = Router(fleet, prior_of=prior, chance=chance, now_s=0.0)
+        another = partial(Router, fleet, prior_of=prior, chance=chance, now_s=0.0, has_others=trial.gateways > 1)
+        self._router = another()  # of the request that comes
+        self._gateways = try_gateways(trial, self._router, another)
+        self._show = self._router.publish if self._gateways is None else self._gateways.publish
+        self._look_at_s = 0.0  # when gauges or reports are due
         self._admission = None
         if trial.admission is not None:
             self._admission = SimulatedAdmission(
@@ -133,16 +139,16 @@ class _Run:
                 replica = replicas[number]
                 if replica.wake_at_s != now_s:
                     continue
-                if now_s >= self._gauges_at_s:
-                    self._publish(now_s)
+                if now_s >= self._look_at_s:
+                    self._look(now_s)
                 ended = replica.wake(now_s)
                 if replica.wake_at_s < inf:
                     heappush(events, (replica.wake_at_s, number))
                 if ended is not None and (ended.prompted or ended.finished):
                     self._tell(ended, now_s)
             elif request is not None:
-                if arrives_at_s >= self._gauges_at_s:
-                    self._publish(arrives_at_s)
+                if arrives_at_s >= self._look_at_s:
+                    self._look(arrives_at_s)
                 self._arrive(request, arrives_at_s)
                 request = next(coming, None)
                 arrives_at_s = inf if request is None else request.at_s
@@ -171,6 +177,8 @@ class _Run:
         if self._admission is not None:
             self._start_all(self._admission.arrive(request, routing_request, now_s), now_s)
             return
+        if self._gateways is not None:
+            self._router = self._gateways.draw()
         usable = self._usable if tokens <= self._tokens_min else self._able(tokens)
         if self._growing is None:
             forecast = self._router.decide(routing_request, usable, now_s).forecast
@@ -272,6 +280,14 @@ class _Run:
         for admitted in started:
             self._start(admitted.request, admitted.routing_request, admitted.choice.forecast, now_s, admitted)
 
+    def _look(self, now_s: float) -> None:
+        """What was due is as it was then: nothing has happened since."""
+        if now_s >= self._gauges_at_s:
+            self._publish(now_s)
+        self._look_at_s = self._gauges_at_s
+        if self._gateways is not None:
+            self._look_at_s = min(self._look_at_s, self._gateways.take_turns(now_s))
+
     def _publish(self, now_s: float) -> None:
         """The gauges are what they were when they were last due: nothing has happened since."""
         interval_s, turns = self._trial.gauge_interval_s, self._trial.gauge_turns
@@ -287,7 +303,7 @@ class _Run:
             if (turn + number) % turns < passed:
                 self._listed[number] = structs.replace(replica.listed, load=replica.load(), load_at_s=at_s)
         fleet = self._fleet()
-        self._router.publish(fleet, at_s)
+        self._show(fleet, at_s)
         if self._admission is not None:
             self._admission.publish(fleet, at_s)
             self._start_all(self._admission.tick(now_s), now_s)
@@ -322,7 +338,7 @@ class _Run:
         for number in change.gone:
             del self._listed[number]
         if change.is_any:
-            self._router.publish(self._fleet(), now_s)
+            self._show(self._fleet(), now_s)
         for request in growing.released() if self._usable else ():
             self._arrive(request, now_s)
 

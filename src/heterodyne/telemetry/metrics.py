@@ -485,6 +485,9 @@ gossip_dropped = Counter(
     "and prompts that were not told in time (overflow).",
     ("reason",),
 )
+leader = SharedGauge(
+    "heterodyne_supervisor_leader", "1 at the gateway that runs what only one of several may run, 0 at the others."
+)
 report_peers = SharedGauge(
     "heterodyne_routing_report_peers",
     "Workers, of this and other gateways, whose reports of the fleet count now; 0 where `stores.fleet_url` is not set "
@@ -689,6 +692,7 @@ ALL: tuple[Meter, ...] = (
     gossip_sent,
     gossip_received,
     gossip_dropped,
+    leader,
     report_peers,
     report_age,
     reports_away,

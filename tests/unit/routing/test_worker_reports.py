@@ -115,6 +115,18 @@ def test_what_is_told_of_ones_own_does_not_contain_what_was_heard() -> None:
     assert structs.replace(after, backlog_s=0.0) == structs.replace(before, backlog_s=0.0)
 
 
+def test_prompts_that_others_had_computed_meanwhile_are_counted_once_and_their_past_is_not() -> None:
+    state = replica_state()
+    state.hear(ReplicaLoad(in_flight=1, work_done_s=500.0), 10.0)
+    assert state.areas(10.0)[2] == 0.0, "all that others ever sent is not of now"
+    state.hear(ReplicaLoad(in_flight=1, work_done_s=500.5), 10.2)
+    state.hear(ReplicaLoad(in_flight=1, work_done_s=500.5), 10.4)
+    assert state.areas(10.4)[2] == pytest.approx(0.5)
+    state.hear(ReplicaLoad(in_flight=1, work_done_s=200.0), 10.6)  # one of them is gone
+    state.hear(ReplicaLoad(in_flight=1, work_done_s=900.0), 10.8)  # another has come
+    assert state.areas(10.8)[2] == pytest.approx(0.5)
+
+
 def test_an_ejection_that_one_has_seen_is_heeded_by_the_other(two: tuple[Worker, Worker]) -> None:
     one, other = two
     one.fail("b", 1.0)

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from heterodyne.domain.fleet import Replica
 
 REPORT_BYTES_MAX = 256 << 10
-REPLICAS_MAX = 4000  # with something in flight; those with the least are left out
+REPLICAS_MAX = 3000  # that the worker has sent something; those with the least in flight are left out
 POOLS_MAX = 200
 EJECTIONS_MAX = 500
 KEY_BYTES = 8
@@ -31,6 +31,7 @@ class ReplicaLoad(Struct, frozen=True, array_like=True, gc=False):
     waiting_tokens: float = 0.0  # uncached prompt tokens of those that wait
     context_tokens: float = 0.0  # held by all of them
     backlog_s: float = 0.0  # until the prompts that wait would be done, were they alone
+    work_done_s: float = 0.0  # of prompts computed there for this worker, ever, in seconds by the prior
 
 
 class LearnedSpeed(Struct, frozen=True, array_like=True, gc=False):

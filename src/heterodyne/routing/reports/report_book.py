@@ -102,6 +102,7 @@ def _added(sum_: ReplicaLoad | None, load: ReplicaLoad, age_s: float) -> Replica
         waiting_tokens=sum_.waiting_tokens + load.waiting_tokens,
         context_tokens=sum_.context_tokens + load.context_tokens,
         backlog_s=sum_.backlog_s + backlog_s,
+        work_done_s=sum_.work_done_s + load.work_done_s,
     )
 
 

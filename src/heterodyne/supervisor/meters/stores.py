@@ -23,6 +23,7 @@ OWN = (
     metrics.abuse_findings,
     metrics.abuse_keys,
     metrics.certificate_ends,
+    metrics.leader,
     metrics.scaling_steps,
     metrics.scaling_needed,
     metrics.scaling_carried,
